@@ -1,0 +1,67 @@
+"""Local differential privacy for values that have neighbours.
+
+A person's value is replaced, on their own device, by a report that is probably near it and provably deniable.
+
+>>> import bipartite as bp
+>>> mech = bp.BRR(bp.Integers(18, 90), epsilon=1.0)
+>>> mech.m, bp.verify(mech).holds
+(27, True)
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+from bipartite._version import __version__
+
+if TYPE_CHECKING:
+    from bipartite import design as design
+    from bipartite import errors as errors
+    from bipartite.domains import Integers as Integers
+    from bipartite.domains import Interval as Interval
+    from bipartite.lottery import fixed_words as fixed_words
+    from bipartite.lottery import insecure_seed as insecure_seed
+    from bipartite.mechanisms import BRR as BRR
+    from bipartite.quality import expected_loss as expected_loss
+    from bipartite.quality import local_loss as local_loss
+    from bipartite.quality import share_within as share_within
+    from bipartite.spec import from_spec as from_spec
+    from bipartite.verify import Certificate as Certificate
+    from bipartite.verify import verify as verify
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+# Each public name and the module that holds it; loaded at first use, so that importing bipartite stays cheap.
+_HOME = {
+    "BRR": "bipartite.mechanisms",
+    "Certificate": "bipartite.verify",
+    "Integers": "bipartite.domains",
+    "Interval": "bipartite.domains",
+    "design": "bipartite.design",
+    "errors": "bipartite.errors",
+    "expected_loss": "bipartite.quality",
+    "fixed_words": "bipartite.lottery",
+    "from_spec": "bipartite.spec",
+    "insecure_seed": "bipartite.lottery",
+    "local_loss": "bipartite.quality",
+    "share_within": "bipartite.quality",
+    "verify": "bipartite.verify",
+}
+
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604 (names, kept in one place)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name not in _HOME:
+        msg = f"module 'bipartite' has no attribute {name!r}"
+        raise AttributeError(msg)
+    module = importlib.import_module(_HOME[name])
+    value = module if module.__name__ == f"bipartite.{name}" and name in {"design", "errors"} else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""Containers in, the same kind out."""
+
+from bipartite.containers.batch import Batch, Nulls, is_scalar, null_error, open_batch
+
+__all__ = ["Batch", "Nulls", "is_scalar", "null_error", "open_batch"]

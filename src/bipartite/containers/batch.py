@@ -1,0 +1,130 @@
+"""Values come in a container and reports go back in the same kind: numbers, lists, tuples, NumPy arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from bipartite.errors import InputError, NotAValueError, NullError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+Nulls = Literal["error", "keep"]
+_INT64: Final = np.iinfo(np.int64)
+_NULLS_HINT: Final = "remove it, add a 'no answer' value to the domain, or use nulls='keep', which publishes that it is missing."
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The values of a container as one flat array, and the way back."""
+
+    values: NDArray[Any]
+    rebuild: Callable[[NDArray[Any]], Any]
+    place: Callable[[int], str]
+    """Names the position of a value of the flat array in the caller's container."""
+
+
+def is_scalar(values: object) -> bool:
+    """Whether this is one value rather than a container of values."""
+    return isinstance(values, (int, float, str, bytes, np.generic)) or values is None
+
+
+def open_batch(values: object, nulls: Nulls) -> Batch:
+    """The values of a list, tuple or NumPy array of numbers."""
+    if isinstance(values, (list, tuple)):
+        return _open_sequence(values, nulls)
+    if isinstance(values, np.ma.MaskedArray):
+        msg = "Expected values without a mask, got a masked array; pass values.compressed()."
+        raise InputError(msg)
+    if isinstance(values, np.ndarray):
+        return _open_array(values, nulls)
+    msg = (
+        f"Expected values as a number, a list or a NumPy array, got {type(values).__name__}; "
+        "convert it first, for example with .to_numpy()."
+    )
+    raise InputError(msg)
+
+
+def _open_array(array: NDArray[Any], nulls: Nulls) -> Batch:
+    if array.dtype.kind not in "iuf":
+        hint = "use .astype(int)" if array.dtype.kind == "b" else "use .astype(float) or .astype(int)"
+        msg = f"Expected an array of whole numbers or floats, got {array.dtype}; {hint}."
+        raise InputError(msg)
+    shape = array.shape
+    flat = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(-1)
+
+    def place(position: int) -> str:
+        return f"values[{', '.join(str(int(at)) for at in np.unravel_index(position, shape))}]"
+
+    if nulls == "keep" and flat.dtype.kind == "f":
+        missing = np.isnan(flat)
+        if missing.any():
+            return _without(flat, missing, place, lambda filled: filled.reshape(shape))
+    return Batch(flat, lambda reports: reports.reshape(shape), place)
+
+
+def _without(
+    flat: NDArray[Any],
+    missing: NDArray[np.bool_],
+    place: Callable[[int], str],
+    rebuild: Callable[[NDArray[Any]], Any],
+) -> Batch:
+    """A batch of the values that are there; NaN goes back where one was missing."""
+    there = np.flatnonzero(~missing)
+
+    def refill(reports: NDArray[Any]) -> Any:  # noqa: ANN401
+        filled = np.full(len(flat), np.nan, dtype=reports.dtype)
+        filled[there] = reports
+        return rebuild(filled)
+
+    return Batch(flat[there], refill, lambda position: place(int(there[position])))
+
+
+def _open_sequence(values: Sequence[Any], nulls: Nulls) -> Batch:
+    kind = type(values) if type(values) in {list, tuple} else list
+    missing = [at for at, value in enumerate(values) if value is None]
+    if missing and nulls == "error":
+        msg = f"{len(missing)} of {len(values)} values are missing, the first at values[{missing[0]}]; {_NULLS_HINT}"
+        raise NullError(msg)
+    there = [value for value in values if value is not None] if missing else values
+    positions = [at for at, value in enumerate(values) if value is not None] if missing else range(len(values))
+    array = _numbers(there, positions)
+
+    def rebuild(reports: NDArray[Any]) -> Any:  # noqa: ANN401
+        found = reports.tolist()
+        if missing:
+            filled: list[Any] = [None] * len(values)
+            for at, report in zip(positions, found, strict=True):
+                filled[at] = report
+            found = filled
+        return kind(found)
+
+    return Batch(array, rebuild, lambda position: f"values[{positions[position]}]")
+
+
+def _numbers(values: Sequence[Any], positions: Sequence[int]) -> NDArray[Any]:
+    """A sequence of numbers as int64 or float64; what is beyond int64 stays outside every domain."""
+    kinds = set(map(type, values))
+    wrong = {kind for kind in kinds if issubclass(kind, (bool, np.bool_)) or not issubclass(kind, (int, float, np.integer, np.floating))}
+    if wrong:
+        first = next(at for at, value in zip(positions, values, strict=True) if type(value) in wrong)
+        names = ", ".join(sorted(kind.__name__ for kind in wrong))
+        msg = f"values[{first}] is not a number (found {names}); pass ints or floats."
+        raise NotAValueError(msg)
+    whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
+    dtype: type[Any] = np.int64 if whole else np.float64
+    try:
+        return np.array(values, dtype=dtype)
+    except OverflowError:
+        clamped = [min(max(int(value), _INT64.min), _INT64.max) if isinstance(value, (int, np.integer)) else value for value in values]
+        return np.array(clamped, dtype=dtype)
+
+
+def null_error() -> NullError:
+    """The error for a missing scalar."""
+    return NullError(f"The value is missing; {_NULLS_HINT}")

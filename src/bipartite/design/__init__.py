@@ -1,0 +1,16 @@
+"""How many neighbours get the high weight: the paper's algorithms, exactly."""
+
+from bipartite.design.line import algorithm_3, algorithm_3_as_printed, best_half_window, best_m, check_prior, safe_m
+from bipartite.design.rows import RowDesign, algorithm_1, algorithm_2
+
+__all__ = [
+    "RowDesign",
+    "algorithm_1",
+    "algorithm_2",
+    "algorithm_3",
+    "algorithm_3_as_printed",
+    "best_half_window",
+    "best_m",
+    "check_prior",
+    "safe_m",
+]

@@ -1,0 +1,58 @@
+"""What would work instead, for the message of a refusal."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from bipartite.lottery import Epsilon, TooFewTickets, issue_tickets
+from bipartite.lottery.epsilon import LARGEST, SMALLEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Layout = Callable[[Epsilon], tuple[int, int]]
+    """(m, outputs) for an ε."""
+
+
+def smallest_epsilon(above: Epsilon, layout: Layout) -> Epsilon | None:
+    """The smallest two-digit ε above ``above`` that 2^52 tickets keep."""
+    candidates = [each for each in _two_digit_decimals() if each > above.value]
+
+    def large_enough(value: Decimal) -> bool:
+        epsilon = Epsilon(value)
+        return issue_tickets(epsilon, *layout(epsilon)) is not TooFewTickets.EPSILON_TOO_SMALL
+
+    at = bisect_left(candidates, True, key=large_enough)  # noqa: FBT003
+    return Epsilon(candidates[at]) if at < len(candidates) else None
+
+
+def largest_epsilon(below: Epsilon, layout: Layout) -> Epsilon | None:
+    """The largest two-digit ε below ``below`` that 2^52 tickets keep."""
+    candidates = [each for each in _two_digit_decimals() if each < below.value]
+
+    def too_large(value: Decimal) -> bool:
+        epsilon = Epsilon(value)
+        return issue_tickets(epsilon, *layout(epsilon)) is TooFewTickets.EPSILON_TOO_LARGE
+
+    at = bisect_left(candidates, True, key=too_large)  # noqa: FBT003
+    return Epsilon(candidates[at - 1]) if at else None
+
+
+def largest_size(below: int, layout: Callable[[int], tuple[int, int]], epsilon: Epsilon) -> int | None:
+    """The largest N below ``below`` on which 2^52 tickets keep this ε."""
+    low, high = 1, below - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if isinstance(issue_tickets(epsilon, *layout(middle)), TooFewTickets):
+            high = middle - 1
+        else:
+            low = middle
+    return low if low > 1 else None
+
+
+def _two_digit_decimals() -> list[Decimal]:
+    exponents = range(SMALLEST.adjusted(), LARGEST.adjusted() + 1)
+    every = (Decimal(digits).scaleb(exponent - 1) for exponent in exponents for digits in range(10, 100))
+    return [each.normalize() for each in every if SMALLEST <= each <= LARGEST]

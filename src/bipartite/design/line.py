@@ -1,0 +1,168 @@
+"""How many neighbours get the high weight on N equidistant points with loss |x − y|.
+
+The least m over all inputs is that of an end or of the middle (the paper's Theorem 1). Both are the last index at which
+a quadratic in i with coefficients linear in e^ε is negative, found here by bisection on its exact sign: the closed form
+in floats is off by 77 at N = 10^9 + 1, ε = 10^−9, and takes the wrong side of near ties.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import PriorError
+from bipartite.lottery.epsilon import Epsilon, exp_between
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+_PRIOR_TOLERANCE: Final = 1e-6
+_DIGITS: Final = 60
+
+
+def safe_m(points: int, epsilon: Epsilon) -> int:
+    """Algorithm 2 on a line, exactly: m = min(m1, m2), for any ε and N ≥ 2."""
+    return min(_end_m(points, epsilon), _middle_m(points, epsilon))
+
+
+def algorithm_3(points: int, epsilon: object) -> int:
+    """Algorithm 3 of the paper, corrected: m on ``points`` equidistant points.
+
+    m1 = ⌊(√(N²E + (1−E)²/4) − (N − E/2 + 1/2))/(E−1)⌋ with E = e^ε (an end of the line); i = ⌊N/(e^{ε/2}+1) + 1⌋ for
+    even N, ⌊(√(E(N²−1)+1) − N)/(E−1) + 1⌋ for odd N, and m2 the largest odd number not above i (the middle);
+    m = min(m1, m2) for every ε. The paper prints m2 = i + 1 for even i and m = m1 for ε ≥ 1: see the errata in the docs.
+
+    >>> algorithm_3(73, 1.0), algorithm_3(10**9, 1.0)
+    (27, 377540669)
+    """
+    return safe_m(points, Epsilon.of(epsilon))
+
+
+def algorithm_3_as_printed(points: int, epsilon: object) -> int:
+    """Algorithm 3 as the paper prints it, for comparison: it disagrees with the paper's own Algorithm 2.
+
+    m = m1 for ε ≥ 1; otherwise min(m1, m2) with m2 = i for odd i and i + 1 for even i.
+
+    >>> algorithm_3_as_printed(5, 1.0), algorithm_3(5, 1.0)
+    (2, 1)
+    """
+    budget = Epsilon.of(epsilon)
+    m1 = _end_m(points, budget)
+    if budget.value >= 1:
+        return m1
+    odd = points % 2
+    i = _last(1, points + 1, lambda i: budget.sign(-((points + 1 - i) ** 2 - odd), (i - 1) ** 2) < 0)
+    return min(m1, i if i % 2 else i + 1)
+
+
+def _end_m(points: int, epsilon: Epsilon) -> int:
+    """m1: from an end, item i (counted from 1) is raised while E·i(i−1) < (N−i)(N−i+1)."""
+    return _last(1, points, lambda i: epsilon.sign(-(points - i) * (points - i + 1), i * (i - 1)) < 0)
+
+
+def _middle_m(points: int, epsilon: Epsilon) -> int:
+    """m2: from the middle, the t-th pair of equal distances is raised while E·(2t)² < (N−2t)² (less 1 for odd N)."""
+    odd = points % 2
+    pairs = _last(0, (points - 1) // 2, lambda t: epsilon.sign(-((points - 2 * t) ** 2 - odd), 4 * t * t) < 0)
+    return 2 * pairs + 1
+
+
+def _last(first: int, last: int, holds: Callable[[int], bool]) -> int:
+    """The last whole number in [first, last] up to which a condition holds that, once false, stays false.
+
+    ``first`` is taken to hold.
+    """
+    while first < last:
+        middle = (first + last + 1) // 2
+        if holds(middle):
+            first = middle
+        else:
+            last = middle - 1
+    return first
+
+
+def triangular(n: Any) -> Any:  # noqa: ANN401 (an int or an array)
+    """1 + 2 + … + n."""
+    return n * (n + 1) // 2
+
+
+def near_sum(position: Any, m: int) -> Any:  # noqa: ANN401 (an int or an array)
+    """Σ |x − y| over a window of m neighbours in which x stands at ``position`` (counted from 0)."""
+    return triangular(position) + triangular(m - 1 - position)
+
+
+def total_near_sum(points: int, m: int) -> int:
+    """Σ over all inputs of ``near_sum``, for windows clamped at the ends."""
+    # m inputs whose windows touch an end stand at every position once; the other N − m stand in the middle.
+    return (m**3 - m) // 3 + (points - m) * int(near_sum(m // 2, m))
+
+
+def best_m(points: int, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> int:
+    """The m with the least expected loss under a public prior (None: uniform), windows clamped at the ends.
+
+    With D(m) the expected sum over the near outputs and T the same over all, the expected loss is
+    ((E−1)·D(m) + T)/((E−1)·m + N). D grows by non-decreasing steps, so the loss falls, then rises: one more neighbour
+    helps while its expected distance is below the loss so far. This is Algorithm 1 on the average of all rows.
+    """
+    if prior is None:
+        everything = points * (points**2 - 1) // 3
+
+        def helps(m: int) -> bool:
+            near = total_near_sum(points, m - 1)
+            step = total_near_sum(points, m) - near
+            return epsilon.sign(step * (points - m + 1) + near - everything, step * (m - 1) - near) < 0
+
+        return _last(1, points - 1, helps)
+
+    excess = float(exp_between(epsilon.value, _DIGITS)[0]) - 1
+    x = np.arange(points, dtype=np.float64)
+    everything_expected = float(prior @ (x * (x + 1) + (points - 1 - x) * (points - x))) / 2
+
+    def helps_under_prior(m: int) -> bool:
+        at = x - np.clip(x - (m - 1) // 2, 0, points - m + 1)
+        near = float(prior @ (at * (at + 1) + (m - 2 - at) * (m - 1 - at))) / 2
+        at = x - np.clip(x - m // 2, 0, points - m)
+        step = float(prior @ np.maximum(at, m - 1 - at))
+        return step * (excess * (m - 1) + points) < excess * near + everything_expected
+
+    return _last(1, points - 1, helps_under_prior)
+
+
+def best_half_window(points: int, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> int:
+    """The half-window h with the least expected loss of a padded report, m = 2h + 1.
+
+    The expected loss is ((E−1)·h(h+1) + A + h·N + h²)/((E−1)(2h+1) + N + 2h), A the expected sum of distances inside the
+    domain: a convex function over a linear one, so it falls, then rises.
+    """
+    if prior is None:
+        inside = Fraction(points**2 - 1, 3)
+    else:
+        x = np.arange(points, dtype=np.float64)
+        inside = Fraction(float(prior @ (x * (x + 1) + (points - 1 - x) * (points - x))) / 2)
+    excess = exp_between(epsilon.value, _DIGITS)[0] - 1
+
+    def loss(h: int) -> Fraction:
+        return (excess * h * (h + 1) + inside + h * points + h * h) / (excess * (2 * h + 1) + points + 2 * h)
+
+    return _last(0, points, lambda h: loss(h) < loss(h - 1))
+
+
+def check_prior(prior: object, points: int) -> NDArray[np.float64]:
+    """A prior as an array that sums to one."""
+    try:
+        array = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = f"Expected prior as {points} probabilities, got {type(prior).__name__}; pass a list or an array."
+        raise PriorError(msg) from None
+    if array.shape != (points,):
+        msg = f"Expected prior as {points} probabilities, got shape {array.shape}; give one for each value of the domain."
+        raise PriorError(msg)
+    total = float(array.sum())
+    if not (array >= 0).all() or not abs(total - 1) <= _PRIOR_TOLERANCE:
+        msg = f"Expected prior as non-negative numbers that sum to 1, got a sum of {total:.6g}; divide it by its sum."
+        raise PriorError(msg)
+    return array / total

@@ -1,0 +1,92 @@
+"""Algorithms 1 and 2 of the paper, for any losses, with every sign decided exactly."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from bipartite.errors import InputError
+from bipartite.lottery import Epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class RowDesign(NamedTuple):
+    """What Algorithms 1 and 2 return."""
+
+    weights: tuple[float, ...]
+    """w_1 ≥ w_2 ≥ … in order of loss, for study; reports are drawn from whole-number tickets instead."""
+    m: int
+    """How many of them are raised to e^ε."""
+
+
+def algorithm_1(losses: Iterable[float], epsilon: object) -> RowDesign:
+    """Algorithm 1: the locally best weights for one input.
+
+    Raises the weights from 1 to e^ε in order of loss while that lowers the expected loss Q = L/S, that is while
+    λ_i·S < L with S = Σ s_j and L = Σ λ_j·s_j. The sums are kept running, so this takes O(N) steps after the sort, and
+    every sign is exact: losses are taken as the rational numbers that they are, e^ε by enclosure.
+
+    The paper's prose ("stop at y_i, fix m = i") is off by one against its Algorithm 1: the item at which the derivative
+    turns non-negative is *not* raised. This follows the algorithm. A row of equal losses gives m = 1.
+
+    >>> algorithm_1([0, 1, 1, 2, 2, 3], "2").m
+    1
+    >>> algorithm_1([0, 1, 1, 2, 2, 3], "1").m
+    3
+    """
+    budget = Epsilon.of(epsilon)
+    ordered = _exact(losses)
+    m = raised(ordered, budget)
+    return RowDesign(_weights(len(ordered), m, budget), m)
+
+
+def algorithm_2(loss_rows: Sequence[Iterable[float]], epsilon: object) -> RowDesign:
+    """Algorithm 2: m = min over inputs of Algorithm 1's m; the same m for every input, whatever the prior.
+
+    ``loss_rows[x]`` holds the losses of all outputs for input x, in any order.
+
+    Any m that does not depend on the input is private; the least one makes no input worse off than under GRR.
+    """
+    budget = Epsilon.of(epsilon)
+    rows = [_exact(row) for row in loss_rows]
+    if len({len(row) for row in rows}) != 1:
+        msg = "Expected rows of one length; pass the losses of all outputs for every input."
+        raise InputError(msg)
+    m = min(raised(row, budget) for row in rows)
+    return RowDesign(_weights(len(rows[0]), m, budget), m)
+
+
+def raised(ordered: Sequence[Fraction], epsilon: Epsilon) -> int:
+    """How many items of a row in order of loss Algorithm 1 raises."""
+    items = len(ordered)
+    total = sum(ordered)
+    before = Fraction(0)  # Σ λ_j of the items raised so far
+    for i in range(1, items):
+        before += ordered[i - 1]
+        # λ·S − L = c0 + c1·e^ε with the first i items raised.
+        c1 = ordered[i] * i - before
+        c0 = ordered[i] * (items - i) - (total - before)
+        if epsilon.sign(c0, c1) >= 0:
+            return i
+    return items
+
+
+def _exact(losses: Iterable[float]) -> list[Fraction]:
+    given = list(losses)
+    if len(given) < 2:  # noqa: PLR2004
+        msg = f"Expected the losses of two items or more, got {len(given)}; a report needs a choice."
+        raise InputError(msg)
+    try:
+        return sorted(map(Fraction, given))
+    except (TypeError, ValueError, OverflowError):
+        msg = "Expected losses as finite numbers; replace NaN and infinities by a large loss."
+        raise InputError(msg) from None
+
+
+def _weights(items: int, m: int, epsilon: Epsilon) -> tuple[float, ...]:
+    raised_weight = math.exp(float(epsilon))
+    total = m * raised_weight + items - m
+    return (raised_weight / total,) * m + (1 / total,) * (items - m)

@@ -1,0 +1,172 @@
+"""What every domain offers, and the small checks that they share."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+import numpy as np
+
+from bipartite.errors import DataError, NotAValueError, OutsideDomainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from bipartite.errors import Problems
+    from bipartite.lottery import Codec, Stream
+
+Outside = Literal["error", "clip"]
+MAX_SIZE: Final = 2**31
+# Whole numbers in a spec are JSON numbers that every reader holds exactly.
+MAX_SPEC_INTEGER: Final = 2**53 - 1
+_TO_NUMPY_LIMIT: Final = 2**27
+
+
+class LineDomain(ABC):
+    """Equidistant values on a line, low to high, with loss |x − y|.
+
+    A domain maps values to indices 0 … N−1 and back, one at a time (``encode``, ``decode``) or by blocks (``codec``).
+    It holds no private value.
+    """
+
+    __slots__ = ()
+
+    size: int
+    """N, the number of values."""
+    whole: ClassVar[bool]
+    """Whether the values are whole numbers."""
+
+    @property
+    @abstractmethod
+    def step(self) -> float:
+        """The distance between neighbours."""
+
+    @abstractmethod
+    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401
+        """The index of a value, or a ``DataError`` that shows it."""
+
+    @abstractmethod
+    def decode(self, index: int) -> int | float:
+        """The value with this index."""
+
+    @abstractmethod
+    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+        """The values with these indices."""
+
+    @abstractmethod
+    def codec(self, dtype: np.dtype[Any], outputs: LineDomain, outside: Outside) -> Codec:
+        """How arrays of this type are encoded, and reports among ``outputs`` decoded."""
+
+    @abstractmethod
+    def padded(self, half_window: int) -> LineDomain:
+        """This domain with ``half_window`` more values at both ends: the outputs of a padded mechanism."""
+
+    @abstractmethod
+    def to_spec(self) -> dict[str, Any]:
+        """This domain in a portable description."""
+
+    @abstractmethod
+    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        """For each reason why a value may be refused, which values it befalls; "outside" is one reason."""
+
+    def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
+        """The error for an array with values that must not be reported: positions and reasons, never values."""
+        troubles = {reason: bad for reason, bad in self._troubles(values).items() if bad.any()}
+        if outside == "clip":
+            troubles.pop("outside", None)
+        refused = int(np.logical_or.reduce(list(troubles.values())).sum())
+        parts = []
+        for reason, bad in troubles.items():
+            what = f"is outside {self}" if reason == "outside" else f"is {reason}"
+            parts.append(f"{place(int(np.argmax(bad)))} {what} ({int(bad.sum())} such)")
+        hints = []
+        if "outside" in troubles:
+            hints.append("use outside='clip' to clamp values to the ends")
+        if set(troubles) - {"outside"}:
+            hints.append("remove or repair what is not a value (nulls='keep' passes nulls through and publishes them)")
+        kind = OutsideDomainError if set(troubles) == {"outside"} else NotAValueError
+        return kind(f"{refused} of {len(values)} values cannot be reported: {', '.join(parts)}; {'; '.join(hints)}.")
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[int | float]:
+        return map(self.decode, range(self.size))
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 (an int gives a value, a slice or array an array)
+        if isinstance(index, slice):
+            return self.decode_array(np.arange(*index.indices(self.size)))
+        if isinstance(index, np.ndarray) and index.ndim:
+            return self.decode_array(np.arange(self.size)[index])
+        at = operator.index(index)
+        if not -self.size <= at < self.size:
+            msg = f"index {at} is out of range for {self.size} values"
+            raise IndexError(msg)
+        return self.decode(at % self.size)
+
+    def __contains__(self, value: object) -> bool:
+        try:
+            return bool(self.decode(self.encode(value)) == value)
+        except DataError:
+            return False
+
+    def to_numpy(self) -> NDArray[Any]:
+        """All values in order; for domains of at most 2^27."""
+        if self.size > _TO_NUMPY_LIMIT:
+            msg = f"to_numpy makes at most 2^27 values, this domain has {self.size}; index it instead: domain[5:10]."
+            raise MemoryError(msg)
+        return self.decode_array(np.arange(self.size))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.to_spec() == other.to_spec()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+def whole_number(name: str, value: object, problems: Problems) -> int:
+    """An argument as an int; a float that is whole will do."""
+    if not isinstance(value, (bool, np.bool_)):
+        if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+            return int(value)
+        try:
+            return operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    problems.add(f"Expected {name} as a whole number, got {value!r}; pass an int.")
+    return 0
+
+
+def finite_number(name: str, value: object, problems: Problems) -> float:
+    """An argument as a finite float."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    problems.add(f"Expected {name} as a finite number, got {value!r}; pass a float.")
+    return 0.0
+
+
+def real_scalar(value: object) -> float | int:
+    """A private scalar as a Python number; the error shows it."""
+    if isinstance(value, (bool, np.bool_)):
+        pass
+    elif isinstance(value, (int, np.integer)):
+        return int(value)
+    elif isinstance(value, (float, np.floating)):
+        return float(value)
+    msg = "is not a number; pass an int or a float."
+    raise NotAValueError(msg, shown=repr(value))
+
+
+def outside_error(value: object, domain: object) -> OutsideDomainError:
+    """The error for a private scalar outside the domain."""
+    return OutsideDomainError(f"is outside {domain}; use outside='clip' to clamp it.", shown=repr(value))

@@ -1,0 +1,151 @@
+"""Whole numbers from low to high: ages, ratings, counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, LineDomain, Outside, outside_error, real_scalar, whole_number
+from bipartite.errors import DomainError, NotAValueError, Problems
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Stream
+
+
+class Integers(LineDomain):
+    """The whole numbers low, low + 1, …, high, with loss \\|x − y\\|.
+
+    Parameters
+    ----------
+    low, high
+        The public ends of the range, both included; at most 2^31 values, and both ends below 2^53 in size. They must
+        not be learned from private data: a range that depends on the data is itself a release.
+
+    Takes O(1) memory whatever its size.
+
+    >>> ages = Integers(18, 90)
+    >>> len(ages), ages[0], ages.encode(40), ages.decode(22)
+    (73, 18, 22, 40)
+    """
+
+    __slots__ = ("high", "low", "size")
+    whole: ClassVar[bool] = True
+
+    def __init__(self, low: int, high: int) -> None:
+        problems = Problems()
+        self.low = whole_number("low", low, problems)
+        self.high = whole_number("high", high, problems)
+        self.size = self.high - self.low + 1
+        if not problems:
+            if self.size < 2:  # noqa: PLR2004
+                problems.add(f"Expected low < high, got low={self.low}, high={self.high}; a report needs two values or more.")
+            if self.size > MAX_SIZE:
+                problems.add(f"Expected at most 2^31 values, got {self.size}; use Interval with fewer points.")
+            if max(abs(self.low), abs(self.high)) > MAX_SPEC_INTEGER:
+                problems.add("Expected ends below 2^53 in size; shift the range towards zero.")
+        problems.raise_if_any(DomainError)
+
+    @property
+    def step(self) -> float:
+        return 1.0
+
+    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401, ARG002
+        number = value if type(value) is int else real_scalar(value)
+        if number != number:  # noqa: PLR0124 (NaN)
+            msg = "is not a number; remove it, or pass None with nulls='keep'."
+            raise NotAValueError(msg, shown=repr(value))
+        if not self.low <= number <= self.high:
+            if outside == "error":
+                raise outside_error(value, self)
+            number = min(max(number, self.low), self.high)
+        if type(number) is float and not number.is_integer():
+            msg = f"is not a whole number, and {self} holds whole numbers; round it, or use Interval."
+            raise NotAValueError(msg, shown=repr(value))
+        return int(number) - self.low
+
+    def decode(self, index: int) -> int:
+        return self.low + index
+
+    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        return indices + np.int64(self.low)
+
+    def codec(self, dtype: np.dtype[Any], outputs: LineDomain, outside: Outside) -> _IntegersCodec:
+        if not isinstance(outputs, Integers):
+            raise TypeError(outputs)
+        return _IntegersCodec(self, outputs, dtype, clip=outside == "clip")
+
+    def padded(self, half_window: int) -> Integers:
+        # Reports may lie outside the domain, so the limits of a domain do not bind here.
+        padded = object.__new__(Integers)
+        padded.low, padded.high = self.low - half_window, self.high + half_window
+        padded.size = self.size + 2 * half_window
+        return padded
+
+    def to_spec(self) -> dict[str, Any]:
+        return {"integers": [self.low, self.high]}
+
+    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+        outside = ~bad_number & ((values < self.low) | (values > self.high))
+        fractional = ~bad_number & ~outside & (np.floor(values) != values)
+        return {"outside": outside, "not a number": bad_number, "not a whole number": fractional}
+
+    def __str__(self) -> str:
+        return f"{self.low}..{self.high}"
+
+    def __repr__(self) -> str:
+        return f"Integers({self.low}, {self.high})"
+
+
+class _IntegersCodec:
+    """Codes are the whole numbers themselves, so that arrays of int64 pass through without a copy."""
+
+    __slots__ = ("_clip", "_high", "_low", "_value_dtype", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+
+    def __init__(self, domain: Integers, outputs: Integers, dtype: np.dtype[Any], *, clip: bool) -> None:
+        self._low, self._high = domain.low, domain.high
+        self._value_dtype = dtype
+        self._clip = clip
+        self.code_offset = domain.low
+        self.report_offset = outputs.low
+        self.report_dtype = _dtype_for(dtype, outputs.low, outputs.high)
+        self.direct = self.report_dtype == np.int64
+        self.coins = False
+
+    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:  # noqa: ARG002
+        if self._value_dtype.kind == "f":
+            return self._encode_floats(values)
+        if self._value_dtype == np.uint64:
+            # Beyond int64 a cast would wrap into the domain; every domain ends far below.
+            values = np.minimum(values, np.uint64(2**63 - 1))
+        codes = values.astype(np.int64, copy=False)
+        return np.clip(codes, self._low, self._high) if self._clip else codes
+
+    def _encode_floats(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        if values.dtype.itemsize < np.dtype(np.float64).itemsize:
+            values = values.astype(np.float64)  # exact, and wide enough for the ends of every domain
+        if self._clip:
+            values = np.clip(values, self._low, self._high)
+        reportable = (np.floor(values) == values) & (values >= self._low) & (values <= self._high)
+        # What must not be reported gets the code before the first, which every kernel refuses.
+        return np.where(reportable, values, self._low - 1).astype(np.int64)
+
+    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
+        reports[:] = codes
+
+
+def _dtype_for(dtype: np.dtype[Any], low: int, high: int) -> np.dtype[Any]:
+    """The type of the values, or the next wider one that holds every report: never wrapped, never rounded."""
+    if dtype.kind == "f":
+        digits = np.finfo(dtype).nmant + 1
+        return dtype if max(abs(low), abs(high)) <= 2**digits else np.dtype(np.float64)
+    limits = np.iinfo(dtype)
+    if limits.min <= low and high <= limits.max:
+        return dtype
+    for wider in (np.int16, np.int32) if dtype.itemsize < np.dtype(np.int32).itemsize else (np.int32,):
+        if np.iinfo(wider).min <= low and high <= np.iinfo(wider).max and np.can_cast(dtype, wider):
+            return np.dtype(wider)
+    return np.dtype(np.int64)

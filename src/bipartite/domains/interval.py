@@ -1,0 +1,185 @@
+"""A continuous range on equidistant nodes (the paper's Algorithm 4): incomes, gradients, temperatures."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+import numpy as np
+
+from bipartite.domains.base import MAX_SIZE, LineDomain, Outside, finite_number, outside_error, real_scalar, whole_number
+from bipartite.errors import DomainError, NotAValueError, Problems
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Stream
+
+Rounding = Literal["nearest", "random"]
+# Nodes must be told apart by the doubles around them; eight units in the last place leave room for the rounding of
+# encode and decode.
+_LEAST_STEP_IN_ULPS: Final = 8
+# A fraction in [0, 1) as a double has 53 bits: the coin of random rounding compares that many.
+_FRACTION_BITS: Final = 53
+
+
+class Interval(LineDomain):
+    """The range [low, high] on ``points`` equidistant nodes, with loss \\|x − y\\|.
+
+    Parameters
+    ----------
+    low, high
+        The public ends of the range. They must not be learned from private data.
+    points
+        How many nodes, both ends included. A value moves to a node before it is randomized.
+    rounding
+        ``"nearest"``: to the nearest node, index ⌊t + 1/2⌋ with t = (v − low)·(points − 1)/(high − low).
+        ``"random"``: to one of the two nodes around it, with chances that keep the mean; takes one random word for
+        every value, exact nodes too, so that the number of words tells nothing.
+
+    >>> income = Interval(0, 200_000, points=401)
+    >>> income.step, income.encode(50_240), income.decode(100)
+    (500.0, 100, 50000.0)
+    """
+
+    __slots__ = ("_first", "_nodes", "high", "low", "rounding", "size")
+    whole: ClassVar[bool] = False
+
+    def __init__(self, low: float, high: float, points: int, *, rounding: Rounding = "nearest") -> None:
+        problems = Problems()
+        # + 0.0 turns −0.0 into 0.0: one spec for one domain.
+        self.low = finite_number("low", low, problems) + 0.0
+        self.high = finite_number("high", high, problems) + 0.0
+        self.size = self._nodes = whole_number("points", points, problems)
+        self._first = 0
+        if rounding not in {"nearest", "random"}:
+            problems.add(f"Expected rounding='nearest' or 'random', got {rounding!r}.")
+        self.rounding: Rounding = rounding
+        if not problems:
+            if not self.low < self.high:
+                problems.add(f"Expected low < high, got low={self.low}, high={self.high}; swap them.")
+            elif not 2 <= self.size <= MAX_SIZE:  # noqa: PLR2004
+                problems.add(f"Expected points from 2 to 2^31, got {self.size}; a few hundred serve most ranges.")
+            elif not math.isfinite((self.high - self.low) * (self.size - 1)):
+                problems.add("Expected (high − low)·(points − 1) to be a finite double; rescale the values.")
+            elif self.step < _LEAST_STEP_IN_ULPS * math.ulp(max(abs(self.low), abs(self.high))):
+                problems.add(f"Expected nodes that doubles can tell apart, got a step of {self.step}; use fewer points.")
+        problems.raise_if_any(DomainError)
+
+    @property
+    def step(self) -> float:
+        return (self.high - self.low) / (self._nodes - 1)
+
+    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401
+        number = real_scalar(value)
+        if number != number:  # noqa: PLR0124 (NaN)
+            msg = "is not a number; remove it, or pass None with nulls='keep'."
+            raise NotAValueError(msg, shown=repr(value))
+        if not self._least <= number <= self._most:
+            if outside == "error":
+                raise outside_error(value, self)
+            number = min(max(number, self._least), self._most)
+        node = (float(number) - self.low) * (self._nodes - 1) / (self.high - self.low)
+        if stream is not None and self.rounding == "random":
+            index = math.floor(node)
+            # The coin, in whole numbers: its 53 high bits against the 53 bits of the fraction.
+            index += stream.word() >> (64 - _FRACTION_BITS) < int((node - index) * 2.0**_FRACTION_BITS)
+        else:
+            index = math.floor(node + 0.5)
+        return min(max(index - self._first, 0), self.size - 1)
+
+    def decode(self, index: int) -> float:
+        at = index + self._first
+        return self.high if at == self._nodes - 1 else self.low + at * (self.high - self.low) / (self._nodes - 1)
+
+    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
+        at = indices + np.int64(self._first)
+        values = self.low + at * (self.high - self.low) / (self._nodes - 1)
+        values[at == self._nodes - 1] = self.high
+        return values
+
+    @property
+    def _least(self) -> float:
+        """The least value that is inside: the first node, or half a step before it where the range is padded."""
+        return self.low if self._first == 0 else self.decode(0) - self.step / 2
+
+    @property
+    def _most(self) -> float:
+        return self.high if self._first == 0 else self.decode(self.size - 1) + self.step / 2
+
+    def codec(self, dtype: np.dtype[Any], outputs: LineDomain, outside: Outside) -> _IntervalCodec:
+        if not isinstance(outputs, Interval):
+            raise TypeError(outputs)
+        return _IntervalCodec(self, outputs, dtype, clip=outside == "clip")
+
+    def padded(self, half_window: int) -> Interval:
+        padded = object.__new__(Interval)
+        padded.low, padded.high, padded._nodes = self.low, self.high, self._nodes
+        padded.rounding = "nearest"
+        padded.size, padded._first = self.size + 2 * half_window, -half_window
+        return padded
+
+    def to_spec(self) -> dict[str, Any]:
+        return {"interval": [self.low, self.high], "points": self._nodes, "rounding": self.rounding}
+
+    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+        outside = ~bad_number & ~((values >= self.low) & (values <= self.high))
+        return {"outside": outside, "not a number": bad_number}
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and isinstance(other, Interval) and self._first == other._first
+
+    __hash__ = LineDomain.__hash__
+
+    def __str__(self) -> str:
+        return f"{self.low:.12g}..{self.high:.12g}"
+
+    def __repr__(self) -> str:
+        padding = f" padded by {-self._first} nodes at both ends" if self._first else ""
+        rounding = ", rounding='random'" if self.rounding == "random" else ""
+        text = f"Interval({self.low!r}, {self.high!r}, points={self._nodes}{rounding})"
+        return f"<{text}{padding}>" if padding else text
+
+
+class _IntervalCodec:
+    """Codes are indices of nodes."""
+
+    __slots__ = ("_clip", "_domain", "_outputs", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+
+    def __init__(self, domain: Interval, outputs: Interval, dtype: np.dtype[Any], *, clip: bool) -> None:
+        self._domain, self._outputs = domain, outputs
+        self._clip = clip
+        self.code_offset = self.report_offset = 0
+        self.report_dtype = _dtype_for(dtype, outputs)
+        self.direct = False
+        self.coins = domain.rounding == "random"
+
+    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        domain = self._domain
+        numbers = values.astype(np.float64, copy=False)
+        if self._clip:
+            numbers = np.clip(numbers, domain.low, domain.high)
+        inside = (numbers >= domain.low) & (numbers <= domain.high)
+        # What must not be reported gets index −1, which every kernel refuses; it takes low's place in the arithmetic.
+        node = (np.where(inside, numbers, domain.low) - domain.low) * (domain.size - 1) / (domain.high - domain.low)
+        if coins is None:
+            index = np.floor(node + 0.5).astype(np.int64)
+        else:
+            below = np.floor(node)
+            index = below.astype(np.int64)
+            index += (coins >> np.uint64(64 - _FRACTION_BITS)) < ((node - below) * 2.0**_FRACTION_BITS).astype(np.uint64)
+        return np.where(inside, np.clip(index, 0, domain.size - 1), -1)
+
+    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
+        reports[:] = self._outputs.decode_array(codes)
+
+
+def _dtype_for(dtype: np.dtype[Any], outputs: Interval) -> np.dtype[Any]:
+    """A narrower float type of the values where it tells all nodes apart, else float64."""
+    if dtype.kind == "f" and dtype.itemsize < np.dtype(np.float64).itemsize:
+        largest = max(abs(outputs.decode(0)), abs(outputs.decode(len(outputs) - 1)))
+        limits = np.finfo(dtype)
+        if largest <= float(limits.max) and outputs.step >= _LEAST_STEP_IN_ULPS * float(limits.eps) * largest:
+            return dtype
+    return np.dtype(np.float64)

@@ -1,0 +1,123 @@
+"""Everything that bipartite raises.
+
+::
+
+    BipartiteError
+    ├── InputError (ValueError)          an argument that cannot be used
+    │   ├── EpsilonError                 ε itself
+    │   ├── DomainError                  a domain that cannot be built
+    │   ├── DesignError                  ε, N and m that no lottery of 2^52 tickets can keep
+    │   ├── PriorError                   a prior that is no distribution over the domain
+    │   └── SpecError                    a portable description that is not understood
+    │       └── BrokenPromiseError       understood, and its tickets break the ε it states
+    ├── DataError (ValueError)           a private value that cannot become a report
+    │   ├── OutsideDomainError
+    │   ├── NotAValueError               NaN, not a whole number, not a number
+    │   └── NullError
+    ├── WordsExhaustedError (RuntimeError)   a stream of fixed words ran out
+    └── MissingExtraError (ImportError)  an optional part is not installed
+
+Messages name the argument, say what was expected, and end with what to do. A private value appears in the *message* of
+a scalar call and nowhere else: not for arrays, and not in ``repr``, ``args`` or a pickle of the exception.
+"""
+
+from __future__ import annotations
+
+
+class BipartiteError(Exception):
+    """Anything that bipartite raises on purpose."""
+
+
+class InputError(BipartiteError, ValueError):
+    """An argument cannot be used; the message lists every problem found."""
+
+
+class EpsilonError(InputError):
+    """ε is not a positive finite decimal of at most 20 digits."""
+
+
+class DomainError(InputError):
+    """The domain cannot be built as described."""
+
+
+class DesignError(InputError):
+    """No lottery of at most 2^52 tickets keeps this ε on this domain, or m does not fit."""
+
+
+class PriorError(InputError):
+    """The prior is not a probability distribution over the domain."""
+
+
+class SpecError(InputError):
+    """The portable description is not one that this version understands."""
+
+
+class BrokenPromiseError(SpecError):
+    """The tickets of a portable description break the ε that it states."""
+
+
+class DataError(BipartiteError, ValueError):
+    """A private value cannot become a report.
+
+    ``shown`` holds what only the message of a scalar call may show: the value. It is left out of ``args``, ``repr``
+    and pickles, so that an exception which travels carries no private value.
+    """
+
+    def __init__(self, message: str, *, shown: str | None = None) -> None:
+        super().__init__(message)
+        self._shown = shown
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return message if self._shown is None else f"{self._shown} {message}"
+
+    def __reduce__(self) -> tuple[type[DataError], tuple[object, ...]]:
+        return type(self), self.args
+
+
+class OutsideDomainError(DataError):
+    """A value lies outside the domain."""
+
+
+class NotAValueError(DataError):
+    """A value is NaN, not whole, or no number at all."""
+
+
+class NullError(DataError):
+    """A value is missing."""
+
+
+class WordsExhaustedError(BipartiteError, RuntimeError):
+    """A stream of fixed words has no words left."""
+
+
+class MissingExtraError(BipartiteError, ImportError):
+    """An optional part of bipartite is not installed."""
+
+
+class Problems:
+    """Collects problems so that a person sees all of them at once.
+
+    >>> problems = Problems()
+    >>> problems.add("Expected low < high, got low=5, high=5.")
+    >>> problems.raise_if_any(DomainError)
+    Traceback (most recent call last):
+    bipartite.errors.DomainError: Expected low < high, got low=5, high=5.
+    """
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+
+    def add(self, message: str) -> None:
+        """Remember one problem: a whole sentence that ends with what to do."""
+        self._found.append(message)
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def raise_if_any(self, kind: type[InputError]) -> None:
+        """Raise ``kind`` with every problem found, if there is one."""
+        if len(self._found) == 1:
+            raise kind(self._found[0])
+        if self._found:
+            raise kind(f"{len(self._found)} problems:\n" + "\n".join(f"- {each}" for each in self._found))

@@ -1,0 +1,28 @@
+"""Exact randomness: whole-number tickets, secure words, and one draw in three implementations that agree."""
+
+from bipartite.lottery.bulk import Codec, ValuesRefusedError, draw_many
+from bipartite.lottery.epsilon import Epsilon, log_between
+from bipartite.lottery.line import LineLottery
+from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
+from bipartite.lottery.words import SCALAR, FixedWords, InsecureSeed, Source, Stream, fixed_words, insecure_seed, source_of
+
+__all__ = [
+    "MAX_TOTAL",
+    "SCALAR",
+    "Codec",
+    "Epsilon",
+    "FixedWords",
+    "InsecureSeed",
+    "LineLottery",
+    "Source",
+    "Stream",
+    "Tickets",
+    "TooFewTickets",
+    "ValuesRefusedError",
+    "draw_many",
+    "fixed_words",
+    "insecure_seed",
+    "issue_tickets",
+    "log_between",
+    "source_of",
+]

@@ -1,0 +1,149 @@
+"""Many reports at once: chunks, threads, and the choice between compiled and NumPy draws.
+
+A call is cut into chunks of 2^20 values, each with a stream of words of its own, so that the reports depend on the
+words alone. Within a chunk, blocks that fit in the cache pass through encode → draw → decode.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from bipartite.lottery.pairs import split_coins
+from bipartite.lottery.vectorised import VectorisedLine
+from bipartite.lottery.words import CHUNK
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.line import LineLottery
+    from bipartite.lottery.words import Source, Stream
+
+# Loading numba takes about as long as NumPy needs for this many reports (0.5 s); once loaded, it pays from far fewer.
+LOAD_COMPILER_FROM: Final = 2**22
+USE_COMPILED_FROM: Final = 2**11
+
+
+class Codec(Protocol):
+    """How a block of values of one type becomes indices and comes back as reports: what a domain gives the lottery."""
+
+    report_dtype: np.dtype[Any]
+    """The type of the reports."""
+    code_offset: int
+    """A value's index is its code minus this; a code outside the domain marks a value that must not be reported."""
+    report_offset: int
+    """A report's code is its index plus this."""
+    coins: bool
+    """Whether encoding takes a random word for each value."""
+    direct: bool
+    """Whether report codes are the reports, so that they can be written in place."""
+
+    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        """The codes of these values."""
+
+    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
+        """Write the reports with these codes."""
+
+
+class Kernel(Protocol):
+    """One implementation of the bulk draw."""
+
+    def draw(
+        self,
+        codes: NDArray[np.int64],
+        reports: NDArray[np.int64],
+        words: NDArray[np.uint64],
+        code_offset: int,
+        report_offset: int,
+    ) -> tuple[int, int, bool]:
+        """(values done, words used, all codes inside the domain)."""
+
+
+class ValuesRefusedError(Exception):
+    """Some value cannot become a report. Says no more: whoever raised the call explains it from the values."""
+
+
+@functools.cache
+def _compiled_line() -> type[Kernel] | None:
+    """The compiled draw, or None where numba is missing or finds no folder for its cache."""
+    try:
+        from bipartite.lottery.compiled import CompiledLine  # noqa: PLC0415 (numba is loaded only when it pays)
+    except (ImportError, RuntimeError):
+        return None
+    return CompiledLine
+
+
+def kernel_for(lottery: LineLottery, values: int) -> Kernel:
+    """The faster implementation for a call of this many values; all give the same reports."""
+    loaded = "bipartite.lottery.compiled" in sys.modules
+    if values >= (USE_COMPILED_FROM if loaded else LOAD_COMPILER_FROM):
+        compiled = _compiled_line()
+        if compiled is not None:
+            return compiled(lottery)  # type: ignore[call-arg]  # a Protocol says nothing of __init__
+    return VectorisedLine(lottery)
+
+
+def draw_many(
+    lottery: LineLottery,
+    codec: Codec,
+    values: NDArray[Any],
+    source: Source,
+    *,
+    threads: int = 1,
+    kernel: Kernel | None = None,
+) -> NDArray[Any]:
+    """One report for each value of a one-dimensional contiguous array."""
+    kernel = kernel or kernel_for(lottery, len(values))
+    reports = np.empty(len(values), dtype=codec.report_dtype)
+    streams = source.streams()
+
+    def draw_chunk(chunk: int) -> None:
+        part = slice(chunk * CHUNK, (chunk + 1) * CHUNK)
+        expected = len(values[part]) * (2 if codec.coins else 1)
+        stream = streams.stream(chunk, expected)
+        try:
+            _draw_chunk(lottery, kernel, codec, values[part], reports[part], stream)
+        finally:
+            stream.erase()
+
+    chunks = range(-(-len(values) // CHUNK))
+    if threads == 1 or len(chunks) == 1:
+        for chunk in chunks:
+            draw_chunk(chunk)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(draw_chunk, chunks):
+                pass
+    return reports
+
+
+def _draw_chunk(
+    lottery: LineLottery, kernel: Kernel, codec: Codec, values: NDArray[Any], reports: NDArray[Any], stream: Stream
+) -> None:
+    done = 0
+    least = 1
+    while done < len(values):
+        words = stream.window(least)
+        coins = None
+        served = None
+        if codec.coins:
+            available = len(words)
+            coins, words, served = split_coins(words, lottery, len(values) - done)
+            if not served:
+                least = available + 1  # a coin without its draw: ask for more
+                continue
+            least = 1
+        block = slice(done, min(done + len(words), len(values)))
+        codes = codec.encode(values[block], coins)
+        target = reports[block] if codec.direct else np.empty(len(codes), dtype=np.int64)
+        drawn, used, inside = kernel.draw(codes, target, words, codec.code_offset, codec.report_offset)
+        if not inside:
+            raise ValuesRefusedError
+        if not codec.direct:
+            codec.decode(target[:drawn], reports[done : done + drawn])
+        stream.advance(used if served is None else served)
+        done += drawn

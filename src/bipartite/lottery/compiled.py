@@ -1,0 +1,170 @@
+"""The bulk draw on a line as machine code (numba): the same reports from the same words as the other two draws.
+
+Importing this module compiles the kernel, or loads it from numba's cache; `bulk.py` does so only when a call is large.
+
+How it is fast: words are taken in runs of 128. A run is drawn by straight-line integer arithmetic that the compiler
+turns into vector instructions: no branch, no 128-bit product, no division (u div a is a multiplication by a
+precomputed reciprocal). While a ticket is computed, a cheap necessary condition for a redraw is looked at; the few runs
+in which some word meets it are drawn again one word at a time, with the exact condition.
+
+What its time tells: which runs are drawn twice depends on the words alone, and both the near and the far outcome are
+computed and one is selected by a mask, so the time does not tell near from far, nor one private value from another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.line import LineLottery
+
+_u64 = np.uint64
+_i64 = np.int64
+_RUN: Final = 128
+_HALF: Final = _u64(32)
+_LOW: Final = _u64(2**32 - 1)
+# W ≤ 2^52, so a redraw needs the low half of w·W below 2^52: its top 12 bits are zero.
+_TOP: Final = _u64(52 - 32)
+_ZERO: Final = _u64(0)
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
+def _wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ANN401, ARG001 (numba's calling convention)
+    """(high, low) halves of the 128-bit product of two words."""
+    signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+        wide, word = ir.IntType(128), ir.IntType(64)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), word)
+        return context.make_tuple(builder, signature.return_type, (high, builder.trunc(product, word)))
+
+    return signature, generate
+
+
+@njit(
+    "Tuple((int64, int64, uint64))(int64[::1], int64[::1], uint64[::1], int64, int64, uint64, int64, int64, int64,"
+    " uint64, uint64, uint64, uint64, uint64, uint64)",
+    nogil=True,
+    cache=True,
+    boundscheck=False,
+    error_model="numpy",
+)  # type: ignore[untyped-decorator]
+def _draw(  # noqa: PLR0913, PLR0915 (one flat loop, so that it stays in registers)
+    codes: Any,
+    reports: Any,
+    words: Any,
+    code_offset: Any,
+    report_offset: Any,
+    inputs: Any,
+    m: Any,
+    shift: Any,
+    last_start: Any,
+    total: Any,
+    redraw_below: Any,
+    near_total: Any,
+    reciprocal: Any,
+    reciprocal_shift: Any,
+    far_shift: Any,
+) -> Any:
+    values, available = codes.shape[0], words.shape[0]
+    total0, total1 = total & _LOW, total >> _HALF
+    reciprocal0, reciprocal1 = reciprocal & _LOW, reciprocal >> _HALF
+    to_start = shift - code_offset
+    outside = _ZERO
+    i = 0
+    j = 0
+    while i < values and j < available:
+        run = min(_RUN, values - i, available - j)
+        code_run, report_run, word_run = codes[i : i + run], reports[i : i + run], words[j : j + run]
+        suspicious = _ZERO
+        for t in range(run):
+            word = word_run[t]
+            # ticket = ⌊word·total / 2^64⌋ by 32-bit halves.
+            word0, word1 = word & _LOW, word >> _HALF
+            middle = word1 * total0 + ((word0 * total0) >> _HALF)
+            carry = (middle & _LOW) + word0 * total1
+            ticket = word1 * total1 + (middle >> _HALF) + (carry >> _HALF)
+            suspicious |= _u64(((carry & _LOW) >> _TOP) == _ZERO)
+            # ticket div near, by the reciprocal.
+            ticket0, ticket1 = ticket & _LOW, ticket >> _HALF
+            middle = ticket1 * reciprocal0 + ((ticket0 * reciprocal0) >> _HALF)
+            carry = (middle & _LOW) + ticket0 * reciprocal1
+            quotient = (ticket1 * reciprocal1 + (middle >> _HALF) + (carry >> _HALF)) >> reciprocal_shift
+
+            code = code_run[t]
+            outside |= _u64(_u64(code - code_offset) >= inputs)
+            start = min(max(code + to_start, 0), last_start)
+            near = start + _i64(quotient)
+            far = _i64((ticket - near_total) >> far_shift)
+            far += m & -_i64(far >= start)
+            is_near = -_i64(ticket < near_total)
+            report_run[t] = (far ^ ((far ^ near) & is_near)) + report_offset
+        if suspicious == _ZERO:
+            i += run
+            j += run
+        else:
+            for _ in range(run):
+                ticket, low = _wide_product(words[j], total)
+                j += 1
+                if low >= redraw_below:
+                    code = codes[i]
+                    outside |= _u64(_u64(code - code_offset) >= inputs)
+                    start = min(max(code + to_start, 0), last_start)
+                    near = start + _i64(_wide_product(ticket, reciprocal)[0] >> reciprocal_shift)
+                    far = _i64((ticket - near_total) >> far_shift)
+                    far += m & -_i64(far >= start)
+                    is_near = -_i64(ticket < near_total)
+                    reports[i] = (far ^ ((far ^ near) & is_near)) + report_offset
+                    i += 1
+    return i, j, outside
+
+
+def reciprocal_of(near: int) -> tuple[int, int]:
+    """(c, s) with ⌊u/near⌋ = ⌊u·c / 2^64⌋ >> s for every u < 2^52 and 2 ≤ near < 2^52.
+
+    s = bits(near) − 2 and c = ⌊2^(64+s)/near⌋ + 1 ≤ 2^63 + 1. With c = 2^(64+s)/near + e, 0 < e ≤ 1, the result exceeds
+    u/near by u·e/2^(64+s) < 2^(52−64−s), which is below 1/near because near < 2^(s+2); so the floor is the same.
+    """
+    shift = near.bit_length() - 2
+    return 2 ** (64 + shift) // near + 1, shift
+
+
+class CompiledLine:
+    """Draws blocks of reports on a line with the compiled kernel."""
+
+    __slots__ = ("_parameters",)
+
+    def __init__(self, lottery: LineLottery) -> None:
+        reciprocal, reciprocal_shift = reciprocal_of(lottery.tickets.near)
+        self._parameters = (
+            _u64(lottery.inputs),
+            lottery.m,
+            lottery.shift,
+            lottery.outputs - lottery.m,
+            _u64(lottery.total),
+            _u64(lottery.redraw_below),
+            _u64(lottery.near_total),
+            _u64(reciprocal),
+            _u64(reciprocal_shift),
+            _u64(lottery.tickets.far.bit_length() - 1),
+        )
+
+    def draw(
+        self,
+        codes: NDArray[np.int64],
+        reports: NDArray[np.int64],
+        words: NDArray[np.uint64],
+        code_offset: int,
+        report_offset: int,
+    ) -> tuple[int, int, bool]:
+        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+        done, used, outside = _draw(codes, reports, words, code_offset, report_offset, *self._parameters)
+        return done, used, outside == 0

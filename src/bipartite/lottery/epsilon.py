@@ -1,0 +1,165 @@
+"""ε as an exact decimal, and every comparison with e^ε decided in whole numbers.
+
+A float cannot hold e^ε, and the last bit decides whether a ticket is honest. So ε is the decimal that a person wrote,
+and two questions are answered exactly:
+
+* ``allows(a, b)``: is a ≤ e^ε·b? Asked of tickets. Answered with the first 201 terms of the exponential series, whose
+  sum lies below e^ε, so a false ticket is never accepted; the browser does the same with BigInt.
+* ``sign(c0, c1)``: the sign of c0 + c1·e^ε. Asked when m is chosen. e^ε is transcendental for every rational ε ≠ 0
+  (Lindemann 1882), so for whole numbers the sign is zero only when c0 = c1 = 0 and growing precision always decides.
+"""
+
+from __future__ import annotations
+
+import decimal
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from bipartite.errors import EpsilonError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+MAX_DIGITS: Final = 20
+SERIES_TERMS: Final = 200
+# Outside these no lottery of 2^52 tickets exists for any domain; refused early so that the series stays short.
+SMALLEST: Final = Decimal("1e-15")
+LARGEST: Final = Decimal(50)
+_FIRST_PRECISION: Final = 40
+
+_EXPECTED: Final = f"Expected epsilon as a positive decimal of at most {MAX_DIGITS} digits between {SMALLEST} and {LARGEST}"
+
+
+class Epsilon:
+    """A privacy budget: a positive decimal of at most 20 significant digits.
+
+    A float means its shortest ``repr``: ``Epsilon.of(0.1)`` is one tenth, not the double next to it.
+
+    >>> Epsilon.of(0.10).text, Epsilon.of("1.00").text
+    ('0.1', '1')
+    """
+
+    __slots__ = ("value",)
+
+    value: Decimal
+
+    def __init__(self, value: Decimal) -> None:
+        self.value = value
+
+    @classmethod
+    def of(cls, epsilon: object) -> Self:
+        """Read ε from an int, float, ``Decimal``, NumPy number or decimal string."""
+        if isinstance(epsilon, Epsilon):
+            return cls(epsilon.value)
+        if isinstance(epsilon, bool) or not (
+            isinstance(epsilon, (int, float, str, Decimal)) or hasattr(epsilon, "dtype")
+        ):
+            msg = f"{_EXPECTED}, got {type(epsilon).__name__}; pass a number such as 1.0 or a string such as '0.1'."
+            raise EpsilonError(msg)
+        text = repr(epsilon) if type(epsilon) is float else str(epsilon)
+        # A context of its own: the caller's may trap or round.
+        with decimal.localcontext(decimal.Context(prec=50)):
+            try:
+                value = Decimal(text)
+            except decimal.InvalidOperation:
+                msg = f"{_EXPECTED}, got {text!r}; pass a number such as 1.0 or a string such as '0.1'."
+                raise EpsilonError(msg) from None
+            if not value.is_finite() or not SMALLEST <= value <= LARGEST:
+                msg = f"{_EXPECTED}, got {text}; most uses lie between 0.1 and 5."
+                raise EpsilonError(msg)
+            value = value.normalize()
+        if len(value.as_tuple().digits) > MAX_DIGITS:
+            msg = f"{_EXPECTED}, got {len(value.as_tuple().digits)} digits; round it to {MAX_DIGITS}."
+            raise EpsilonError(msg)
+        return cls(value)
+
+    @property
+    def text(self) -> str:
+        """The canonical form, as it stands in a spec: plain digits, no exponent, no trailing zeros."""
+        return f"{self.value:f}"
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Epsilon) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return f"Epsilon({self.text})"
+
+    def allows(self, near: int, far: int) -> bool:
+        """Whether near ≤ e^ε·far, never wrongly yes."""
+        numerator, denominator = series_below_exp(self.value)
+        return near * denominator <= far * numerator
+
+    def most_near_tickets(self, far: int) -> int:
+        """The largest whole number that ``allows`` accepts beside ``far``."""
+        numerator, denominator = series_below_exp(self.value)
+        return far * numerator // denominator
+
+    def sign(self, c0: int | Fraction, c1: int | Fraction) -> int:
+        """The sign of c0 + c1·e^ε: −1, 0 or 1, exactly."""
+        if c1 == 0:
+            return (c0 > 0) - (c0 < 0)
+        # c0 + c1·e^ε > 0  ⇔  e^ε > −c0/c1 (c1 > 0) or e^ε < −c0/c1 (c1 < 0).
+        bound = -Fraction(c0) / Fraction(c1)
+        above = 1 if _exp_exceeds(self.value, bound) else -1
+        return above if c1 > 0 else -above
+
+
+@lru_cache(maxsize=256)
+def series_below_exp(epsilon: Decimal) -> tuple[int, int]:
+    """Σ ε^i/i! for i ≤ 200 as (numerator, denominator): a fraction below e^ε."""
+    step_n, step_d = epsilon.as_integer_ratio()
+    # Horner: 1 + ε/1·(1 + ε/2·(1 + … (1 + ε/200))).
+    numerator, denominator = 1, 1
+    for i in range(SERIES_TERMS, 0, -1):
+        # 1 + (step_n/(step_d·i))·(numerator/denominator)
+        scale = step_d * i * denominator
+        numerator, denominator = scale + step_n * numerator, scale
+    return numerator, denominator
+
+
+def _exp_exceeds(epsilon: Decimal, bound: Fraction) -> bool:
+    """Whether e^ε > bound, for ε ≠ 0 and a rational bound (they are never equal)."""
+    precision = _FIRST_PRECISION
+    while True:
+        low, high = exp_between(epsilon, precision)
+        if low > bound:
+            return True
+        if high < bound:
+            return False
+        precision *= 2
+
+
+@lru_cache(maxsize=1024)
+def exp_between(epsilon: Decimal, precision: int) -> tuple[Fraction, Fraction]:
+    """Two fractions around e^ε that differ by two units in the last of ``precision`` digits.
+
+    ``Decimal.exp`` is correctly rounded (General Decimal Arithmetic Specification), so its neighbours enclose the truth.
+    """
+    with decimal.localcontext(decimal.Context(prec=precision, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)) as context:
+        middle = epsilon.exp(context)
+        return Fraction(context.next_minus(middle)), Fraction(context.next_plus(middle))
+
+
+def log_between(ratio: Fraction, precision: int = 30) -> tuple[Decimal, Decimal]:
+    """Two decimals around ln(ratio), for a certificate that rounds against itself."""
+    if ratio == 1:
+        return Decimal(0), Decimal(0)
+    with decimal.localcontext(decimal.Context(prec=precision + 10)) as wide:
+        # ln n − ln d, each correctly rounded to ten digits more than asked; cancellation costs at most
+        # log10(n·d) digits of them, so guard digits are added for the size of the terms.
+        guard = len(str(max(ratio.numerator, ratio.denominator)))
+        wide.prec += 2 * guard
+        middle = Decimal(ratio.numerator).ln(wide) - Decimal(ratio.denominator).ln(wide)
+    with decimal.localcontext(decimal.Context(prec=precision, rounding=decimal.ROUND_FLOOR)) as down:
+        low = down.next_minus(+middle)
+    with decimal.localcontext(decimal.Context(prec=precision, rounding=decimal.ROUND_CEILING)) as up:
+        high = up.next_plus(+middle)
+    return low, high

@@ -1,0 +1,66 @@
+"""The lottery on a line: m neighbouring outputs hold ``near`` tickets each, all others ``far``.
+
+Draw: take a 64-bit word w; u = ⌊w·W/2^64⌋ is a ticket; redraw if the low half of w·W is below 2^64 mod W, which makes
+u exactly uniform (Lemire 2019). Tickets below m·a belong to near outputs in ascending order, the rest to far ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from bipartite.lottery.tickets import Tickets
+    from bipartite.lottery.words import Stream
+
+WORD_BITS: Final = 64
+_WORD: Final = 2**WORD_BITS
+_LOW_HALF: Final = _WORD - 1
+
+
+@dataclass(frozen=True, slots=True)
+class LineLottery:
+    """Everything that a draw on a line needs, as whole numbers.
+
+    The near outputs of input x are start(x) … start(x) + m − 1 with start(x) = clamp(x + shift, 0, M − m): shift is
+    −⌊m/2⌋ where the window is clamped at the ends of the domain (M = N), and 0 where the outputs are padded
+    (M = N + m − 1), so that the window is always centred.
+    """
+
+    inputs: int
+    outputs: int
+    m: int
+    shift: int
+    tickets: Tickets
+    total: int = field(init=False)
+    near_total: int = field(init=False)
+    redraw_below: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        total = self.tickets.total(self.m, self.outputs)
+        object.__setattr__(self, "total", total)
+        object.__setattr__(self, "near_total", self.m * self.tickets.near)
+        object.__setattr__(self, "redraw_below", _WORD % total)
+
+    def start(self, x: int) -> int:
+        """The first near output of input x."""
+        return min(max(x + self.shift, 0), self.outputs - self.m)
+
+    def held(self, x: int, y: int) -> int:
+        """How many of the W tickets of input x output y holds."""
+        return self.tickets.near if 0 <= y - self.start(x) < self.m else self.tickets.far
+
+    def output_of(self, x: int, ticket: int) -> int:
+        """The output that holds this ticket of input x."""
+        start = self.start(x)
+        if ticket < self.near_total:
+            return start + ticket // self.tickets.near
+        far = (ticket - self.near_total) // self.tickets.far
+        return far if far < start else far + self.m
+
+    def draw(self, x: int, stream: Stream) -> int:
+        """One report for input x, in plain Python."""
+        while True:
+            product = stream.word() * self.total
+            if product & _LOW_HALF >= self.redraw_below:
+                return self.output_of(x, product >> WORD_BITS)

@@ -1,0 +1,45 @@
+"""Words for values that need two: a coin for random rounding, then the words of the draw.
+
+Each value takes one word as its coin, then words until one is not redrawn. A redraw is rare (below 2^−12), so the words
+are cut at the redraws and everything between two of them is handled at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.line import LineLottery
+
+    Words = NDArray[np.uint64]
+
+
+def split_coins(words: Words, lottery: LineLottery, need: int) -> tuple[Words, Words, int]:
+    """(coins, words of the draws that follow them, words used) for up to ``need`` values that the words fully serve."""
+    redrawn = np.flatnonzero((words * np.uint64(lottery.total)) < np.uint64(lottery.redraw_below)).tolist()
+    redrawn_set = set(redrawn)
+    coins, draws = [], []
+    at = 0  # the next coin
+    end = len(words)
+    for position in redrawn:
+        if position < at or (position - at) % 2 == 0:
+            continue  # already passed over, or it serves as a coin, and a coin is never redrawn
+        kept = position + 1
+        while kept in redrawn_set:
+            kept += 1
+        if kept >= end:
+            end = position - 1  # the last coin has no draw yet: leave both for the next window
+            break
+        coins.append(np.arange(at, position, 2))
+        draws.append(np.append(np.arange(at + 1, position, 2), kept))
+        at = kept + 1
+    tail = max(0, (end - at) // 2)
+    coins.append(np.arange(at, at + 2 * tail, 2))
+    draws.append(np.arange(at + 1, at + 1 + 2 * tail, 2))
+    coin_at, draw_at = np.concatenate(coins)[:need], np.concatenate(draws)[:need]
+    used = int(draw_at[-1]) + 1 if len(draw_at) else 0
+    return words[coin_at], words[draw_at], used

@@ -1,0 +1,323 @@
+"""Where random words come from: AES-256 in counter mode, keyed by the operating system. Never a statistical generator.
+
+A *source* is what a caller passes as ``rng=``. For every call it opens one *stream* for each chunk of 2^20 values, so
+that the reports depend on the words and not on how many threads drew them.
+
+====================  ======================================================================================
+``None``              the secure source: a fresh key for every bulk call; scalar calls share a buffer that
+                      erases used words, takes a new key at each refill and is dropped in a forked process
+``insecure_seed(7)``  a stateful stream for experiments and tests: reproducible, therefore not private
+``fixed_words([…])``  given words, for test vectors
+====================  ======================================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import operator
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from bipartite.errors import InputError, WordsExhaustedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    Words = NDArray[np.uint64]
+
+CHUNK: Final = 2**20
+# Words at hand in a bulk stream: 256 KiB, small enough for the second-level cache, large enough that the calls into
+# AES and the kernel (a microsecond each) vanish, and that two threads seldom meet at the interpreter's lock.
+BLOCK: Final = 2**15
+_SCALAR_WORDS: Final = 512
+_WORD_BYTES: Final = 8
+_ZEROS: Final = memoryview(bytes(BLOCK * _WORD_BYTES))
+_KEY_BYTES: Final = 32
+
+
+class Stream(Protocol):
+    """Random words in order."""
+
+    def word(self) -> int:
+        """The next word."""
+
+    def window(self, least: int = 1) -> Words:
+        """The next words, at least ``least`` of them, without consuming any."""
+
+    def advance(self, used: int) -> None:
+        """Consume the first ``used`` words of the window."""
+
+    def erase(self) -> None:
+        """Forget the words at hand."""
+
+
+class Source(Protocol):
+    """What ``rng=`` takes, apart from None."""
+
+    def streams(self) -> Streams:
+        """The streams of one call."""
+
+
+class Streams(Protocol):
+    """The streams of one call, one a chunk."""
+
+    def stream(self, chunk: int, expected: int) -> Stream:
+        """The stream of this chunk, from which about ``expected`` words will be taken."""
+
+
+class KeyStream:
+    """The words of AES-256-CTR under one key and nonce."""
+
+    __slots__ = ("_cipher", "_end", "_start", "_view", "_words")
+
+    def __init__(self, key: bytes, nonce: bytes, expected: int = BLOCK) -> None:
+        self._cipher = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
+        # A few more than expected, for redraws; a short call need not fill a whole block.
+        self._words = np.zeros(min(BLOCK, expected + expected // 64 + 8), dtype=np.uint64)
+        self._view = memoryview(self._words).cast("B")
+        self._start = self._end = 0
+
+    def window(self, least: int = 1) -> Words:
+        if self._end - self._start < least:
+            self._refill()
+        return self._words[self._start : self._end]
+
+    def advance(self, used: int) -> None:
+        self._start += used
+
+    def word(self) -> int:
+        word = int(self.window()[0])
+        self._words[self._start] = 0
+        self._start += 1
+        return word
+
+    def erase(self) -> None:
+        self._words.fill(0)
+        self._start = self._end = 0
+
+    def _refill(self) -> None:
+        """Move what is left to the front and fill up behind it."""
+        left = self._end - self._start
+        self._words[:left] = self._words[self._start : self._end]
+        fresh = len(self._words) - left
+        self._cipher.update_into(_ZEROS[: fresh * _WORD_BYTES], self._view[left * _WORD_BYTES :])
+        if sys.byteorder == "big":
+            self._words[left:].byteswap(inplace=True)
+        self._start, self._end = 0, len(self._words)
+
+
+def _nonce(call: int, chunk: int) -> bytes:
+    """The starting counter: 4 bytes call, 4 bytes chunk, 8 bytes for the block counter to grow in."""
+    return call.to_bytes(4, "big") + chunk.to_bytes(4, "big") + bytes(8)
+
+
+class _SecureStreams:
+    """The streams of one bulk call under a key that nothing else uses."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self) -> None:
+        self._key = os.urandom(_KEY_BYTES)
+
+    def stream(self, chunk: int, expected: int) -> KeyStream:
+        return KeyStream(self._key, _nonce(0, chunk), expected)
+
+
+class SecureSource:
+    """The default: words that nobody can predict or repeat."""
+
+    __slots__ = ()
+
+    def streams(self) -> _SecureStreams:
+        return _SecureStreams()
+
+    def __repr__(self) -> str:
+        return "<secure words>"
+
+
+class _ScalarBlock:
+    """512 words under a key of their own, each handed out once and erased.
+
+    Positions come from a counter whose step is one C call, so a signal handler that reports in the middle of another
+    report cannot be handed the same word.
+    """
+
+    __slots__ = ("_bytes", "_positions")
+
+    def __init__(self) -> None:
+        cipher = Cipher(algorithms.AES256(os.urandom(_KEY_BYTES)), modes.CTR(bytes(16))).encryptor()
+        self._bytes = bytearray(cipher.update(_ZEROS[: _SCALAR_WORDS * _WORD_BYTES]))
+        self._positions: Iterator[int] = itertools.count(0, _WORD_BYTES)
+
+    def take(self) -> int | None:
+        at = next(self._positions)
+        word = self._bytes[at : at + _WORD_BYTES]
+        if not word:
+            return None
+        self._bytes[at : at + _WORD_BYTES] = bytes(_WORD_BYTES)
+        return int.from_bytes(word, "little")
+
+
+class _ScalarWords(threading.local):
+    """The secure words of scalar calls: one buffer a thread."""
+
+    def __init__(self) -> None:
+        self._block = _ScalarBlock()
+
+    def word(self) -> int:
+        while True:
+            word = self._block.take()
+            if word is not None:
+                return word
+            self._block = _ScalarBlock()
+
+    def rekey(self) -> None:
+        self._block = _ScalarBlock()
+
+
+SECURE: Final = SecureSource()
+SCALAR: Final = _ScalarWords()
+
+# A forked child holds a copy of its parent's buffer: without this both would hand out the same words. (Windows has no
+# fork; a spawned process starts with a buffer of its own.)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SCALAR.rekey)
+
+
+class InsecureSeed:
+    """A reproducible stream for experiments and tests. Reports drawn from it are not private.
+
+    Two calls continue the stream; two objects with one seed give the same reports for the same calls. The first 2^20
+    values of a call continue one stream, so many small calls give what one call of up to 2^20 values gives.
+    """
+
+    __slots__ = ("_calls", "_key", "_main", "_seed")
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._key = hashlib.sha256(f"bipartite insecure seed {seed}".encode()).digest()
+        self._calls = 0
+        self._main = KeyStream(self._key, _nonce(0, 0))
+
+    def streams(self) -> InsecureSeed:
+        self._calls += 1
+        return self
+
+    def stream(self, chunk: int, expected: int) -> Stream:
+        # Call numbers start at 1, so no later chunk shares a nonce with the main stream.
+        return _Unerased(self._main) if chunk == 0 else KeyStream(self._key, _nonce(self._calls, chunk), expected)
+
+    def __repr__(self) -> str:
+        return f"insecure_seed({self._seed})"
+
+
+class FixedWords:
+    """One stream of given 64-bit words, for calls of at most 2^20 values."""
+
+    __slots__ = ("_start", "_words")
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._start = 0
+
+    def streams(self) -> FixedWords:
+        return self
+
+    def stream(self, chunk: int, expected: int) -> Stream:  # noqa: ARG002 (the words are given, however many)
+        if chunk:
+            msg = f"fixed_words serves calls of at most 2^20 = {CHUNK} values; call again with fewer at a time."
+            raise InputError(msg)
+        return self
+
+    def window(self, least: int = 1) -> Words:
+        left = len(self._words) - self._start
+        if left < least:
+            msg = f"fixed_words ran out: all {len(self._words)} words are used; pass more words."
+            raise WordsExhaustedError(msg)
+        # A copy: kernels may rearrange the words that they are given.
+        return self._words[self._start : self._start + max(BLOCK, least)].copy()
+
+    def advance(self, used: int) -> None:
+        self._start += used
+
+    def word(self) -> int:
+        word = int(self.window()[0])
+        self._start += 1
+        return word
+
+    def erase(self) -> None:
+        """Nothing to forget: these words were given by the caller."""
+
+    def __repr__(self) -> str:
+        return f"<fixed words, {len(self._words) - self._start} of {len(self._words)} left>"
+
+
+class _Unerased:
+    """A stream that outlives the call: the end of a call does not erase what the next one continues with."""
+
+    __slots__ = ("_stream",)
+
+    def __init__(self, stream: KeyStream) -> None:
+        self._stream = stream
+
+    def window(self, least: int = 1) -> Words:
+        return self._stream.window(least)
+
+    def advance(self, used: int) -> None:
+        self._stream.advance(used)
+
+    def word(self) -> int:
+        return self._stream.word()
+
+    def erase(self) -> None:
+        """Keep the words for the next call."""
+
+
+def insecure_seed(seed: int) -> InsecureSeed:
+    """A stateful, reproducible stream for experiments and tests: ``rng=bp.insecure_seed(7)``.
+
+    Reports drawn from it are **not private**: whoever knows the seed can undo them.
+    """
+    try:
+        return InsecureSeed(operator.index(seed))
+    except TypeError:
+        msg = f"Expected seed as a whole number, got {type(seed).__name__}; pass an int such as 7."
+        raise InputError(msg) from None
+
+
+def fixed_words(words: Iterable[int]) -> FixedWords:
+    """One stream of the given 64-bit words, for test vectors: ``rng=bp.fixed_words([…])``.
+
+    For calls of at most 2^20 values; raises :class:`~bipartite.errors.WordsExhaustedError` when the words run out.
+    """
+    given = list(words)
+    try:
+        whole = [operator.index(word) for word in given]
+    except TypeError:
+        msg = "Expected words as whole numbers from 0 to 2^64 − 1; pass a list of ints."
+        raise InputError(msg) from None
+    if any(not 0 <= word < 2**64 for word in whole):
+        msg = "Expected words as whole numbers from 0 to 2^64 − 1; reduce them modulo 2^64."
+        raise InputError(msg)
+    return FixedWords(np.array(whole, dtype=np.uint64))
+
+
+def source_of(rng: object) -> Source:
+    """The source behind ``rng=``, refusing anything that is no stream of secure, seeded or fixed words."""
+    if rng is None:
+        return SECURE
+    if isinstance(rng, (InsecureSeed, FixedWords, SecureSource)):
+        return rng
+    msg = (
+        f"Expected rng=None (secure), bp.insecure_seed(…) or bp.fixed_words(…), got {type(rng).__name__}; "
+        "statistical generators are not accepted, use bp.insecure_seed(7) for reproducible experiments."
+    )
+    raise InputError(msg)

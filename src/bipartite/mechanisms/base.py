@@ -1,0 +1,147 @@
+"""The one protocol of every mechanism: encode, draw, decode."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.containers import Nulls, is_scalar, null_error, open_batch
+from bipartite.errors import InputError, Problems
+from bipartite.lottery import SCALAR, Epsilon, LineLottery, ValuesRefusedError, draw_many, source_of
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import LineDomain, Outside
+    from bipartite.lottery import Source
+
+_MATRIX_LIMIT: Final = 2**26
+
+
+class Mechanism(ABC):
+    """Replaces a value by a random report, by a lottery of whole-number tickets.
+
+    Holds public parameters only; no private value is ever stored in it.
+    """
+
+    __slots__ = ("_budget", "_lottery", "domain", "outputs")
+
+    domain: LineDomain
+    """What may be true."""
+    outputs: LineDomain
+    """What may be reported."""
+    _budget: Epsilon
+    _lottery: LineLottery
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy budget ε of one report, as asked for. The realised one is in the certificate, never above it."""
+        return float(self._budget)
+
+    @property
+    def epsilon_decimal(self) -> Decimal:
+        """ε as the exact decimal that the tickets are checked against."""
+        return self._budget.value
+
+    @property
+    def lottery(self) -> LineLottery:
+        """The tickets of every input: what a report is drawn from, and what a certificate is computed from."""
+        return self._lottery
+
+    @abstractmethod
+    def to_spec(self) -> dict[str, Any]:
+        """The portable description: everything that a client needs to report, as JSON values."""
+
+    def privatize(
+        self,
+        values: Any,  # noqa: ANN401 (any container of numbers; the same kind comes back)
+        *,
+        rng: Source | None = None,
+        outside: Outside = "error",
+        nulls: Nulls = "error",
+        threads: int = 1,
+    ) -> Any:  # noqa: ANN401
+        """Report each value: scalar, list, tuple or NumPy array in, the same kind out.
+
+        Parameters
+        ----------
+        values
+            Private values of the domain.
+        rng
+            None for the secure source; ``bp.insecure_seed(…)`` for experiments that must be repeated.
+        outside
+            ``"error"`` refuses values outside the domain (the refusal itself tells that one was outside);
+            ``"clip"`` moves them to the nearest end first, and is private.
+        nulls
+            ``"error"`` refuses missing values; ``"keep"`` passes None (in lists) and NaN (in float arrays) through,
+            which publishes that the value is missing.
+        threads
+            Threads for large arrays. The reports do not depend on it.
+
+        Guarantee: each report alone is ε-LDP. n reports of one person spend n·ε.
+        """
+        _check_options(outside, nulls, threads)
+        source = source_of(rng)
+        if is_scalar(values):
+            return self._privatize_one(values, None if rng is None else source, outside, nulls)
+        batch = open_batch(values, nulls)
+        codec = self.domain.codec(batch.values.dtype, self.outputs, outside)
+        try:
+            reports = draw_many(self._lottery, codec, batch.values, source, threads=operator.index(threads))
+        except ValuesRefusedError:
+            refusal = self.domain.explain(batch.values, outside, batch.place)
+        else:
+            return batch.rebuild(reports)
+        raise refusal  # outside the handler, so that no inner exception travels with it
+
+    def _privatize_one(self, value: Any, source: Source | None, outside: Outside, nulls: Nulls) -> Any:  # noqa: ANN401
+        if value is None:
+            if nulls == "keep":
+                return None
+            raise null_error()
+        # NaN counts as missing where it would in an array.
+        if nulls == "keep" and isinstance(value, (float, np.floating)) and value != value:  # noqa: PLR0124
+            return value
+        stream = SCALAR if source is None else source.streams().stream(0, 1)
+        index = self.domain.encode(value, outside=outside, stream=stream)
+        report = self.outputs.decode(self._lottery.draw(index, stream))
+        if type(value) is int:
+            return report
+        if isinstance(value, np.generic):
+            return self.domain.codec(value.dtype, self.outputs, outside).report_dtype.type(report)
+        return float(report)
+
+    def matrix(self) -> NDArray[np.float64]:
+        """P[x, y] = Pr[report y | value x], dense, from the tickets; for study of small domains."""
+        rows, columns = len(self.domain), len(self.outputs)
+        if rows * columns > _MATRIX_LIMIT:
+            msg = f"matrix() makes at most 2^26 numbers, this mechanism has {rows} × {columns}; use a smaller domain."
+            raise InputError(msg)
+        lottery = self._lottery
+        dense = np.full((rows, columns), lottery.tickets.far / lottery.total)
+        for x in range(rows):
+            start = lottery.start(x)
+            dense[x, start : start + lottery.m] = lottery.tickets.near / lottery.total
+        return dense
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.domain, self._lottery))
+
+
+def _check_options(outside: object, nulls: object, threads: object) -> None:
+    problems = Problems()
+    if outside not in {"error", "clip"}:
+        problems.add(f"Expected outside='error' or 'clip', got {outside!r}.")
+    if nulls not in {"error", "keep"}:
+        problems.add(f"Expected nulls='error' or 'keep', got {nulls!r}.")
+    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
+        problems.add(f"Expected threads as a whole number of at least 1, got {threads!r}.")
+    problems.raise_if_any(InputError)

@@ -1,0 +1,216 @@
+"""Bipartite Randomized Response on a line."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from bipartite.design import best_half_window, best_m, check_prior, safe_m
+from bipartite.design.limits import largest_epsilon, largest_size, smallest_epsilon
+from bipartite.domains import LineDomain
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems
+from bipartite.lottery import MAX_TOTAL, Epsilon, LineLottery, Tickets, TooFewTickets, issue_tickets
+from bipartite.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Edges = Literal["clamped", "padded"]
+MChoice = Literal["safe", "best"]
+_MAX_WINDOW: Final = 2**31
+
+
+class BRR(Mechanism):
+    """Bipartite Randomized Response: report one of the m nearest values with probability p each, any other with q.
+
+    .. math::
+
+        p = \\frac{e^\\varepsilon}{m e^\\varepsilon + M - m}, \\qquad
+        q = \\frac{1}{m e^\\varepsilon + M - m}
+
+    for M outputs. m is the same for every input, so every ratio of two probabilities of one report is 1 or
+    e\\ :sup:`±ε`.
+
+    Parameters
+    ----------
+    domain
+        :class:`~bipartite.Integers` or :class:`~bipartite.Interval`.
+    epsilon
+        The privacy budget of one report: a positive decimal of at most 20 digits.
+    m
+        ``"safe"``: Algorithm 2, the least of all inputs' locally best m: no input does worse than under GRR.
+        ``"best"``: the m with the least expected loss under ``prior``. Or a whole number: any m is private.
+    prior
+        For ``m="best"``: public probabilities of the values, None for uniform. Never estimate it from the private data.
+    edges
+        ``"clamped"``: reports stay in the domain; near an end the window stops there. Best for releasing single values,
+        but inputs that share a window cannot be told apart by any estimator.
+        ``"padded"``: reports extend half a window past both ends, so the window is always centred and every input has a
+        row of its own: for statistics. m is odd.
+
+    Guarantee
+        ε-LDP for each report: Pr[y|x] ≤ e\\ :sup:`ε` Pr[y|x'] for all inputs x, x' and reports y, in exact arithmetic over whole-number
+        tickets (:func:`bipartite.verify`). The realised ε lies below ε by at most min(10\\ :sup:`−6`, ε/1000).
+
+    Reference
+        Zhang, Zhu, Chen, Hu: *Bipartite Randomized Response Mechanism for Local Differential Privacy* (2026), equation
+        (BRR), Algorithms 1 to 4; padded edges have the law of the discrete Square Wave (Li et al., SIGMOD 2020).
+
+    >>> from bipartite import Integers
+    >>> mech = BRR(Integers(18, 90), epsilon=1.0)
+    >>> mech.m
+    27
+    >>> mech.privatize(40) in mech.outputs
+    True
+    """
+
+    __slots__ = ("edges",)
+
+    edges: Edges
+
+    def __init__(
+        self,
+        domain: LineDomain,
+        epsilon: object,
+        *,
+        m: int | MChoice = "safe",
+        prior: Sequence[float] | NDArray[np.float64] | None = None,
+        edges: Edges = "clamped",
+    ) -> None:
+        budget = Epsilon.of(epsilon)
+        _check_arguments(domain, m, prior, edges)
+        weights = None if prior is None else check_prior(prior, len(domain))
+        rule = _rule(m, weights, edges)
+        chosen = rule(len(domain), budget)
+        _check_m(chosen, len(domain), edges)
+        tickets = issue_tickets(budget, *_layout(chosen, len(domain), edges))
+        if isinstance(tickets, TooFewTickets):
+            raise DesignError(_what_would_work(tickets, len(domain), budget, rule, edges, fixed_size=weights is not None))
+        self._assemble(domain, budget, chosen, edges, tickets)
+
+    @classmethod
+    def restore(cls, domain: LineDomain, epsilon: str, m: int, edges: Edges, near: int, far: int) -> BRR:  # noqa: PLR0913
+        """A BRR from the numbers of its spec, after checking everything that its promise rests on.
+
+        Raises :class:`~bipartite.errors.BrokenPromiseError` when the tickets do not keep ε.
+        """
+        budget = Epsilon.of(epsilon)
+        tickets = Tickets(near, far)
+        outputs = _layout(m, len(domain), edges)[1]
+        problems = Problems()
+        if not 1 <= m < outputs or (edges == "padded" and m % 2 == 0):
+            problems.add(f"Expected 1 ≤ m < {outputs}, odd where edges are padded, got m={m}; ask for another spec.")
+        if not near > far >= 1 or far & (far - 1):
+            problems.add(f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec.")
+        elif tickets.total(m, outputs) > MAX_TOTAL:
+            problems.add(f"Expected at most 2^52 tickets a row, got {tickets.total(m, outputs)}; ask for another spec.")
+        if not budget.allows(near, far):
+            problems.add(f"Tickets near={near}, far={far} exceed e^ε for ε={budget.text}; do not report with this spec.")
+        problems.raise_if_any(BrokenPromiseError)
+        mechanism = cls.__new__(cls)
+        mechanism._assemble(domain, budget, m, edges, tickets)
+        return mechanism
+
+    def _assemble(self, domain: LineDomain, budget: Epsilon, m: int, edges: Edges, tickets: Tickets) -> None:
+        self.domain = domain
+        self.edges = edges
+        self._budget = budget
+        padded = edges == "padded"
+        self.outputs = domain.padded(m // 2) if padded else domain
+        self._lottery = LineLottery(
+            inputs=len(domain), outputs=len(self.outputs), m=m, shift=0 if padded else -(m // 2), tickets=tickets
+        )
+
+    @property
+    def m(self) -> int:
+        """How many outputs are near each value."""
+        return self._lottery.m
+
+    def to_spec(self) -> dict[str, Any]:
+        tickets = self._lottery.tickets
+        return {
+            "bipartite": 1,
+            "mechanism": "brr",
+            "domain": self.domain.to_spec(),
+            "epsilon": self._budget.text,
+            "m": self.m,
+            "edges": self.edges,
+            "tickets": {"near": str(tickets.near), "far": str(tickets.far)},
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        tickets = self._lottery.tickets
+        return BRR.restore, (self.domain, self._budget.text, self.m, self.edges, tickets.near, tickets.far)
+
+    def __repr__(self) -> str:
+        edges = ", edges='padded'" if self.edges == "padded" else ""
+        return f"BRR({self.domain!r}, epsilon={self._budget.text}, m={self.m}{edges})"
+
+
+def _check_arguments(domain: object, m: object, prior: object, edges: object) -> None:
+    problems = Problems()
+    if not isinstance(domain, LineDomain):
+        problems.add(f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}; try bp.Integers(18, 90).")
+    if edges not in {"clamped", "padded"}:
+        problems.add(f"Expected edges='clamped' or 'padded', got {edges!r}.")
+    if m not in ("safe", "best") and (isinstance(m, bool) or not isinstance(m, (int, np.integer))):
+        problems.add(f"Expected m='safe', 'best' or a whole number, got {m!r}.")
+    if prior is not None and m != "best":
+        problems.add(f"A prior is used only with m='best', got m={m!r}; pass m='best' or leave the prior out.")
+    problems.raise_if_any(InputError)
+
+
+def _rule(m: int | MChoice, prior: NDArray[np.float64] | None, edges: Edges) -> Any:  # noqa: ANN401
+    """m as a function of N and ε."""
+    if m == "safe":
+        # Padded: the half-window of the safe m, so that m is odd.
+        return safe_m if edges == "clamped" else lambda size, epsilon: (safe_m(size, epsilon) - 1) // 2 * 2 + 1
+    if m == "best":
+        if edges == "clamped":
+            return lambda size, epsilon: best_m(size, epsilon, prior)
+        return lambda size, epsilon: 2 * best_half_window(size, epsilon, prior) + 1
+    given = operator.index(m)
+    return lambda size, epsilon: given  # noqa: ARG005
+
+
+def _check_m(m: int, size: int, edges: Edges) -> None:
+    if edges == "padded":
+        if m % 2 == 0 or not 1 <= m < _MAX_WINDOW:
+            msg = f"Expected an odd m from 1 to 2^31 with edges='padded', got {m}; use {m - 1 if m > 1 else 1} or {max(1, m + 1)}."
+            raise DesignError(msg)
+    elif not 1 <= m < size:
+        msg = f"Expected 1 ≤ m < {size}, the number of values, got {m}; m='safe' chooses one."
+        raise DesignError(msg)
+
+
+def _layout(m: int, size: int, edges: Edges) -> tuple[int, int]:
+    """(m, number of outputs)."""
+    return m, size + m - 1 if edges == "padded" else size
+
+
+def _what_would_work(  # noqa: PLR0913
+    refusal: TooFewTickets, size: int, epsilon: Epsilon, rule: Any, edges: Edges, *, fixed_size: bool  # noqa: ANN401
+) -> str:
+    """The message of a refusal: which ε and which N would work instead."""
+
+    def for_epsilon(other: Epsilon) -> tuple[int, int]:
+        return _layout(rule(size, other), size, edges)
+
+    if refusal is TooFewTickets.EPSILON_TOO_SMALL:
+        other = smallest_epsilon(epsilon, for_epsilon)
+        which, extreme = "small", "smallest"
+    else:
+        other = largest_epsilon(epsilon, for_epsilon)
+        which, extreme = "large", "largest"
+    hints = [f"the {extreme} ε for N={size} is about {other.text}"] if other else []
+    if not fixed_size:
+        # A given m needs N > m; below that the layout is not one that could be built.
+        most = largest_size(size, lambda n: _layout(rule(n, epsilon), n, edges), epsilon)
+        if most is not None and (edges == "padded" or rule(most, epsilon) < most):
+            hints.append(f"the largest N for ε={epsilon.text} is about {most}")
+    advice = "; ".join(hints) or "no smaller domain would do"
+    return f"ε={epsilon.text} is too {which} for N={size}: 2^52 tickets cannot keep it exactly; {advice}."
