@@ -1,8 +1,8 @@
 """The portable description of a mechanism: what travels to a client, and what a reader refuses.
 
-A spec is a JSON object, named by the SHA-256 of its canonical form (RFC 8785). A reader refuses every field that it does
-not know and every promise that the tickets do not keep; the version grows with every new field, and specs of every
-version load forever.
+A spec is a JSON object, named by the SHA-256 of its canonical form (RFC 8785). A reader refuses every field that it
+does not know and every promise that the tickets do not keep; the version grows with every new field, and specs of
+every version load forever.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +29,7 @@ _DOMAIN_FIELDS: Final = ({"integers"}, {"interval", "points", "rounding"})
 _MAX_TICKET_DIGITS: Final = 16  # 2^52 has 16 digits
 
 
-def from_spec(spec: Mapping[str, Any]) -> BRR:
+def from_spec(spec: object) -> BRR:
     """The mechanism that a portable description describes.
 
     Checks everything that the guarantee rests on: fields, types, near > far ≥ 1, 1 ≤ m < M, at most 2^52 tickets, and
@@ -88,24 +89,27 @@ def _is_whole(value: object) -> bool:
 
 
 def _tickets(tickets: object, problems: Problems) -> tuple[int, int]:
-    counts = []
     if isinstance(tickets, Mapping) and set(tickets) == {"near", "far"}:
-        for count in (tickets["near"], tickets["far"]):
-            if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) <= _MAX_TICKET_DIGITS and count[0] != "0":
-                counts.append(int(count))
-    if len(counts) == 2:  # noqa: PLR2004
-        return counts[0], counts[1]
+        near, far = tickets["near"], tickets["far"]
+        if _is_ticket_count(near) and _is_ticket_count(far):
+            return int(near), int(far)
     problems.add("Expected tickets as {'near': '…', 'far': '…'}, whole numbers of at most 16 digits as strings.")
     return 0, 0
 
 
+def _is_ticket_count(text: object) -> bool:
+    return isinstance(text, str) and re.fullmatch(f"[1-9][0-9]{{0,{_MAX_TICKET_DIGITS - 1}}}", text) is not None
+
+
 def _domain(domain: object, problems: Problems) -> LineDomain | None:
     if not isinstance(domain, Mapping) or set(domain) not in _DOMAIN_FIELDS:
-        problems.add("Expected domain as {'integers': [low, high]} or {'interval': [low, high], 'points': …, 'rounding': …}.")
+        problems.add(
+            "Expected domain as {'integers': [low, high]} or {'interval': [low, high], 'points': …, 'rounding': …}."
+        )
         return None
     ends = domain["integers"] if "integers" in domain else domain["interval"]
     numbers = (int,) if "integers" in domain else (int, float)
-    if not isinstance(ends, list) or len(ends) != 2 or any(not isinstance(end, numbers) or isinstance(end, bool) for end in ends):  # noqa: PLR2004
+    if not _is_pair_of(ends, numbers):
         problems.add("Expected the ends of a domain as a list of two numbers, whole ones for integers.")
         return None
     try:
@@ -114,12 +118,16 @@ def _domain(domain: object, problems: Problems) -> LineDomain | None:
         if not _is_whole(domain["points"]):
             problems.add(f"Expected points as a whole number, got {domain['points']!r}.")
             return None
-        return Interval(*ends, points=domain["points"], rounding=domain["rounding"])
+        return Interval(ends[0], ends[1], points=domain["points"], rounding=domain["rounding"])
     except ValueError as error:
         problems.add(str(error))
     except TypeError:
         problems.add("Expected rounding 'nearest' or 'random'.")
     return None
+
+
+def _is_pair_of(ends: object, kinds: tuple[type, ...]) -> bool:
+    return isinstance(ends, list) and len(ends) == 2 and all(type(end) in kinds for end in ends)  # noqa: PLR2004
 
 
 def canonical_json(value: object) -> str:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 Nulls = Literal["error", "keep"]
 _INT64: Final = np.iinfo(np.int64)
-_NULLS_HINT: Final = "remove it, add a 'no answer' value to the domain, or use nulls='keep', which publishes that it is missing."
+_NULLS_HINT: Final = (
+    "remove it, add a 'no answer' value to the domain, or use nulls='keep', which publishes that it is missing."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def _without(
 
 
 def _open_sequence(values: Sequence[Any], nulls: Nulls) -> Batch:
-    kind = type(values) if type(values) in {list, tuple} else list
+    kind = tuple if isinstance(values, tuple) else list
     missing = [at for at, value in enumerate(values) if value is None]
     if missing and nulls == "error":
         msg = f"{len(missing)} of {len(values)} values are missing, the first at values[{missing[0]}]; {_NULLS_HINT}"
@@ -110,7 +112,11 @@ def _open_sequence(values: Sequence[Any], nulls: Nulls) -> Batch:
 def _numbers(values: Sequence[Any], positions: Sequence[int]) -> NDArray[Any]:
     """A sequence of numbers as int64 or float64; what is beyond int64 stays outside every domain."""
     kinds = set(map(type, values))
-    wrong = {kind for kind in kinds if issubclass(kind, (bool, np.bool_)) or not issubclass(kind, (int, float, np.integer, np.floating))}
+    wrong = {
+        kind
+        for kind in kinds
+        if issubclass(kind, (bool, np.bool_)) or not issubclass(kind, (int, float, np.integer, np.floating))
+    }
     if wrong:
         first = next(at for at, value in zip(positions, values, strict=True) if type(value) in wrong)
         names = ", ".join(sorted(kind.__name__ for kind in wrong))
@@ -121,7 +127,10 @@ def _numbers(values: Sequence[Any], positions: Sequence[int]) -> NDArray[Any]:
     try:
         return np.array(values, dtype=dtype)
     except OverflowError:
-        clamped = [min(max(int(value), _INT64.min), _INT64.max) if isinstance(value, (int, np.integer)) else value for value in values]
+        clamped = [
+            min(max(int(value), _INT64.min), _INT64.max) if isinstance(value, (int, np.integer)) else value
+            for value in values
+        ]
         return np.array(clamped, dtype=dtype)
 
 

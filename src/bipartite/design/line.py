@@ -34,7 +34,7 @@ def algorithm_3(points: int, epsilon: object) -> int:
 
     m1 = ⌊(√(N²E + (1−E)²/4) − (N − E/2 + 1/2))/(E−1)⌋ with E = e^ε (an end of the line); i = ⌊N/(e^{ε/2}+1) + 1⌋ for
     even N, ⌊(√(E(N²−1)+1) − N)/(E−1) + 1⌋ for odd N, and m2 the largest odd number not above i (the middle);
-    m = min(m1, m2) for every ε. The paper prints m2 = i + 1 for even i and m = m1 for ε ≥ 1: see the errata in the docs.
+    m = min(m1, m2) for every ε. The paper prints m2 = i + 1 for even i and m = m1 for ε ≥ 1: see the docs, errata.
 
     >>> algorithm_3(73, 1.0), algorithm_3(10**9, 1.0)
     (27, 377540669)
@@ -135,8 +135,8 @@ def best_m(points: int, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> 
 def best_half_window(points: int, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> int:
     """The half-window h with the least expected loss of a padded report, m = 2h + 1.
 
-    The expected loss is ((E−1)·h(h+1) + A + h·N + h²)/((E−1)(2h+1) + N + 2h), A the expected sum of distances inside the
-    domain: a convex function over a linear one, so it falls, then rises.
+    The expected loss is ((E−1)·h(h+1) + A + h·N + h²)/((E−1)(2h+1) + N + 2h), A the expected sum of distances inside
+    the domain: a convex function over a linear one, so it falls, then rises.
     """
     if prior is None:
         inside = Fraction(points**2 - 1, 3)
@@ -159,7 +159,9 @@ def check_prior(prior: object, points: int) -> NDArray[np.float64]:
         msg = f"Expected prior as {points} probabilities, got {type(prior).__name__}; pass a list or an array."
         raise PriorError(msg) from None
     if array.shape != (points,):
-        msg = f"Expected prior as {points} probabilities, got shape {array.shape}; give one for each value of the domain."
+        msg = (
+            f"Expected prior as {points} probabilities, got shape {array.shape}; give one for each value of the domain."
+        )
         raise PriorError(msg)
     total = float(array.sum())
     if not (array >= 0).all() or not abs(total - 1) <= _PRIOR_TOLERANCE:

@@ -64,11 +64,11 @@ class LineDomain(ABC):
 
     @abstractmethod
     def padded(self, half_window: int) -> LineDomain:
-        """This domain with ``half_window`` more values at both ends: the outputs of a padded mechanism."""
+        """The domain with ``half_window`` more values at both ends: the outputs of a padded mechanism."""
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
-        """This domain in a portable description."""
+        """The domain in a portable description."""
 
     @abstractmethod
     def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
@@ -144,7 +144,7 @@ def whole_number(name: str, value: object, problems: Problems) -> int:
 
 def finite_number(name: str, value: object, problems: Problems) -> float:
     """An argument as a finite float."""
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+    if type(value) is not bool and isinstance(value, numbers.Real):
         try:
             number = float(value)
         except OverflowError:

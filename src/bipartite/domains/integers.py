@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, LineDomain, Outside, outside_error, real_scalar, whole_number
+from bipartite.domains.base import (
+    MAX_SIZE,
+    MAX_SPEC_INTEGER,
+    LineDomain,
+    Outside,
+    outside_error,
+    real_scalar,
+    whole_number,
+)
 from bipartite.errors import DomainError, NotAValueError, Problems
 
 if TYPE_CHECKING:
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Integers(LineDomain):
-    """The whole numbers low, low + 1, …, high, with loss \\|x − y\\|.
+    r"""The whole numbers low, low + 1, …, high, with loss \|x − y\|.
 
     Parameters
     ----------
@@ -41,7 +49,9 @@ class Integers(LineDomain):
         self.size = self.high - self.low + 1
         if not problems:
             if self.size < 2:  # noqa: PLR2004
-                problems.add(f"Expected low < high, got low={self.low}, high={self.high}; a report needs two values or more.")
+                problems.add(
+                    f"Expected low < high, got low={self.low}, high={self.high}; a report needs two values or more."
+                )
             if self.size > MAX_SIZE:
                 problems.add(f"Expected at most 2^31 values, got {self.size}; use Interval with fewer points.")
             if max(abs(self.low), abs(self.high)) > MAX_SPEC_INTEGER:
@@ -103,7 +113,17 @@ class Integers(LineDomain):
 class _IntegersCodec:
     """Codes are the whole numbers themselves, so that arrays of int64 pass through without a copy."""
 
-    __slots__ = ("_clip", "_high", "_low", "_value_dtype", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+    __slots__ = (
+        "_clip",
+        "_high",
+        "_low",
+        "_value_dtype",
+        "code_offset",
+        "coins",
+        "direct",
+        "report_dtype",
+        "report_offset",
+    )
 
     def __init__(self, domain: Integers, outputs: Integers, dtype: np.dtype[Any], *, clip: bool) -> None:
         self._low, self._high = domain.low, domain.high

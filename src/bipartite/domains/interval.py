@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from bipartite.domains.base import MAX_SIZE, LineDomain, Outside, finite_number, outside_error, real_scalar, whole_number
+from bipartite.domains.base import (
+    MAX_SIZE,
+    LineDomain,
+    Outside,
+    finite_number,
+    outside_error,
+    real_scalar,
+    whole_number,
+)
 from bipartite.errors import DomainError, NotAValueError, Problems
 
 if TYPE_CHECKING:
@@ -24,7 +32,7 @@ _FRACTION_BITS: Final = 53
 
 
 class Interval(LineDomain):
-    """The range [low, high] on ``points`` equidistant nodes, with loss \\|x − y\\|.
+    r"""The range [low, high] on ``points`` equidistant nodes, with loss \|x − y\|.
 
     Parameters
     ----------
@@ -63,7 +71,9 @@ class Interval(LineDomain):
             elif not math.isfinite((self.high - self.low) * (self.size - 1)):
                 problems.add("Expected (high − low)·(points − 1) to be a finite double; rescale the values.")
             elif self.step < _LEAST_STEP_IN_ULPS * math.ulp(max(abs(self.low), abs(self.high))):
-                problems.add(f"Expected nodes that doubles can tell apart, got a step of {self.step}; use fewer points.")
+                problems.add(
+                    f"Expected nodes that doubles can tell apart, got a step of {self.step}; use fewer points."
+                )
         problems.raise_if_any(DomainError)
 
     @property
@@ -168,7 +178,9 @@ class _IntervalCodec:
         else:
             below = np.floor(node)
             index = below.astype(np.int64)
-            index += (coins >> np.uint64(64 - _FRACTION_BITS)) < ((node - below) * 2.0**_FRACTION_BITS).astype(np.uint64)
+            index += (coins >> np.uint64(64 - _FRACTION_BITS)) < ((node - below) * 2.0**_FRACTION_BITS).astype(
+                np.uint64
+            )
         return np.where(inside, np.clip(index, 0, domain.size - 1), -1)
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:

@@ -4,7 +4,16 @@ from bipartite.lottery.bulk import Codec, ValuesRefusedError, draw_many
 from bipartite.lottery.epsilon import Epsilon, log_between
 from bipartite.lottery.line import LineLottery
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
-from bipartite.lottery.words import SCALAR, FixedWords, InsecureSeed, Source, Stream, fixed_words, insecure_seed, source_of
+from bipartite.lottery.words import (
+    SCALAR,
+    FixedWords,
+    InsecureSeed,
+    Source,
+    Stream,
+    fixed_words,
+    insecure_seed,
+    source_of,
+)
 
 __all__ = [
     "MAX_TOTAL",

@@ -35,12 +35,12 @@ _TOP: Final = _u64(52 - 32)
 _ZERO: Final = _u64(0)
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
-def _wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ANN401, ARG001 (numba's calling convention)
+@intrinsic
+def _wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 (numba's calling convention)
     """(high, low) halves of the 128-bit product of two words."""
     signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ANN401
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         wide, word = ir.IntType(128), ir.IntType(64)
         product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
         high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), word)
@@ -56,8 +56,8 @@ def _wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ANN401, 
     cache=True,
     boundscheck=False,
     error_model="numpy",
-)  # type: ignore[untyped-decorator]
-def _draw(  # noqa: PLR0913, PLR0915 (one flat loop, so that it stays in registers)
+)
+def _draw(
     codes: Any,
     reports: Any,
     words: Any,

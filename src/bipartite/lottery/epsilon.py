@@ -29,7 +29,9 @@ SMALLEST: Final = Decimal("1e-15")
 LARGEST: Final = Decimal(50)
 _FIRST_PRECISION: Final = 40
 
-_EXPECTED: Final = f"Expected epsilon as a positive decimal of at most {MAX_DIGITS} digits between {SMALLEST} and {LARGEST}"
+_EXPECTED: Final = (
+    f"Expected epsilon as a positive decimal of at most {MAX_DIGITS} digits between {SMALLEST} and {LARGEST}"
+)
 
 
 class Epsilon:
@@ -141,7 +143,7 @@ def _exp_exceeds(epsilon: Decimal, bound: Fraction) -> bool:
 def exp_between(epsilon: Decimal, precision: int) -> tuple[Fraction, Fraction]:
     """Two fractions around e^ε that differ by two units in the last of ``precision`` digits.
 
-    ``Decimal.exp`` is correctly rounded (General Decimal Arithmetic Specification), so its neighbours enclose the truth.
+    ``Decimal.exp`` is correctly rounded (General Decimal Arithmetic), so its neighbours enclose the truth.
     """
     with decimal.localcontext(decimal.Context(prec=precision, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)) as context:
         middle = epsilon.exp(context)

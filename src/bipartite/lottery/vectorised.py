@@ -24,7 +24,8 @@ def high_half(a: NDArray[np.uint64], b: int) -> NDArray[np.uint64]:
     b0, b1 = np.uint64(b & 0xFFFFFFFF), np.uint64(b >> 32)
     middle = a1 * b0 + ((a0 * b0) >> _HALF)
     carry = (middle & _LOW) + a0 * b1
-    return a1 * b1 + (middle >> _HALF) + (carry >> _HALF)
+    high: NDArray[np.uint64] = a1 * b1 + (middle >> _HALF) + (carry >> _HALF)
+    return high
 
 
 class VectorisedLine:

@@ -82,7 +82,7 @@ class KeyStream:
         self._cipher = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
         # A few more than expected, for redraws; a short call need not fill a whole block.
         self._words = np.zeros(min(BLOCK, expected + expected // 64 + 8), dtype=np.uint64)
-        self._view = memoryview(self._words).cast("B")
+        self._view = self._words.data.cast("B")
         self._start = self._end = 0
 
     def window(self, least: int = 1) -> Words:

@@ -15,9 +15,11 @@ from bipartite.lottery import MAX_TOTAL, Epsilon, LineLottery, Tickets, TooFewTi
 from bipartite.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    Rule = Callable[[int, Epsilon], int]
 
 Edges = Literal["clamped", "padded"]
 MChoice = Literal["safe", "best"]
@@ -25,15 +27,15 @@ _MAX_WINDOW: Final = 2**31
 
 
 class BRR(Mechanism):
-    """Bipartite Randomized Response: report one of the m nearest values with probability p each, any other with q.
+    r"""Bipartite Randomized Response: report one of the m nearest values with probability p each, any other with q.
 
     .. math::
 
-        p = \\frac{e^\\varepsilon}{m e^\\varepsilon + M - m}, \\qquad
-        q = \\frac{1}{m e^\\varepsilon + M - m}
+        p = \frac{e^\varepsilon}{m e^\varepsilon + M - m}, \qquad
+        q = \frac{1}{m e^\varepsilon + M - m}
 
     for M outputs. m is the same for every input, so every ratio of two probabilities of one report is 1 or
-    e\\ :sup:`±ε`.
+    e\ :sup:`±ε`.
 
     Parameters
     ----------
@@ -53,8 +55,9 @@ class BRR(Mechanism):
         row of its own: for statistics. m is odd.
 
     Guarantee
-        ε-LDP for each report: Pr[y|x] ≤ e\\ :sup:`ε` Pr[y|x'] for all inputs x, x' and reports y, in exact arithmetic over whole-number
-        tickets (:func:`bipartite.verify`). The realised ε lies below ε by at most min(10\\ :sup:`−6`, ε/1000).
+        ε-LDP for each report: Pr[y|x] ≤ e\ :sup:`ε` Pr[y|x'] for all values x, x' and reports y, in exact arithmetic
+        over whole-number tickets (:func:`bipartite.verify`). The realised ε lies below ε by at most
+        min(10\ :sup:`−6`, ε/1000).
 
     Reference
         Zhang, Zhu, Chen, Hu: *Bipartite Randomized Response Mechanism for Local Differential Privacy* (2026), equation
@@ -89,11 +92,13 @@ class BRR(Mechanism):
         _check_m(chosen, len(domain), edges)
         tickets = issue_tickets(budget, *_layout(chosen, len(domain), edges))
         if isinstance(tickets, TooFewTickets):
-            raise DesignError(_what_would_work(tickets, len(domain), budget, rule, edges, fixed_size=weights is not None))
+            raise DesignError(
+                _what_would_work(tickets, len(domain), budget, rule, edges, fixed_size=weights is not None)
+            )
         self._assemble(domain, budget, chosen, edges, tickets)
 
     @classmethod
-    def restore(cls, domain: LineDomain, epsilon: str, m: int, edges: Edges, near: int, far: int) -> BRR:  # noqa: PLR0913
+    def restore(cls, domain: LineDomain, epsilon: str, m: int, edges: Edges, near: int, far: int) -> BRR:
         """A BRR from the numbers of its spec, after checking everything that its promise rests on.
 
         Raises :class:`~bipartite.errors.BrokenPromiseError` when the tickets do not keep ε.
@@ -105,11 +110,15 @@ class BRR(Mechanism):
         if not 1 <= m < outputs or (edges == "padded" and m % 2 == 0):
             problems.add(f"Expected 1 ≤ m < {outputs}, odd where edges are padded, got m={m}; ask for another spec.")
         if not near > far >= 1 or far & (far - 1):
-            problems.add(f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec.")
+            problems.add(
+                f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec."
+            )
         elif tickets.total(m, outputs) > MAX_TOTAL:
             problems.add(f"Expected at most 2^52 tickets a row, got {tickets.total(m, outputs)}; ask for another spec.")
         if not budget.allows(near, far):
-            problems.add(f"Tickets near={near}, far={far} exceed e^ε for ε={budget.text}; do not report with this spec.")
+            problems.add(
+                f"Tickets near={near}, far={far} exceed e^ε for ε={budget.text}; do not report with this spec."
+            )
         problems.raise_if_any(BrokenPromiseError)
         mechanism = cls.__new__(cls)
         mechanism._assemble(domain, budget, m, edges, tickets)
@@ -154,7 +163,9 @@ class BRR(Mechanism):
 def _check_arguments(domain: object, m: object, prior: object, edges: object) -> None:
     problems = Problems()
     if not isinstance(domain, LineDomain):
-        problems.add(f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}; try bp.Integers(18, 90).")
+        problems.add(
+            f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}; try bp.Integers(18, 90)."
+        )
     if edges not in {"clamped", "padded"}:
         problems.add(f"Expected edges='clamped' or 'padded', got {edges!r}.")
     if m not in ("safe", "best") and (isinstance(m, bool) or not isinstance(m, (int, np.integer))):
@@ -164,8 +175,8 @@ def _check_arguments(domain: object, m: object, prior: object, edges: object) ->
     problems.raise_if_any(InputError)
 
 
-def _rule(m: int | MChoice, prior: NDArray[np.float64] | None, edges: Edges) -> Any:  # noqa: ANN401
-    """m as a function of N and ε."""
+def _rule(m: int | MChoice, prior: NDArray[np.float64] | None, edges: Edges) -> Rule:
+    """M as a function of N and ε."""
     if m == "safe":
         # Padded: the half-window of the safe m, so that m is odd.
         return safe_m if edges == "clamped" else lambda size, epsilon: (safe_m(size, epsilon) - 1) // 2 * 2 + 1
@@ -180,7 +191,7 @@ def _rule(m: int | MChoice, prior: NDArray[np.float64] | None, edges: Edges) -> 
 def _check_m(m: int, size: int, edges: Edges) -> None:
     if edges == "padded":
         if m % 2 == 0 or not 1 <= m < _MAX_WINDOW:
-            msg = f"Expected an odd m from 1 to 2^31 with edges='padded', got {m}; use {m - 1 if m > 1 else 1} or {max(1, m + 1)}."
+            msg = f"Expected an odd m from 1 to 2^31 with edges='padded', got {m}; use {max(1, m // 2 * 2 + 1)}."
             raise DesignError(msg)
     elif not 1 <= m < size:
         msg = f"Expected 1 ≤ m < {size}, the number of values, got {m}; m='safe' chooses one."
@@ -192,8 +203,8 @@ def _layout(m: int, size: int, edges: Edges) -> tuple[int, int]:
     return m, size + m - 1 if edges == "padded" else size
 
 
-def _what_would_work(  # noqa: PLR0913
-    refusal: TooFewTickets, size: int, epsilon: Epsilon, rule: Any, edges: Edges, *, fixed_size: bool  # noqa: ANN401
+def _what_would_work(
+    refusal: TooFewTickets, size: int, epsilon: Epsilon, rule: Rule, edges: Edges, *, fixed_size: bool
 ) -> str:
     """The message of a refusal: which ε and which N would work instead."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.domains import LineDomain
     from bipartite.mechanisms import BRR
 
 
@@ -63,14 +64,9 @@ def expected_loss(mechanism: BRR, prior: Sequence[float] | NDArray[np.float64] |
 
 def share_within(mechanism: BRR, distance: float) -> float:
     """The chance that a report lies within ``distance`` of the value, for a value chosen uniformly."""
-    if not distance >= 0:
-        msg = f"Expected distance ≥ 0, got {distance!r}; distances are not negative."
-        raise InputError(msg)
+    reach = _steps_within(mechanism.domain, distance)
     lottery = mechanism.lottery
     n, m = lottery.inputs, lottery.m
-    # How many steps lie within the distance; a rounding error must not lose the last one.
-    reach = min(int(distance / mechanism.domain.step * (1 + 1e-12)), lottery.outputs)
-    tickets = 0
     x = np.arange(n, dtype=np.int64)
     at = x + _padding(mechanism)
     start = np.clip(x + lottery.shift, 0, lottery.outputs - m)
@@ -94,3 +90,26 @@ def _triangle(n: NDArray[np.float64]) -> NDArray[np.float64]:
 def _tetrahedral(n: int) -> int:
     """1 + 3 + 6 + … : the sum of the first n triangular numbers."""
     return int(triangular(n)) * (n + 2) // 3 if n > 0 else 0
+
+
+def constant_loss(domain: LineDomain) -> float:
+    """The expected loss of always answering the middle, for a value chosen uniformly: what saying nothing costs.
+
+    ⌊N²/4⌋/N steps. Every comparison should show it: at small ε no mechanism beats it by much, and many do worse.
+    """
+    return float(Fraction(domain.size**2 // 4, domain.size)) * domain.step
+
+
+def constant_share_within(domain: LineDomain, distance: float) -> float:
+    """The chance that the middle of the domain lies within ``distance`` of a value chosen uniformly."""
+    middle = domain.size // 2
+    reach = _steps_within(domain, distance)
+    return (min(middle, reach) + min(domain.size - 1 - middle, reach) + 1) / domain.size
+
+
+def _steps_within(domain: LineDomain, distance: float) -> int:
+    """How many steps lie within a distance; a rounding error must not lose the last one."""
+    if not distance >= 0:
+        msg = f"Expected distance ≥ 0, got {distance!r}; distances are not negative."
+        raise InputError(msg)
+    return int(min(distance / domain.step * (1 + 1e-12), 2.0 * domain.size))

@@ -46,8 +46,8 @@ class Certificate:
 def verify(mechanism: Mechanism) -> Certificate:
     """Certify a mechanism: the largest ratio of two probabilities of one report, exactly.
 
-    ``ratio`` is computed from the whole-number tickets of all rows (each row holds the same total, which is checked), and
-    ``holds`` compares it with e^ε in whole numbers, never wrongly yes.
+    ``ratio`` is computed from the whole-number tickets of all rows (each row holds the same total, which is checked),
+    and ``holds`` compares it with e^ε in whole numbers, never wrongly yes.
 
     >>> from bipartite import BRR, Integers
     >>> certificate = verify(BRR(Integers(18, 90), epsilon=1))

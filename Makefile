@@ -1,0 +1,57 @@
+# `make run` and `make test` do everything on a machine with Python ≥ 3.11, make and a package registry.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+STAMPS := $(VENV)/stamps
+SOURCES := $(shell find src -name '*.py' -o -name '*.json')
+
+.PHONY: run test lint bench docs dist reproduce clean
+.DEFAULT_GOAL := run
+
+# What was tested is pinned in constraints.txt; groups of tools are named in pyproject.toml.
+$(STAMPS)/venv:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/package: $(STAMPS)/venv pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable '.[fast]'
+	touch $@
+
+$(STAMPS)/%: $(STAMPS)/package pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --group $*
+	touch $@
+
+run: $(STAMPS)/package
+	$(BIN)/bipartite demo
+
+test: $(STAMPS)/test
+	$(BIN)/python -m pytest
+
+lint: $(STAMPS)/lint $(STAMPS)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMPS)/bench
+	$(BIN)/python bench/line.py
+
+docs: $(STAMPS)/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+
+# The wheel is installed in an empty environment and README's code is run from it.
+dist: $(STAMPS)/dist
+	rm -rf dist && $(BIN)/python -m build --outdir dist .
+	rm -rf .venv-dist && $(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt dist/*.whl
+	.venv-dist/bin/python -m doctest README.md
+	.venv-dist/bin/bipartite demo --people 1000
+	rm -rf .venv-dist
+
+reproduce: $(STAMPS)/test
+	$(BIN)/python docs/errata_evidence.py
+
+clean:
+	rm -rf $(VENV) .venv-dist dist docs/_build

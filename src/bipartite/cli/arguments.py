@@ -1,0 +1,114 @@
+"""The arguments that several commands share: the domain, ε, m, edges, or a spec that holds them all."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any
+
+from bipartite.cli.output import BadDataError
+from bipartite.domains import Integers, Interval
+from bipartite.errors import InputError
+from bipartite.mechanisms import BRR
+from bipartite.spec import load_spec
+
+
+class Command(argparse.ArgumentParser):
+    """A parser that keeps the line breaks of its examples."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+
+
+def add_mechanism(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe a mechanism."""
+    domain = parser.add_argument_group("the domain (one of --integers, --interval, --spec)")
+    which = domain.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "--integers", metavar="LOW..HIGH", help="whole numbers; --integers=-5..5 when the first is negative"
+    )
+    which.add_argument("--interval", metavar="LOW..HIGH", help="a continuous range, with --points")
+    which.add_argument(
+        "--spec", metavar="FILE", type=Path, help="a portable description, which says everything else too"
+    )
+    domain.add_argument("--points", metavar="N", type=int, help="how many nodes on the interval")
+    domain.add_argument(
+        "--rounding", choices=["nearest", "random"], help="how a value moves to a node (default: nearest)"
+    )
+    mechanism = parser.add_argument_group("the mechanism")
+    mechanism.add_argument(
+        "--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5"
+    )
+    mechanism.add_argument("--m", metavar="M", help="safe (default), best, or a whole number of near values")
+    mechanism.add_argument(
+        "--edges", choices=["clamped", "padded"], help="padded: reports extend past both ends, for statistics"
+    )
+    mechanism.add_argument("--prior", metavar="FILE", type=Path, help="with --m best: public probabilities, one a line")
+
+
+def mechanism_of(options: argparse.Namespace) -> BRR:
+    """The mechanism that the options describe."""
+    if options.spec is not None:
+        given = [
+            name
+            for name in ("points", "rounding", "epsilon", "m", "edges", "prior")
+            if getattr(options, name) is not None
+        ]
+        if given:
+            msg = f"--spec says everything; leave out {', '.join('--' + name for name in given)}."
+            raise InputError(msg)
+        return load_spec(read_text(options.spec))
+    if options.epsilon is None:
+        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
+        raise InputError(msg)
+    m: Any = options.m or "safe"
+    return BRR(
+        _domain(options),
+        options.epsilon,
+        m=int(m) if m.isdigit() else m,
+        edges=options.edges or "clamped",
+        prior=None if options.prior is None else _prior(options.prior),
+    )
+
+
+def read_text(path: Path) -> str:
+    """A file as text, or an error that names it."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        msg = f"{path} is not UTF-8 text."
+        raise BadDataError(msg) from None
+
+
+def _domain(options: argparse.Namespace) -> Integers | Interval:
+    if options.integers is not None:
+        if options.points is not None or options.rounding is not None:
+            msg = "--points and --rounding belong to --interval; leave them out with --integers."
+            raise InputError(msg)
+        low, high = _ends("--integers", options.integers, int)
+        return Integers(low, high)
+    if options.points is None:
+        msg = "Expected --points with --interval: how many nodes; a few hundred serve most ranges."
+        raise InputError(msg)
+    low, high = _ends("--interval", options.interval, float)
+    return Interval(low, high, points=options.points, rounding=options.rounding or "nearest")
+
+
+def _ends(option: str, text: str, number: type) -> tuple[Any, Any]:
+    ends = re.fullmatch(r"(.+?)\.\.(.+)", text)
+    if ends:
+        try:
+            return number(ends[1]), number(ends[2])
+        except ValueError:
+            pass
+    msg = f"Expected {option} as LOW..HIGH, got {text!r}; for example {option} 18..90."
+    raise InputError(msg)
+
+
+def _prior(path: Path) -> list[float]:
+    try:
+        return [float(line) for line in read_text(path).split()]
+    except ValueError:
+        msg = f"{path} does not hold one probability a line."
+        raise BadDataError(msg) from None

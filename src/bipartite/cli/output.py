@@ -1,0 +1,83 @@
+"""What the commands print: tables for people, JSON for programs, progress on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+    from typing import Self
+
+OK: Final = 0
+FINDING: Final = 1
+MISSING: Final = 4
+_BAR_WIDTH: Final = 30
+_REDRAW_SECONDS: Final = 0.1
+
+
+class BadDataError(Exception):
+    """Input that cannot be read; the message names the place, never what stood there."""
+
+
+def complain(message: object, code: int) -> int:
+    """Say what went wrong on stderr and return the exit code."""
+    print(f"bipartite: {message}", file=sys.stderr)
+    return code
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """One JSON object on stdout, on one line."""
+    print(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on stdout: first column to the left, the others to the right."""
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    for row in (header, *rows):
+        cells = [
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
+
+
+class Progress:
+    """A progress bar on stderr, after ``patience`` seconds; nothing at all when stderr is not a terminal."""
+
+    def __init__(self, what: str, total: int | None, patience: float = 0.0) -> None:
+        self._what = what
+        self._total = total
+        self._done = 0
+        self._next_at = time.monotonic() + patience
+        self._visible = sys.stderr.isatty()
+        self._shown = False
+
+    def advance(self, by: int) -> None:
+        """Note that ``by`` more are done."""
+        self._done += by
+        now = time.monotonic()
+        if self._visible and (now >= self._next_at or (self._shown and self._done == self._total)):
+            self._next_at = now + _REDRAW_SECONDS
+            self._shown = True
+            sys.stderr.write(f"\r{self._line()}")
+            sys.stderr.flush()
+
+    def _line(self) -> str:
+        if not self._total:
+            return f"{self._done:,} {self._what}"
+        full = _BAR_WIDTH * self._done // self._total
+        percent = 100 * self._done // self._total
+        return f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {percent:3d} %  {self._done:,} {self._what}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:
+            sys.stderr.write("\n")

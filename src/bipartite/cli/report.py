@@ -1,0 +1,95 @@
+"""``bipartite report``: private values in, reports out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.cli.arguments import add_mechanism, mechanism_of
+from bipartite.cli.output import OK, BadDataError, Progress, print_json
+from bipartite.errors import DataError
+from bipartite.lottery import insecure_seed
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from bipartite.lottery import Source
+    from bipartite.mechanisms import BRR
+
+_BATCH: Final = 2**16
+_EXAMPLES = """examples:
+  echo 40 | bipartite report --integers 18..90 --epsilon 1
+  bipartite report --spec age.json < ages.txt > reports.txt
+
+Values come from standard input, one a line, because arguments of a command can be read by other users of the machine
+and stay in the shell's history. Reports are written as they are drawn: when a line is refused, those before it are out.
+"""
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("report", help="private values on stdin, reports on stdout", epilog=_EXAMPLES)
+    add_mechanism(parser)
+    parser.add_argument(
+        "--outside", choices=["error", "clip"], default="error", help="refuse values outside, or clamp them"
+    )
+    parser.add_argument(
+        "--nulls", choices=["error", "keep"], default="error", help="refuse empty lines, or keep (and so publish) them"
+    )
+    parser.add_argument(
+        "--insecure-seed", metavar="N", type=int, help="repeatable reports, for experiments: NOT private"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line (schemas/report.json)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Report every line of standard input."""
+    mechanism = mechanism_of(options)
+    rng = None if options.insecure_seed is None else insecure_seed(options.insecure_seed)
+    lines = enumerate(sys.stdin, start=1)
+    with Progress("reports", None, patience=2.0) as progress:
+        while batch := list(itertools.islice(lines, _BATCH)):
+            for report in _report_batch(mechanism, batch, options, rng):
+                if options.json:
+                    print_json({"report": report})
+                else:
+                    print("" if report is None else report)
+            progress.advance(len(batch))
+    return OK
+
+
+def _report_batch(
+    mechanism: BRR, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
+) -> Iterator[int | float | None]:
+    """The reports of some lines, in order; None for an empty line that is kept."""
+    filled = [(number, text.strip()) for number, text in batch if text.strip()]
+    if len(filled) < len(batch) and options.nulls == "error":
+        first = next(number for number, text in batch if not text.strip())
+        msg = f"line {first} is empty; remove it, or use --nulls keep, which publishes that it is missing."
+        raise BadDataError(msg)
+    values = np.array([_number(number, text) for number, text in filled], dtype=np.float64)
+    try:
+        reports = mechanism.privatize(values, rng=rng, outside=options.outside)
+    except DataError:
+        refusal = mechanism.domain.explain(values, options.outside, lambda at: f"line {filled[at][0]}")
+    else:
+        found = iter(reports.astype(np.int64).tolist() if mechanism.domain.whole else reports.tolist())
+        return (next(found) if text.strip() else None for _, text in batch)
+    raise refusal
+
+
+def _number(line: int, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number):
+        msg = f"line {line} is not a number; repair or remove it."
+        raise BadDataError(msg) from None
+    return number
