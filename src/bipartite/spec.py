@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import Integers, Interval
 from bipartite.domains.base import MAX_SPEC_INTEGER
-from bipartite.errors import Problems, SpecError
+from bipartite.errors import EpsilonError, Problems, SpecError
+from bipartite.lottery import Epsilon
 from bipartite.mechanisms import BRR
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def from_spec(spec: object) -> BRR:
         problems.add(f"Expected mechanism 'brr', got {spec['mechanism']!r}; update bipartite to read others.")
     if spec["edges"] not in ("clamped", "padded"):
         problems.add(f"Expected edges 'clamped' or 'padded', got {spec['edges']!r}.")
-    if not isinstance(spec["epsilon"], str):
-        problems.add("Expected epsilon as a decimal string such as '1'.")
+    _check_epsilon(spec["epsilon"], problems)
     if not _is_whole(spec["m"]) or not 1 <= spec["m"] <= MAX_SPEC_INTEGER:
         problems.add(f"Expected m as a whole number from 1, got {spec['m']!r}.")
     near, far = _tickets(spec["tickets"], problems)
@@ -69,11 +69,7 @@ def from_spec(spec: object) -> BRR:
     problems.raise_if_any(SpecError)
     if domain is None:  # a problem was added for it, so this is out of reach
         raise SpecError
-    mechanism = BRR.restore(domain, spec["epsilon"], spec["m"], spec["edges"], near, far)
-    if mechanism.to_spec()["epsilon"] != spec["epsilon"]:
-        msg = f"Expected epsilon in canonical form {mechanism.to_spec()['epsilon']!r}, got {spec['epsilon']!r}."
-        raise SpecError(msg)
-    return mechanism
+    return BRR.restore(domain, spec["epsilon"], spec["m"], spec["edges"], near, far)
 
 
 def _check_fields(what: str, found: set[str], expected: set[str], problems: Problems) -> None:
@@ -86,6 +82,19 @@ def _check_fields(what: str, found: set[str], expected: set[str], problems: Prob
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_epsilon(epsilon: object, problems: Problems) -> None:
+    if not isinstance(epsilon, str):
+        problems.add("Expected epsilon as a decimal string such as '1'.")
+        return
+    try:
+        canonical = Epsilon.of(epsilon).text
+    except EpsilonError as error:
+        problems.add(str(error))
+    else:
+        if canonical != epsilon:
+            problems.add(f"Expected epsilon in its canonical form {canonical!r}, got {epsilon!r}.")
 
 
 def _tickets(tickets: object, problems: Problems) -> tuple[int, int]:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from bipartite.lottery.words import Stream
 
 WORD_BITS: Final = 64
-_WORD: Final = 2**WORD_BITS
-_LOW_HALF: Final = _WORD - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +30,8 @@ class LineLottery:
     m: int
     shift: int
     tickets: Tickets
+    word_bits: int = WORD_BITS
+    """64; smaller only in tests, which draw with every word there is."""
     total: int = field(init=False)
     near_total: int = field(init=False)
     redraw_below: int = field(init=False)
@@ -40,7 +40,7 @@ class LineLottery:
         total = self.tickets.total(self.m, self.outputs)
         object.__setattr__(self, "total", total)
         object.__setattr__(self, "near_total", self.m * self.tickets.near)
-        object.__setattr__(self, "redraw_below", _WORD % total)
+        object.__setattr__(self, "redraw_below", 2**self.word_bits % total)
 
     def start(self, x: int) -> int:
         """The first near output of input x."""
@@ -60,7 +60,9 @@ class LineLottery:
 
     def draw(self, x: int, stream: Stream) -> int:
         """One report for input x, in plain Python."""
+        bits = self.word_bits
+        low_half = (1 << bits) - 1
         while True:
             product = stream.word() * self.total
-            if product & _LOW_HALF >= self.redraw_below:
-                return self.output_of(x, product >> WORD_BITS)
+            if product & low_half >= self.redraw_below:
+                return self.output_of(x, product >> bits)

@@ -1,0 +1,56 @@
+"""Code in docstrings, README and docs runs as tests; skipped tests are counted against a committed list."""
+
+from __future__ import annotations
+
+import os
+from doctest import ELLIPSIS
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from sybil import Sybil
+from sybil.document import PythonDocStringDocument
+from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+from sybil.parsers.rest import DocTestParser
+
+ROOT = Path(__file__).parent
+ALLOWED_SKIPS = ROOT / "tests" / "allowed_skips.txt"
+
+# Seeded, and with no time limit of their own: a slow machine is not a finding.
+settings.register_profile("house", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
+
+_docs = Sybil(
+    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS), SkipParser()],
+    patterns=["README.md", "docs/*.md"],
+)
+_docstrings = Sybil(
+    parsers=[DocTestParser(optionflags=ELLIPSIS)],
+    patterns=["src/bipartite/**/*.py", "src/bipartite/*.py"],
+    document_types={".py": PythonDocStringDocument},
+)
+pytest_collect_file = (_docs + _docstrings).pytest()
+
+_skipped: dict[str, str] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember every skip with its reason."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _skipped[report.nodeid] = str(report.longrepr[2])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the run when a skip is not on the committed list, or a data test skipped although the data was there."""
+    if hasattr(session.config, "workerinput"):
+        return
+    allowed = [line.split("#")[0].strip() for line in ALLOWED_SKIPS.read_text(encoding="utf-8").splitlines()]
+    prefixes = tuple(line for line in allowed if line)
+    for test, reason in sorted(_skipped.items()):
+        is_data = "BIPARTITE_DATA" in reason
+        wrong = not test.startswith(prefixes) if prefixes else True
+        wrong = wrong or (is_data and os.environ.get("BIPARTITE_DATA"))
+        print(f"\nskipped{' AND NOT ALLOWED' if wrong else ''}: {test}: {reason}")  # noqa: T201
+        if wrong:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
