@@ -26,7 +26,9 @@ def integer_domains(draw, sizes=sizes):
 def interval_domains(draw):
     low = draw(st.floats(-1e6, 1e6))
     width = draw(st.floats(1e-3, 1e6))
-    return Interval(low, low + width, points=draw(st.integers(2, 500)), rounding=draw(st.sampled_from(["nearest", "random"])))
+    return Interval(
+        low, low + width, points=draw(st.integers(2, 500)), rounding=draw(st.sampled_from(["nearest", "random"]))
+    )
 
 
 line_domains = st.one_of(integer_domains(), interval_domains())

@@ -44,7 +44,9 @@ json_values = st.recursive(
         st.integers(-(2**53) + 1, 2**53 - 1),
         st.text(st.characters(codec="utf-8"), max_size=5),
     ),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text("abcXYZ01", max_size=3), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text("abcXYZ01", max_size=3), inner, max_size=3)
+    ),
 )
 
 
@@ -53,7 +55,9 @@ def test_canonical_json_is_that_of_rfc_8785(value):
     assert canonical_json(value).encode() == rfc8785.dumps(value)
 
 
-@pytest.mark.parametrize("number", [1e21, 1e20, 123456789012345680000.0, 1e-6, 1e-7, 0.1, -0.0, 5e-324, 1.7976931348623157e308, 1e23])
+@pytest.mark.parametrize(
+    "number", [1e21, 1e20, 123456789012345680000.0, 1e-6, 1e-7, 0.1, -0.0, 5e-324, 1.7976931348623157e308, 1e23]
+)
 def test_numbers_are_written_as_ecmascript_does(number):
     assert canonical_json(number).encode() == rfc8785.dumps(number)
 
@@ -154,7 +158,10 @@ far = int(GOOD["tickets"]["far"])
         (changed(GOOD, "epsilon", to="0.9999"), "exceed e\\^ε for ε=0.9999"),
         (changed(GOOD, "tickets", to={"near": str(far), "far": str(far)}), "Expected near > far ≥ 1"),
         (changed(GOOD, "tickets", to={"near": "4", "far": "3"}), "with far a power of two"),
-        (changed(GOOD, "tickets", to={"near": str(2 * near), "far": str(2 * far)}), "Expected at most 2\\^52 tickets a row"),
+        (
+            changed(GOOD, "tickets", to={"near": str(2 * near), "far": str(2 * far)}),
+            "Expected at most 2\\^52 tickets a row",
+        ),
         (changed(GOOD, "m", to=73), "Expected 1 ≤ m < 73"),
         (changed(GOOD_INTERVAL, "m", to=174), "odd where edges are padded, got m=174"),
     ],

@@ -36,7 +36,13 @@ def test_the_same_kind_comes_back(values, kind, element):
 def test_arrays_keep_their_shape_whatever_their_layout():
     grid = np.arange(18, 78).reshape(3, 4, 5)
     expected = AGES.privatize(grid.ravel(), rng=insecure_seed(1)).reshape(3, 4, 5)
-    for layout in (grid, np.asfortranarray(grid), np.repeat(grid, 2, axis=1)[:, ::2], grid.astype(">i8"), grid.astype("<i2")):
+    for layout in (
+        grid,
+        np.asfortranarray(grid),
+        np.repeat(grid, 2, axis=1)[:, ::2],
+        grid.astype(">i8"),
+        grid.astype("<i2"),
+    ):
         reports = AGES.privatize(layout, rng=insecure_seed(1))
         assert (reports == expected).all()
     assert AGES.privatize(np.array(40)).shape == ()
@@ -86,7 +92,9 @@ def test_a_list_with_something_that_is_no_number_names_its_place(wrong):
 
 
 def test_missing_values_are_refused_unless_they_may_be_published():
-    with pytest.raises(NullError, match="2 of 4 values are missing, the first at values\\[1\\]; remove it.*nulls='keep'"):
+    with pytest.raises(
+        NullError, match="2 of 4 values are missing, the first at values\\[1\\]; remove it.*nulls='keep'"
+    ):
         AGES.privatize([20, None, 30, None])
     with pytest.raises(NullError, match="The value is missing; remove it"):
         AGES.privatize(None)

@@ -1,8 +1,9 @@
 """Algorithm 2 on a line by brute force over all rows, for every ε at once, in whole numbers.
 
-Item i of a row in order of loss (counted from 0) is raised when λ_i·S < L with the i items before it raised, that is when
-e^ε·A_i < B_i, A_i = i·λ_i − Σ_{j<i} λ_j and B_i = Σ_{j≥i} λ_j − (N−i)·λ_i. So a row raises item i exactly when
-e^ε < min_{j≤i} B_j/A_j, and so does Algorithm 2 when e^ε lies below the least of these over all rows: a rational threshold.
+Item i of a row in order of loss (counted from 0) is raised when λ_i·S < L with the i items before it raised, that is
+when e^ε·A_i < B_i, A_i = i·λ_i − Σ_{j<i} λ_j and B_i = Σ_{j≥i} λ_j − (N−i)·λ_i. So a row raises item i exactly when
+e^ε < min_{j≤i} B_j/A_j, and so does Algorithm 2 when e^ε lies below the least of these over all rows: a rational
+threshold.
 """
 
 from fractions import Fraction
@@ -23,11 +24,9 @@ def thresholds(points: int) -> list[Fraction | None]:
     for item in range(1, points):
         for row in range(len(x)):
             top, bottom = int(b[row, item]), int(a[row, item])
-            if bottom == 0:
-                # No ε matters: raised exactly when the rest lies farther away.
-                ratio = None if top > 0 else Fraction(0)
-            else:
-                ratio = Fraction(top, bottom)
+            # Where no ε matters, the item is raised exactly when the rest lies farther away.
+            never = None if top > 0 else Fraction(0)
+            ratio = Fraction(top, bottom) if bottom else never
             if ratio is not None and (least is None or ratio < least):
                 least = ratio
         found.append(least)

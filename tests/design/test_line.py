@@ -3,7 +3,7 @@
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 import mpmath
 import numpy as np
@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import BRR, Integers, expected_loss
-from bipartite.design import algorithm_1, algorithm_2, algorithm_3, algorithm_3_as_printed, best_half_window, best_m, safe_m
+from bipartite.design import (
+    algorithm_1,
+    algorithm_2,
+    algorithm_3,
+    algorithm_3_as_printed,
+    best_half_window,
+    best_m,
+    safe_m,
+)
 from bipartite.errors import InputError, PriorError
 from bipartite.lottery import Epsilon
 from tests.design.brute import m_by_thresholds, thresholds
@@ -24,7 +32,7 @@ SIZES = range(2, 301)
 GRID = [f"{value:.4g}" for value in np.geomspace(0.001, 12, 400)]
 
 
-@lru_cache(maxsize=None)
+@cache
 def brute(points):
     return thresholds(points)
 
@@ -54,7 +62,7 @@ def test_m_equals_algorithm_2_by_brute_force_on_a_fine_grid(points):
         assert safe_m(points, Epsilon.of(epsilon)) == m_by_thresholds(every, lambda ratio, e=e: e > ratio), epsilon
 
 
-@lru_cache(maxsize=None)
+@cache
 def exp_to_120_digits(epsilon: str) -> Fraction:
     with mpmath.workdps(120):
         return Fraction(str(mpmath.exp(mpmath.mpf(epsilon))))
@@ -195,7 +203,11 @@ def test_algorithm_3_as_printed_is_the_formula_of_the_paper(epsilon):
     e = math.exp(float(epsilon))
     for n in range(2, 200):
         m1 = math.floor((math.sqrt(n * n * e + (1 - e) ** 2 / 4) - (n - e / 2 + 0.5)) / (e - 1))
-        i = math.floor(n / (math.sqrt(e) + 1) + 1) if n % 2 == 0 else math.floor((math.sqrt(e * (n * n - 1) + 1) - n) / (e - 1) + 1)
+        i = (
+            math.floor(n / (math.sqrt(e) + 1) + 1)
+            if n % 2 == 0
+            else math.floor((math.sqrt(e * (n * n - 1) + 1) - n) / (e - 1) + 1)
+        )
         m2 = i if i % 2 else i + 1
         assert algorithm_3_as_printed(n, epsilon) == (m1 if float(epsilon) >= 1 else min(m1, m2))
 

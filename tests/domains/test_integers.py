@@ -34,9 +34,9 @@ def test_a_domain_behaves_like_a_sequence():
     assert AGES[np.array([0, -1])].tolist() == [18, 90]
     assert list(Integers(-1, 1)) == [-1, 0, 1]
     assert AGES.to_numpy().tolist() == list(range(18, 91))
-    assert AGES == Integers(18.0, np.int8(90))
+    assert Integers(18.0, np.int8(90)) == AGES
     assert hash(AGES) == hash(Integers(18, 90))
-    assert AGES != Integers(18, 91)
+    assert Integers(18, 91) != AGES
     assert "forty" not in AGES
     assert repr(AGES) == "Integers(18, 90)"
     with pytest.raises(IndexError, match="index 73 is out of range for 73 values"):
@@ -166,8 +166,8 @@ def test_an_array_error_names_every_reason_and_the_first_place_but_no_value():
         BRR(AGES, 1).privatize(values)
     assert str(caught.value) == (
         "4 of 100 values cannot be reported: values[1, 2] is outside 18..90 (2 such), values[3, 4] is not a number "
-        "(1 such), values[5, 6] is not a whole number (1 such); use outside='clip' to clamp values to the ends; remove or "
-        "repair what is not a value (nulls='keep' passes nulls through and publishes them)."
+        "(1 such), values[5, 6] is not a whole number (1 such); use outside='clip' to clamp values to the ends; remove "
+        "or repair what is not a value (nulls='keep' passes nulls through and publishes them)."
     )
     with pytest.raises(NotAValueError, match="2 of 100 values cannot be reported: values\\[3, 4\\] is not a number"):
         BRR(AGES, 1).privatize(values, outside="clip")

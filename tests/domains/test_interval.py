@@ -106,7 +106,9 @@ def test_a_value_outside_the_range_is_refused_or_clipped(value):
     mechanism = BRR(INCOME, 1)
     with pytest.raises(OutsideDomainError, match="is outside 0..200000; use outside='clip'"):
         mechanism.privatize(value)
-    with pytest.raises(OutsideDomainError, match="1 of 2 values cannot be reported: values\\[1\\] is outside 0..200000"):
+    with pytest.raises(
+        OutsideDomainError, match="1 of 2 values cannot be reported: values\\[1\\] is outside 0..200000"
+    ):
         mechanism.privatize([5.0, value])
     assert INCOME.encode(value, outside="clip") == (0 if value < 0 else 400)
     assert mechanism.privatize([value], outside="clip")[0] in INCOME
@@ -147,7 +149,9 @@ def test_reports_keep_a_narrow_float_type_only_where_it_tells_nodes_apart(dtype,
     reports = mechanism.privatize(np.full(300, 50, dtype=dtype), rng=insecure_seed(4))
     assert reports.dtype == expected
     exact = mechanism.privatize(np.full(300, 50.0), rng=insecure_seed(4))
-    assert [mechanism.outputs.encode(float(r)) for r in reports] == [mechanism.outputs.encode(r) for r in exact.tolist()]
+    assert [mechanism.outputs.encode(float(r)) for r in reports] == [
+        mechanism.outputs.encode(r) for r in exact.tolist()
+    ]
 
 
 def test_float16_keeps_its_type_on_a_small_range():

@@ -243,6 +243,9 @@ def test_no_statistical_generator_is_imported_anywhere_but_in_the_demo_populatio
                 names = [node.module or ""] + [f"{node.module}.{alias.name}" for alias in node.names]
             elif isinstance(node, ast.Attribute):
                 names = [f"{getattr(node.value, 'id', '')}.{node.attr}"]
-            if any(name in {"random", "np.random", "numpy.random"} or name.startswith(("random.", "numpy.random")) for name in names):
+            if any(
+                name in {"random", "np.random", "numpy.random"} or name.startswith(("random.", "numpy.random"))
+                for name in names
+            ):
                 users.add(path.relative_to(package).as_posix())
     assert users == {"cli/demo.py"}

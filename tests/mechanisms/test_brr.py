@@ -120,7 +120,10 @@ def test_an_m_that_does_not_fit_is_refused(arguments, message):
         ({"m": True}, "Expected m='safe', 'best' or a whole number, got True"),
         ({"edges": "wrapped"}, "Expected edges='clamped' or 'padded', got 'wrapped'"),
         ({"prior": [1 / 73] * 73}, "A prior is used only with m='best', got m='safe'"),
-        ({"domain": [1, 2], "m": None, "edges": 3}, "3 problems:\n- Expected domain as bp.Integers or bp.Interval, got list"),
+        (
+            {"domain": [1, 2], "m": None, "edges": 3},
+            "3 problems:\n- Expected domain as bp.Integers or bp.Interval, got list",
+        ),
     ],
 )
 def test_arguments_are_checked_all_at_once(arguments, message):
@@ -144,10 +147,10 @@ def test_what_tickets_cannot_keep_is_refused_and_names_what_would_work(size, eps
         BRR(domain, epsilon, **settings_)
     text = str(caught.value)
     if "ε for N=" in text:
-        advised = text.split("is about ")[1].split(";")[0].rstrip(".")
+        advised = text.split("is about ")[1].split(";", maxsplit=1)[0].rstrip(".")
         assert verify(BRR(domain, advised, **settings_)).holds
     if "largest N for" in text:
-        most = int(text.split("is about ")[-1].rstrip("."))
+        most = int(text.rsplit("is about ", maxsplit=1)[-1].rstrip("."))
         assert verify(BRR(Integers(1, most), epsilon, **settings_)).holds
 
 
@@ -163,7 +166,9 @@ def test_copies_and_pickles_are_equal_and_describe_themselves(mechanism):
 
 
 def test_a_matrix_too_large_to_hold_is_refused():
-    with pytest.raises(InputError, match="matrix\\(\\) makes at most 2\\^26 numbers, this mechanism has 100000 × 100000"):
+    with pytest.raises(
+        InputError, match="matrix\\(\\) makes at most 2\\^26 numbers, this mechanism has 100000 × 100000"
+    ):
         BRR(Integers(1, 10**5), 1).matrix()
 
 

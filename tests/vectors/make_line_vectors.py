@@ -58,12 +58,26 @@ def main():
         near = near_tickets(epsilon, far)
         total = m * near + (outputs - m) * far
         spec = {
-            "bipartite": 1, "mechanism": "brr", "domain": domain, "epsilon": epsilon, "m": m, "edges": edges,
+            "bipartite": 1,
+            "mechanism": "brr",
+            "domain": domain,
+            "epsilon": epsilon,
+            "m": m,
+            "edges": edges,
             "tickets": {"near": str(near), "far": str(far)},
         }
         random_rounding = domain.get("rounding") == "random"
         for x in (0, 1, size // 3, size // 2, size - 1):
-            for ticket in (0, near - 1, near, m * near - 1, m * near, total - 1, rng.randrange(total), rng.randrange(total)):
+            for ticket in (
+                0,
+                near - 1,
+                near,
+                m * near - 1,
+                m * near,
+                total - 1,
+                rng.randrange(total),
+                rng.randrange(total),
+            ):
                 word = -(-ticket * 2**64 // total)
                 while (word * total) % 2**64 < 2**64 % total:
                     word += 1
@@ -91,7 +105,9 @@ def main():
                         coins = [coin]
                         report, used = draw(index, size, outputs, m, edges, near, far, words)
                         shown = float(high) if report == size - 1 else low + report * (high - low) / (size - 1)
-                vectors.append({"spec": spec, "value": value, "words": [str(w) for w in coins + words], "report": shown})
+                vectors.append(
+                    {"spec": spec, "value": value, "words": [str(w) for w in coins + words], "report": shown}
+                )
     text = "[\n" + ",\n".join(json.dumps(each) for each in vectors) + "\n]\n"
     Path(__file__).with_name("line.json").write_text(text, encoding="utf-8")
 

@@ -1,0 +1,304 @@
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import bipartite
+from bipartite import BRR, Integers, from_spec, insecure_seed, verify
+from bipartite.cli import demo, design, main, output
+from bipartite.cli.output import Progress
+
+SCHEMAS = Path(bipartite.__file__).parent / "cli" / "schemas"
+AGES = ["--integers", "18..90", "--epsilon", "1"]
+
+
+def conforms(value, name):
+    jsonschema.validate(value, json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
+    return value
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run a command; return (exit code, stdout, stderr)."""
+
+    def runner(*arguments, stdin=""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return runner
+
+
+def test_design_describes_the_mechanism_for_people_and_for_programs(run, tmp_path):
+    file = tmp_path / "age.json"
+    code, out, err = run("design", *AGES, "--output", file)
+    assert (code, err) == (0, "")
+    assert "BRR(Integers(18, 90), epsilon=1, m=27)" in out
+    assert "17.8174" in out
+    assert "holds" in out
+    spec = conforms(json.loads(file.read_text(encoding="utf-8")), "spec")
+    assert from_spec(spec) == BRR(Integers(18, 90), 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["age.json"]
+
+    code, out, err = run("design", *AGES, "--json")
+    assert (code, err) == (0, "")
+    described = conforms(json.loads(out), "design")
+    assert described["spec"] == spec
+    assert described["expected_loss"] == pytest.approx(17.817, abs=1e-3)
+    assert described["expected_loss"] < described["expected_loss_constant"] < described["expected_loss_grr"]
+
+
+def test_design_takes_every_option_of_the_mechanism(run, tmp_path):
+    prior = tmp_path / "prior.txt"
+    prior.write_text("\n".join(["0.25"] * 4), encoding="utf-8")
+    code, out, _ = run(
+        "design",
+        "--interval",
+        "0..1",
+        "--points",
+        4,
+        "--rounding",
+        "random",
+        "--epsilon",
+        "0.5",
+        "--m",
+        "best",
+        "--prior",
+        prior,
+        "--json",
+    )
+    assert code == 0
+    spec = json.loads(out)["spec"]
+    assert spec["domain"] == {"interval": [0, 1], "points": 4, "rounding": "random"}
+    code, out, _ = run("design", "--integers=-5..5", "--epsilon", "2", "--m", 3, "--edges", "padded", "--json")
+    assert json.loads(out)["outputs"] == 13
+    assert json.loads(out)["spec"]["domain"] == {"integers": [-5, 5]}
+
+
+def test_design_says_when_grr_cannot_be_had(run, monkeypatch):
+    class Refusing:
+        def __init__(self, *_, **__):
+            raise bipartite.errors.DesignError
+
+    monkeypatch.setattr(design, "BRR", Refusing)
+    _, out, _ = run("design", *AGES)
+    assert "not available" in out
+    _, out, _ = run("design", *AGES, "--json")
+    assert conforms(json.loads(out), "design")["expected_loss_grr"] is None
+
+
+def test_report_writes_one_report_a_line(run):
+    code, out, err = run("report", *AGES, "--insecure-seed", 7, stdin="40\n50.0\n 60 \n")
+    assert (code, err) == (0, "")
+    expected = BRR(Integers(18, 90), 1).privatize([40, 50, 60], rng=insecure_seed(7))
+    assert out.split() == [str(report) for report in expected]
+    code, out, _ = run("report", *AGES, stdin="40\n" * 5)
+    assert len(out.split()) == 5
+    code, out, _ = run("report", "--interval", "0..1", "--points", 11, "--epsilon", 1, "--json", stdin="0.4\n0.5\n")
+    assert all(0 <= conforms(json.loads(line), "report")["report"] <= 1 for line in out.splitlines())
+    assert run("report", *AGES, stdin="") == (0, "", "")
+
+
+def test_report_keeps_clips_and_refuses(run):
+    code, out, _ = run("report", *AGES, "--nulls", "keep", "--outside", "clip", stdin="40\n\n200\n")
+    lines = out.split("\n")
+    assert code == 0
+    assert lines[1] == ""
+    assert lines[0] and lines[2]
+    code, out, _ = run("report", *AGES, "--nulls", "keep", "--json", stdin="\n40\n")
+    assert [conforms(json.loads(line), "report")["report"] is None for line in out.splitlines()] == [True, False]
+    assert run("report", *AGES, stdin="40\n\n")[::2] == (
+        3, "bipartite: line 2 is empty; remove it, or use --nulls keep, which publishes that it is missing.\n",
+    )  # fmt: skip
+    for wrong in ("x", "nan", "4 0"):
+        assert run("report", *AGES, stdin=f"40\n{wrong}\n")[::2] == (
+            3, "bipartite: line 2 is not a number; repair or remove it.\n",
+        )  # fmt: skip
+    code, out, err = run("report", *AGES, "--nulls", "keep", stdin="40\n\n17\n20.5\n")
+    assert (code, out) == (3, "")
+    assert "2 of 3 values cannot be reported: line 3 is outside 18..90 (1 such), line 4 is not a whole number" in err
+
+
+def test_reports_stream_in_batches(run, monkeypatch):
+    monkeypatch.setattr("bipartite.cli.report._BATCH", 3)
+    code, out, err = run("report", *AGES, stdin="40\n" * 7 + "bad\n")
+    assert code == 3
+    assert len(out.split()) == 6
+    assert "line 8" in err
+
+
+def test_verify_proves_or_refutes(run, tmp_path):
+    code, out, err = run("verify", *AGES)
+    assert (code, err) == (0, "")
+    assert "ε-LDP of each report with ε = 1: holds" in out
+    code, out, _ = run("verify", *AGES, "--json")
+    certificate = conforms(json.loads(out), "verify")
+    assert certificate["spec_sha256"] == verify(BRR(Integers(18, 90), 1)).spec_sha256
+
+    spec = BRR(Integers(18, 90), 1).to_spec()
+    good, broken = tmp_path / "good.json", tmp_path / "broken.json"
+    good.write_text(json.dumps(spec), encoding="utf-8")
+    broken.write_text(json.dumps({**spec, "epsilon": "0.5"}), encoding="utf-8")
+    assert run("verify", "--spec", good)[0] == 0
+    code, out, err = run("verify", "--spec", broken)
+    assert (code, out) == (1, "")
+    assert "exceed e^ε for ε=0.5; do not report with this spec" in err
+    code, out, err = run("verify", "--spec", broken, "--json")
+    assert code == 1
+    assert conforms(json.loads(out), "verify")["holds"] is False
+    assert run("report", "--spec", broken, stdin="40\n")[:2] == (1, "")
+
+
+def test_demo_shows_what_a_report_is_worth_and_is_honest_about_silence(run):
+    code, out, err = run("demo", "--people", 20_000)
+    assert (code, err) == (0, "")
+    assert "20,000 made-up people" in out
+    for name in ("BRR, m = 27", "GRR", "always saying 54"):
+        assert name in out
+    code, out, _ = run("demo", "--people", 200_000, "--json", "--epsilon", "2")
+    shown = conforms(json.loads(out), "demo")
+    brr, grr, constant = shown["answers"]
+    assert brr["measured_error"] < constant["measured_error"] < grr["measured_error"]
+    # Measured on people who are not uniform: near the exact value, not at it.
+    assert brr["measured_within"] == pytest.approx(brr["within"], abs=0.03)
+    assert sum(demo._made_up_ages(1000) < 18) == sum(demo._made_up_ages(1000) > 90) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (
+            ["design", "--integers", "18..90"],
+            2,
+            "Expected --epsilon, the privacy budget of one report; try --epsilon 1.",
+        ),
+        (
+            ["design", "--integers", "18-90", "--epsilon", "1"],
+            2,
+            "Expected --integers as LOW..HIGH, got '18-90'; for example",
+        ),
+        (["design", "--integers", "a..b", "--epsilon", "1"], 2, "Expected --integers as LOW..HIGH"),
+        (["design", "--integers", "90..18", "--epsilon", "1"], 2, "Expected low < high"),
+        (
+            ["design", "--integers", "1..9", "--points", "3", "--epsilon", "1"],
+            2,
+            "--points and --rounding belong to --interval",
+        ),
+        (["design", "--interval", "0..1", "--epsilon", "1"], 2, "Expected --points with --interval"),
+        (["design", *AGES, "--m", "huge"], 2, "Expected m='safe', 'best' or a whole number, got 'huge'"),
+        (["design", "--integers", "1..9", "--epsilon", "zero"], 2, "Expected epsilon as a positive decimal"),
+        (["verify", "--spec", "nowhere.json"], 4, "No such file or directory: 'nowhere.json'"),
+        (["verify", "--spec", "nowhere.json", "--epsilon", "1"], 2, "--spec says everything; leave out --epsilon."),
+        (["demo", "--people", "0"], 2, "Expected --people of at least 1, got 0."),
+        ([], 2, "the following arguments are required: COMMAND"),
+        (["design"], 2, "one of the arguments --integers --interval --spec is required"),
+    ],
+)
+def test_mistakes_give_a_message_an_exit_code_and_no_traceback(run, arguments, code, message):
+    found, out, err = run(*arguments)
+    assert (found, out) == (code, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_unreadable_files_are_bad_data(run, tmp_path):
+    file = tmp_path / "x"
+    file.write_bytes(b"\xff\xfe{}")
+    assert run("verify", "--spec", file)[::2] == (3, f"bipartite: {file} is not UTF-8 text.\n")
+    file.write_text("{", encoding="utf-8")
+    assert run("verify", "--spec", file)[0] == 3
+    file.write_text("half\n", encoding="utf-8")
+    code, _, err = run("design", *AGES, "--m", "best", "--prior", file)
+    assert (code, err) == (3, f"bipartite: {file} does not hold one probability a line.\n")
+    assert run("verify", "--spec", tmp_path)[0] == 3
+
+
+def test_a_spec_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
+    file = tmp_path / "age.json"
+    file.write_text("old", encoding="utf-8")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    code, _, err = run("design", *AGES, "--output", file)
+    assert code == 3
+    assert "No space left on device" in err
+    assert file.read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["age.json"]
+
+
+def test_an_interruption_ends_quietly(run, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bipartite.cli.report.mechanism_of", interrupt)
+    assert run("report", *AGES) == (130, "", "bipartite: interrupted\n")
+
+
+def test_a_missing_extra_has_its_own_exit_code(run, monkeypatch):
+    def missing(_):
+        raise bipartite.errors.MissingExtraError("install bipartite[plots]")
+
+    monkeypatch.setattr("bipartite.cli.report.mechanism_of", missing)
+    assert run("report", *AGES) == (4, "", "bipartite: install bipartite[plots]\n")
+
+
+def test_a_reader_that_goes_away_is_no_error_message():
+    code = f"import sys; from bipartite.cli import main; sys.exit(main({['report', *AGES]!r}))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    process.stdout.close()
+    _, err = process.communicate("40\n" * 200_000, timeout=60)
+    assert (process.returncode, err) == (141, "")
+
+
+def test_version_and_help_name_the_program(run):
+    assert run("--version") == (0, f"bipartite {bipartite.__version__}\n", "")
+    for command in ("design", "report", "verify", "demo"):
+        code, out, _ = run(command, "--help")
+        assert code == 0
+        assert f"usage: bipartite {command}" in out
+    assert "examples:\n  echo 40 | bipartite report" in run("report", "--help")[1]
+
+
+def test_the_installed_command_runs():
+    script = Path(sys.executable).with_name("bipartite" + (".exe" if os.name == "nt" else ""))
+    result = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout == f"bipartite {bipartite.__version__}\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_shows_on_a_terminal_only(monkeypatch):
+    clock = iter(range(1000))
+    monkeypatch.setattr(output.time, "monotonic", lambda: next(clock))
+    for stream, total, patience, expected in (
+        (
+            Terminal(),
+            4,
+            0,
+            "\r[#######.......................]  25 %  1 reports\r[##############################] 100 %  4 reports\n",
+        ),
+        (Terminal(), None, 0, "\r1 reports\r4 reports\n"),
+        (Terminal(), None, 100, ""),
+        (io.StringIO(), 4, 0, ""),
+    ):
+        monkeypatch.setattr("sys.stderr", stream)
+        with Progress("reports", total, patience=patience) as progress:
+            progress.advance(1)
+            progress.advance(3)
+        assert stream.getvalue() == expected

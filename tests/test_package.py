@@ -1,0 +1,91 @@
+"""What holds for the package as a whole: cost of import, public names, the path without numba."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bipartite
+
+HEAVY = ["numba", "llvmlite", "scipy", "pandas", "pyarrow", "matplotlib", "polars", "sklearn", "torch"]
+
+
+def run(code, **settings):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True, **settings
+    ).stdout
+
+
+def test_importing_bipartite_loads_nothing_heavy():
+    code = f"import bipartite, sys; print([name for name in {HEAVY} if name in sys.modules])"
+    assert run(code).strip() == "[]"
+
+
+def test_small_calls_and_specs_load_nothing_heavy_either():
+    code = (
+        "import bipartite as bp, sys, numpy as np\n"
+        "m = bp.BRR(bp.Integers(18, 90), 1)\n"
+        "m.privatize(np.full(10_000, 40)); bp.verify(m); bp.from_spec(m.to_spec()); bp.expected_loss(m)\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    assert run(code).strip() == "[]"
+
+
+def test_a_large_call_loads_the_compiler():
+    code = (
+        "import bipartite as bp, sys, numpy as np\n"
+        "from bipartite.lottery.bulk import LOAD_COMPILER_FROM\n"
+        "bp.BRR(bp.Integers(18, 90), 1).privatize(np.full(LOAD_COMPILER_FROM, 40))\n"
+        "print('numba' in sys.modules)"
+    )
+    assert run(code).strip() == "True"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "sys.modules['numba'] = None",  # not installed
+        "import numba; numba.njit = lambda *a, **k: (_ for _ in ()).throw(RuntimeError('cannot cache function'))",
+    ],
+    ids=["numba is missing", "numba cannot cache"],
+)
+def test_without_numba_the_same_reports_come_from_numpy(broken):
+    code = (
+        f"import sys; {broken}\n"
+        "import bipartite as bp, numpy as np, hashlib\n"
+        "from bipartite.lottery.bulk import LOAD_COMPILER_FROM, kernel_for\n"
+        "mech = bp.BRR(bp.Integers(18, 90), 1)\n"
+        "print(type(kernel_for(mech.lottery, 10**9)).__name__)\n"
+        "values = np.arange(LOAD_COMPILER_FROM) % 73 + 18\n"
+        "print(hashlib.sha256(mech.privatize(values, rng=bp.insecure_seed(1)).tobytes()).hexdigest())"
+    )
+    kernel, digest = run(code).split()
+    assert kernel == "VectorisedLine"
+    healthy = run(code.replace(broken, "pass")).split()
+    assert healthy == ["CompiledLine", digest]
+
+
+def test_every_public_name_exists_and_is_documented():
+    for name in bipartite.__all__:
+        value = getattr(bipartite, name)
+        if name != "__version__":
+            assert value.__doc__, name
+    assert set(dir(bipartite)) == set(bipartite.__all__)
+    with pytest.raises(AttributeError, match="module 'bipartite' has no attribute 'Points'"):
+        _ = bipartite.Points
+
+
+def test_the_package_is_typed_and_ships_its_schemas():
+    package = Path(bipartite.__file__).parent
+    assert (package / "py.typed").exists()
+    assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
+        "spec", "design", "report", "verify", "demo",
+    }  # fmt: skip
+
+
+def test_a_scalar_report_is_a_plain_number():
+    mechanism = bipartite.BRR(bipartite.Integers(18, 90), 1)
+    assert type(mechanism.privatize(40)) is int
+    assert isinstance(mechanism.privatize(np.int32(40)), np.int32)

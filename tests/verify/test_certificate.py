@@ -1,0 +1,58 @@
+import dataclasses
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from bipartite import BRR, Integers, verify
+from bipartite.lottery import LineLottery, Tickets
+from bipartite.verify.certificate import largest_ratio
+
+
+def test_a_certificate_says_everything_and_rounds_against_itself():
+    certificate = verify(BRR(Integers(18, 90), epsilon=1))
+    assert certificate.holds
+    assert certificate.ratio == Fraction(95641039294813, 35184372088832)
+    assert Decimal("0.99999999999999") < certificate.epsilon_upper < 1
+    assert certificate.epsilon_upper >= Decimal(math.log(certificate.ratio)) - Decimal("1e-15")
+    assert certificate.guarantee == "ε-LDP of each report with ε = 1"
+    assert len(certificate.spec_sha256) == 64
+    text = str(certificate)
+    assert "holds" in text
+    assert "95641039294813/35184372088832" in text
+    # The ε shown to people is rounded up too.
+    shown = Decimal(text.split("realised ε ≤ ")[1].split("\n", maxsplit=1)[0])
+    assert shown >= certificate.epsilon_upper
+
+
+def test_a_certificate_does_not_believe_the_mechanism():
+    mechanism = BRR(Integers(18, 90), epsilon=1)
+    tickets = mechanism.lottery.tickets
+    mechanism._lottery = dataclasses.replace(mechanism.lottery, tickets=Tickets(tickets.near + 1, tickets.far))
+    certificate = verify(mechanism)
+    assert not certificate.holds
+    assert "DOES NOT HOLD" in str(certificate)
+    assert certificate.epsilon_upper > 1
+
+
+def every_ratio(lottery):
+    rows = [[lottery.held(x, y) for y in range(lottery.outputs)] for x in range(lottery.inputs)]
+    return max(Fraction(max(column), min(column)) for column in zip(*rows, strict=True))
+
+
+@pytest.mark.parametrize("tickets", [Tickets(3, 2), Tickets(2, 4)])
+@pytest.mark.parametrize("shift", [0, -1, -2, -50, 50])
+@pytest.mark.parametrize("m", [1, 2, 4])
+def test_the_largest_ratio_is_that_of_all_rows(tickets, shift, m):
+    # Also for windows that never move, and for tickets the wrong way round.
+    for outputs in range(m + 1, 9):
+        lottery = LineLottery(6, outputs, m, shift, tickets)
+        assert largest_ratio(lottery) == every_ratio(lottery)
+
+
+def test_rows_of_unequal_totals_are_refused():
+    lottery = BRR(Integers(1, 9), 1).lottery
+    object.__setattr__(lottery, "total", lottery.total - 1)
+    with pytest.raises(AssertionError, match="do not hold the same total"):
+        largest_ratio(lottery)
