@@ -179,7 +179,7 @@ class Identity:
     coins = False
     direct = True
 
-    def encode(self, values, coins):  # noqa: ARG002
+    def encode(self, values, coins):
         return values
 
     def decode(self, codes, reports):

@@ -138,8 +138,8 @@ class _IntegersCodec:
     def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:  # noqa: ARG002
         if self._value_dtype.kind == "f":
             return self._encode_floats(values)
-        if self._value_dtype == np.uint64:
-            # Beyond int64 a cast would wrap into the domain; every domain ends far below.
+        if self._value_dtype == np.uint64 and (self._low < 0 or self._clip):
+            # Beyond int64 a cast wraps to negative numbers, which may be inside; every domain ends far below.
             values = np.minimum(values, np.uint64(2**63 - 1))
         codes = values.astype(np.int64, copy=False)
         return np.clip(codes, self._low, self._high) if self._clip else codes
@@ -149,7 +149,11 @@ class _IntegersCodec:
             values = values.astype(np.float64)  # exact, and wide enough for the ends of every domain
         if self._clip:
             values = np.clip(values, self._low, self._high)
-        reportable = (np.floor(values) == values) & (values >= self._low) & (values <= self._high)
+        # Two passes tell that a whole block is inside (NaN passes neither); only a block that is not needs masks.
+        whole = np.floor(values) == values
+        if values.min() >= self._low and values.max() <= self._high and whole.all():
+            return values.astype(np.int64)
+        reportable = whole & (values >= self._low) & (values <= self._high)
         # What must not be reported gets the code before the first, which every kernel refuses.
         return np.where(reportable, values, self._low - 1).astype(np.int64)
 

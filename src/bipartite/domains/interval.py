@@ -29,6 +29,8 @@ Rounding = Literal["nearest", "random"]
 _LEAST_STEP_IN_ULPS: Final = 8
 # A fraction in [0, 1) as a double has 53 bits: the coin of random rounding compares that many.
 _FRACTION_BITS: Final = 53
+# A table of all reports is worth making for a block of at least this share of it.
+_TABLE_FROM_VALUES: Final = 4
 
 
 class Interval(LineDomain):
@@ -155,7 +157,17 @@ class Interval(LineDomain):
 class _IntervalCodec:
     """Codes are indices of nodes."""
 
-    __slots__ = ("_clip", "_domain", "_outputs", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+    __slots__ = (
+        "_clip",
+        "_domain",
+        "_outputs",
+        "_table",
+        "code_offset",
+        "coins",
+        "direct",
+        "report_dtype",
+        "report_offset",
+    )
 
     def __init__(self, domain: Interval, outputs: Interval, dtype: np.dtype[Any], *, clip: bool) -> None:
         self._domain, self._outputs = domain, outputs
@@ -164,27 +176,44 @@ class _IntervalCodec:
         self.report_dtype = _dtype_for(dtype, outputs)
         self.direct = False
         self.coins = domain.rounding == "random"
+        # All reports in order, made when a block is large enough to repay it.
+        self._table: NDArray[Any] | None = None
 
     def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
         domain = self._domain
         numbers = values.astype(np.float64, copy=False)
         if self._clip:
             numbers = np.clip(numbers, domain.low, domain.high)
+        # Two passes tell that a whole block is inside (NaN passes neither); only a block that is not needs masks.
+        if numbers.min() >= domain.low and numbers.max() <= domain.high:
+            return self._index(numbers, coins)
         inside = (numbers >= domain.low) & (numbers <= domain.high)
-        # What must not be reported gets index −1, which every kernel refuses; it takes low's place in the arithmetic.
-        node = (np.where(inside, numbers, domain.low) - domain.low) * (domain.size - 1) / (domain.high - domain.low)
+        # What must not be reported gets index −1, which every kernel refuses; low takes its place in the arithmetic.
+        return np.where(inside, self._index(np.where(inside, numbers, domain.low), coins), -1)
+
+    def _index(self, numbers: NDArray[np.float64], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        """The nodes of numbers inside the range; t = (v − low)·(points − 1)/(high − low) in that order."""
+        domain = self._domain
+        node = numbers - domain.low
+        node *= domain.size - 1
+        node /= domain.high - domain.low
         if coins is None:
-            index = np.floor(node + 0.5).astype(np.int64)
-        else:
-            below = np.floor(node)
-            index = below.astype(np.int64)
-            index += (coins >> np.uint64(64 - _FRACTION_BITS)) < ((node - below) * 2.0**_FRACTION_BITS).astype(
-                np.uint64
-            )
-        return np.where(inside, np.clip(index, 0, domain.size - 1), -1)
+            node += 0.5
+            return node.astype(np.int64)  # towards zero, the floor of what is not negative
+        index = node.astype(np.int64)
+        node -= index
+        node *= 2.0**_FRACTION_BITS
+        index += (coins >> np.uint64(64 - _FRACTION_BITS)) < node.astype(np.uint64)
+        # t may exceed the last node by a rounding error, and a coin could then lift it.
+        return np.minimum(index, domain.size - 1)
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        reports[:] = self._outputs.decode_array(codes)
+        if self._table is None and len(self._outputs) <= _TABLE_FROM_VALUES * len(codes):
+            self._table = self._outputs.to_numpy().astype(self.report_dtype)
+        if self._table is None:
+            reports[:] = self._outputs.decode_array(codes)
+        else:
+            np.take(self._table, codes, out=reports, mode="clip")  # "clip" spares a copy; every code is inside
 
 
 def _dtype_for(dtype: np.dtype[Any], outputs: Interval) -> np.dtype[Any]:

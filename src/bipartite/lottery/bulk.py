@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from bipartite.lottery.line import LineLottery
     from bipartite.lottery.words import Source, Stream
 
-# Loading numba takes about as long as NumPy needs for this many reports (0.5 s); once loaded, it pays from far fewer.
-LOAD_COMPILER_FROM: Final = 2**22
+# Loading numba takes about as long as NumPy needs for this many reports (0.7 s, measured), so it is loaded once so many
+# have been asked for, in one call or in several; once loaded, it pays from far fewer.
+LOAD_COMPILER_FROM: Final = 2**23
 USE_COMPILED_FROM: Final = 2**11
 
 
@@ -77,10 +78,17 @@ def _compiled_line() -> type[Kernel] | None:
     return CompiledLine
 
 
+class _Demand:
+    """How many reports have been asked for so far."""
+
+    reports = 0
+
+
 def kernel_for(lottery: LineLottery, values: int) -> Kernel:
     """The faster implementation for a call of this many values; all give the same reports."""
+    _Demand.reports += values
     loaded = "bipartite.lottery.compiled" in sys.modules
-    if values >= (USE_COMPILED_FROM if loaded else LOAD_COMPILER_FROM):
+    if values >= USE_COMPILED_FROM and (loaded or _Demand.reports >= LOAD_COMPILER_FROM):
         compiled = _compiled_line()
         if compiled is not None:
             return compiled(lottery)  # type: ignore[call-arg]  # a Protocol says nothing of __init__

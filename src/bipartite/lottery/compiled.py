@@ -31,8 +31,7 @@ _RUN: Final = 128
 _HALF: Final = _u64(32)
 _LOW: Final = _u64(2**32 - 1)
 # W ≤ 2^52, so a redraw needs the low half of w·W below 2^52: its top 12 bits are zero.
-_TOP: Final = _u64(52 - 32)
-_ZERO: Final = _u64(0)
+_TOP: Final = _u64(0xFFF00000)
 
 
 @intrinsic
@@ -50,7 +49,7 @@ def _wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 (
 
 
 @njit(
-    "Tuple((int64, int64, uint64))(int64[::1], int64[::1], uint64[::1], int64, int64, uint64, int64, int64, int64,"
+    "Tuple((int64, int64, boolean))(int64[::1], int64[::1], uint64[::1], int64, int64, int64, int64, int64, int64,"
     " uint64, uint64, uint64, uint64, uint64, uint64)",
     nogil=True,
     cache=True,
@@ -77,14 +76,15 @@ def _draw(
     values, available = codes.shape[0], words.shape[0]
     total0, total1 = total & _LOW, total >> _HALF
     reciprocal0, reciprocal1 = reciprocal & _LOW, reciprocal >> _HALF
-    to_start = shift - code_offset
-    outside = _ZERO
+    last_index = inputs - 1
+    # Signs are gathered by OR: negative at the end if any was.
+    outside = _i64(0)
     i = 0
     j = 0
     while i < values and j < available:
         run = min(_RUN, values - i, available - j)
         code_run, report_run, word_run = codes[i : i + run], reports[i : i + run], words[j : j + run]
-        suspicious = _ZERO
+        suspicious = _i64(0)
         for t in range(run):
             word = word_run[t]
             # ticket = ⌊word·total / 2^64⌋ by 32-bit halves.
@@ -92,22 +92,22 @@ def _draw(
             middle = word1 * total0 + ((word0 * total0) >> _HALF)
             carry = (middle & _LOW) + word0 * total1
             ticket = word1 * total1 + (middle >> _HALF) + (carry >> _HALF)
-            suspicious |= _u64(((carry & _LOW) >> _TOP) == _ZERO)
-            # ticket div near, by the reciprocal.
+            suspicious |= _i64(carry & _TOP) - 1
+            # ticket div near, by the reciprocal. ticket < 2^52 and reciprocal < 2^64, so ticket1 < 2^20 and
+            # reciprocal1 ≤ 2^31 (see reciprocal_of), and the three middle terms cannot overflow together.
             ticket0, ticket1 = ticket & _LOW, ticket >> _HALF
-            middle = ticket1 * reciprocal0 + ((ticket0 * reciprocal0) >> _HALF)
-            carry = (middle & _LOW) + ticket0 * reciprocal1
-            quotient = (ticket1 * reciprocal1 + (middle >> _HALF) + (carry >> _HALF)) >> reciprocal_shift
+            middle = ticket1 * reciprocal0 + ticket0 * reciprocal1 + ((ticket0 * reciprocal0) >> _HALF)
+            quotient = (ticket1 * reciprocal1 + (middle >> _HALF)) >> reciprocal_shift
 
-            code = code_run[t]
-            outside |= _u64(_u64(code - code_offset) >= inputs)
-            start = min(max(code + to_start, 0), last_start)
+            index = code_run[t] - code_offset
+            outside |= index | (last_index - index)
+            start = min(max(index + shift, 0), last_start)
             near = start + _i64(quotient)
             far = _i64((ticket - near_total) >> far_shift)
             far += m & -_i64(far >= start)
             is_near = -_i64(ticket < near_total)
             report_run[t] = (far ^ ((far ^ near) & is_near)) + report_offset
-        if suspicious == _ZERO:
+        if suspicious >= 0:
             i += run
             j += run
         else:
@@ -115,16 +115,16 @@ def _draw(
                 ticket, low = _wide_product(words[j], total)
                 j += 1
                 if low >= redraw_below:
-                    code = codes[i]
-                    outside |= _u64(_u64(code - code_offset) >= inputs)
-                    start = min(max(code + to_start, 0), last_start)
+                    index = codes[i] - code_offset
+                    outside |= index | (last_index - index)
+                    start = min(max(index + shift, 0), last_start)
                     near = start + _i64(_wide_product(ticket, reciprocal)[0] >> reciprocal_shift)
                     far = _i64((ticket - near_total) >> far_shift)
                     far += m & -_i64(far >= start)
                     is_near = -_i64(ticket < near_total)
                     reports[i] = (far ^ ((far ^ near) & is_near)) + report_offset
                     i += 1
-    return i, j, outside
+    return i, j, outside >= 0
 
 
 def reciprocal_of(near: int) -> tuple[int, int]:
@@ -145,7 +145,7 @@ class CompiledLine:
     def __init__(self, lottery: LineLottery) -> None:
         reciprocal, reciprocal_shift = reciprocal_of(lottery.tickets.near)
         self._parameters = (
-            _u64(lottery.inputs),
+            lottery.inputs,
             lottery.m,
             lottery.shift,
             lottery.outputs - lottery.m,
@@ -166,5 +166,5 @@ class CompiledLine:
         report_offset: int,
     ) -> tuple[int, int, bool]:
         """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
-        done, used, outside = _draw(codes, reports, words, code_offset, report_offset, *self._parameters)
-        return done, used, outside == 0
+        done, used, inside = _draw(codes, reports, words, code_offset, report_offset, *self._parameters)
+        return done, used, inside

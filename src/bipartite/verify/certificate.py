@@ -52,7 +52,7 @@ def verify(mechanism: Mechanism) -> Certificate:
     >>> from bipartite import BRR, Integers
     >>> certificate = verify(BRR(Integers(18, 90), epsilon=1))
     >>> certificate.holds, float(certificate.epsilon_upper)
-    (True, 1.0)
+    (True, 0.9999999999999932)
     """
     epsilon = Epsilon.of(mechanism.epsilon_decimal)
     ratio = largest_ratio(mechanism.lottery)
