@@ -31,6 +31,7 @@ _docstrings = Sybil(
 )
 pytest_collect_file = (_docs + _docstrings).pytest()
 
+
 _skipped: dict[str, str] = {}
 
 

@@ -43,6 +43,8 @@ def from_spec(spec: object) -> BRR:
     BrokenPromiseError
         Where it is understood and its tickets break its ε.
 
+    Examples
+    --------
     >>> mech = BRR(Integers(18, 90), epsilon=1)
     >>> from_spec(mech.to_spec()) == mech
     True

@@ -59,11 +59,11 @@ def algorithm_2(loss_rows: Sequence[Iterable[float]], epsilon: object) -> RowDes
     return RowDesign(_weights(len(rows[0]), m, budget), m)
 
 
-def raised(ordered: Sequence[Fraction], epsilon: Epsilon) -> int:
-    """How many items of a row in order of loss Algorithm 1 raises."""
+def raised(ordered: Sequence[int], epsilon: Epsilon) -> int:
+    """How many items of a row of whole losses in order Algorithm 1 raises."""
     items = len(ordered)
     total = sum(ordered)
-    before = Fraction(0)  # Σ λ_j of the items raised so far
+    before = 0  # Σ λ_j of the items raised so far
     for i in range(1, items):
         before += ordered[i - 1]
         # λ·S − L = c0 + c1·e^ε with the first i items raised.
@@ -74,16 +74,21 @@ def raised(ordered: Sequence[Fraction], epsilon: Epsilon) -> int:
     return items
 
 
-def _exact(losses: Iterable[float]) -> list[Fraction]:
+def _exact(losses: Iterable[float]) -> list[int]:
+    """Losses in order as whole multiples of a common unit, which changes no sign."""
     given = list(losses)
     if len(given) < 2:  # noqa: PLR2004
         msg = f"Expected the losses of two items or more, got {len(given)}; a report needs a choice."
         raise InputError(msg)
+    if all(type(loss) is int for loss in given):
+        return sorted(given)  # type: ignore[arg-type]  # the annotation says float, which includes int
     try:
-        return sorted(map(Fraction, given))
+        fractions = [Fraction(loss) for loss in given]
     except (TypeError, ValueError, OverflowError):
         msg = "Expected losses as finite numbers; replace NaN and infinities by a large loss."
         raise InputError(msg) from None
+    unit = math.lcm(*(fraction.denominator for fraction in fractions))
+    return sorted(fraction.numerator * (unit // fraction.denominator) for fraction in fractions)
 
 
 def _weights(items: int, m: int, epsilon: Epsilon) -> tuple[float, ...]:

@@ -32,6 +32,8 @@ class Integers(LineDomain):
         The public ends of the range, both included; at most 2^31 values, and both ends below 2^53 in size. They must
         not be learned from private data: a range that depends on the data is itself a release.
 
+    Examples
+    --------
     Takes O(1) memory whatever its size.
 
     >>> ages = Integers(18, 90)

@@ -47,6 +47,8 @@ class Interval(LineDomain):
         ``"random"``: to one of the two nodes around it, with chances that keep the mean; takes one random word for
         every value, exact nodes too, so that the number of words tells nothing.
 
+    Examples
+    --------
     >>> income = Interval(0, 200_000, points=401)
     >>> income.step, income.encode(50_240), income.decode(100)
     (500.0, 100, 50000.0)

@@ -12,6 +12,7 @@ and two questions are answered exactly:
 from __future__ import annotations
 
 import decimal
+import math
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -27,7 +28,7 @@ SERIES_TERMS: Final = 200
 # Outside these no lottery of 2^52 tickets exists for any domain; refused early so that the series stays short.
 SMALLEST: Final = Decimal("1e-15")
 LARGEST: Final = Decimal(50)
-_FIRST_PRECISION: Final = 40
+_FIRST_DIGITS: Final = 40
 
 _EXPECTED: Final = (
     f"Expected epsilon as a positive decimal of at most {MAX_DIGITS} digits between {SMALLEST} and {LARGEST}"
@@ -104,14 +105,19 @@ class Epsilon:
         numerator, denominator = series_below_exp(self.value)
         return far * numerator // denominator
 
-    def sign(self, c0: int | Fraction, c1: int | Fraction) -> int:
+    def sign(self, c0: int, c1: int) -> int:
         """The sign of c0 + c1·e^ε: −1, 0 or 1, exactly."""
         if c1 == 0:
             return (c0 > 0) - (c0 < 0)
-        # c0 + c1·e^ε > 0  ⇔  e^ε > −c0/c1 (c1 > 0) or e^ε < −c0/c1 (c1 < 0).
-        bound = -Fraction(c0) / Fraction(c1)
-        above = 1 if _exp_exceeds(self.value, bound) else -1
-        return above if c1 > 0 else -above
+        digits = _FIRST_DIGITS
+        while True:
+            low, high, scale = _scaled_exp(self.value, digits)
+            at_low, at_high = c0 * scale + c1 * low, c0 * scale + c1 * high
+            if at_low > 0 and at_high > 0:
+                return 1
+            if at_low < 0 and at_high < 0:
+                return -1
+            digits *= 2
 
 
 @lru_cache(maxsize=256)
@@ -127,16 +133,12 @@ def series_below_exp(epsilon: Decimal) -> tuple[int, int]:
     return numerator, denominator
 
 
-def _exp_exceeds(epsilon: Decimal, bound: Fraction) -> bool:
-    """Whether e^ε > bound, for ε ≠ 0 and a rational bound (they are never equal)."""
-    precision = _FIRST_PRECISION
-    while True:
-        low, high = exp_between(epsilon, precision)
-        if low > bound:
-            return True
-        if high < bound:
-            return False
-        precision *= 2
+@lru_cache(maxsize=1024)
+def _scaled_exp(epsilon: Decimal, digits: int) -> tuple[int, int, int]:
+    """Whole numbers (low, high, scale) with low/scale < e^ε < high/scale."""
+    low, high = exp_between(epsilon, digits)
+    scale = 10**digits
+    return math.floor(low * scale), math.ceil(high * scale), scale
 
 
 @lru_cache(maxsize=1024)

@@ -83,7 +83,9 @@ class Mechanism(ABC):
         threads
             Threads for large arrays. The reports do not depend on it.
 
-        Guarantee: each report alone is ε-LDP. n reports of one person spend n·ε.
+        Guarantee
+        ---------
+        Each report alone is ε-LDP. n reports about one person spend n·ε.
         """
         _check_options(outside, nulls, threads)
         source = source_of(rng)

@@ -29,13 +29,8 @@ _MAX_WINDOW: Final = 2**31
 class BRR(Mechanism):
     r"""Bipartite Randomized Response: report one of the m nearest values with probability p each, any other with q.
 
-    .. math::
-
-        p = \frac{e^\varepsilon}{m e^\varepsilon + M - m}, \qquad
-        q = \frac{1}{m e^\varepsilon + M - m}
-
-    for M outputs. m is the same for every input, so every ratio of two probabilities of one report is 1 or
-    e\ :sup:`±ε`.
+    p = e\ :sup:`ε`/(m·e\ :sup:`ε` + M − m) and q = 1/(m·e\ :sup:`ε` + M − m) for M outputs. m is the same for every
+    value, so every ratio of two probabilities of one report is 1 or e\ :sup:`±ε`.
 
     Parameters
     ----------
@@ -44,25 +39,28 @@ class BRR(Mechanism):
     epsilon
         The privacy budget of one report: a positive decimal of at most 20 digits.
     m
-        ``"safe"``: Algorithm 2, the least of all inputs' locally best m: no input does worse than under GRR.
+        ``"safe"``: Algorithm 2, the least of all values' locally best m: no value does worse than under GRR.
         ``"best"``: the m with the least expected loss under ``prior``. Or a whole number: any m is private.
     prior
         For ``m="best"``: public probabilities of the values, None for uniform. Never estimate it from the private data.
     edges
         ``"clamped"``: reports stay in the domain; near an end the window stops there. Best for releasing single values,
-        but inputs that share a window cannot be told apart by any estimator.
-        ``"padded"``: reports extend half a window past both ends, so the window is always centred and every input has a
+        but values that share a window cannot be told apart by any estimator.
+        ``"padded"``: reports extend half a window past both ends, so the window is always centred and every value has a
         row of its own: for statistics. m is odd.
 
     Guarantee
-        ε-LDP for each report: Pr[y|x] ≤ e\ :sup:`ε` Pr[y|x'] for all values x, x' and reports y, in exact arithmetic
-        over whole-number tickets (:func:`bipartite.verify`). The realised ε lies below ε by at most
-        min(10\ :sup:`−6`, ε/1000).
+    ---------
+    ε-LDP for each report: Pr[y|x] ≤ e\ :sup:`ε`\ ·Pr[y|x'] for all values x, x' and reports y, in exact arithmetic over
+    whole-number tickets (:func:`bipartite.verify`). The realised ε lies below ε by at most min(10\ :sup:`−6`, ε/1000).
 
     Reference
-        Zhang, Zhu, Chen, Hu: *Bipartite Randomized Response Mechanism for Local Differential Privacy* (2026), equation
-        (BRR), Algorithms 1 to 4; padded edges have the law of the discrete Square Wave (Li et al., SIGMOD 2020).
+    ---------
+    Zhang, Zhu, Chen, Hu: *Bipartite Randomized Response Mechanism for Local Differential Privacy* (2026), section 3 and
+    Algorithms 1 to 4. Padded edges have the law of the discrete Square Wave (Li et al., SIGMOD 2020).
 
+    Examples
+    --------
     >>> from bipartite import Integers
     >>> mech = BRR(Integers(18, 90), epsilon=1.0)
     >>> mech.m

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def local_loss(mechanism: BRR) -> NDArray[np.float64]:
     """Q^(x) for every x: the expected distance between the value x and its report, in the domain's units.
 
-    On a line Q^(x) = ((a−b)·Σ_near |x−y| + b·Σ_all |x−y|)/W, both sums from triangular numbers; a and b are the tickets
-    of near and far outputs, W their total.
+    On a line Q^(x) = ((a−b)·D_near + b·D_all)/W, with D the sums of distances to the near and to all outputs, both from
+    triangular numbers; a and b are the tickets of near and far outputs, W their total.
     """
     lottery = mechanism.lottery
     x = np.arange(lottery.inputs, dtype=np.float64)

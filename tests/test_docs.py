@@ -1,0 +1,31 @@
+"""Pictures and printed evidence in the docs are what their scripts make today."""
+
+import os
+import runpy
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def printed_in_errata():
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    return text.split("```text\n")[1].split("\n```")[0].splitlines()
+
+
+def test_the_picture_is_up_to_date():
+    picture = runpy.run_path(str(DOCS / "report_picture.py"))
+    assert picture["TARGET"].read_text(encoding="utf-8") == picture["picture"]()
+
+
+def test_the_errata_show_what_the_script_prints():
+    evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["evidence"]()
+    assert printed_in_errata()[: len(evidence)] == evidence
+
+
+@pytest.mark.data
+@pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
+def test_the_errata_about_data_sets_are_what_the_data_say():
+    evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["data_evidence"](Path(os.environ["BIPARTITE_DATA"]))
+    assert printed_in_errata()[-len(evidence) :] == evidence
