@@ -18,7 +18,7 @@ sizes = st.one_of(st.integers(2, 40), st.integers(2, 2**31), st.sampled_from([2,
 @st.composite
 def integer_domains(draw, sizes=sizes):
     size = draw(sizes)
-    low = draw(st.integers(-(2**53) + 1, 2**53 - 1 - size))
+    low = draw(st.integers(-(2**52), 2**52 - size))
     return Integers(low, low + size - 1)
 
 

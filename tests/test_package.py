@@ -48,8 +48,10 @@ def test_the_compiler_is_loaded_once_enough_reports_were_asked_for():
     [
         "sys.modules['numba'] = None",  # not installed
         "import numba; numba.njit = lambda *a, **k: (_ for _ in ()).throw(RuntimeError('cannot cache function'))",
+        "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'",
+        "import numba; numba.njit = lambda *a, **k: (_ for _ in ()).throw(OSError(28, 'No space left on device'))",
     ],
-    ids=["numba is missing", "numba cannot cache"],
+    ids=["numba is missing", "numba cannot cache", "numba is switched off", "the disk is full"],
 )
 def test_without_numba_the_same_reports_come_from_numpy(broken):
     code = (

@@ -107,6 +107,11 @@ def test_a_design_of_today_gives_the_golden_specs():
         ({}, "Expected a spec with bipartite, domain, edges, epsilon, m, mechanism, tickets"),
         (changed(GOOD, "bipartite", to=2), "Expected a spec of version 1, got 2; update bipartite"),
         (changed(GOOD, "bipartite", to=True), "Expected a spec of version 1, got True"),
+        (
+            changed(GOOD, "bipartite", to=10**5000),
+            "Expected a spec of version 1, got a whole number of very many digits",
+        ),
+        (changed(GOOD, "edges", to=["clamped"]), "Expected edges 'clamped' or 'padded'"),
         (changed(GOOD, "bipartite", to="1"), "Expected a spec of version 1, got '1'"),
         ({**GOOD, "salt": 1}, "Expected a spec without salt; update bipartite"),
         (changed(GOOD, "mechanism", to="grr"), "Expected mechanism 'brr', got 'grr'"),
@@ -133,7 +138,10 @@ def test_a_design_of_today_gives_the_golden_specs():
         (changed(GOOD, "domain", to=7), "Expected domain as"),
         (changed(GOOD_INTERVAL, "domain", "points", to=401.0), "Expected points as a whole number, got 401.0"),
         (changed(GOOD_INTERVAL, "domain", "rounding", to="up"), "Expected rounding='nearest' or 'random', got 'up'"),
-        (changed(GOOD_INTERVAL, "domain", "rounding", to=["up"]), "Expected rounding 'nearest' or 'random'"),
+        (
+            changed(GOOD_INTERVAL, "domain", "rounding", to=["up"]),
+            "Expected rounding='nearest' or 'random', got \\['up'\\]",
+        ),
         (changed(GOOD_INTERVAL, "domain", "interval", to=[0, math.inf]), "Expected high as a finite number"),
     ],
 )
@@ -163,6 +171,7 @@ far = int(GOOD["tickets"]["far"])
             "Expected at most 2\\^52 tickets a row",
         ),
         (changed(GOOD, "m", to=73), "Expected 1 ≤ m < 73"),
+        (changed(GOOD_INTERVAL, "m", to=2**31 + 1), "Expected m < 2\\^31, got m=2147483649"),
         (changed(GOOD_INTERVAL, "m", to=174), "odd where edges are padded, got m=174"),
     ],
 )
@@ -182,6 +191,8 @@ def test_a_weaker_lottery_than_asked_for_still_loads():
     [
         ("{", "Expected a spec as JSON: .* at line 1; ask for the file again"),
         ('{"m": 1, "m": 2}', "Expected every key of a spec once, got a duplicate"),
+        ("[" * 100_000, "too many digits or brackets"),
+        ('{"m": ' + "9" * 5000 + "}", "too many digits or brackets"),
         ('{"m": NaN}', "Expected finite numbers in a spec, got NaN"),
     ],
 )

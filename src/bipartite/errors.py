@@ -95,6 +95,19 @@ class MissingExtraError(BipartiteError, ImportError):
     """An optional part of bipartite is not installed."""
 
 
+def shown(value: object) -> str:
+    """A value in a message, however odd it is: Python refuses to write whole numbers of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "a whole number of very many digits"
+
+
+def is_one_of(value: object, choices: tuple[str, ...]) -> bool:
+    """Whether an option is one of these words; anything else, lists and arrays too, is not."""
+    return isinstance(value, str) and value in choices
+
+
 class Problems:
     """Collects problems so that a person sees all of them at once.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import Integers, Interval
 from bipartite.domains.base import MAX_SPEC_INTEGER
-from bipartite.errors import EpsilonError, Problems, SpecError
+from bipartite.errors import EpsilonError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import BRR
 
@@ -52,20 +52,21 @@ def from_spec(spec: object) -> BRR:
     if not isinstance(spec, Mapping):
         msg = f"Expected a spec as a mapping, got {type(spec).__name__}; parse the JSON first."
         raise SpecError(msg)
-    if "bipartite" in spec and (not _is_whole(spec["bipartite"]) or spec["bipartite"] != VERSION):
-        msg = f"Expected a spec of version {VERSION}, got {spec['bipartite']!r}; update bipartite to read newer ones."
+    version = spec.get("bipartite", VERSION)
+    if not _is_whole(version) or version != VERSION:
+        msg = f"Expected a spec of version {VERSION}, got {shown(version)}; update bipartite to read newer ones."
         raise SpecError(msg)
     problems = Problems()
     _check_fields("a spec", set(spec), _FIELDS, problems)
     problems.raise_if_any(SpecError)
 
-    if spec["mechanism"] != "brr":
-        problems.add(f"Expected mechanism 'brr', got {spec['mechanism']!r}; update bipartite to read others.")
-    if spec["edges"] not in ("clamped", "padded"):
-        problems.add(f"Expected edges 'clamped' or 'padded', got {spec['edges']!r}.")
+    if not is_one_of(spec["mechanism"], ("brr",)):
+        problems.add(f"Expected mechanism 'brr', got {shown(spec['mechanism'])}; update bipartite to read others.")
+    if not is_one_of(spec["edges"], ("clamped", "padded")):
+        problems.add(f"Expected edges 'clamped' or 'padded', got {shown(spec['edges'])}.")
     _check_epsilon(spec["epsilon"], problems)
     if not _is_whole(spec["m"]) or not 1 <= spec["m"] <= MAX_SPEC_INTEGER:
-        problems.add(f"Expected m as a whole number from 1, got {spec['m']!r}.")
+        problems.add(f"Expected m as a whole number from 1, got {shown(spec['m'])}.")
     near, far = _tickets(spec["tickets"], problems)
     domain = _domain(spec["domain"], problems)
     problems.raise_if_any(SpecError)
@@ -127,13 +128,11 @@ def _domain(domain: object, problems: Problems) -> LineDomain | None:
         if "integers" in domain:
             return Integers(*ends)
         if not _is_whole(domain["points"]):
-            problems.add(f"Expected points as a whole number, got {domain['points']!r}.")
+            problems.add(f"Expected points as a whole number, got {shown(domain['points'])}.")
             return None
         return Interval(ends[0], ends[1], points=domain["points"], rounding=domain["rounding"])
     except ValueError as error:
         problems.add(str(error))
-    except TypeError:
-        problems.add("Expected rounding 'nearest' or 'random'.")
     return None
 
 
@@ -191,6 +190,11 @@ def load_spec(text: str) -> BRR:
         spec = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         msg = f"Expected a spec as JSON: {error.msg} at line {error.lineno}; ask for the file again."
+        raise SpecError(msg) from None
+    except SpecError:
+        raise
+    except (ValueError, RecursionError):
+        msg = "Expected a spec as JSON: too many digits or brackets; ask for the file again."
         raise SpecError(msg) from None
     return from_spec(spec)
 

@@ -119,7 +119,7 @@ def test_report_keeps_clips_and_refuses(run):
     assert run("report", *AGES, stdin="40\n\n")[::2] == (
         3, "bipartite: line 2 is empty; remove it, or use --nulls keep, which publishes that it is missing.\n",
     )  # fmt: skip
-    for wrong in ("x", "nan", "4 0"):
+    for wrong in ("x", "nan", "4 0", "1_8", "inf", "0x20", "４０"):
         assert run("report", *AGES, stdin=f"40\n{wrong}\n")[::2] == (
             3, "bipartite: line 2 is not a number; repair or remove it.\n",
         )  # fmt: skip
@@ -194,11 +194,15 @@ def test_demo_shows_what_a_report_is_worth_and_is_honest_about_silence(run):
             "--points and --rounding belong to --interval",
         ),
         (["design", "--interval", "0..1", "--epsilon", "1"], 2, "Expected --points with --interval"),
+        (["design", *AGES, "--m", "²"], 2, "Expected m='safe', 'best' or a whole number, got '²'"),
+        (["design", *AGES, "--m", ""], 2, "Expected m='safe', 'best' or a whole number, got ''"),
+        (["design", *AGES, "--m", "9" * 5000], 2, "Expected m='safe', 'best' or a whole number, got '9999"),
+        (["demo", "--people", "99999999999999"], 2, "Expected --people from 1 to 100,000,000"),
         (["design", *AGES, "--m", "huge"], 2, "Expected m='safe', 'best' or a whole number, got 'huge'"),
         (["design", "--integers", "1..9", "--epsilon", "zero"], 2, "Expected epsilon as a positive decimal"),
         (["verify", "--spec", "nowhere.json"], 4, "No such file or directory: 'nowhere.json'"),
         (["verify", "--spec", "nowhere.json", "--epsilon", "1"], 2, "--spec says everything; leave out --epsilon."),
-        (["demo", "--people", "0"], 2, "Expected --people of at least 1, got 0."),
+        (["demo", "--people", "0"], 2, "Expected --people from 1 to 100,000,000, got 0."),
         ([], 2, "the following arguments are required: COMMAND"),
         (["design"], 2, "one of the arguments --integers --interval --spec is required"),
     ],
@@ -251,6 +255,57 @@ def test_a_missing_extra_has_its_own_exit_code(run, monkeypatch):
 
     monkeypatch.setattr("bipartite.cli.report.mechanism_of", missing)
     assert run("report", *AGES) == (4, "", "bipartite: install bipartite[plots]\n")
+
+
+def test_a_bug_shows_its_kind_and_nothing_else(run, monkeypatch):
+    def bug(_):
+        raise ZeroDivisionError("40 is the private value")
+
+    monkeypatch.setattr("bipartite.cli.report.mechanism_of", bug)
+    assert run("report", *AGES) == (
+        70, "", "bipartite: unexpected ZeroDivisionError: this is a bug of bipartite, please report it.\n",
+    )  # fmt: skip
+
+
+def shell(arguments, **settings):
+    command = [sys.executable, "-m", "bipartite", *arguments]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False, **settings)
+
+
+@pytest.mark.parametrize("arguments", [["verify", *AGES], ["verify", *AGES, "--json"], ["design", *AGES]])
+def test_output_is_utf8_whatever_the_system_gives_to_pipes(arguments):
+    result = shell(arguments, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
+    assert result.returncode == 0
+    assert "ε" in result.stdout.decode("utf-8") or "\\u03b5" in result.stdout.decode("utf-8")
+
+
+def test_input_that_is_no_text_is_bad_data():
+    result = shell(["report", *AGES], input=b"40\n\xff\xfe\n")
+    assert (result.returncode, result.stderr) == (3, b"bipartite: standard input is not UTF-8 text.\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a closed standard input is a matter of POSIX shells")
+def test_a_closed_input_is_bad_data():
+    command = f'"{sys.executable}" -m bipartite report {" ".join(AGES)} <&-'
+    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stderr) == (
+        3, "bipartite: standard input is closed; give the values there, one a line.\n",
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and rights of files as POSIX has them")
+def test_a_spec_is_written_through_links_with_the_rights_of_a_new_file(run, tmp_path):
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    assert run("design", *AGES, "--output", link)[0] == 0
+    assert link.is_symlink()
+    assert from_spec(json.loads(target.read_text(encoding="utf-8")))
+    fresh = tmp_path / "fresh"
+    fresh.write_text("", encoding="utf-8")
+    assert target.stat().st_mode == fresh.stat().st_mode
+    assert run("design", *AGES, "--output", os.devnull)[0] == 0
+    assert not Path(os.devnull).is_file()
 
 
 def test_a_reader_that_goes_away_is_no_error_message():

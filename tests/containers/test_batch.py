@@ -1,3 +1,4 @@
+import enum
 import math
 
 import numpy as np
@@ -61,6 +62,57 @@ def test_the_callers_array_is_never_changed():
     assert len(AGES.privatize(frozen)) == 73
 
 
+def test_arrays_that_may_not_be_written_serve_every_kernel(tmp_path):
+    compiled = pytest.importorskip("bipartite.lottery.compiled")
+    assert compiled
+    file = tmp_path / "ages.bin"
+    np.full(5000, 40).tofile(file)
+    for values in (
+        np.memmap(file, dtype=np.int64, mode="r"),
+        np.frombuffer(file.read_bytes(), dtype=np.int64),
+        np.broadcast_to(np.int64(40), 5000),
+    ):
+        assert not values.flags.writeable
+        assert len(AGES.privatize(values)) == 5000
+
+
+class Answer(enum.IntEnum):
+    YOUNG = 20
+    OLD = 80
+
+
+def test_kinds_of_int_come_back_as_int():
+    assert type(AGES.privatize(Answer.YOUNG)) is int
+    assert all(type(report) is int for report in AGES.privatize([Answer.YOUNG, Answer.OLD]))
+
+
+@pytest.mark.parametrize("value", [np.timedelta64(40, "ns"), np.timedelta64(40, "D"), np.timedelta64("NaT", "ns")])
+@pytest.mark.parametrize("mechanism", [AGES, INCOME])
+def test_a_duration_is_no_number(mechanism, value):
+    with pytest.raises(NotAValueError, match="is not a number; pass an int or a float"):
+        mechanism.privatize(value)
+
+
+def test_floats_of_every_width_are_read_as_doubles_in_every_container():
+    # 90 + 1e-17 and 1 + 1e-19 are not doubles; the doubles nearest to them are inside.
+    above = np.longdouble(90) + np.longdouble(1e-17)
+    for values in (above, [above], np.array([above])):
+        AGES.privatize(values)
+    beyond = 2**60 + 1
+    wide = BRR(Interval(0, 2.0**60, points=101), epsilon=1)
+    for values in (beyond, [beyond], np.array([beyond])):
+        wide.privatize(values)
+
+
+def test_large_whole_numbers_in_a_list_are_what_they_are():
+    wide = BRR(Interval(0, 1e25, points=101), epsilon=30, m=1)
+    assert wide.privatize([10**25] * 5) == [1e25] * 5
+    assert wide.privatize([10**25, 0]) == [1e25, 0.0]
+    with pytest.raises(OutsideDomainError, match="values\\[0\\] is outside"):
+        wide.privatize([10**400, 1.0])
+    assert all(type(report) is int for report in AGES.privatize([10**30, 20], outside="clip"))
+
+
 def test_a_whole_number_on_an_interval_is_reported_as_a_float():
     assert type(INCOME.privatize(50_000)) is float
     assert all(type(report) is float for report in INCOME.privatize([50_000, 60_000]))
@@ -85,7 +137,9 @@ def test_other_containers_are_refused_with_advice(values, message):
         AGES.privatize(values)
 
 
-@pytest.mark.parametrize("wrong", ["x", True, [1], 1j, np.bool_(1)])
+@pytest.mark.parametrize(
+    "wrong", ["x", True, [1], 1j, np.bool_(1), np.timedelta64(40, "ns"), np.timedelta64("NaT", "ns")]
+)
 def test_a_list_with_something_that_is_no_number_names_its_place(wrong):
     with pytest.raises(NotAValueError, match="values\\[1\\] is not a number \\(found .*\\); pass ints or floats"):
         AGES.privatize([20, wrong, 30])
@@ -133,6 +187,7 @@ def test_whole_numbers_beyond_int64_stay_outside():
         ({"threads": 1.5}, "Expected threads as a whole number of at least 1, got 1.5"),
         ({"threads": True}, "Expected threads as a whole number"),
         ({"outside": 1, "nulls": 2, "threads": 3j}, "3 problems:"),
+        ({"outside": [], "nulls": {}, "threads": np.ones(2)}, "3 problems:"),
     ],
 )
 def test_options_are_checked_all_at_once(options, message):

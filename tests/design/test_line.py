@@ -212,6 +212,13 @@ def test_algorithm_3_as_printed_is_the_formula_of_the_paper(epsilon):
         assert algorithm_3_as_printed(n, epsilon) == (m1 if float(epsilon) >= 1 else min(m1, m2))
 
 
+@pytest.mark.parametrize("points", [0, 1, 5.5, "5", None])
+def test_algorithm_3_needs_two_points(points):
+    for algorithm in (algorithm_3, algorithm_3_as_printed):
+        with pytest.raises(InputError, match="Expected points as a whole number of at least 2, got .*; a report needs"):
+            algorithm(points, 1)
+
+
 def expected_by_matrix(mechanism, prior):
     loss = np.abs(mechanism.domain.to_numpy()[:, None] - mechanism.outputs.to_numpy()[None, :])
     return float(prior @ (mechanism.matrix() * loss).sum(axis=1))
@@ -247,6 +254,9 @@ def test_the_best_m_of_a_billion_values_takes_no_memory():
         ([1.5, -0.5, 0.0], "Expected prior as non-negative numbers that sum to 1"),
         ([float("nan"), 0.5, 0.5], "got a sum of nan; divide it by its sum"),
         ("flat", "Expected prior as 3 probabilities, got str; pass a list"),
+        ([0.5 + 0j, 0.25, 0.25], "Expected prior as 3 probabilities, got list; pass a list"),
+        (np.ma.masked_array([0.5, 0.25, 0.25], mask=[1, 0, 0]), "got MaskedArray; pass a list"),
+        ([[0.5], [0.25, 0.25]], "Expected prior as 3 probabilities, got list"),
     ],
 )
 def test_what_is_no_prior_is_refused(prior, message):

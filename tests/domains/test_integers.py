@@ -39,6 +39,9 @@ def test_a_domain_behaves_like_a_sequence():
     assert Integers(18, 91) != AGES
     assert "forty" not in AGES
     assert repr(AGES) == "Integers(18, 90)"
+    assert AGES[AGES.to_numpy() > 88].tolist() == [89, 90]
+    with pytest.raises(IndexError, match="an index is out of range for 73 values"):
+        AGES[np.array([0, 73])]
     with pytest.raises(IndexError, match="index 73 is out of range for 73 values"):
         AGES[73]
 
@@ -46,6 +49,7 @@ def test_a_domain_behaves_like_a_sequence():
 def test_a_billion_values_take_no_memory_until_asked_for():
     domain = Integers(1, 10**9)
     assert domain[10**9 - 1] == 10**9
+    assert domain[np.array([5, -1])].tolist() == [6, 10**9]
     with pytest.raises(MemoryError, match="at most 2\\^27 values, this domain has 1000000000; index it instead"):
         domain.to_numpy()
 
@@ -126,6 +130,31 @@ def test_a_value_beyond_the_domain_never_wraps_into_it(dtype):
             BRR(domain, 1).privatize(np.array([0, extreme], dtype=dtype))
         clipped = domain.codec(np.dtype(dtype), domain, "clip").encode(np.array([extreme], dtype=dtype), None)
         assert clipped.tolist() == [5 if extreme > 0 else -5]
+
+
+def test_a_number_of_thousands_of_digits_is_outside_like_any_other():
+    with pytest.raises(OutsideDomainError, match="a whole number of very many digits is outside 18..90"):
+        BRR(AGES, 1).privatize(10**5000)
+    with pytest.raises(DomainError, match="got a whole number of very many digits"):
+        Integers(0, 10**5000)
+
+
+def test_domains_and_mechanisms_cannot_change():
+    mechanism = BRR(AGES, 1)
+    for thing, name in ((AGES, "low"), (mechanism, "domain"), (mechanism, "edges"), (mechanism.lottery, "m")):
+        with pytest.raises(AttributeError):
+            setattr(thing, name, 5)
+        with pytest.raises(AttributeError):
+            delattr(thing, name)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_narrow_floats_are_explained_without_warnings(dtype):
+    mechanism = BRR(Integers(16_777_217, 16_777_300), 1)
+    with pytest.raises(OutsideDomainError, match="1 of 1 values cannot be reported: values\\[0\\] is outside"):
+        mechanism.privatize(np.array([60_000], dtype=dtype))
+    with pytest.raises(OutsideDomainError, match="2 of 2 values"):
+        BRR(AGES, 1).privatize(np.array([np.longdouble("1e4000"), -np.longdouble("1e4000")]))
 
 
 @pytest.mark.parametrize("value", [17, 91, 10**30, -(10**30), 17.5, 1e300, math.inf, -math.inf])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import BRR, Interval, fixed_words, insecure_seed
-from bipartite.errors import DomainError, NotAValueError, OutsideDomainError
+from bipartite import BRR, Integers, Interval, fixed_words, insecure_seed
+from bipartite.errors import DesignError, DomainError, InputError, NotAValueError, OutsideDomainError
 from tests.strategies import interval_domains
 
 INCOME = Interval(0, 200_000, points=401)
@@ -63,6 +63,15 @@ def test_random_rounding_takes_the_coin_first_and_is_exact():
     assert domain.encode(4.0, stream=fixed_words([0])) == 4
 
 
+def test_a_rounding_error_at_the_last_node_never_lifts_a_value_beyond_it():
+    high = 2187.810373376886
+    assert high * 489 / high > 489
+    domain = Interval(0, high, points=490, rounding="random")
+    assert domain.encode(high, stream=fixed_words([0])) == 489
+    codec = domain.codec(np.dtype(float), domain, "error")
+    assert codec.encode(np.array([high]), np.zeros(1, dtype=np.uint64)).tolist() == [489]
+
+
 @given(st.floats(0, 4))
 def test_random_rounding_keeps_the_mean_exactly(value):
     domain = Interval(0, 4, points=5, rounding="random")
@@ -94,6 +103,32 @@ def test_random_rounding_keeps_the_mean_exactly(value):
 def test_a_range_that_cannot_be_is_refused(arguments, message):
     with pytest.raises(DomainError, match=message):
         Interval(*arguments)
+
+
+def test_padded_outputs_are_no_domain_of_values():
+    padded = BRR(Interval(0, 1, points=11), 1, m=5, edges="padded")
+    with pytest.raises(InputError, match="got the padded outputs of another mechanism; pass its domain"):
+        BRR(padded.outputs, 1)
+    with pytest.raises(DomainError, match="The outputs of a padded mechanism have no spec of their own"):
+        padded.outputs.to_spec()
+
+
+def test_padded_reports_that_doubles_cannot_hold_are_refused():
+    with pytest.raises(
+        DesignError, match="Expected padded reports that doubles can hold and tell apart; use a smaller m"
+    ):
+        BRR(Interval(-8e307, 8e307, points=2), 1, m=2**31 - 1, edges="padded")
+    with pytest.raises(DesignError, match="Expected padded reports below 2\\^53 in size; use a smaller m"):
+        BRR(Integers(2**53 - 10, 2**53 - 1), 1, m=5, edges="padded")
+
+
+def test_a_report_of_a_narrow_type_is_one_of_the_outputs():
+    mechanism = BRR(Interval(0, 0.1, points=11), 1)
+    reports = mechanism.privatize(np.full(200, 0.05, dtype=np.float32))
+    assert reports.dtype == np.float64  # 0.1 is no float32, and the nearest one lies outside
+    assert all(report in mechanism.outputs for report in reports.tolist())
+    with pytest.raises(OutsideDomainError, match="1 of 1 values cannot be reported: values\\[0\\] is outside 0..0.1"):
+        mechanism.privatize(np.array([0.1], dtype=np.float32))
 
 
 def test_rounding_is_one_of_two():

@@ -51,6 +51,10 @@ def test_epsilon_has_one_canonical_form(given_as, text):
         (None, "got NoneType; pass a number"),
         ([1], "got list; pass a number"),
         ("1.00000000000000000000000001", "got 27 digits; round it to 20"),
+        ("0." + "9" * 60, "got 60 digits; round it to 20"),
+        pytest.param(10**5000, "got 51; most uses", id="huge"),
+        pytest.param(-(10**5000), "got -1; most uses", id="huge and negative"),
+        (np.timedelta64(1, "s"), "got timedelta64; pass a number"),
     ],
 )
 def test_what_is_no_epsilon_is_refused_with_advice(wrong, message):
@@ -124,3 +128,18 @@ def test_the_logarithm_is_enclosed_tightly(numerator, denominator):
     exact = mpmath.log(mpmath.mpf(numerator) / denominator)
     assert mpmath.mpf(str(low)) <= exact <= mpmath.mpf(str(high))
     assert high - low <= max(abs(high), abs(low)) * Decimal("1e-28")
+
+
+def test_print_options_and_odd_subclasses_do_not_change_epsilon():
+    class Liar(float):
+        def __str__(self):
+            return "5"
+
+        __repr__ = __str__
+
+    assert Epsilon.of(Liar(1.5)).text == "1.5"
+    with np.printoptions(legacy="1.13"):
+        assert Epsilon.of(np.float64(0.99999999999999)).text == "0.99999999999999"
+        assert Epsilon.of(np.float32(0.1)).text == "0.1"
+    assert Epsilon.of(np.float16(0.1)).text == "0.1"
+    assert Epsilon.of(np.longdouble("0.25")).text == "0.25"

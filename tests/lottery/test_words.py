@@ -104,12 +104,12 @@ def test_scalar_words_are_erased_once_used_and_never_repeat():
 
 
 def test_the_scalar_buffer_takes_a_new_key_at_each_refill(monkeypatch):
-    SCALAR.rekey()
+    SCALAR.forget()
     keys = []
     original = os.urandom
     monkeypatch.setattr(os, "urandom", lambda count: keys.append(original(count)) or keys[-1])
     words = [SCALAR.word() for _ in range(3 * 512)]
-    assert len(keys) == 2
+    assert len(keys) == 3
     assert len(set(words)) == len(words)
 
 
@@ -165,6 +165,29 @@ def test_a_forked_child_draws_other_words():
     assert len({word for words in drawn for word in words}) == 3 * 20
 
 
+def test_a_child_that_cannot_rekey_does_not_go_on_with_its_parents_words(monkeypatch):
+    # After a fork exceptions are swallowed, so the hook must not be able to fail: it only drops the words.
+    SCALAR.word()
+
+    def unavailable(_):
+        raise OSError(5, "no randomness")
+
+    monkeypatch.setattr(os, "urandom", unavailable)
+    SCALAR.forget()
+    with pytest.raises(OSError, match="no randomness"):
+        SCALAR.word()
+
+
+def test_seeded_streams_are_equal_while_they_give_the_same_words():
+    one, two = insecure_seed(7), insecure_seed(7)
+    assert one == two
+    MECHANISM.privatize(5, rng=one)
+    assert one != two
+    MECHANISM.privatize([5], rng=two)
+    assert one == two
+    assert one != insecure_seed(8)
+
+
 def test_a_seeded_stream_continues_and_equals_its_twin():
     one, two = insecure_seed(7), insecure_seed(7)
     values = np.arange(1000)
@@ -211,15 +234,17 @@ def test_fixed_words_serve_calls_of_at_most_2_to_the_20_values():
         MECHANISM.privatize(np.zeros(CHUNK + 1, dtype=np.int64), rng=words)
 
 
-@pytest.mark.parametrize("words", [[1.5], ["a"], [-1], [2**64]])
+@pytest.mark.parametrize("words", [[1.5], ["a"], [-1], [2**64], 5])
 def test_what_is_no_word_is_refused(words):
     with pytest.raises(InputError, match="Expected words as whole numbers from 0 to 2\\^64 − 1;"):
         fixed_words(words)
 
 
 def test_a_seed_is_a_whole_number():
-    with pytest.raises(InputError, match="Expected seed as a whole number, got str; pass an int such as 7"):
+    with pytest.raises(InputError, match="Expected seed as a whole number from 0 to 2\\^64 − 1; pass an int such as 7"):
         insecure_seed("7")
+    with pytest.raises(InputError, match="Expected seed as a whole number from 0"):
+        insecure_seed(10**5000)
     assert repr(insecure_seed(7)) == "insecure_seed(7)"
 
 

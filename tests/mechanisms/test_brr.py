@@ -1,4 +1,5 @@
 import copy
+import decimal
 import pickle
 
 import mpmath
@@ -102,9 +103,9 @@ def test_no_value_does_worse_than_under_grr_with_the_safe_m():
     [
         ({"m": 0}, "Expected 1 ≤ m < 73, the number of values, got 0; m='safe' chooses one"),
         ({"m": 73}, "Expected 1 ≤ m < 73"),
-        ({"m": -2, "edges": "padded"}, "Expected an odd m from 1 to 2\\^31 with edges='padded', got -2; use 1"),
+        ({"m": -2, "edges": "padded"}, "Expected an odd m below 2\\^31 with edges='padded', got -2; use 1"),
         ({"m": 4, "edges": "padded"}, "Expected an odd m .* got 4; use 5"),
-        ({"m": 2**31 + 1, "edges": "padded"}, "Expected an odd m from 1 to 2\\^31"),
+        ({"m": 2**31 + 1, "edges": "padded"}, "Expected an odd m below 2\\^31 .* use 2147483647"),
     ],
 )
 def test_an_m_that_does_not_fit_is_refused(arguments, message):
@@ -118,6 +119,8 @@ def test_an_m_that_does_not_fit_is_refused(arguments, message):
         ({"m": "large"}, "Expected m='safe', 'best' or a whole number, got 'large'"),
         ({"m": 2.5}, "Expected m='safe', 'best' or a whole number, got 2.5"),
         ({"m": True}, "Expected m='safe', 'best' or a whole number, got True"),
+        ({"m": np.array([1, 2])}, "Expected m='safe', 'best' or a whole number, got array"),
+        ({"edges": []}, "Expected edges='clamped' or 'padded', got \\[\\]"),
         ({"edges": "wrapped"}, "Expected edges='clamped' or 'padded', got 'wrapped'"),
         ({"prior": [1 / 73] * 73}, "A prior is used only with m='best', got m='safe'"),
         (
@@ -129,6 +132,21 @@ def test_an_m_that_does_not_fit_is_refused(arguments, message):
 def test_arguments_are_checked_all_at_once(arguments, message):
     with pytest.raises(InputError, match=message):
         BRR(**({"domain": AGES, "epsilon": 1} | arguments))
+
+
+@pytest.mark.parametrize("precision", [1, 3, 10])
+def test_the_callers_decimal_context_changes_nothing(precision):
+    with decimal.localcontext() as context:
+        context.prec = precision
+        context.traps[decimal.Inexact] = True
+        mechanism = BRR(AGES, 1)
+        certificate = verify(mechanism)
+        text = str(certificate)
+        with pytest.raises(DesignError, match="the smallest ε for N=100 is about 0.000000000017"):
+            BRR(Integers(1, 100), "1e-12", m=20)
+    assert mechanism == BRR(AGES, 1)
+    assert certificate == verify(mechanism)
+    assert text == str(certificate)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,13 @@ def losses(mechanism):
     return np.rint(np.abs(x[:, None] - y[None, :]) / step) * step
 
 
+@pytest.mark.parametrize(("points", "m", "distance"), [(2, 101, 60), (3, 11, 7), (3, 11, 1000), (2, 1, 0), (2, 1, 1)])
+def test_windows_wider_than_the_domain_are_counted_right(points, m, distance):
+    mechanism = BRR(Integers(1, points), 1, m=m, edges="padded")
+    within = (mechanism.matrix() * (losses(mechanism) <= distance)).sum(axis=1).mean()
+    assert share_within(mechanism, distance) == pytest.approx(within)
+
+
 @given(brr(small), st.integers(0, 45), st.randoms())
 def test_closed_forms_equal_the_matrix(mechanism, reach, random):
     matrix, loss = mechanism.matrix(), losses(mechanism)
@@ -37,6 +44,7 @@ def test_a_billion_values_cost_nothing():
     billion = BRR(Integers(1, 10**9), 1)
     # Theorem 3's limit of the ratio to GRR: (7h+9)/(4(h+1)²) with h = e^{ε/2}; 0.7320 at ε = 1.
     h = np.exp(0.5)
+    assert 0 < share_within(billion, 10**8) < share_within(billion, 10**9) == 1
     ratio = expected_loss(billion) / expected_loss(BRR(Integers(1, 10**9), 1, m=1))
     assert ratio == pytest.approx((7 * h + 9) / (4 * (h + 1) ** 2), rel=1e-6)
 
@@ -55,7 +63,7 @@ def test_always_answering_the_middle_costs_what_enumeration_says(domain, reach):
     assert constant_share_within(domain, distance) == pytest.approx((error <= distance * (1 + 1e-9)).mean())
 
 
-@pytest.mark.parametrize("distance", [-1, float("nan")])
+@pytest.mark.parametrize("distance", [-1, float("nan"), "x", None])
 def test_a_distance_is_not_negative(distance):
     with pytest.raises(InputError, match="Expected distance ≥ 0, got .*; distances are not negative"):
         share_within(BRR(Integers(1, 5), 1), distance)

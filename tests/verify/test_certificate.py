@@ -29,7 +29,7 @@ def test_a_certificate_says_everything_and_rounds_against_itself():
 def test_a_certificate_does_not_believe_the_mechanism():
     mechanism = BRR(Integers(18, 90), epsilon=1)
     tickets = mechanism.lottery.tickets
-    mechanism._lottery = dataclasses.replace(mechanism.lottery, tickets=Tickets(tickets.near + 1, tickets.far))
+    mechanism._set(_lottery=dataclasses.replace(mechanism.lottery, tickets=Tickets(tickets.near + 1, tickets.far)))
     certificate = verify(mechanism)
     assert not certificate.holds
     assert "DOES NOT HOLD" in str(certificate)
@@ -56,3 +56,10 @@ def test_rows_of_unequal_totals_are_refused():
     object.__setattr__(lottery, "total", lottery.total - 1)
     with pytest.raises(AssertionError, match="do not hold the same total"):
         largest_ratio(lottery)
+
+
+def test_a_lottery_that_belongs_to_another_domain_is_refused():
+    mechanism = BRR(Integers(18, 90), epsilon=1)
+    mechanism._set(domain=Integers(0, 10**9))
+    with pytest.raises(AssertionError, match="does not belong to its domain"):
+        verify(mechanism)

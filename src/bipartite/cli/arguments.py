@@ -62,11 +62,11 @@ def mechanism_of(options: argparse.Namespace) -> BRR:
     if options.epsilon is None:
         msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
         raise InputError(msg)
-    m: Any = options.m or "safe"
+    m: Any = "safe" if options.m is None else options.m
     return BRR(
         _domain(options),
         options.epsilon,
-        m=int(m) if m.isdigit() else m,
+        m=int(m) if re.fullmatch("[0-9]{1,12}", m) else m,
         edges=options.edges or "clamped",
         prior=None if options.prior is None else _prior(options.prior),
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _AGES: Final = Integers(18, 90)
 _YEARS: Final = 5
 _STEP: Final = 2**17
+_MOST_PEOPLE: Final = 10**8
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
@@ -47,8 +48,8 @@ class _Row:
 
 def run(options: argparse.Namespace) -> int:
     """Privatize made-up people and compare what their reports are worth."""
-    if options.people < 1:
-        msg = f"Expected --people of at least 1, got {options.people}."
+    if not 1 <= options.people <= _MOST_PEOPLE:
+        msg = f"Expected --people from 1 to {_MOST_PEOPLE:,}, got {options.people}."
         raise InputError(msg)
     brr, grr = BRR(_AGES, options.epsilon), BRR(_AGES, options.epsilon, m=1)
     ages = _made_up_ages(options.people)

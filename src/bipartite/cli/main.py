@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Final
@@ -18,37 +19,51 @@ if TYPE_CHECKING:
 
 _USAGE: Final = 2
 _BAD_DATA: Final = 3
+_BUG: Final = 70
 _INTERRUPTED: Final = 130
 _BROKEN_PIPE: Final = 141
 _COMMANDS: Final = (design, report, verify, demo)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 (one return for each exit code)
+# The first kind that fits decides; anything else is a bug, and a traceback could show a private value.
+_EXIT_CODES: Final = (
+    (BrokenPromiseError, FINDING),
+    ((DataError, SpecError, BadDataError), _BAD_DATA),
+    ((MissingExtraError, FileNotFoundError), MISSING),
+    (BipartiteError, _USAGE),
+    (OSError, _BAD_DATA),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
+    _speak_utf8()
     parser = build_parser()
     options = parser.parse_args(arguments)
     try:
         code: int = options.run(options)
         sys.stdout.flush()
-    except (DataError, BadDataError) as error:
-        return complain(error, _BAD_DATA)
-    except BrokenPromiseError as error:
-        return complain(error, FINDING)
-    except SpecError as error:
-        return complain(error, _BAD_DATA)
-    except (MissingExtraError, FileNotFoundError) as error:
-        return complain(error, MISSING)
-    except BipartiteError as error:
-        return complain(error, _USAGE)
     except KeyboardInterrupt:
         return complain("interrupted", _INTERRUPTED)
     except BrokenPipeError:
         # The reader went away, as `head` does. Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
-    except OSError as error:
-        return complain(error, _BAD_DATA)
+    except UnicodeDecodeError:
+        return complain("standard input is not UTF-8 text.", _BAD_DATA)
+    except Exception as error:  # noqa: BLE001
+        for kinds, exit_code in _EXIT_CODES:
+            if isinstance(error, kinds):
+                return complain(error, exit_code)
+        return complain(f"unexpected {type(error).__name__}: this is a bug of bipartite, please report it.", _BUG)
     return code
+
+
+def _speak_utf8() -> None:
+    """ε does not fit into the encoding that some systems give to pipes."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -57,7 +72,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="bipartite",
         description="Local differential privacy for values that have neighbours.",
         epilog="Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage, 3 bad data, "
-        "4 missing data or extra, 130 interrupted.",
+        "4 missing data or extra, 70 a bug of bipartite, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"bipartite {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=Command)

@@ -31,7 +31,7 @@ def complain(message: object, code: int) -> int:
 
 def print_json(value: dict[str, Any]) -> None:
     """One JSON object on stdout, on one line."""
-    print(json.dumps(value, ensure_ascii=False))
+    print(json.dumps(value))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
+import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import BRR
 
 _BATCH: Final = 2**16
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _EXAMPLES = """examples:
   echo 40 | bipartite report --integers 18..90 --epsilon 1
   bipartite report --spec age.json < ages.txt > reports.txt
 
 Values come from standard input, one a line, because arguments of a command can be read by other users of the machine
-and stay in the shell's history. Reports are written as they are drawn: when a line is refused, those before it are out.
+and stay in the shell's history. Numbers are read as doubles. Reports are written in batches of 65,536 lines: when
+a line is refused, nothing of its batch is written, and the batches before it are out.
 """
 
 
@@ -52,6 +54,9 @@ def run(options: argparse.Namespace) -> int:
     """Report every line of standard input."""
     mechanism = mechanism_of(options)
     rng = None if options.insecure_seed is None else insecure_seed(options.insecure_seed)
+    if sys.stdin is None:
+        msg = "standard input is closed; give the values there, one a line."
+        raise BadDataError(msg)
     lines = enumerate(sys.stdin, start=1)
     with Progress("reports", None, patience=2.0) as progress:
         while batch := list(itertools.islice(lines, _BATCH)):
@@ -85,11 +90,7 @@ def _report_batch(
 
 
 def _number(line: int, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if math.isnan(number):
+    if not _NUMBER.fullmatch(text):
         msg = f"line {line} is not a number; repair or remove it."
-        raise BadDataError(msg) from None
-    return number
+        raise BadDataError(msg)
+    return float(text)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from bipartite.domains.base import as_double
 from bipartite.errors import InputError, NotAValueError, NullError
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ def is_scalar(values: object) -> bool:
     return isinstance(values, (int, float, str, bytes, np.generic)) or values is None
 
 
-def open_batch(values: object, nulls: Nulls) -> Batch:
-    """The values of a list, tuple or NumPy array of numbers."""
+def open_batch(values: object, nulls: Nulls, *, whole: bool) -> Batch:
+    """The values of a list, tuple or NumPy array of numbers; ``whole`` says that the domain holds whole numbers."""
     if isinstance(values, (list, tuple)):
-        return _open_sequence(values, nulls)
+        return _open_sequence(values, nulls, whole=whole)
     if isinstance(values, np.ma.MaskedArray):
         msg = "Expected values without a mask, got a masked array; pass values.compressed()."
         raise InputError(msg)
@@ -87,7 +88,7 @@ def _without(
     return Batch(flat[there], refill, lambda position: place(int(there[position])))
 
 
-def _open_sequence(values: Sequence[Any], nulls: Nulls) -> Batch:
+def _open_sequence(values: Sequence[Any], nulls: Nulls, *, whole: bool) -> Batch:
     kind = tuple if isinstance(values, tuple) else list
     missing = [at for at, value in enumerate(values) if value is None]
     if missing and nulls == "error":
@@ -95,7 +96,7 @@ def _open_sequence(values: Sequence[Any], nulls: Nulls) -> Batch:
         raise NullError(msg)
     there = [value for value in values if value is not None] if missing else values
     positions = [at for at, value in enumerate(values) if value is not None] if missing else range(len(values))
-    array = _numbers(there, positions)
+    array = _numbers(there, positions, whole=whole)
 
     def rebuild(reports: NDArray[Any]) -> Any:  # noqa: ANN401
         found = reports.tolist()
@@ -109,29 +110,31 @@ def _open_sequence(values: Sequence[Any], nulls: Nulls) -> Batch:
     return Batch(array, rebuild, lambda position: f"values[{positions[position]}]")
 
 
-def _numbers(values: Sequence[Any], positions: Sequence[int]) -> NDArray[Any]:
-    """A sequence of numbers as int64 or float64; what is beyond int64 stays outside every domain."""
+_NUMBERS: Final = (int, float, np.integer, np.floating)
+_NO_NUMBERS: Final = (bool, np.bool_, np.timedelta64)
+
+
+def _numbers(values: Sequence[Any], positions: Sequence[int], *, whole: bool) -> NDArray[Any]:
+    """A sequence of numbers as int64 or float64."""
     kinds = set(map(type, values))
-    wrong = {
-        kind
-        for kind in kinds
-        if issubclass(kind, (bool, np.bool_)) or not issubclass(kind, (int, float, np.integer, np.floating))
-    }
+    wrong = {kind for kind in kinds if issubclass(kind, _NO_NUMBERS) or not issubclass(kind, _NUMBERS)}
     if wrong:
         first = next(at for at, value in zip(positions, values, strict=True) if type(value) in wrong)
         names = ", ".join(sorted(kind.__name__ for kind in wrong))
         msg = f"values[{first}] is not a number (found {names}); pass ints or floats."
         raise NotAValueError(msg)
-    whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
-    dtype: type[Any] = np.int64 if whole else np.float64
-    try:
-        return np.array(values, dtype=dtype)
-    except OverflowError:
-        clamped = [
-            min(max(int(value), _INT64.min), _INT64.max) if isinstance(value, (int, np.integer)) else value
-            for value in values
-        ]
-        return np.array(clamped, dtype=dtype)
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            if whole:
+                # Every domain of whole numbers ends far below int64, so what is beyond stays outside.
+                return np.array([min(max(int(value), _INT64.min), _INT64.max) for value in values], dtype=np.int64)
+    with np.errstate(all="ignore"):
+        try:
+            return np.array(values, dtype=np.float64)
+        except OverflowError:
+            return np.array([as_double(value) for value in values], dtype=np.float64)
 
 
 def null_error() -> NullError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from bipartite.lottery import Epsilon, TooFewTickets, issue_tickets
@@ -11,6 +10,7 @@ from bipartite.lottery.epsilon import LARGEST, SMALLEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from decimal import Decimal
 
     Layout = Callable[[Epsilon], tuple[int, int]]
     """(m, outputs) for an ε."""
@@ -54,5 +54,11 @@ def largest_size(below: int, layout: Callable[[int], tuple[int, int]], epsilon: 
 
 def _two_digit_decimals() -> list[Decimal]:
     exponents = range(SMALLEST.adjusted(), LARGEST.adjusted() + 1)
-    every = (Decimal(digits).scaleb(exponent - 1) for exponent in exponents for digits in range(10, 100))
-    return [each.normalize() for each in every if SMALLEST <= each <= LARGEST]
+    every = (Epsilon.of(f"{digits}e{exponent - 1}") for exponent in exponents for digits in _inside(exponent))
+    return [each.value for each in every]
+
+
+def _inside(exponent: int) -> range:
+    """The two-digit numbers that lie within the limits of ε at this power of ten."""
+    last = int(LARGEST.scaleb(1 - LARGEST.adjusted())) if exponent == LARGEST.adjusted() else 99
+    return range(10, last + 1)

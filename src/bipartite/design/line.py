@@ -7,12 +7,13 @@ in floats is off by 77 at N = 10^9 + 1, ε = 10^−9, and takes the wrong side o
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import PriorError
+from bipartite.errors import InputError, PriorError, shown
 from bipartite.lottery.epsilon import Epsilon, exp_between
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def algorithm_3(points: int, epsilon: object) -> int:
     >>> algorithm_3(73, 1.0), algorithm_3(10**9, 1.0)
     (27, 377540669)
     """
-    return safe_m(points, Epsilon.of(epsilon))
+    return safe_m(_count(points), Epsilon.of(epsilon))
 
 
 def algorithm_3_as_printed(points: int, epsilon: object) -> int:
@@ -51,12 +52,24 @@ def algorithm_3_as_printed(points: int, epsilon: object) -> int:
     (2, 1)
     """
     budget = Epsilon.of(epsilon)
+    points = _count(points)
     m1 = _end_m(points, budget)
     if budget.value >= 1:
         return m1
     odd = points % 2
     i = _last(1, points + 1, lambda i: budget.sign(-((points + 1 - i) ** 2 - odd), (i - 1) ** 2) < 0)
     return min(m1, i if i % 2 else i + 1)
+
+
+def _count(points: object) -> int:
+    try:
+        count = operator.index(points)  # type: ignore[arg-type]
+    except TypeError:
+        count = 0
+    if count < 2:  # noqa: PLR2004
+        msg = f"Expected points as a whole number of at least 2, got {shown(points)}; a report needs a choice."
+        raise InputError(msg)
+    return count
 
 
 def _end_m(points: int, epsilon: Epsilon) -> int:
@@ -153,11 +166,10 @@ def best_half_window(points: int, epsilon: Epsilon, prior: NDArray[np.float64] |
 
 def check_prior(prior: object, points: int) -> NDArray[np.float64]:
     """A prior as an array that sums to one."""
-    try:
-        array = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError):
+    array = _as_floats(prior)
+    if array is None:
         msg = f"Expected prior as {points} probabilities, got {type(prior).__name__}; pass a list or an array."
-        raise PriorError(msg) from None
+        raise PriorError(msg)
     if array.shape != (points,):
         msg = (
             f"Expected prior as {points} probabilities, got shape {array.shape}; give one for each value of the domain."
@@ -168,3 +180,14 @@ def check_prior(prior: object, points: int) -> NDArray[np.float64]:
         msg = f"Expected prior as non-negative numbers that sum to 1, got a sum of {total:.6g}; divide it by its sum."
         raise PriorError(msg)
     return array / total
+
+
+def _as_floats(prior: object) -> NDArray[np.float64] | None:
+    """Plain real numbers as doubles; None for anything else, complex numbers and masked arrays too."""
+    try:
+        array = np.asarray(prior)
+        if isinstance(prior, np.ma.MaskedArray) or array.dtype.kind not in "iuf":
+            return None
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        return None

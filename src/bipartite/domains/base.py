@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from bipartite.errors import DataError, NotAValueError, OutsideDomainError
+from bipartite.errors import DataError, NotAValueError, OutsideDomainError, shown
+from bipartite.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,11 +28,11 @@ MAX_SPEC_INTEGER: Final = 2**53 - 1
 _TO_NUMPY_LIMIT: Final = 2**27
 
 
-class LineDomain(ABC):
+class LineDomain(Frozen, ABC):
     """Equidistant values on a line, low to high, with loss |x − y|.
 
     A domain maps values to indices 0 … N−1 and back, one at a time (``encode``, ``decode``) or by blocks (``codec``).
-    It holds no private value.
+    It holds no private value, and never changes. Floats of other widths are read as the doubles nearest to them.
     """
 
     __slots__ = ()
@@ -40,6 +41,11 @@ class LineDomain(ABC):
     """N, the number of values."""
     whole: ClassVar[bool]
     """Whether the values are whole numbers."""
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether these are the outputs of a padded mechanism that no domain of values can be."""
+        return False
 
     @property
     @abstractmethod
@@ -76,7 +82,9 @@ class LineDomain(ABC):
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
         """The error for an array with values that must not be reported: positions and reasons, never values."""
-        troubles = {reason: bad for reason, bad in self._troubles(values).items() if bad.any()}
+        with np.errstate(all="ignore"):
+            numbers = values.astype(np.float64) if values.dtype.kind == "f" else values
+            troubles = {reason: bad for reason, bad in self._troubles(numbers).items() if bad.any()}
         if outside == "clip":
             troubles.pop("outside", None)
         refused = int(np.logical_or.reduce(list(troubles.values())).sum())
@@ -100,14 +108,18 @@ class LineDomain(ABC):
 
     def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 (an int gives a value, a slice or array an array)
         if isinstance(index, slice):
-            return self.decode_array(np.arange(*index.indices(self.size)))
+            return self.decode_array(np.arange(*index.indices(self.size), dtype=np.int64))
         if isinstance(index, np.ndarray) and index.ndim:
-            return self.decode_array(np.arange(self.size)[index])
-        at = operator.index(index)
-        if not -self.size <= at < self.size:
-            msg = f"index {at} is out of range for {self.size} values"
+            at = (np.flatnonzero(index) if index.dtype == bool else index).astype(np.int64)
+            if ((at < -self.size) | (at >= self.size)).any():
+                msg = f"an index is out of range for {self.size} values"
+                raise IndexError(msg)
+            return self.decode_array(np.where(at < 0, at + self.size, at))
+        position = operator.index(index)
+        if not -self.size <= position < self.size:
+            msg = f"index {position} is out of range for {self.size} values"
             raise IndexError(msg)
-        return self.decode(at % self.size)
+        return self.decode(position % self.size)
 
     def __contains__(self, value: object) -> bool:
         try:
@@ -120,10 +132,10 @@ class LineDomain(ABC):
         if self.size > _TO_NUMPY_LIMIT:
             msg = f"to_numpy makes at most 2^27 values, this domain has {self.size}; index it instead: domain[5:10]."
             raise MemoryError(msg)
-        return self.decode_array(np.arange(self.size))
+        return self.decode_array(np.arange(self.size, dtype=np.int64))
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.to_spec() == other.to_spec()
+        return type(other) is type(self) and repr(self) == repr(other)
 
     def __hash__(self) -> int:
         return hash(repr(self))
@@ -138,7 +150,7 @@ def whole_number(name: str, value: object, problems: Problems) -> int:
             return operator.index(value)  # type: ignore[arg-type]
         except TypeError:
             pass
-    problems.add(f"Expected {name} as a whole number, got {value!r}; pass an int.")
+    problems.add(f"Expected {name} as a whole number, got {shown(value)}; pass an int.")
     return 0
 
 
@@ -151,22 +163,31 @@ def finite_number(name: str, value: object, problems: Problems) -> float:
             number = math.inf
         if math.isfinite(number):
             return number
-    problems.add(f"Expected {name} as a finite number, got {value!r}; pass a float.")
+    problems.add(f"Expected {name} as a finite number, got {shown(value)}; pass a float.")
     return 0.0
+
+
+def as_double(number: Any) -> float:  # noqa: ANN401 (any real number)
+    """The double nearest to a number; infinite beyond all doubles."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def real_scalar(value: object) -> float | int:
     """A private scalar as a Python number; the error shows it."""
-    if isinstance(value, (bool, np.bool_)):
-        pass
-    elif isinstance(value, (int, np.integer)):
-        return int(value)
-    elif isinstance(value, (float, np.floating)):
-        return float(value)
+    # NumPy counts a duration among its whole numbers.
+    if not isinstance(value, (bool, np.bool_, np.timedelta64)):
+        if isinstance(value, (int, np.integer)):
+            return int(value)
+        if isinstance(value, (float, np.floating)):
+            with np.errstate(all="ignore"):
+                return float(value)
     msg = "is not a number; pass an int or a float."
-    raise NotAValueError(msg, shown=repr(value))
+    raise NotAValueError(msg, shown=shown(value))
 
 
 def outside_error(value: object, domain: object) -> OutsideDomainError:
     """The error for a private scalar outside the domain."""
-    return OutsideDomainError(f"is outside {domain}; use outside='clip' to clamp it.", shown=repr(value))
+    return OutsideDomainError(f"is outside {domain}; use outside='clip' to clamp it.", shown=shown(value))

@@ -15,7 +15,7 @@ from bipartite.domains.base import (
     real_scalar,
     whole_number,
 )
-from bipartite.errors import DomainError, NotAValueError, Problems
+from bipartite.errors import DesignError, DomainError, NotAValueError, Problems, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,23 +42,24 @@ class Integers(LineDomain):
     """
 
     __slots__ = ("high", "low", "size")
+    low: int
+    high: int
     whole: ClassVar[bool] = True
 
     def __init__(self, low: int, high: int) -> None:
         problems = Problems()
-        self.low = whole_number("low", low, problems)
-        self.high = whole_number("high", high, problems)
-        self.size = self.high - self.low + 1
+        low, high = whole_number("low", low, problems), whole_number("high", high, problems)
+        size = high - low + 1
         if not problems:
-            if self.size < 2:  # noqa: PLR2004
-                problems.add(
-                    f"Expected low < high, got low={self.low}, high={self.high}; a report needs two values or more."
-                )
-            if self.size > MAX_SIZE:
-                problems.add(f"Expected at most 2^31 values, got {self.size}; use Interval with fewer points.")
-            if max(abs(self.low), abs(self.high)) > MAX_SPEC_INTEGER:
+            if max(abs(low), abs(high)) > MAX_SPEC_INTEGER:
                 problems.add("Expected ends below 2^53 in size; shift the range towards zero.")
+            if size < 2:  # noqa: PLR2004
+                ends = f"low={shown(low)}, high={shown(high)}"
+                problems.add(f"Expected low < high, got {ends}; a report needs two values or more.")
+            if size > MAX_SIZE:
+                problems.add(f"Expected at most 2^31 values, got {shown(size)}; use Interval with fewer points.")
         problems.raise_if_any(DomainError)
+        self._set(low=low, high=high, size=size)
 
     @property
     def step(self) -> float:
@@ -68,14 +69,14 @@ class Integers(LineDomain):
         number = value if type(value) is int else real_scalar(value)
         if number != number:  # noqa: PLR0124 (NaN)
             msg = "is not a number; remove it, or pass None with nulls='keep'."
-            raise NotAValueError(msg, shown=repr(value))
+            raise NotAValueError(msg, shown=shown(value))
         if not self.low <= number <= self.high:
             if outside == "error":
                 raise outside_error(value, self)
             number = min(max(number, self.low), self.high)
         if type(number) is float and not number.is_integer():
             msg = f"is not a whole number, and {self} holds whole numbers; round it, or use Interval."
-            raise NotAValueError(msg, shown=repr(value))
+            raise NotAValueError(msg, shown=shown(value))
         return int(number) - self.low
 
     def decode(self, index: int) -> int:
@@ -90,10 +91,13 @@ class Integers(LineDomain):
         return _IntegersCodec(self, outputs, dtype, clip=outside == "clip")
 
     def padded(self, half_window: int) -> Integers:
-        # Reports may lie outside the domain, so the limits of a domain do not bind here.
+        low, high = self.low - half_window, self.high + half_window
+        if max(abs(low), abs(high)) > MAX_SPEC_INTEGER:
+            msg = "Expected padded reports below 2^53 in size; use a smaller m, or shift the range towards zero."
+            raise DesignError(msg)
+        # There may be more reports than a domain has values.
         padded = object.__new__(Integers)
-        padded.low, padded.high = self.low - half_window, self.high + half_window
-        padded.size = self.size + 2 * half_window
+        padded._set(low=low, high=high, size=self.size + 2 * half_window)
         return padded
 
     def to_spec(self) -> dict[str, Any]:
@@ -147,8 +151,8 @@ class _IntegersCodec:
         return np.clip(codes, self._low, self._high) if self._clip else codes
 
     def _encode_floats(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        if values.dtype.itemsize < np.dtype(np.float64).itemsize:
-            values = values.astype(np.float64)  # exact, and wide enough for the ends of every domain
+        with np.errstate(all="ignore"):
+            values = values.astype(np.float64, copy=False)  # wide enough for the ends of every domain
         if self._clip:
             values = np.clip(values, self._low, self._high)
         # Two passes tell that a whole block is inside (NaN passes neither); only a block that is not needs masks.

@@ -11,12 +11,13 @@ from bipartite.domains.base import (
     MAX_SIZE,
     LineDomain,
     Outside,
+    as_double,
     finite_number,
     outside_error,
     real_scalar,
     whole_number,
 )
-from bipartite.errors import DomainError, NotAValueError, Problems
+from bipartite.errors import DesignError, DomainError, NotAValueError, Problems, is_one_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,45 +56,58 @@ class Interval(LineDomain):
     """
 
     __slots__ = ("_first", "_nodes", "high", "low", "rounding", "size")
+    low: float
+    high: float
+    rounding: Rounding
     whole: ClassVar[bool] = False
+    # Node 0 stands for low; outputs of a padded mechanism begin before it.
+    _first: int
+    _nodes: int
 
     def __init__(self, low: float, high: float, points: int, *, rounding: Rounding = "nearest") -> None:
         problems = Problems()
         # + 0.0 turns −0.0 into 0.0: one spec for one domain.
-        self.low = finite_number("low", low, problems) + 0.0
-        self.high = finite_number("high", high, problems) + 0.0
-        self.size = self._nodes = whole_number("points", points, problems)
-        self._first = 0
-        if rounding not in {"nearest", "random"}:
-            problems.add(f"Expected rounding='nearest' or 'random', got {rounding!r}.")
-        self.rounding: Rounding = rounding
+        low, high = finite_number("low", low, problems) + 0.0, finite_number("high", high, problems) + 0.0
+        points = whole_number("points", points, problems)
+        if not is_one_of(rounding, ("nearest", "random")):
+            problems.add(f"Expected rounding='nearest' or 'random', got {shown(rounding)}.")
+        self._set(low=low, high=high, size=points, _nodes=points, _first=0, rounding=rounding)
         if not problems:
-            if not self.low < self.high:
-                problems.add(f"Expected low < high, got low={self.low}, high={self.high}; swap them.")
-            elif not 2 <= self.size <= MAX_SIZE:  # noqa: PLR2004
-                problems.add(f"Expected points from 2 to 2^31, got {self.size}; a few hundred serve most ranges.")
-            elif not math.isfinite((self.high - self.low) * (self.size - 1)):
+            if not low < high:
+                problems.add(f"Expected low < high, got low={low}, high={high}; swap them.")
+            elif not 2 <= points <= MAX_SIZE:  # noqa: PLR2004
+                problems.add(f"Expected points from 2 to 2^31, got {shown(points)}; a few hundred serve most ranges.")
+            elif not math.isfinite((high - low) * (points - 1)):
                 problems.add("Expected (high − low)·(points − 1) to be a finite double; rescale the values.")
-            elif self.step < _LEAST_STEP_IN_ULPS * math.ulp(max(abs(self.low), abs(self.high))):
+            elif not self._tells_nodes_apart():
                 problems.add(
                     f"Expected nodes that doubles can tell apart, got a step of {self.step}; use fewer points."
                 )
         problems.raise_if_any(DomainError)
+
+    def _tells_nodes_apart(self) -> bool:
+        ends = self.decode(0), self.decode(self.size - 1)
+        largest = max(map(abs, ends))
+        return math.isfinite(largest) and self.step >= _LEAST_STEP_IN_ULPS * math.ulp(largest)
+
+    @property
+    def is_padded(self) -> bool:
+        return self._first != 0
 
     @property
     def step(self) -> float:
         return (self.high - self.low) / (self._nodes - 1)
 
     def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401
-        number = real_scalar(value)
-        if number != number:  # noqa: PLR0124 (NaN)
+        number = as_double(real_scalar(value))
+        if math.isnan(number):
             msg = "is not a number; remove it, or pass None with nulls='keep'."
-            raise NotAValueError(msg, shown=repr(value))
+            raise NotAValueError(msg, shown=shown(value))
         if not self._least <= number <= self._most:
             if outside == "error":
                 raise outside_error(value, self)
             number = min(max(number, self._least), self._most)
-        node = (float(number) - self.low) * (self._nodes - 1) / (self.high - self.low)
+        node = (number - self.low) * (self._nodes - 1) / (self.high - self.low)
         if stream is not None and self.rounding == "random":
             index = math.floor(node)
             # The coin, in whole numbers: its 53 high bits against the 53 bits of the fraction.
@@ -128,23 +142,29 @@ class Interval(LineDomain):
 
     def padded(self, half_window: int) -> Interval:
         padded = object.__new__(Interval)
-        padded.low, padded.high, padded._nodes = self.low, self.high, self._nodes
-        padded.rounding = "nearest"
-        padded.size, padded._first = self.size + 2 * half_window, -half_window
+        padded._set(
+            low=self.low,
+            high=self.high,
+            rounding="nearest",
+            size=self.size + 2 * half_window,
+            _nodes=self._nodes,
+            _first=-half_window,
+        )
+        if not padded._tells_nodes_apart():
+            msg = "Expected padded reports that doubles can hold and tell apart; use a smaller m."
+            raise DesignError(msg)
         return padded
 
     def to_spec(self) -> dict[str, Any]:
+        if self.is_padded:
+            msg = "The outputs of a padded mechanism have no spec of their own; take that of mech.domain."
+            raise DomainError(msg)
         return {"interval": [self.low, self.high], "points": self._nodes, "rounding": self.rounding}
 
     def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         outside = ~bad_number & ~((values >= self.low) & (values <= self.high))
         return {"outside": outside, "not a number": bad_number}
-
-    def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) and isinstance(other, Interval) and self._first == other._first
-
-    __hash__ = LineDomain.__hash__
 
     def __str__(self) -> str:
         return f"{self.low:.12g}..{self.high:.12g}"
@@ -183,7 +203,8 @@ class _IntervalCodec:
 
     def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
         domain = self._domain
-        numbers = values.astype(np.float64, copy=False)
+        with np.errstate(all="ignore"):
+            numbers = values.astype(np.float64, copy=False)
         if self._clip:
             numbers = np.clip(numbers, domain.low, domain.high)
         # Two passes tell that a whole block is inside (NaN passes neither); only a block that is not needs masks.
@@ -219,10 +240,12 @@ class _IntervalCodec:
 
 
 def _dtype_for(dtype: np.dtype[Any], outputs: Interval) -> np.dtype[Any]:
-    """A narrower float type of the values where it tells all nodes apart, else float64."""
+    """A narrower float type of the values where it tells all nodes apart and holds both ends exactly, else float64."""
     if dtype.kind == "f" and dtype.itemsize < np.dtype(np.float64).itemsize:
-        largest = max(abs(outputs.decode(0)), abs(outputs.decode(len(outputs) - 1)))
+        ends = outputs.decode(0), outputs.decode(len(outputs) - 1)
+        largest = max(map(abs, ends))
         limits = np.finfo(dtype)
         if largest <= float(limits.max) and outputs.step >= _LEAST_STEP_IN_ULPS * float(limits.eps) * largest:
-            return dtype
+            exact = all(float(dtype.type(end)) == end for end in ends)
+            return dtype if exact else np.dtype(np.float64)
     return np.dtype(np.float64)

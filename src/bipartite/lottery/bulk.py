@@ -70,10 +70,10 @@ class ValuesRefusedError(Exception):
 
 @functools.cache
 def _compiled_line() -> type[Kernel] | None:
-    """The compiled draw, or None where numba is missing or finds no folder for its cache."""
+    """The compiled draw, or None where numba is missing, switched off, or cannot cache (no folder, a full disk)."""
     try:
         from bipartite.lottery.compiled import CompiledLine  # noqa: PLC0415 (numba is loaded only when it pays)
-    except (ImportError, RuntimeError):
+    except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same reports)
         return None
     return CompiledLine
 

@@ -18,6 +18,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from bipartite.errors import EpsilonError
 
 if TYPE_CHECKING:
@@ -56,27 +58,24 @@ class Epsilon:
         """Read ε from an int, float, ``Decimal``, NumPy number or decimal string."""
         if isinstance(epsilon, Epsilon):
             return cls(epsilon.value)
-        if isinstance(epsilon, bool) or not (
-            isinstance(epsilon, (int, float, str, Decimal)) or hasattr(epsilon, "dtype")
-        ):
-            msg = f"{_EXPECTED}, got {type(epsilon).__name__}; pass a number such as 1.0 or a string such as '0.1'."
+        text = _written(epsilon)
+        try:
+            value = Decimal(text)
+        except decimal.InvalidOperation:
+            msg = f"{_EXPECTED}, got {text!r}; pass a number such as 1.0 or a string such as '0.1'."
+            raise EpsilonError(msg) from None
+        if not value.is_finite() or not SMALLEST <= value <= LARGEST:
+            msg = f"{_EXPECTED}, got {text}; most uses lie between 0.1 and 5."
             raise EpsilonError(msg)
-        text = repr(epsilon) if type(epsilon) is float else str(epsilon)
-        # A context of its own: the caller's may trap or round.
-        with decimal.localcontext(decimal.Context(prec=50)):
-            try:
-                value = Decimal(text)
-            except decimal.InvalidOperation:
-                msg = f"{_EXPECTED}, got {text!r}; pass a number such as 1.0 or a string such as '0.1'."
-                raise EpsilonError(msg) from None
-            if not value.is_finite() or not SMALLEST <= value <= LARGEST:
-                msg = f"{_EXPECTED}, got {text}; most uses lie between 0.1 and 5."
-                raise EpsilonError(msg)
-            value = value.normalize()
-        if len(value.as_tuple().digits) > MAX_DIGITS:
-            msg = f"{_EXPECTED}, got {len(value.as_tuple().digits)} digits; round it to {MAX_DIGITS}."
+        # Digits are counted, and trailing zeros dropped, without arithmetic: a context would round.
+        _, digits, exponent = value.as_tuple()
+        power = int(exponent)  # finite, so no letter stands here
+        while digits[-1] == 0:
+            digits, power = digits[:-1], power + 1
+        if len(digits) > MAX_DIGITS:
+            msg = f"{_EXPECTED}, got {len(digits)} digits; round it to {MAX_DIGITS}."
             raise EpsilonError(msg)
-        return cls(value)
+        return cls(Decimal((0, digits, power)))
 
     @property
     def text(self) -> str:
@@ -118,6 +117,21 @@ class Epsilon:
             if at_low < 0 and at_high < 0:
                 return -1
             digits *= 2
+
+
+def _written(epsilon: object) -> str:
+    """ε as decimal digits: a float as its shortest repr, whatever its class or NumPy's print options say."""
+    if isinstance(epsilon, (str, Decimal)):
+        return str(epsilon)
+    if isinstance(epsilon, float):
+        return float.__repr__(epsilon)
+    if isinstance(epsilon, np.floating):
+        return np.format_float_positional(epsilon, unique=True, trim="-")
+    if isinstance(epsilon, (int, np.integer)) and not isinstance(epsilon, (bool, np.timedelta64)):
+        # Python writes no whole numbers of thousands of digits; none of them is an ε.
+        return str(max(-1, min(int(epsilon), int(LARGEST) + 1)))
+    msg = f"{_EXPECTED}, got {type(epsilon).__name__}; pass a number such as 1.0 or a string such as '0.1'."
+    raise EpsilonError(msg)
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ ticket with at most one redraw in 2^12, and every product fits where the compile
 
 from __future__ import annotations
 
+import decimal
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, auto
@@ -64,6 +65,7 @@ def issue_tickets(epsilon: Epsilon, m: int, outputs: int) -> Tickets | TooFewTic
 
 def is_close_enough(tickets: Tickets, epsilon: Epsilon) -> bool:
     """Whether ln(near/far) ≥ ε − min(1e-6, ε/1000), decided with e^(…) rounded up."""
-    least = epsilon.value - min(SHORTFALL, epsilon.value * RELATIVE_SHORTFALL)
+    with decimal.localcontext(decimal.Context(prec=60)):  # the caller's context may round
+        least = epsilon.value - min(SHORTFALL, epsilon.value * RELATIVE_SHORTFALL)
     _, high = exp_between(least, 60)
     return tickets.ratio >= high

@@ -41,6 +41,7 @@ _SCALAR_WORDS: Final = 512
 _WORD_BYTES: Final = 8
 _ZEROS: Final = memoryview(bytes(BLOCK * _WORD_BYTES))
 _KEY_BYTES: Final = 32
+_WORDS: Final = 2**64
 
 
 class Stream(Protocol):
@@ -76,7 +77,7 @@ class Streams(Protocol):
 class KeyStream:
     """The words of AES-256-CTR under one key and nonce."""
 
-    __slots__ = ("_cipher", "_end", "_start", "_view", "_words")
+    __slots__ = ("_cipher", "_end", "_start", "_view", "_words", "taken")
 
     def __init__(self, key: bytes, nonce: bytes, expected: int = BLOCK) -> None:
         self._cipher = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
@@ -84,6 +85,7 @@ class KeyStream:
         self._words = np.zeros(min(BLOCK, expected + expected // 64 + 8), dtype=np.uint64)
         self._view = self._words.data.cast("B")
         self._start = self._end = 0
+        self.taken = 0
 
     def window(self, least: int = 1) -> Words:
         if self._end - self._start < least:
@@ -92,11 +94,12 @@ class KeyStream:
 
     def advance(self, used: int) -> None:
         self._start += used
+        self.taken += used
 
     def word(self) -> int:
         word = int(self.window()[0])
         self._words[self._start] = 0
-        self._start += 1
+        self.advance(1)
         return word
 
     def erase(self) -> None:
@@ -170,17 +173,19 @@ class _ScalarWords(threading.local):
     """The secure words of scalar calls: one buffer a thread."""
 
     def __init__(self) -> None:
-        self._block = _ScalarBlock()
+        self._block: _ScalarBlock | None = None
 
     def word(self) -> int:
         while True:
-            word = self._block.take()
+            block = self._block
+            word = None if block is None else block.take()
             if word is not None:
                 return word
             self._block = _ScalarBlock()
 
-    def rekey(self) -> None:
-        self._block = _ScalarBlock()
+    def forget(self) -> None:
+        """Drop the words at hand; nothing here can fail, and the next word comes under a new key."""
+        self._block = None
 
 
 SECURE: Final = SecureSource()
@@ -189,7 +194,7 @@ SCALAR: Final = _ScalarWords()
 # A forked child holds a copy of its parent's buffer: without this both would hand out the same words. (Windows has no
 # fork; a spawned process starts with a buffer of its own.)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=SCALAR.rekey)
+    os.register_at_fork(after_in_child=SCALAR.forget)
 
 
 class InsecureSeed:
@@ -214,6 +219,15 @@ class InsecureSeed:
     def stream(self, chunk: int, expected: int) -> Stream:
         # Call numbers start at 1, so no later chunk shares a nonce with the main stream.
         return _Unerased(self._main) if chunk == 0 else KeyStream(self._key, _nonce(self._calls, chunk), expected)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both give the same words from here on."""
+        return isinstance(other, InsecureSeed) and self._state() == other._state()
+
+    __hash__ = None  # type: ignore[assignment]  # it changes with every call
+
+    def _state(self) -> tuple[int, int, int]:
+        return self._seed, self._calls, self._main.taken
 
     def __repr__(self) -> str:
         return f"insecure_seed({self._seed})"
@@ -287,10 +301,13 @@ def insecure_seed(seed: int) -> InsecureSeed:
     Reports drawn from it are **not private**: whoever knows the seed can undo them.
     """
     try:
-        return InsecureSeed(operator.index(seed))
+        whole = operator.index(seed)
     except TypeError:
-        msg = f"Expected seed as a whole number, got {type(seed).__name__}; pass an int such as 7."
-        raise InputError(msg) from None
+        whole = -1
+    if not 0 <= whole < _WORDS:
+        msg = "Expected seed as a whole number from 0 to 2^64 − 1; pass an int such as 7."
+        raise InputError(msg)
+    return InsecureSeed(whole)
 
 
 def fixed_words(words: Iterable[int]) -> FixedWords:
@@ -298,13 +315,12 @@ def fixed_words(words: Iterable[int]) -> FixedWords:
 
     For calls of at most 2^20 values; raises :class:`~bipartite.errors.WordsExhaustedError` when the words run out.
     """
-    given = list(words)
     try:
-        whole = [operator.index(word) for word in given]
+        whole = [operator.index(word) for word in words]
     except TypeError:
         msg = "Expected words as whole numbers from 0 to 2^64 − 1; pass a list of ints."
         raise InputError(msg) from None
-    if any(not 0 <= word < 2**64 for word in whole):
+    if any(not 0 <= word < _WORDS for word in whole):
         msg = "Expected words as whole numbers from 0 to 2^64 − 1; reduce them modulo 2^64."
         raise InputError(msg)
     return FixedWords(np.array(whole, dtype=np.uint64))

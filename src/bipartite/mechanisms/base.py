@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.containers import Nulls, is_scalar, null_error, open_batch
-from bipartite.errors import InputError, Problems
+from bipartite.errors import InputError, Problems, is_one_of, shown
+from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, Epsilon, LineLottery, ValuesRefusedError, draw_many, source_of
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 _MATRIX_LIMIT: Final = 2**26
 
 
-class Mechanism(ABC):
+class Mechanism(Frozen, ABC):
     """Replaces a value by a random report, by a lottery of whole-number tickets.
 
-    Holds public parameters only; no private value is ever stored in it.
+    Holds public parameters only, and never changes; no private value is ever stored in it.
     """
 
     __slots__ = ("_budget", "_lottery", "domain", "outputs")
@@ -91,7 +92,7 @@ class Mechanism(ABC):
         source = source_of(rng)
         if is_scalar(values):
             return self._privatize_one(values, None if rng is None else source, outside, nulls)
-        batch = open_batch(values, nulls)
+        batch = open_batch(values, nulls, whole=self.domain.whole)
         codec = self.domain.codec(batch.values.dtype, self.outputs, outside)
         try:
             reports = draw_many(self._lottery, codec, batch.values, source, threads=operator.index(threads))
@@ -112,7 +113,7 @@ class Mechanism(ABC):
         stream = SCALAR if source is None else source.streams().stream(0, 1)
         index = self.domain.encode(value, outside=outside, stream=stream)
         report = self.outputs.decode(self._lottery.draw(index, stream))
-        if type(value) is int:
+        if isinstance(value, int):
             return report
         if isinstance(value, np.generic):
             return self.domain.codec(value.dtype, self.outputs, outside).report_dtype.type(report)
@@ -140,10 +141,10 @@ class Mechanism(ABC):
 
 def _check_options(outside: object, nulls: object, threads: object) -> None:
     problems = Problems()
-    if outside not in {"error", "clip"}:
-        problems.add(f"Expected outside='error' or 'clip', got {outside!r}.")
-    if nulls not in {"error", "keep"}:
-        problems.add(f"Expected nulls='error' or 'keep', got {nulls!r}.")
+    if not is_one_of(outside, ("error", "clip")):
+        problems.add(f"Expected outside='error' or 'clip', got {shown(outside)}.")
+    if not is_one_of(nulls, ("error", "keep")):
+        problems.add(f"Expected nulls='error' or 'keep', got {shown(nulls)}.")
     if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
-        problems.add(f"Expected threads as a whole number of at least 1, got {threads!r}.")
+        problems.add(f"Expected threads as a whole number of at least 1, got {shown(threads)}.")
     problems.raise_if_any(InputError)

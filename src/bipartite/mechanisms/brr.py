@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.design import best_half_window, best_m, check_prior, safe_m
 from bipartite.design.limits import largest_epsilon, largest_size, smallest_epsilon
 from bipartite.domains import LineDomain
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, Epsilon, LineLottery, Tickets, TooFewTickets, issue_tickets
 from bipartite.mechanisms.base import Mechanism
 
@@ -39,7 +39,8 @@ class BRR(Mechanism):
     epsilon
         The privacy budget of one report: a positive decimal of at most 20 digits.
     m
-        ``"safe"``: Algorithm 2, the least of all values' locally best m: no value does worse than under GRR.
+        ``"safe"``: Algorithm 2, the least of all values' locally best m: with clamped edges no value does worse than
+        under GRR. Padded: the largest odd number not above it.
         ``"best"``: the m with the least expected loss under ``prior``. Or a whole number: any m is private.
     prior
         For ``m="best"``: public probabilities of the values, None for uniform. Never estimate it from the private data.
@@ -107,6 +108,8 @@ class BRR(Mechanism):
         problems = Problems()
         if not 1 <= m < outputs or (edges == "padded" and m % 2 == 0):
             problems.add(f"Expected 1 ≤ m < {outputs}, odd where edges are padded, got m={m}; ask for another spec.")
+        elif m >= _MAX_WINDOW:
+            problems.add(f"Expected m < 2^31, got m={m}; ask for another spec.")
         if not near > far >= 1 or far & (far - 1):
             problems.add(
                 f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec."
@@ -123,14 +126,12 @@ class BRR(Mechanism):
         return mechanism
 
     def _assemble(self, domain: LineDomain, budget: Epsilon, m: int, edges: Edges, tickets: Tickets) -> None:
-        self.domain = domain
-        self.edges = edges
-        self._budget = budget
         padded = edges == "padded"
-        self.outputs = domain.padded(m // 2) if padded else domain
-        self._lottery = LineLottery(
-            inputs=len(domain), outputs=len(self.outputs), m=m, shift=0 if padded else -(m // 2), tickets=tickets
+        outputs = domain.padded(m // 2) if padded else domain
+        lottery = LineLottery(
+            inputs=len(domain), outputs=len(outputs), m=m, shift=0 if padded else -(m // 2), tickets=tickets
         )
+        self._set(domain=domain, edges=edges, outputs=outputs, _budget=budget, _lottery=lottery)
 
     @property
     def m(self) -> int:
@@ -164,12 +165,15 @@ def _check_arguments(domain: object, m: object, prior: object, edges: object) ->
         problems.add(
             f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}; try bp.Integers(18, 90)."
         )
-    if edges not in {"clamped", "padded"}:
-        problems.add(f"Expected edges='clamped' or 'padded', got {edges!r}.")
-    if m not in ("safe", "best") and (isinstance(m, bool) or not isinstance(m, (int, np.integer))):
-        problems.add(f"Expected m='safe', 'best' or a whole number, got {m!r}.")
-    if prior is not None and m != "best":
-        problems.add(f"A prior is used only with m='best', got m={m!r}; pass m='best' or leave the prior out.")
+    elif domain.is_padded:
+        problems.add("Expected domain as values, got the padded outputs of another mechanism; pass its domain.")
+    if not is_one_of(edges, ("clamped", "padded")):
+        problems.add(f"Expected edges='clamped' or 'padded', got {shown(edges)}.")
+    rule = is_one_of(m, ("safe", "best"))
+    if not rule and (isinstance(m, (bool, np.timedelta64)) or not isinstance(m, (int, np.integer))):
+        problems.add(f"Expected m='safe', 'best' or a whole number, got {shown(m)}.")
+    if prior is not None and not (rule and m == "best"):
+        problems.add(f"A prior is used only with m='best', got m={shown(m)}; pass m='best' or leave the prior out.")
     problems.raise_if_any(InputError)
 
 
@@ -189,10 +193,11 @@ def _rule(m: int | MChoice, prior: NDArray[np.float64] | None, edges: Edges) -> 
 def _check_m(m: int, size: int, edges: Edges) -> None:
     if edges == "padded":
         if m % 2 == 0 or not 1 <= m < _MAX_WINDOW:
-            msg = f"Expected an odd m from 1 to 2^31 with edges='padded', got {m}; use {max(1, m // 2 * 2 + 1)}."
+            near = min(max(1, m // 2 * 2 + 1), _MAX_WINDOW - 1)
+            msg = f"Expected an odd m below 2^31 with edges='padded', got {shown(m)}; use {near}."
             raise DesignError(msg)
     elif not 1 <= m < size:
-        msg = f"Expected 1 ≤ m < {size}, the number of values, got {m}; m='safe' chooses one."
+        msg = f"Expected 1 ≤ m < {size}, the number of values, got {shown(m)}; m='safe' chooses one."
         raise DesignError(msg)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -63,19 +65,25 @@ def expected_loss(mechanism: BRR, prior: Sequence[float] | NDArray[np.float64] |
 
 
 def share_within(mechanism: BRR, distance: float) -> float:
-    """The chance that a report lies within ``distance`` of the value, for a value chosen uniformly."""
-    reach = _steps_within(mechanism.domain, distance)
+    """The chance that a report lies within ``distance`` of the value, for a value chosen uniformly; in O(1)."""
     lottery = mechanism.lottery
     n, m = lottery.inputs, lottery.m
-    x = np.arange(n, dtype=np.int64)
-    at = x + _padding(mechanism)
-    start = np.clip(x + lottery.shift, 0, lottery.outputs - m)
-    low, high = np.maximum(at - reach, 0), np.minimum(at + reach, lottery.outputs - 1)
-    near = np.minimum(high, start + m - 1) - np.maximum(low, start) + 1
-    all_within = int((high - low + 1).sum())
-    near_within = int(np.maximum(near, 0).sum())
-    tickets = near_within * lottery.tickets.near + (all_within - near_within) * lottery.tickets.far
+    reach = _steps_within(mechanism.domain, distance, lottery.outputs)
+    pad = _padding(mechanism)
+    # A value at index i of the outputs has min(reach, i) outputs within reach below it, and as many above by symmetry.
+    everything = 2 * (_sum_of_least(reach, pad + n - 1) - _sum_of_least(reach, pad - 1)) + n
+    middle = min(reach, m // 2) + min(reach, m - 1 - m // 2) + 1
+    # Clamped: m values stand at every position of their window once, the others in its middle.
+    at_the_ends = 2 * _sum_of_least(reach, m - 1) + m
+    near = n * middle if mechanism.edges == "padded" else at_the_ends + (n - m) * middle
+    tickets = near * lottery.tickets.near + (everything - near) * lottery.tickets.far
     return float(Fraction(tickets, n * lottery.total))
+
+
+def _sum_of_least(reach: int, last: int) -> int:
+    """Σ min(reach, i) for i = 0 … last."""
+    low = min(reach, last)
+    return int(triangular(low)) + reach * (last - low) if last > 0 else 0
 
 
 def _padding(mechanism: BRR) -> int:
@@ -103,13 +111,14 @@ def constant_loss(domain: LineDomain) -> float:
 def constant_share_within(domain: LineDomain, distance: float) -> float:
     """The chance that the middle of the domain lies within ``distance`` of a value chosen uniformly."""
     middle = domain.size // 2
-    reach = _steps_within(domain, distance)
+    reach = _steps_within(domain, distance, domain.size)
     return (min(middle, reach) + min(domain.size - 1 - middle, reach) + 1) / domain.size
 
 
-def _steps_within(domain: LineDomain, distance: float) -> int:
+def _steps_within(domain: LineDomain, distance: object, most: int) -> int:
     """How many steps lie within a distance; a rounding error must not lose the last one."""
-    if not distance >= 0:
+    number = float(distance) if isinstance(distance, numbers.Real) else math.nan
+    if not number >= 0:
         msg = f"Expected distance ≥ 0, got {distance!r}; distances are not negative."
         raise InputError(msg)
-    return int(min(distance / domain.step * (1 + 1e-12), 2.0 * domain.size))
+    return int(min(number / domain.step * (1 + 1e-12), float(most)))

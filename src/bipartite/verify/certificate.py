@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -38,7 +38,7 @@ class Certificate:
         return (
             f"{self.guarantee}: {verdict}\n"
             f"  largest ratio of two probabilities of one report: {self.ratio.numerator}/{self.ratio.denominator}\n"
-            f"  realised ε ≤ {self.epsilon_upper.quantize(_SHOWN, ROUND_CEILING)}\n"
+            f"  realised ε ≤ {self.epsilon_upper.quantize(_SHOWN, ROUND_CEILING, Context(prec=40))}\n"
             f"  spec sha256: {self.spec_sha256}"
         )
 
@@ -55,7 +55,11 @@ def verify(mechanism: Mechanism) -> Certificate:
     (True, 0.9999999999999932)
     """
     epsilon = Epsilon.of(mechanism.epsilon_decimal)
-    ratio = largest_ratio(mechanism.lottery)
+    lottery = mechanism.lottery
+    if (lottery.inputs, lottery.outputs) != (len(mechanism.domain), len(mechanism.outputs)):
+        msg = "the lottery of this mechanism does not belong to its domain"
+        raise AssertionError(msg)
+    ratio = largest_ratio(lottery)
     return Certificate(
         ratio=ratio,
         epsilon_upper=log_between(ratio)[1],

@@ -1,0 +1,28 @@
+"""Values that cannot change after they are built, so that a certificate stays true of what it certifies."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+class Frozen:
+    """Refuses to set or delete attributes; ``_set`` is for constructors."""
+
+    __slots__ = ()
+
+    def _set(self, **attributes: object) -> None:
+        """Set attributes while the object is being built."""
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        msg = f"{type(self).__name__} cannot change: build another one instead of setting {name!r}"
+        raise AttributeError(msg)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        msg = f"{type(self).__name__} cannot change: {name!r} stays"
+        raise AttributeError(msg)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        # What pickle and copy make of an object with slots: (no __dict__, the slots).
+        self._set(**state[1])
