@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from bipartite.domains import Integers, Interval
 from bipartite.domains.base import MAX_SPEC_INTEGER
@@ -70,9 +70,7 @@ def from_spec(spec: object) -> BRR:
     near, far = _tickets(spec["tickets"], problems)
     domain = _domain(spec["domain"], problems)
     problems.raise_if_any(SpecError)
-    if domain is None:  # a problem was added for it, so this is out of reach
-        raise SpecError
-    return BRR.restore(domain, spec["epsilon"], spec["m"], spec["edges"], near, far)
+    return BRR.restore(cast("LineDomain", domain), spec["epsilon"], spec["m"], spec["edges"], near, far)
 
 
 def _check_fields(what: str, found: set[str], expected: set[str], problems: Problems) -> None:

@@ -64,14 +64,15 @@ def raised(ordered: Sequence[int], epsilon: Epsilon) -> int:
     items = len(ordered)
     total = sum(ordered)
     before = 0  # Σ λ_j of the items raised so far
-    for i in range(1, items):
-        before += ordered[i - 1]
-        # λ·S − L = c0 + c1·e^ε with the first i items raised.
-        c1 = ordered[i] * i - before
-        c0 = ordered[i] * (items - i) - (total - before)
+    count = 0
+    while True:
+        before += ordered[count]
+        count += 1
+        # λ·S − L = c0 + c1·e^ε with the first items raised; never negative for the largest loss, so this ends.
+        c1 = ordered[count] * count - before
+        c0 = ordered[count] * (items - count) - (total - before)
         if epsilon.sign(c0, c1) >= 0:
-            return i
-    return items
+            return count
 
 
 def _exact(losses: Iterable[float]) -> list[int]:

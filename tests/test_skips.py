@@ -1,0 +1,54 @@
+"""The guard of conftest.py: a skip that is not on the committed list fails the run."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SUITE = """
+import pytest
+
+def test_that_passes(): pass
+
+@pytest.mark.skip(reason="a known reason")
+def test_listed(): pass
+
+@pytest.mark.skip(reason="BIPARTITE_DATA names no folder")
+def test_data(): pass
+"""
+UNLISTED = """
+@pytest.mark.skip(reason="no reason")
+def test_unlisted(): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("suite", "data", "code", "message"),
+    [
+        (SUITE, None, 0, "skipped: tests/test_some.py::test_listed: Skipped: a known reason"),
+        (SUITE, "there", 1, "skipped AND NOT ALLOWED: tests/test_some.py::test_data"),
+        (SUITE + UNLISTED, None, 1, "skipped AND NOT ALLOWED: tests/test_some.py::test_unlisted: Skipped: no reason"),
+    ],
+    ids=["all listed", "data there", "one not listed"],
+)
+def test_skips_are_listed_and_unlisted_ones_fail_the_run(tmp_path, suite, data, code, message):
+    (tmp_path / "tests").mkdir()
+    shutil.copy(Path(__file__).parents[1] / "conftest.py", tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n", encoding="utf-8")
+    (tmp_path / "tests" / "test_some.py").write_text(suite, encoding="utf-8")
+    listed = "tests/test_some.py::test_listed  # why\ntests/test_some.py::test_data  # why\n"
+    (tmp_path / "tests" / "allowed_skips.txt").write_text(listed, encoding="utf-8")
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "BIPARTITE_DATA"))
+    }
+    if data:
+        environment["BIPARTITE_DATA"] = data
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:doctest", "-p", "no:cacheprovider"]
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode == code
+    assert message in result.stdout
