@@ -92,8 +92,7 @@ def _open_sequence(values: Sequence[Any], nulls: Nulls, *, whole: bool) -> Batch
     kind = tuple if isinstance(values, tuple) else list
     missing = [at for at, value in enumerate(values) if value is None]
     if missing and nulls == "error":
-        msg = f"{len(missing)} of {len(values)} values are missing, the first at values[{missing[0]}]; {_NULLS_HINT}"
-        raise NullError(msg)
+        raise missing_error(missing, len(values))
     there = [value for value in values if value is not None] if missing else values
     positions = [at for at, value in enumerate(values) if value is not None] if missing else range(len(values))
     array = _numbers(there, positions, whole=whole)
@@ -135,6 +134,11 @@ def _numbers(values: Sequence[Any], positions: Sequence[int], *, whole: bool) ->
             return np.array(values, dtype=np.float64)
         except OverflowError:
             return np.array([as_double(value) for value in values], dtype=np.float64)
+
+
+def missing_error(missing: Sequence[int], size: int) -> NullError:
+    """The error for missing values of a container."""
+    return NullError(f"{len(missing)} of {size} values are missing, the first at values[{missing[0]}]; {_NULLS_HINT}")
 
 
 def null_error() -> NullError:
