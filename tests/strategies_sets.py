@@ -28,7 +28,9 @@ def items(draw, most=10):
     """Any losses or similarities: ties, constant rows, asymmetric, negative."""
     size = draw(st.integers(2, most))
     number = draw(st.sampled_from([st.integers(-3, 3), st.floats(-100, 100), st.just(1)]))
-    matrix = np.array(draw(st.lists(number, min_size=size * size, max_size=size * size)), dtype=float).reshape(size, size)
+    matrix = np.array(draw(st.lists(number, min_size=size * size, max_size=size * size)), dtype=float).reshape(
+        size, size
+    )
     np.fill_diagonal(matrix, matrix.min(axis=1) - draw(st.sampled_from([0.0, 1.0])))
     labels = draw(st.sampled_from([None, [f"item {at}" for at in range(size)]]))
     return Items(labels, loss=matrix) if draw(st.booleans()) else Items(labels, similarity=-matrix)

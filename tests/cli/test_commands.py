@@ -128,6 +128,62 @@ def test_report_keeps_clips_and_refuses(run):
     assert "2 of 3 values cannot be reported: line 3 is outside 18..90 (1 such), line 4 is not a whole number" in err
 
 
+@pytest.fixture
+def places(tmp_path):
+    file = tmp_path / "places.csv"
+    rows = "Berlin,52.52,13.405\nParis,48.8566,2.3522\nLondon,51.5074,-0.1278\nSydney,-33.8688,151.2093\n"
+    file.write_text("name,latitude,longitude\n" + rows, encoding="utf-8")
+    return file
+
+
+def test_places_and_items_are_designed_verified_and_reported(run, places, tmp_path):
+    spec = tmp_path / "city.json"
+    code, out, err = run("design", "--places", places, "--epsilon", 2, "--output", spec, "--json")
+    assert (code, err) == (0, "")
+    conforms(json.loads(out), "design")
+    conforms(json.loads(spec.read_text(encoding="utf-8")), "spec")
+    assert run("verify", "--spec", spec)[0] == 0
+    code, out, _ = run("report", "--spec", spec, "--nulls", "keep", "--json", stdin="Paris\n\nSydney\n")
+    reports = [conforms(json.loads(line), "report")["report"] for line in out.splitlines()]
+    assert reports[1] is None
+    assert {reports[0], reports[2]} <= {"Berlin", "Paris", "London", "Sydney"}
+    code, out, err = run("report", "--spec", spec, stdin="Paris\nAtlantis\n")
+    assert (code, out) == (3, "")
+    assert "1 of 2 values cannot be reported: line 2 is not one of the labels" in err
+    assert "Atlantis" not in err
+
+    items = tmp_path / "items.json"
+    similarity = [[3, 2, 1], [2, 3, 2], [1, 2, 3]]
+    items.write_text(json.dumps({"labels": [10, 20, 30], "similarity": similarity}), encoding="utf-8")
+    code, out, _ = run("report", "--items", items, "--epsilon", 1, stdin="10\n30\n")
+    assert code == 0
+    assert set(out.split()) <= {"10", "20", "30"}
+    unnamed = tmp_path / "unnamed.csv"
+    unnamed.write_text("latitude,longitude\n1,2\n3,4\n50,60\n", encoding="utf-8")
+    code, out, _ = run("report", "--places", unnamed, "--epsilon", 1, "--m", 1, stdin="0\n2\n")
+    assert set(out.split()) <= {"0", "1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("--places", "lat,lon\n1,2\n", "has no columns latitude and longitude; give them in the first line"),
+        ("--places", "", "has no columns latitude and longitude"),
+        ("--places", "latitude,longitude\n1,north\n", "holds a latitude or longitude that is no number"),
+        ("--places", "latitude,longitude\n1\n", "holds a latitude or longitude that is no number"),
+        ("--items", "[", "is not JSON"),
+        ("--items", "[]", "does not hold"),
+        ("--items", '{"distance": 1}', "does not hold"),
+    ],
+)
+def test_files_of_places_and_items_are_checked(run, tmp_path, option, text, message):
+    file = tmp_path / "file"
+    file.write_text(text, encoding="utf-8")
+    code, out, err = run("design", option, file, "--epsilon", 1)
+    assert (code, out) == (3, "")
+    assert message in err
+
+
 def test_reports_stream_in_batches(run, monkeypatch):
     monkeypatch.setattr("bipartite.cli.report._BATCH", 3)
     code, out, err = run("report", *AGES, stdin="40\n" * 7 + "bad\n")
@@ -204,7 +260,7 @@ def test_demo_shows_what_a_report_is_worth_and_is_honest_about_silence(run):
         (["verify", "--spec", "nowhere.json", "--epsilon", "1"], 2, "--spec says everything; leave out --epsilon."),
         (["demo", "--people", "0"], 2, "Expected --people from 1 to 100,000,000, got 0."),
         ([], 2, "the following arguments are required: COMMAND"),
-        (["design"], 2, "one of the arguments --integers --interval --spec is required"),
+        (["design"], 2, "one of the arguments --integers --interval --places --items --spec is required"),
     ],
 )
 def test_mistakes_give_a_message_an_exit_code_and_no_traceback(run, arguments, code, message):

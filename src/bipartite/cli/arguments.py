@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import json
 import re
 from pathlib import Path
 from typing import Any
 
-from bipartite.cli.output import BadDataError
-from bipartite.domains import Integers, Interval
+from bipartite.cli.output import BadDataError, Progress
+from bipartite.domains import Domain, Integers, Interval, Items, Points
 from bipartite.errors import InputError
 from bipartite.mechanisms import BRR
 from bipartite.spec import load_spec
@@ -23,12 +25,18 @@ class Command(argparse.ArgumentParser):
 
 def add_mechanism(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe a mechanism."""
-    domain = parser.add_argument_group("the domain (one of --integers, --interval, --spec)")
+    domain = parser.add_argument_group("the domain (one of --integers, --interval, --places, --items, --spec)")
     which = domain.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "--integers", metavar="LOW..HIGH", help="whole numbers; --integers=-5..5 when the first is negative"
     )
     which.add_argument("--interval", metavar="LOW..HIGH", help="a continuous range, with --points")
+    which.add_argument(
+        "--places", metavar="FILE.csv", type=Path, help="places: columns latitude, longitude and, for labels, name"
+    )
+    which.add_argument(
+        "--items", metavar="FILE.json", type=Path, help='items: {"labels": […], "loss": [[…]]}, or "similarity"'
+    )
     which.add_argument(
         "--spec", metavar="FILE", type=Path, help="a portable description, which says everything else too"
     )
@@ -63,13 +71,16 @@ def mechanism_of(options: argparse.Namespace) -> BRR:
         msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
         raise InputError(msg)
     m: Any = "safe" if options.m is None else options.m
-    return BRR(
-        _domain(options),
-        options.epsilon,
-        m=int(m) if re.fullmatch("[0-9]{1,12}", m) else m,
-        edges=options.edges or "clamped",
-        prior=None if options.prior is None else _prior(options.prior),
-    )
+    domain = _domain(options)
+    with Progress("rows", len(domain), patience=2.0) as progress:
+        return BRR(
+            domain,
+            options.epsilon,
+            m=int(m) if re.fullmatch("[0-9]{1,12}", m) else m,
+            edges=options.edges or "clamped",
+            prior=None if options.prior is None else _prior(options.prior),
+            progress=progress.advance,
+        )
 
 
 def read_text(path: Path) -> str:
@@ -81,11 +92,15 @@ def read_text(path: Path) -> str:
         raise BadDataError(msg) from None
 
 
-def _domain(options: argparse.Namespace) -> Integers | Interval:
+def _domain(options: argparse.Namespace) -> Domain:
+    if options.interval is None and (options.points is not None or options.rounding is not None):
+        msg = "--points and --rounding belong to --interval; leave them out."
+        raise InputError(msg)
+    if options.places is not None:
+        return _places(options.places)
+    if options.items is not None:
+        return _items(options.items)
     if options.integers is not None:
-        if options.points is not None or options.rounding is not None:
-            msg = "--points and --rounding belong to --interval; leave them out with --integers."
-            raise InputError(msg)
         low, high = _ends("--integers", options.integers, int)
         return Integers(low, high)
     if options.points is None:
@@ -112,3 +127,31 @@ def _prior(path: Path) -> list[float]:
     except ValueError:
         msg = f"{path} does not hold one probability a line."
         raise BadDataError(msg) from None
+
+
+def _places(path: Path) -> Points:
+    """Places from a CSV file with a header."""
+    rows = list(csv.DictReader(read_text(path).splitlines()))
+    columns = set(rows[0]) if rows else set()
+    if not {"latitude", "longitude"} <= columns:
+        msg = f"{path} has no columns latitude and longitude; give them in the first line."
+        raise BadDataError(msg)
+    try:
+        coordinates = [(float(row["latitude"]), float(row["longitude"])) for row in rows]
+    except (TypeError, ValueError):
+        msg = f"{path} holds a latitude or longitude that is no number."
+        raise BadDataError(msg) from None
+    return Points(coordinates, metric="haversine", labels=[row["name"] for row in rows] if "name" in columns else None)
+
+
+def _items(path: Path) -> Items:
+    """Items from a JSON file."""
+    try:
+        described = json.loads(read_text(path))
+    except (ValueError, RecursionError):
+        msg = f"{path} is not JSON."
+        raise BadDataError(msg) from None
+    if not isinstance(described, dict) or not set(described) <= {"labels", "loss", "similarity", "allow_off_diagonal"}:
+        msg = f'{path} does not hold {{"labels": […], "loss": [[…]]}} or "similarity".'
+        raise BadDataError(msg)
+    return Items(described.pop("labels", None), **described)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from bipartite.domains import SetDomain
     from bipartite.lottery import Source
     from bipartite.mechanisms import BRR
 
@@ -71,22 +72,38 @@ def run(options: argparse.Namespace) -> int:
 
 def _report_batch(
     mechanism: BRR, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
-) -> Iterator[int | float | None]:
+) -> Iterator[Any]:
     """The reports of some lines, in order; None for an empty line that is kept."""
     filled = [(number, text.strip()) for number, text in batch if text.strip()]
     if len(filled) < len(batch) and options.nulls == "error":
         first = next(number for number, text in batch if not text.strip())
         msg = f"line {first} is empty; remove it, or use --nulls keep, which publishes that it is missing."
         raise BadDataError(msg)
+    if mechanism.domain.labels is not None:
+        return _in_order(batch, iter(_report_labels(mechanism, filled, rng)))
     values = np.array([_number(number, text) for number, text in filled], dtype=np.float64)
     try:
         reports = mechanism.privatize(values, rng=rng, outside=options.outside)
     except DataError:
         refusal = mechanism.domain.explain(values, options.outside, lambda at: f"line {filled[at][0]}")
     else:
-        found = iter(reports.astype(np.int64).tolist() if mechanism.domain.whole else reports.tolist())
-        return (next(found) if text.strip() else None for _, text in batch)
+        found = reports.astype(np.int64).tolist() if mechanism.domain.whole else reports.tolist()
+        return _in_order(batch, iter(found))
     raise refusal
+
+
+def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[Any]:
+    """The reports with None where a line was empty."""
+    return (next(reports) if text.strip() else None for _, text in batch)
+
+
+def _report_labels(mechanism: BRR, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
+    """The reports of labels; labels that are whole numbers are written as such."""
+    domain = cast("SetDomain", mechanism.domain)
+    names = {str(label): label for label in domain.labels or ()}
+    indices = domain.encode_labels([names.get(text) for _, text in filled], lambda at: f"line {filled[at][0]}")
+    reports: list[Any] = mechanism.privatize([domain.decode(index) for index in indices.tolist()], rng=rng)
+    return reports
 
 
 def _number(line: int, text: str) -> float:
