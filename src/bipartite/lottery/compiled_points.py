@@ -78,16 +78,19 @@ def _farthest(vectors: Any, ranks: Any, kind: Any, m: Any, start: Any, stop: Any
         index[x] = last
 
 
+_CODES: Final = types.Array(types.int64, 1, "C", readonly=True)
+
+
 @njit(
-    types.UniTuple(types.int64, 3)(
-        types.Array(types.int64, 1, "C", readonly=True),
+    types.UniTuple(types.int64, 2)(
+        _CODES,
         types.int64[::1],
         types.Array(types.uint64, 1, "C", readonly=True),
         _VECTORS,
         _TABLE,
         types.int64,
-        types.Array(types.int64, 1, "C", readonly=True),
-        types.Array(types.int64, 1, "C", readonly=True),
+        _CODES,
+        _CODES,
         *[types.uint64] * 6,
     ),
     cache=True,
@@ -110,27 +113,30 @@ def _draw_by_tries(
     reciprocal: Any,
     reciprocal_shift: Any,
 ) -> Any:
-    size = farthest.shape[0]
-    i = 0
-    inside = 1
+    # Whether a try is kept is added, not branched on: it cannot be predicted, and its time should not tell.
+    # Unsigned indices spare the test for negative ones.
+    values = _u64(codes.shape[0])
+    i = _u64(0)
+    in_space = kind == SQUARED and vectors.shape[1] == 3  # noqa: PLR2004 (places: by far the most used)
     for j in range(words.shape[0]):
-        if i >= codes.shape[0]:
-            return i, j, inside
-        x = codes[i]
-        if x < 0 or x >= size:
-            return i, j, 0
+        if i >= values:
+            return _i64(i), j
+        x = _u64(codes[i])
         ticket, low = _wide_product(words[j], drawn_from)
-        if low < redraw_below:
-            continue
-        output = _wide_product(ticket, reciprocal)[0] >> reciprocal_shift
-        rest = ticket - output * near
-        y = _i64(output)
-        distance = _distance(vectors, ranks, kind, x, y)
-        is_near = (distance < farthest[x]) | ((distance == farthest[x]) & ((y == x) | (y <= last[x])))
-        if is_near | (rest < far):
-            reports[i] = y
-            i += 1
-    return i, words.shape[0], inside
+        y = _wide_product(ticket, reciprocal)[0] >> reciprocal_shift
+        rest = ticket - y * near
+        if in_space:
+            d0 = vectors[y, _u64(0)] - vectors[x, _u64(0)]
+            d1 = vectors[y, _u64(1)] - vectors[x, _u64(1)]
+            d2 = vectors[y, _u64(2)] - vectors[x, _u64(2)]
+            distance = d0 * d0 + d1 * d1 + d2 * d2
+        else:
+            distance = _distance(vectors, ranks, kind, x, y)
+        bound = farthest[x]
+        is_near = (distance < bound) | ((distance == bound) & ((y == x) | (_i64(y) <= last[x])))
+        reports[i] = _i64(y)
+        i += _u64((low >= redraw_below) & (is_near | (rest < far)))
+    return _i64(i), words.shape[0]
 
 
 class NearestTable:
@@ -188,7 +194,9 @@ class CompiledTries:
     ) -> tuple[int, int, bool]:
         """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
         table = self._table
-        done, used, inside = _draw_by_tries(
-            codes, reports, words, *table.arguments, table.farthest, table.last, *self._numbers
-        )
-        return done, used, inside == 1
+        if not len(codes):
+            return 0, 0, True
+        if codes.min() < 0 or codes.max() >= len(table.farthest):
+            return 0, 0, False
+        done, used = _draw_by_tries(codes, reports, words, *table.arguments, table.farthest, table.last, *self._numbers)
+        return done, used, True
