@@ -75,8 +75,8 @@ def test_every_public_name_exists_and_is_documented():
         if name != "__version__":
             assert value.__doc__, name
     assert set(dir(bipartite)) == set(bipartite.__all__)
-    with pytest.raises(AttributeError, match="module 'bipartite' has no attribute 'Points'"):
-        _ = bipartite.Points
+    with pytest.raises(AttributeError, match="module 'bipartite' has no attribute 'Nothing'"):
+        _ = bipartite.Nothing
 
 
 def test_the_package_is_typed_and_ships_its_schemas():

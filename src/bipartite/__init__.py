@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bipartite import errors as errors
     from bipartite.domains import Integers as Integers
     from bipartite.domains import Interval as Interval
+    from bipartite.domains import Items as Items
+    from bipartite.domains import Points as Points
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
     from bipartite.mechanisms import BRR as BRR
@@ -40,6 +42,8 @@ _HOME = {
     "Certificate": "bipartite.verify",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
+    "Items": "bipartite.domains",
+    "Points": "bipartite.domains",
     "Record": "bipartite.mechanisms",
     "design": "bipartite.design",
     "errors": "bipartite.errors",

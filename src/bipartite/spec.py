@@ -19,13 +19,15 @@ from bipartite.domains.base import MAX_SPEC_INTEGER
 from bipartite.errors import EpsilonError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import BRR
+from bipartite.spec_sets import read_set
 
 if TYPE_CHECKING:
-    from bipartite.domains import LineDomain
+    from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
 VERSION: Final = 1
 _FIELDS: Final = {"bipartite", "mechanism", "domain", "epsilon", "m", "edges", "tickets"}
+_SET_FIELDS: Final = ({"points"}, {"items"})
 _DOMAIN_FIELDS: Final = ({"integers"}, {"interval", "points", "rounding"})
 _MAX_TICKET_DIGITS: Final = 16  # 2^52 has 16 digits
 
@@ -57,7 +59,8 @@ def from_spec(spec: object) -> BRR:
         msg = f"Expected a spec of version {VERSION}, got {shown(version)}; update bipartite to read newer ones."
         raise SpecError(msg)
     problems = Problems()
-    _check_fields("a spec", set(spec), _FIELDS, problems)
+    on_set = isinstance(spec.get("domain"), Mapping) and set(spec["domain"]) in _SET_FIELDS
+    _check_fields("a spec", set(spec), _FIELDS | {"draw"} if on_set else _FIELDS, problems)
     problems.raise_if_any(SpecError)
 
     if not is_one_of(spec["mechanism"], ("brr",)):
@@ -67,10 +70,15 @@ def from_spec(spec: object) -> BRR:
     _check_epsilon(spec["epsilon"], problems)
     if not _is_whole(spec["m"]) or not 1 <= spec["m"] <= MAX_SPEC_INTEGER:
         problems.add(f"Expected m as a whole number from 1, got {shown(spec['m'])}.")
+    if on_set and not is_one_of(spec["draw"], ("tries", "list")):
+        problems.add(f"Expected draw 'tries' or 'list', got {shown(spec['draw'])}.")
+    if on_set and spec["edges"] == "padded":
+        problems.add("Expected edges 'clamped' on points and items, which have no ends to pad.")
     near, far = _tickets(spec["tickets"], problems)
     domain = _domain(spec["domain"], problems)
     problems.raise_if_any(SpecError)
-    return BRR.restore(cast("LineDomain", domain), spec["epsilon"], spec["m"], spec["edges"], near, far)
+    parts = (cast("Domain", domain), spec["epsilon"], spec["m"], spec["edges"], near, far)
+    return BRR.restore(*parts, by_list=spec.get("draw") == "list")
 
 
 def _check_fields(what: str, found: set[str], expected: set[str], problems: Problems) -> None:
@@ -111,10 +119,13 @@ def _is_ticket_count(text: object) -> bool:
     return isinstance(text, str) and re.fullmatch(f"[1-9][0-9]{{0,{_MAX_TICKET_DIGITS - 1}}}", text) is not None
 
 
-def _domain(domain: object, problems: Problems) -> LineDomain | None:
+def _domain(domain: object, problems: Problems) -> Domain | None:
+    if isinstance(domain, Mapping) and set(domain) in _SET_FIELDS:
+        return read_set(domain, problems)
     if not isinstance(domain, Mapping) or set(domain) not in _DOMAIN_FIELDS:
         problems.add(
-            "Expected domain as {'integers': [low, high]} or {'interval': [low, high], 'points': …, 'rounding': …}."
+            "Expected domain as {'integers': [low, high]}, {'interval': [low, high], 'points': …, 'rounding': …}, "
+            "{'points': {…}} or {'items': {…}}."
         )
         return None
     ends = domain["integers"] if "integers" in domain else domain["interval"]
@@ -122,16 +133,18 @@ def _domain(domain: object, problems: Problems) -> LineDomain | None:
     if not _is_pair_of(ends, numbers):
         problems.add("Expected the ends of a domain as a list of two numbers, whole ones for integers.")
         return None
+    if "points" in domain and not _is_whole(domain["points"]):
+        problems.add(f"Expected points as a whole number, got {shown(domain['points'])}.")
+        return None
     try:
-        if "integers" in domain:
-            return Integers(*ends)
-        if not _is_whole(domain["points"]):
-            problems.add(f"Expected points as a whole number, got {shown(domain['points'])}.")
-            return None
-        return Interval(ends[0], ends[1], points=domain["points"], rounding=domain["rounding"])
+        return (
+            Integers(*ends)
+            if "integers" in domain
+            else Interval(ends[0], ends[1], points=domain["points"], rounding=domain["rounding"])
+        )
     except ValueError as error:
         problems.add(str(error))
-    return None
+        return None
 
 
 def _is_pair_of(ends: object, kinds: tuple[type, ...]) -> bool:

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bipartite import BRR, Integers, Interval, Record, fixed_words, insecure_seed
+from bipartite import BRR, Integers, Interval, Items, Record, fixed_words, insecure_seed
 from bipartite.errors import InputError, NotAValueError, NullError, OutsideDomainError
 
 AGE = BRR(Integers(18, 90), epsilon="0.1")
@@ -162,6 +162,21 @@ def test_no_report_that_was_not_drawn_lies_under_a_null():
         else:
             under.append(np.frombuffer(column.buffers()[1], dtype=np.int64)[0])
     assert under == [0, 0, 0]
+
+
+def test_labels_are_an_attribute_like_any_other():
+    town = BRR(Items(["x", "y", "z"], loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]), epsilon="0.5")
+    record = Record({"age": AGE, "town": town}, sample=1)
+    assert record.epsilon_decimal == Decimal("0.5")
+    words = [2**62, 3 * 2**62, *FOUR]
+    for make in (list, np.array):
+        columns = record.privatize({"age": [40, 50], "town": make(["y", "z"])}, rng=fixed_words(words))
+        everything = town.privatize(["y", "z"], rng=fixed_words(FOUR[2:]))
+        assert columns["age"] == [AGE.privatize(40, rng=fixed_words(FOUR)), None]
+        assert list(columns["town"]) == [None, everything[1]]
+    with pytest.raises(OutsideDomainError, match="^town: 1 of 1 values .*values\\[0\\] is not one of the labels"):
+        record.privatize({"age": [40], "town": ["elsewhere"]})
+    assert set(record.privatize({"age": 40, "town": "y"})) < {"age", "town"}
 
 
 def test_every_value_is_checked_whatever_is_drawn():

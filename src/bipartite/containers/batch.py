@@ -62,7 +62,7 @@ def open_column(
     ``missing`` marks the nulls among ``flat``, where any number may stand; it is None where there are none.
     """
     if missing is not None and nulls == "error":
-        raise _missing_error(int(missing.sum()), len(flat), place(int(missing.argmax())))
+        raise missing_error(int(missing.sum()), len(flat), place(int(missing.argmax())))
     flat = np.ascontiguousarray(flat, dtype=flat.dtype.newbyteorder("="))
     gone = missing
     if nulls == "keep" and flat.dtype.kind == "f":
@@ -113,7 +113,7 @@ def open_sequence(values: Sequence[Any], nulls: Nulls, *, whole: bool) -> Batch:
     kind = tuple if isinstance(values, tuple) else list
     missing = [at for at, value in enumerate(values) if value is None]
     if missing and nulls == "error":
-        raise _missing_error(len(missing), len(values), f"values[{missing[0]}]")
+        raise missing_error(len(missing), len(values), f"values[{missing[0]}]")
     there = [value for value in values if value is not None] if missing else values
     positions = [at for at, value in enumerate(values) if value is not None] if missing else range(len(values))
     array = _numbers(there, positions, whole=whole)
@@ -159,7 +159,8 @@ def _numbers(values: Sequence[Any], positions: Sequence[int], *, whole: bool) ->
             return np.array([as_double(value) for value in values], dtype=np.float64)
 
 
-def _missing_error(count: int, total: int, first: str) -> NullError:
+def missing_error(count: int, total: int, first: str) -> NullError:
+    """The error for missing values of a container; ``first`` names the position of one."""
     return NullError(f"{count} of {total} values are missing, the first at {first}; {_NULLS_HINT}")
 
 

@@ -2,6 +2,7 @@
 
 from bipartite.design.line import algorithm_3, algorithm_3_as_printed, best_half_window, best_m, check_prior, safe_m
 from bipartite.design.rows import RowDesign, algorithm_1, algorithm_2
+from bipartite.design.sets import best_m_of_set, safe_m_of_set
 
 __all__ = [
     "RowDesign",
@@ -11,6 +12,8 @@ __all__ = [
     "algorithm_3_as_printed",
     "best_half_window",
     "best_m",
+    "best_m_of_set",
     "check_prior",
     "safe_m",
+    "safe_m_of_set",
 ]

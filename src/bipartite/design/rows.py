@@ -38,7 +38,7 @@ def algorithm_1(losses: Iterable[float], epsilon: object) -> RowDesign:
     3
     """
     budget = Epsilon.of(epsilon)
-    ordered = _exact(losses)
+    ordered = exact_losses(losses)
     m = raised(ordered, budget)
     return RowDesign(_weights(len(ordered), m, budget), m)
 
@@ -51,7 +51,7 @@ def algorithm_2(loss_rows: Sequence[Iterable[float]], epsilon: object) -> RowDes
     Any m that does not depend on the input is private; the least one makes no input worse off than under GRR.
     """
     budget = Epsilon.of(epsilon)
-    rows = [_exact(row) for row in loss_rows]
+    rows = [exact_losses(row) for row in loss_rows]
     if len({len(row) for row in rows}) != 1:
         msg = "Expected rows of one length; pass the losses of all outputs for every input."
         raise InputError(msg)
@@ -75,7 +75,7 @@ def raised(ordered: Sequence[int], epsilon: Epsilon) -> int:
             return count
 
 
-def _exact(losses: Iterable[float]) -> list[int]:
+def exact_losses(losses: Iterable[float]) -> list[int]:
     """Losses in order as whole multiples of a common unit, which changes no sign."""
     given = list(losses)
     if len(given) < 2:  # noqa: PLR2004

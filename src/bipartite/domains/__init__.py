@@ -1,7 +1,10 @@
-"""What may be reported: values on a line, their order and distances."""
+"""What may be reported: values on a line, points, items; their order and distances."""
 
-from bipartite.domains.base import LineDomain, Outside
+from bipartite.domains.base import Domain, LineDomain, Outside
 from bipartite.domains.integers import Integers
 from bipartite.domains.interval import Interval
+from bipartite.domains.items import Items
+from bipartite.domains.points import Points
+from bipartite.domains.sets import SetDomain
 
-__all__ = ["Integers", "Interval", "LineDomain", "Outside"]
+__all__ = ["Domain", "Integers", "Interval", "Items", "LineDomain", "Outside", "Points", "SetDomain"]

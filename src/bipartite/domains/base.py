@@ -28,8 +28,8 @@ MAX_SPEC_INTEGER: Final = 2**53 - 1
 _TO_NUMPY_LIMIT: Final = 2**27
 
 
-class LineDomain(Frozen, ABC):
-    """Equidistant values on a line, low to high, with loss |x − y|.
+class Domain(Frozen, ABC):
+    """What may be true, and what may be reported.
 
     A domain maps values to indices 0 … N−1 and back, one at a time (``encode``, ``decode``) or by blocks (``codec``).
     It holds no private value, and never changes. Floats of other widths are read as the doubles nearest to them.
@@ -40,24 +40,16 @@ class LineDomain(Frozen, ABC):
     size: int
     """N, the number of values."""
     whole: ClassVar[bool]
-    """Whether the values are whole numbers."""
-
-    @property
-    def is_padded(self) -> bool:
-        """Whether these are the outputs of a padded mechanism that no domain of values can be."""
-        return False
-
-    @property
-    @abstractmethod
-    def step(self) -> float:
-        """The distance between neighbours."""
+    """Whether values that are numbers are whole numbers."""
+    labels: tuple[Any, ...] | None = None
+    """The names of the values, where they have names."""
 
     @abstractmethod
     def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401
         """The index of a value, or a ``DataError`` that shows it."""
 
     @abstractmethod
-    def decode(self, index: int) -> int | float:
+    def decode(self, index: int) -> Any:  # noqa: ANN401 (a number or a label)
         """The value with this index."""
 
     @abstractmethod
@@ -65,12 +57,8 @@ class LineDomain(Frozen, ABC):
         """The values with these indices."""
 
     @abstractmethod
-    def codec(self, dtype: np.dtype[Any], outputs: LineDomain, outside: Outside) -> Codec:
+    def codec(self, dtype: np.dtype[Any], outputs: Any, outside: Outside) -> Codec:  # noqa: ANN401 (a domain of its kind)
         """How arrays of this type are encoded, and reports among ``outputs`` decoded."""
-
-    @abstractmethod
-    def padded(self, half_window: int) -> LineDomain:
-        """The domain with ``half_window`` more values at both ends: the outputs of a padded mechanism."""
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
@@ -103,7 +91,7 @@ class LineDomain(Frozen, ABC):
     def __len__(self) -> int:
         return self.size
 
-    def __iter__(self) -> Iterator[int | float]:
+    def __iter__(self) -> Iterator[Any]:
         return map(self.decode, range(self.size))
 
     def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 (an int gives a value, a slice or array an array)
@@ -139,6 +127,26 @@ class LineDomain(Frozen, ABC):
 
     def __hash__(self) -> int:
         return hash(repr(self))
+
+
+class LineDomain(Domain):
+    """Equidistant values on a line, low to high, with loss |x − y|."""
+
+    __slots__ = ()
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether these are the outputs of a padded mechanism that no domain of values can be."""
+        return False
+
+    @property
+    @abstractmethod
+    def step(self) -> float:
+        """The distance between neighbours."""
+
+    @abstractmethod
+    def padded(self, half_window: int) -> LineDomain:
+        """The domain with ``half_window`` more values at both ends: the outputs of a padded mechanism."""
 
 
 def whole_number(name: str, value: object, problems: Problems) -> int:

@@ -3,6 +3,7 @@
 from bipartite.lottery.bulk import Codec, ValuesRefusedError, draw_many
 from bipartite.lottery.epsilon import Epsilon, log_between
 from bipartite.lottery.line import LineLottery
+from bipartite.lottery.points import PointLottery, needs_list
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.words import (
     SCALAR,
@@ -23,6 +24,7 @@ __all__ = [
     "FixedWords",
     "InsecureSeed",
     "LineLottery",
+    "PointLottery",
     "Source",
     "Stream",
     "Tickets",
@@ -33,5 +35,6 @@ __all__ = [
     "insecure_seed",
     "issue_tickets",
     "log_between",
+    "needs_list",
     "source_of",
 ]

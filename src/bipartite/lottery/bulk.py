@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import numpy as np
 
 from bipartite.lottery.pairs import split_coins
+from bipartite.lottery.points import PointLottery
 from bipartite.lottery.vectorised import VectorisedLine
+from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.lottery.words import CHUNK
 
 if TYPE_CHECKING:
@@ -23,10 +25,14 @@ if TYPE_CHECKING:
     from bipartite.lottery.line import LineLottery
     from bipartite.lottery.words import Source, Stream
 
+    Lottery = LineLottery | PointLottery
+
 # Loading numba takes about as long as NumPy needs for this many reports (0.7 s, measured), so it is loaded once so many
 # have been asked for, in one call or in several; once loaded, it pays from far fewer.
 LOAD_COMPILER_FROM: Final = 2**23
 USE_COMPILED_FROM: Final = 2**11
+# Plain Python draws a report on points in some microseconds; the compiler is loaded for calls of more than a second.
+_COMPILE_POINTS_FROM: Final = 2**17
 
 
 class Codec(Protocol):
@@ -84,8 +90,10 @@ class _Demand:
     reports = 0
 
 
-def kernel_for(lottery: LineLottery, values: int) -> Kernel:
+def kernel_for(lottery: Lottery, values: int) -> Kernel:
     """The faster implementation for a call of this many values; all give the same reports."""
+    if isinstance(lottery, PointLottery):
+        return _point_kernel(lottery, values)
     _Demand.reports += values
     loaded = "bipartite.lottery.compiled" in sys.modules
     if values >= USE_COMPILED_FROM and (loaded or _Demand.reports >= LOAD_COMPILER_FROM):
@@ -95,8 +103,20 @@ def kernel_for(lottery: LineLottery, values: int) -> Kernel:
     return VectorisedLine(lottery)
 
 
+def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
+    if lottery.by_list:
+        return ListedPoints(lottery)
+    if values >= _COMPILE_POINTS_FROM:
+        try:
+            from bipartite.lottery.compiled_points import CompiledTries  # noqa: PLC0415 (numba, only when it pays)
+        except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)
+            return TriedPoints(lottery)
+        return CompiledTries(lottery)
+    return TriedPoints(lottery)
+
+
 def draw_many(
-    lottery: LineLottery,
+    lottery: Lottery,
     codec: Codec,
     values: NDArray[Any],
     source: Source,
@@ -130,7 +150,7 @@ def draw_many(
 
 
 def _draw_chunk(
-    lottery: LineLottery, kernel: Kernel, codec: Codec, values: NDArray[Any], reports: NDArray[Any], stream: Stream
+    lottery: Lottery, kernel: Kernel, codec: Codec, values: NDArray[Any], reports: NDArray[Any], stream: Stream
 ) -> None:
     done = 0
     least = 1
@@ -140,7 +160,8 @@ def _draw_chunk(
         served = None
         if codec.coins:
             available = len(words)
-            coins, words, served = split_coins(words, lottery, len(values) - done)
+            # Only intervals round at random, so this lottery is a line's.
+            coins, words, served = split_coins(words, cast("LineLottery", lottery), len(values) - done)
             if not served:
                 least = available + 1  # a coin without its draw: ask for more
                 continue

@@ -52,12 +52,15 @@ class TooFewTickets(Enum):
     """The realised ε would fall short by more than min(1e-6, ε/1000)."""
 
 
-def issue_tickets(epsilon: Epsilon, m: int, outputs: int) -> Tickets | TooFewTickets:
-    """The finest honest tickets for m near outputs among ``outputs``, or why there are none."""
+def issue_tickets(epsilon: Epsilon, m: int, outputs: int, *, by_tries: bool = False) -> Tickets | TooFewTickets:
+    """The finest honest tickets for m near outputs among ``outputs``, or why there are none.
+
+    A draw by tries (see `points.py`) takes a number below M·a, so that is what must fit instead of W.
+    """
     far = 2 ** (MAX_TOTAL // outputs).bit_length()
     while far >= 1:
         tickets = Tickets(near=epsilon.most_near_tickets(far), far=far)
-        if tickets.total(m, outputs) <= MAX_TOTAL:
+        if tickets.total(outputs if by_tries else m, outputs) <= MAX_TOTAL:
             return tickets if is_close_enough(tickets, epsilon) else TooFewTickets.EPSILON_TOO_SMALL
         far //= 2
     return TooFewTickets.EPSILON_TOO_LARGE

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.containers import Nulls, is_scalar, null_error, open_batch
+from bipartite.containers import Nulls, is_scalar, null_error, open_batch, open_labels
+from bipartite.domains import SetDomain
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.frozen import Frozen
-from bipartite.lottery import SCALAR, Epsilon, LineLottery, ValuesRefusedError, draw_many, source_of
+from bipartite.lottery import SCALAR, Epsilon, LineLottery, PointLottery, ValuesRefusedError, draw_many, source_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.containers import Batch
-    from bipartite.domains import LineDomain, Outside
+    from bipartite.domains import Domain, Outside
     from bipartite.lottery import Source
 
 _MATRIX_LIMIT: Final = 2**26
@@ -33,12 +34,12 @@ class Mechanism(Frozen, ABC):
 
     __slots__ = ("_budget", "_lottery", "domain", "outputs")
 
-    domain: LineDomain
+    domain: Domain
     """What may be true."""
-    outputs: LineDomain
+    outputs: Domain
     """What may be reported."""
     _budget: Epsilon
-    _lottery: LineLottery
+    _lottery: LineLottery | PointLottery
 
     @property
     def epsilon(self) -> float:
@@ -51,7 +52,7 @@ class Mechanism(Frozen, ABC):
         return self._budget.value
 
     @property
-    def lottery(self) -> LineLottery:
+    def lottery(self) -> LineLottery | PointLottery:
         """The tickets of every input: what a report is drawn from, and what a certificate is computed from."""
         return self._lottery
 
@@ -96,8 +97,14 @@ class Mechanism(Frozen, ABC):
         source = source_of(rng)
         if is_scalar(values):
             return self._privatize_one(values, None if rng is None else source, outside, nulls)
-        batch = open_batch(values, nulls, whole=self.domain.whole)
+        batch = self.open_batch(values, nulls)
         return batch.rebuild(self.report_batch(batch, source, outside, threads), None)
+
+    def open_batch(self, values: object, nulls: Nulls) -> Batch:
+        """The values of a container; for what is built of mechanisms. People call ``privatize``."""
+        if isinstance(self.domain, SetDomain) and self.domain.labels is not None:
+            return open_labels(values, nulls, self.domain)
+        return open_batch(values, nulls, whole=self.domain.whole)
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
         """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""
@@ -121,7 +128,7 @@ class Mechanism(Frozen, ABC):
         stream = SCALAR if source is None else source.streams().stream(0, 1)
         index = self.domain.encode(value, outside=outside, stream=stream)
         report = self.outputs.decode(self._lottery.draw(index, stream))
-        if isinstance(value, int):
+        if isinstance(value, int) or self.domain.labels is not None:
             return report
         if isinstance(value, np.generic):
             return self.domain.codec(value.dtype, self.outputs, outside).report_dtype.type(report)
@@ -136,8 +143,7 @@ class Mechanism(Frozen, ABC):
         lottery = self._lottery
         dense = np.full((rows, columns), lottery.tickets.far / lottery.total)
         for x in range(rows):
-            start = lottery.start(x)
-            dense[x, start : start + lottery.m] = lottery.tickets.near / lottery.total
+            dense[x, lottery.near(x)] = lottery.tickets.near / lottery.total
         return dense
 
     def __eq__(self, other: object) -> bool:

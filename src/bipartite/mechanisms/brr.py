@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
-from bipartite.design import best_half_window, best_m, check_prior, safe_m
+from bipartite.design import best_half_window, best_m, best_m_of_set, check_prior, safe_m, safe_m_of_set
 from bipartite.design.limits import largest_epsilon, largest_size, smallest_epsilon
-from bipartite.domains import LineDomain
+from bipartite.domains import Domain, LineDomain, SetDomain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
-from bipartite.lottery import MAX_TOTAL, Epsilon, LineLottery, Tickets, TooFewTickets, issue_tickets
+from bipartite.lottery import (
+    MAX_TOTAL,
+    Epsilon,
+    LineLottery,
+    PointLottery,
+    Tickets,
+    TooFewTickets,
+    issue_tickets,
+    needs_list,
+)
 from bipartite.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
@@ -35,7 +45,8 @@ class BRR(Mechanism):
     Parameters
     ----------
     domain
-        :class:`~bipartite.Integers` or :class:`~bipartite.Interval`.
+        :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Points` or
+        :class:`~bipartite.Items`.
     epsilon
         The privacy budget of one report: a positive decimal of at most 20 digits.
     m
@@ -48,7 +59,9 @@ class BRR(Mechanism):
         ``"clamped"``: reports stay in the domain; near an end the window stops there. Best for releasing single values,
         but values that share a window cannot be told apart by any estimator.
         ``"padded"``: reports extend half a window past both ends, so the window is always centred and every value has a
-        row of its own: for statistics. m is odd.
+        row of its own: for statistics. m is odd. On a line only.
+    progress
+        Called with the number of rows done while m is searched for on many points.
 
     Guarantee
     ---------
@@ -76,28 +89,34 @@ class BRR(Mechanism):
 
     def __init__(
         self,
-        domain: LineDomain,
+        domain: Domain,
         epsilon: object,
         *,
         m: int | MChoice = "safe",
         prior: Sequence[float] | NDArray[np.float64] | None = None,
         edges: Edges = "clamped",
+        progress: Callable[[int], None] | None = None,
     ) -> None:
         budget = Epsilon.of(epsilon)
         _check_arguments(domain, m, prior, edges)
         weights = None if prior is None else check_prior(prior, len(domain))
-        rule = _rule(m, weights, edges)
+        rule = _rule(domain, m, weights, edges, progress)
         chosen = rule(len(domain), budget)
         _check_m(chosen, len(domain), edges)
-        tickets = issue_tickets(budget, *_layout(chosen, len(domain), edges))
+        on_set = isinstance(domain, SetDomain)
+        tickets = issue_tickets(budget, *_layout(chosen, len(domain), edges), by_tries=on_set)
         if isinstance(tickets, TooFewTickets):
-            raise DesignError(
-                _what_would_work(tickets, len(domain), budget, rule, edges, fixed_size=weights is not None)
-            )
-        self._assemble(domain, budget, chosen, edges, tickets)
+            # On a set the same m serves the advice: another one would take another search.
+            advised = (lambda size, epsilon: chosen) if on_set else rule  # noqa: ARG005
+            fixed = on_set or weights is not None
+            raise DesignError(_what_would_work(tickets, len(domain), budget, advised, edges, fixed_size=fixed))
+        by_list = on_set and needs_list(chosen, len(domain), tickets)
+        self._assemble(domain, budget, chosen, edges, tickets, by_list=by_list)
 
     @classmethod
-    def restore(cls, domain: LineDomain, epsilon: str, m: int, edges: Edges, near: int, far: int) -> BRR:
+    def restore(
+        cls, domain: Domain, epsilon: str, m: int, edges: Edges, near: int, far: int, *, by_list: bool = False
+    ) -> BRR:
         """A BRR from the numbers of its spec, after checking everything that its promise rests on.
 
         Raises :class:`~bipartite.errors.BrokenPromiseError` when the tickets do not keep ε.
@@ -114,23 +133,31 @@ class BRR(Mechanism):
             problems.add(
                 f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec."
             )
-        elif tickets.total(m, outputs) > MAX_TOTAL:
-            problems.add(f"Expected at most 2^52 tickets a row, got {tickets.total(m, outputs)}; ask for another spec.")
+        elif (total := tickets.total(outputs if isinstance(domain, SetDomain) else m, outputs)) > MAX_TOTAL:
+            problems.add(f"Expected at most 2^52 tickets a row, got {total}; ask for another spec.")
         if not budget.allows(near, far):
             problems.add(
                 f"Tickets near={near}, far={far} exceed e^ε for ε={budget.text}; do not report with this spec."
             )
         problems.raise_if_any(BrokenPromiseError)
         mechanism = cls.__new__(cls)
-        mechanism._assemble(domain, budget, m, edges, tickets)
+        mechanism._assemble(domain, budget, m, edges, tickets, by_list=by_list)
         return mechanism
 
-    def _assemble(self, domain: LineDomain, budget: Epsilon, m: int, edges: Edges, tickets: Tickets) -> None:
-        padded = edges == "padded"
-        outputs = domain.padded(m // 2) if padded else domain
-        lottery = LineLottery(
-            inputs=len(domain), outputs=len(outputs), m=m, shift=0 if padded else -(m // 2), tickets=tickets
-        )
+    def _assemble(
+        self, domain: Domain, budget: Epsilon, m: int, edges: Edges, tickets: Tickets, *, by_list: bool
+    ) -> None:
+        outputs = domain
+        lottery: LineLottery | PointLottery
+        if isinstance(domain, SetDomain):
+            lottery = PointLottery(domain.order, m, tickets, by_list=by_list)
+        else:
+            padded = edges == "padded"
+            line = cast("LineDomain", domain)
+            outputs = line.padded(m // 2) if padded else line
+            lottery = LineLottery(
+                inputs=len(line), outputs=len(outputs), m=m, shift=0 if padded else -(m // 2), tickets=tickets
+            )
         self._set(domain=domain, edges=edges, outputs=outputs, _budget=budget, _lottery=lottery)
 
     @property
@@ -140,7 +167,7 @@ class BRR(Mechanism):
 
     def to_spec(self) -> dict[str, Any]:
         tickets = self._lottery.tickets
-        return {
+        spec = {
             "bipartite": 1,
             "mechanism": "brr",
             "domain": self.domain.to_spec(),
@@ -149,10 +176,15 @@ class BRR(Mechanism):
             "edges": self.edges,
             "tickets": {"near": str(tickets.near), "far": str(tickets.far)},
         }
+        if isinstance(self._lottery, PointLottery):
+            spec["draw"] = "list" if self._lottery.by_list else "tries"
+        return spec
 
     def __reduce__(self) -> tuple[Any, ...]:
         tickets = self._lottery.tickets
-        return BRR.restore, (self.domain, self._budget.text, self.m, self.edges, tickets.near, tickets.far)
+        by_list = isinstance(self._lottery, PointLottery) and self._lottery.by_list
+        parts = (self.domain, self._budget.text, self.m, self.edges, tickets.near, tickets.far)
+        return functools.partial(BRR.restore, by_list=by_list), parts
 
     def __repr__(self) -> str:
         edges = ", edges='padded'" if self.edges == "padded" else ""
@@ -161,11 +193,15 @@ class BRR(Mechanism):
 
 def _check_arguments(domain: object, m: object, prior: object, edges: object) -> None:
     problems = Problems()
-    if not isinstance(domain, LineDomain):
+    if not isinstance(domain, Domain):
         problems.add(
-            f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}; try bp.Integers(18, 90)."
+            f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}; "
+            "try bp.Integers(18, 90)."
         )
-    elif domain.is_padded:
+    elif isinstance(domain, SetDomain):
+        if edges == "padded":
+            problems.add("Expected edges='clamped' on points and items, which have no ends to pad; leave edges out.")
+    elif isinstance(domain, LineDomain) and domain.is_padded:
         problems.add("Expected domain as values, got the padded outputs of another mechanism; pass its domain.")
     if not is_one_of(edges, ("clamped", "padded")):
         problems.add(f"Expected edges='clamped' or 'padded', got {shown(edges)}.")
@@ -177,17 +213,27 @@ def _check_arguments(domain: object, m: object, prior: object, edges: object) ->
     problems.raise_if_any(InputError)
 
 
-def _rule(m: int | MChoice, prior: NDArray[np.float64] | None, edges: Edges) -> Rule:
-    """M as a function of N and ε."""
+def _rule(
+    domain: Domain,
+    m: int | MChoice,
+    prior: NDArray[np.float64] | None,
+    edges: Edges,
+    progress: Callable[[int], None] | None,
+) -> Rule:
+    """How m follows from N and ε."""
+    if not isinstance(m, str):
+        given = operator.index(m)
+        return lambda size, epsilon: given  # noqa: ARG005
+    if isinstance(domain, SetDomain):
+        if m == "safe":
+            return lambda size, epsilon: safe_m_of_set(domain, epsilon, progress)  # noqa: ARG005
+        return lambda size, epsilon: best_m_of_set(domain, epsilon, prior)  # noqa: ARG005
     if m == "safe":
         # Padded: the half-window of the safe m, so that m is odd.
         return safe_m if edges == "clamped" else lambda size, epsilon: (safe_m(size, epsilon) - 1) // 2 * 2 + 1
-    if m == "best":
-        if edges == "clamped":
-            return lambda size, epsilon: best_m(size, epsilon, prior)
-        return lambda size, epsilon: 2 * best_half_window(size, epsilon, prior) + 1
-    given = operator.index(m)
-    return lambda size, epsilon: given  # noqa: ARG005
+    if edges == "clamped":
+        return lambda size, epsilon: best_m(size, epsilon, prior)
+    return lambda size, epsilon: 2 * best_half_window(size, epsilon, prior) + 1
 
 
 def _check_m(m: int, size: int, edges: Edges) -> None:

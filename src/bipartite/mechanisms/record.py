@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.containers import is_scalar, open_batch
+from bipartite.containers import is_scalar
 from bipartite.errors import DataError, InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, source_of
@@ -107,8 +107,8 @@ class Record(Frozen):
 
         Sampled, one person's report holds the drawn attributes alone: ``{"income": 51000.0}``. Of many people every
         attribute comes back as a column in its own container, with a null where it was not drawn for that person:
-        None in lists, a masked array for NumPy, NaN in pandas floats, ``pd.NA`` in pandas whole numbers (whose type
-        becomes the nullable one), Arrow's and Polars' nulls.
+        None in lists and among labels, a masked array for NumPy's numbers, NaN in pandas floats, ``pd.NA`` in pandas
+        whole numbers (whose type becomes the nullable one), Arrow's and Polars' nulls.
 
         Every attribute of every person is drawn and then dropped where it was not sampled, so that neither a refusal
         nor the words used depend on what was sampled. Words, in order: where attributes are sampled, the choice of
@@ -153,7 +153,7 @@ class Record(Frozen):
     ) -> dict[str, Any]:
         batches = {}
         for name, mechanism in self._attributes:
-            batches[name] = _naming(name, partial(open_batch, values[name], nulls, whole=mechanism.domain.whole))
+            batches[name] = _naming(name, partial(mechanism.open_batch, values[name], nulls))
         people = _number_of_people(values)
         hidden: Sequence[NDArray[np.bool_] | None] = [None] * len(batches)
         if self.sample is not None:

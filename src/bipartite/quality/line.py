@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import numbers
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from bipartite.design import check_prior
 from bipartite.design.line import near_sum, total_near_sum, triangular
+from bipartite.domains import SetDomain
 from bipartite.errors import InputError
+from bipartite.quality import sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import LineDomain
+    from bipartite.domains import Domain, LineDomain
+    from bipartite.lottery import LineLottery
     from bipartite.mechanisms import BRR
 
 
@@ -28,7 +31,9 @@ def local_loss(mechanism: BRR) -> NDArray[np.float64]:
     On a line Q^(x) = ((a−b)·D_near + b·D_all)/W, with D the sums of distances to the near and to all outputs, both from
     triangular numbers; a and b are the tickets of near and far outputs, W their total.
     """
-    lottery = mechanism.lottery
+    if isinstance(mechanism.domain, SetDomain):
+        return sets.local_loss(mechanism)
+    domain, lottery = _on_a_line(mechanism)
     x = np.arange(lottery.inputs, dtype=np.float64)
     # Where x stands among the outputs, and in its window.
     at = x + _padding(mechanism)
@@ -36,7 +41,7 @@ def local_loss(mechanism: BRR) -> NDArray[np.float64]:
     near = _triangle(position) + _triangle(lottery.m - 1 - position)
     everything = _triangle(at) + _triangle(lottery.outputs - 1 - at)
     a, b = lottery.tickets.near, lottery.tickets.far
-    loss: NDArray[np.float64] = ((a - b) * near + b * everything) / lottery.total * mechanism.domain.step
+    loss: NDArray[np.float64] = ((a - b) * near + b * everything) / lottery.total * domain.step
     return loss
 
 
@@ -51,7 +56,9 @@ def expected_loss(mechanism: BRR, prior: Sequence[float] | NDArray[np.float64] |
     """
     if prior is not None:
         return float(check_prior(prior, len(mechanism.domain)) @ local_loss(mechanism))
-    lottery = mechanism.lottery
+    if isinstance(mechanism.domain, SetDomain):
+        return float(sets.local_loss(mechanism).mean())
+    domain, lottery = _on_a_line(mechanism)
     n, m, a, b = lottery.inputs, lottery.m, lottery.tickets.near, lottery.tickets.far
     if mechanism.edges == "padded":
         h = m // 2
@@ -61,14 +68,17 @@ def expected_loss(mechanism: BRR, prior: Sequence[float] | NDArray[np.float64] |
     else:
         near = total_near_sum(n, m)
         everything = n * (n * n - 1) // 3
-    return float(Fraction((a - b) * near + b * everything, n * lottery.total)) * mechanism.domain.step
+    return float(Fraction((a - b) * near + b * everything, n * lottery.total)) * domain.step
 
 
 def share_within(mechanism: BRR, distance: float) -> float:
     """The chance that a report lies within ``distance`` of the value, for a value chosen uniformly; in O(1)."""
-    lottery = mechanism.lottery
+    _check_distance(distance)
+    if isinstance(mechanism.domain, SetDomain):
+        return sets.share_within(mechanism, distance)
+    domain, lottery = _on_a_line(mechanism)
     n, m = lottery.inputs, lottery.m
-    reach = _steps_within(mechanism.domain, distance, lottery.outputs)
+    reach = _steps_within(domain, distance, lottery.outputs)
     pad = _padding(mechanism)
     # A value at index i of the outputs has min(reach, i) outputs within reach below it, and as many above by symmetry.
     everything = 2 * (_sum_of_least(reach, pad + n - 1) - _sum_of_least(reach, pad - 1)) + n
@@ -100,25 +110,40 @@ def _tetrahedral(n: int) -> int:
     return int(triangular(n)) * (n + 2) // 3 if n > 0 else 0
 
 
-def constant_loss(domain: LineDomain) -> float:
-    """The expected loss of always answering the middle, for a value chosen uniformly: what saying nothing costs.
+def constant_loss(domain: Domain) -> float:
+    """The expected loss of the best constant answer, for a value chosen uniformly: what saying nothing costs.
 
-    ⌊N²/4⌋/N steps. Every comparison should show it: at small ε no mechanism beats it by much, and many do worse.
+    On a line that is the middle, at ⌊N²/4⌋/N steps. Every comparison should show it: at small ε no mechanism beats it
+    by much, and many do worse.
     """
-    return float(Fraction(domain.size**2 // 4, domain.size)) * domain.step
+    if isinstance(domain, SetDomain):
+        answer = sets.constant_answer(domain)
+        return float(np.mean([domain.losses(x)[answer] for x in range(len(domain))]))
+    return float(Fraction(domain.size**2 // 4, domain.size)) * cast("LineDomain", domain).step
 
 
-def constant_share_within(domain: LineDomain, distance: float) -> float:
+def constant_share_within(domain: Domain, distance: float) -> float:
     """The chance that the middle of the domain lies within ``distance`` of a value chosen uniformly."""
+    _check_distance(distance)
+    if isinstance(domain, SetDomain):
+        answer = sets.constant_answer(domain)
+        return float(np.mean([domain.losses(x)[answer] <= distance for x in range(len(domain))]))
     middle = domain.size // 2
-    reach = _steps_within(domain, distance, domain.size)
+    reach = _steps_within(cast("LineDomain", domain), distance, domain.size)
     return (min(middle, reach) + min(domain.size - 1 - middle, reach) + 1) / domain.size
 
 
-def _steps_within(domain: LineDomain, distance: object, most: int) -> int:
-    """How many steps lie within a distance; a rounding error must not lose the last one."""
+def _check_distance(distance: object) -> None:
     number = float(distance) if isinstance(distance, numbers.Real) else math.nan
     if not number >= 0:
         msg = f"Expected distance ≥ 0, got {distance!r}; distances are not negative."
         raise InputError(msg)
-    return int(min(number / domain.step * (1 + 1e-12), float(most)))
+
+
+def _steps_within(domain: LineDomain, distance: float, most: int) -> int:
+    """How many steps lie within a distance; a rounding error must not lose the last one."""
+    return int(min(distance / domain.step * (1 + 1e-12), float(most)))
+
+
+def _on_a_line(mechanism: BRR) -> tuple[LineDomain, LineLottery]:
+    return cast("LineDomain", mechanism.domain), cast("LineLottery", mechanism.lottery)

@@ -7,7 +7,9 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from bipartite.lottery import Epsilon, log_between
+import numpy as np
+
+from bipartite.lottery import Epsilon, PointLottery, log_between
 from bipartite.spec import spec_sha256
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def verify(mechanism: Mechanism) -> Certificate:
     if (lottery.inputs, lottery.outputs) != (len(mechanism.domain), len(mechanism.outputs)):
         msg = "the lottery of this mechanism does not belong to its domain"
         raise AssertionError(msg)
-    ratio = largest_ratio(lottery)
+    ratio = largest_ratio_on_points(lottery) if isinstance(lottery, PointLottery) else largest_ratio(lottery)
     return Certificate(
         ratio=ratio,
         epsilon_upper=log_between(ratio)[1],
@@ -85,3 +87,19 @@ def largest_ratio(lottery: LineLottery) -> Fraction:
     tickets = lottery.tickets
     # Some output is near for one input and far for another exactly when two windows differ.
     return max(tickets.ratio, 1 / tickets.ratio) if first < last else Fraction(1)
+
+
+def largest_ratio_on_points(lottery: PointLottery) -> Fraction:
+    """The largest ratio of tickets of one output over all pairs of inputs, from every near-set.
+
+    Every row is looked at: its near-set must have exactly m items, so that all rows hold the same total.
+    """
+    near_for = np.zeros(lottery.outputs, dtype=np.int64)
+    for x in range(lottery.inputs):
+        near = lottery.near(x)
+        if np.count_nonzero(near) != lottery.m:
+            msg = "the rows of this lottery do not hold the same total"
+            raise AssertionError(msg)
+        near_for += near
+    mixed = bool(((near_for > 0) & (near_for < lottery.inputs)).any())
+    return max(lottery.tickets.ratio, 1 / lottery.tickets.ratio) if mixed else Fraction(1)

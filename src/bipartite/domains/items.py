@@ -1,0 +1,129 @@
+"""Sets of items with any loss or similarity: genres, products, diagnoses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from bipartite.domains.sets import SetDomain, check_labels
+from bipartite.errors import DomainError, Problems
+from bipartite.lottery.order import RankOrder, ranks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Items(SetDomain):
+    """A set of items; ``loss[x, y]`` is what reporting y costs when x is true.
+
+    Values and reports are the labels, or row numbers 0 … N−1 where ``labels`` is None.
+
+    Parameters
+    ----------
+    labels
+        Names of the items, all distinct, or None.
+    loss
+        A square matrix; need not be symmetric. Each row's least loss stands on the diagonal, unless
+        ``allow_off_diagonal=True``.
+    similarity
+        Instead of ``loss``: bigger is better. The loss is −similarity in every quality function.
+
+    Near is decided by whole-number ranks of each row, which travel in the spec; losses do not.
+
+    Examples
+    --------
+    >>> genres = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
+    >>> genres.losses(0).tolist()
+    [0.0, 1.0, 5.0]
+    """
+
+    __slots__ = ("_losses",)
+    _losses: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        labels: Sequence[Any] | None,
+        *,
+        loss: ArrayLike | None = None,
+        similarity: ArrayLike | None = None,
+        allow_off_diagonal: bool = False,
+    ) -> None:
+        problems = Problems()
+        if (loss is None) == (similarity is None):
+            problems.add(
+                "Expected loss= or similarity=, one of them; a loss is small, a similarity large, for near items."
+            )
+        given = loss if loss is not None else similarity
+        matrix = None if given is None else _square(given, "loss" if loss is not None else "similarity", problems)
+        if matrix is not None and loss is None:
+            matrix = -matrix
+        if matrix is not None and not allow_off_diagonal:
+            worse = np.flatnonzero(matrix.diagonal() > matrix.min(axis=1))
+            if len(worse):
+                problems.add(
+                    f"Expected each item to be its own best report, got {len(worse)} rows whose best is elsewhere, the "
+                    f"first row {int(worse[0])}; check the matrix, or pass allow_off_diagonal=True."
+                )
+        names = check_labels(labels, None if matrix is None else len(matrix), problems)
+        problems.raise_if_any(DomainError)
+        matrix = cast("NDArray[np.float64]", matrix)
+        matrix.flags.writeable = False
+        self._set(_losses=matrix)
+        self._finish(RankOrder(ranks_of(matrix)), names)
+
+    @classmethod
+    def tanimoto(cls, vectors: ArrayLike, *, labels: Sequence[Any] | None = None) -> Items:
+        """Items with the paper's generalised Jaccard (Tanimoto) similarity x·y/(x·x + y·y − x·y) of their vectors.
+
+        One row an item; rows of zeros and ones give the Jaccard similarity of sets, single positive numbers the setting
+        of the paper's section 5.2.
+        """
+        array = np.atleast_1d(np.asarray(vectors, dtype=np.float64))
+        array = array[:, None] if array.ndim == 1 else array
+        product = array @ array.T
+        square = product.diagonal()
+        below = square[:, None] + square[None, :] - product
+        if not (below > 0).all():
+            msg = "Expected vectors other than zero; give every item some weight."
+            raise DomainError(msg)
+        return cls(labels, similarity=product / below)
+
+    @classmethod
+    def restore(cls, ranks: NDArray[np.int32], labels: Sequence[Any] | None) -> Items:
+        """The items of a spec: their order without their losses."""
+        items = cls.__new__(cls)
+        items._set(_losses=None)
+        items._finish(RankOrder(ranks), labels)
+        return items
+
+    def losses(self, x: int) -> NDArray[np.float64]:
+        """The loss of reporting each item when item number x is true; with a similarity, minus that."""
+        if self._losses is None:
+            msg = "Expected items with a loss, got those of a spec, which carries only an order; build them with loss=."
+            raise DomainError(msg)
+        row: NDArray[np.float64] = self._losses[x]
+        return row
+
+    def _domain_spec(self) -> dict[str, Any]:
+        return {"items": {"ranks": self._order.ranks.tolist()}}
+
+    def __repr__(self) -> str:
+        return f"<{self.size} items>"
+
+
+def _square(given: Any, name: str, problems: Problems) -> NDArray[np.float64] | None:  # noqa: ANN401
+    try:
+        matrix = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        problems.add(f"Expected {name} as a square matrix of numbers; pass a list of rows or a 2-d array.")
+        return None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:  # noqa: PLR2004
+        problems.add(f"Expected {name} as a square matrix of two rows or more, got shape {matrix.shape}.")
+        return None
+    if not np.isfinite(matrix).all():
+        problems.add(f"Expected {name} without NaN or infinity; replace them by a large loss.")
+        return None
+    return matrix + 0.0  # −0.0 and 0.0 are one loss

@@ -1,0 +1,220 @@
+"""Sets of points with a distance: places, embeddings, anything with coordinates."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+import numpy as np
+
+from bipartite.domains.sets import SetDomain, check_labels
+from bipartite.errors import DomainError, InputError, Problems, is_one_of, shown
+from bipartite.lottery.order import RankOrder, VectorOrder, ranks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+Metric = Literal["euclidean", "manhattan", "haversine", "callable"]
+EARTH_RADIUS_KM: Final = 6371.0088
+UNIT: Final = 2**25
+MAX_DISTANCE: Final = 2**53 - 1
+_DEGREES: Final = (90.0, 180.0)
+
+
+class Points(SetDomain):
+    r"""A set of points; the loss of reporting y when x is true is their distance.
+
+    Values and reports are row numbers 0 … N−1, or labels where ``labels`` is given.
+
+    Parameters
+    ----------
+    coordinates
+        One row a point, all distinct. Public: they must not be the private positions of people.
+    metric
+        ``"euclidean"`` (the default) or ``"manhattan"``, in the units of the coordinates; ``"haversine"``: rows are
+        (latitude, longitude) in degrees and the loss is the great-circle distance in km on a sphere of 6371.0088 km.
+        Or a function of two rows that gives their distance: it is called for every pair, and only the order of
+        neighbours travels in a spec.
+    labels
+        Names of the points, all distinct.
+
+    Near is decided in whole numbers: coordinates become integer vectors when the domain is made (haversine: unit
+    vectors × 2\ :sup:`25`, which orders great circles to about 0.2 m; otherwise the finest power of two that keeps
+    distances below 2\ :sup:`53`), and losses are computed from those.
+
+    Examples
+    --------
+    >>> cities = [[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]]
+    >>> shops = Points(cities, metric="haversine", labels=["Berlin", "Paris", "London"])
+    >>> shops.losses(0).round().tolist()
+    [0.0, 878.0, 932.0]
+    >>> shops.nearest([[50.85, 4.35]])
+    ['Paris']
+    """
+
+    __slots__ = ("_losses", "bits", "coordinates", "metric")
+    coordinates: NDArray[np.float64]
+    metric: Metric
+    bits: int
+    """Coordinates are whole multiples of 2^−bits (euclidean and manhattan)."""
+    _losses: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        coordinates: ArrayLike,
+        metric: Metric | Callable[[Any, Any], float] = "euclidean",
+        *,
+        labels: Sequence[Any] | None = None,
+    ) -> None:
+        problems = Problems()
+        if not callable(metric) and not is_one_of(metric, ("euclidean", "manhattan", "haversine")):
+            problems.add(f"Expected metric='euclidean', 'manhattan', 'haversine' or a function, got {shown(metric)}.")
+        array = _coordinates(coordinates, problems)
+        if array is not None and not problems:
+            _check_points(array, metric, problems)
+        names = check_labels(labels, None if array is None else len(array), problems)
+        problems.raise_if_any(DomainError)
+        array = cast("NDArray[np.float64]", array)
+        array.flags.writeable = False
+        if callable(metric):
+            losses = _losses_by(metric, array)
+            self._set(coordinates=array, metric="callable", bits=0, _losses=losses)
+            self._finish(RankOrder(ranks_of(losses)), names)
+            return
+        bits = 0 if metric == "haversine" else _finest_bits(array, metric)
+        vectors = _unit_vectors(array) if metric == "haversine" else _whole_vectors(array, bits)
+        self._set(coordinates=array, metric=metric, bits=bits, _losses=None)
+        self._finish(VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared"), names)
+
+    @classmethod
+    def restore(cls, metric: Metric, vectors: NDArray[np.int64], bits: int, labels: Sequence[Any] | None) -> Points:
+        """The points of a spec, from its whole numbers; coordinates are those of the vectors."""
+        points = cls.__new__(cls)
+        if metric == "haversine":
+            x, y, z = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).T
+            coordinates = np.degrees(np.column_stack([np.arcsin(np.clip(z, -1, 1)), np.arctan2(y, x)]))
+        else:
+            coordinates = vectors * 2.0**-bits
+        coordinates.flags.writeable = False
+        points._set(coordinates=coordinates, metric=metric, bits=bits, _losses=None)
+        points._finish(VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared"), labels)
+        return points
+
+    def losses(self, x: int) -> NDArray[np.float64]:
+        """The loss of reporting each point when point number x is true."""
+        if self._losses is not None:
+            row: NDArray[np.float64] = self._losses[x]
+            return row
+        losses: NDArray[np.float64] = loss_of(self._order.distances(x), self.metric, self.bits)
+        return losses
+
+    def nearest(self, coordinates: ArrayLike, max_distance: float = math.inf) -> Any:  # noqa: ANN401
+        """The values of the points nearest to these positions: what to report for a position that is no point.
+
+        Positions farther than ``max_distance`` from every point are refused.
+        """
+        if self.metric == "callable":
+            msg = "nearest needs a built-in metric; find the nearest point with your own function."
+            raise InputError(msg)
+        problems = Problems()
+        positions = _coordinates(coordinates, problems, least=0)
+        if positions is not None and positions.shape[1] != self.coordinates.shape[1]:
+            problems.add(f"Expected positions of {self.coordinates.shape[1]} coordinates, got {positions.shape[1]}.")
+        problems.raise_if_any(InputError)
+        positions = cast("NDArray[np.float64]", positions)
+        if self.metric == "haversine":
+            vectors = _unit_vectors(positions).astype(np.float64)
+        else:
+            vectors = np.rint(positions * 2.0**self.bits)
+        found = np.empty(len(positions), dtype=np.int64)
+        for row, vector in enumerate(vectors):
+            difference = self._order.vectors - vector
+            distance = np.abs(difference).sum(axis=1) if self.metric == "manhattan" else (difference**2).sum(axis=1)
+            found[row] = int(np.argmin(distance))
+            if loss_of(distance[found[row]], self.metric, self.bits) > max_distance:
+                msg = f"position {row} is farther than {max_distance} from every point; widen max_distance or drop it."
+                raise InputError(msg)
+        return self.decode_array(found) if self.labels is None else self.decode_array(found).tolist()
+
+    def _domain_spec(self) -> dict[str, Any]:
+        if self.metric == "callable":
+            return {"items": {"ranks": self._order.ranks.tolist()}}
+        spec: dict[str, Any] = {"metric": self.metric, "vectors": self._order.vectors.tolist()}
+        if self.metric != "haversine":
+            spec["bits"] = self.bits
+        return {"points": spec}
+
+    def __repr__(self) -> str:
+        return f"<{self.size} points, {self.metric}>"
+
+
+def loss_of(distances: Any, metric: Metric, bits: int) -> Any:  # noqa: ANN401 (a number or an array)
+    """Losses from whole-number distances; grows with them."""
+    if metric == "manhattan":
+        return distances * 2.0**-bits
+    chord = np.sqrt(distances)
+    if metric == "euclidean":
+        return chord * 2.0**-bits
+    return 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(chord / (2 * UNIT), 1.0))
+
+
+def _coordinates(coordinates: Any, problems: Problems, least: int = 2) -> NDArray[np.float64] | None:  # noqa: ANN401
+    try:
+        array = np.array(coordinates, dtype=np.float64)
+    except (TypeError, ValueError):
+        problems.add("Expected coordinates as numbers, one row a point; pass a list of rows or a 2-d array.")
+        return None
+    if array.ndim != 2 or len(array) < least or array.shape[1] < 1:  # noqa: PLR2004
+        problems.add(f"Expected coordinates as {least} rows or more, got shape {array.shape}; give one row a point.")
+        return None
+    if not np.isfinite(array).all():
+        problems.add("Expected finite coordinates, got NaN or infinity; remove those points.")
+        return None
+    return array
+
+
+def _check_points(array: NDArray[np.float64], metric: object, problems: Problems) -> None:
+    if metric == "haversine":
+        if array.shape[1] != len(_DEGREES):
+            problems.add(f"Expected rows (latitude, longitude) with haversine, got {array.shape[1]} columns.")
+            return
+        if (np.abs(array) > _DEGREES).any():
+            problems.add("Expected latitudes in ±90 and longitudes in ±180 degrees; are the columns swapped?")
+    twins = len(array) - len(np.unique(array, axis=0))
+    if twins:
+        problems.add(f"Expected distinct points, got {twins} duplicates; remove them, for example with np.unique.")
+
+
+def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) -> NDArray[np.float64]:
+    losses = np.array([[float(metric(a, b)) for b in array] for a in array])
+    if not np.isfinite(losses).all() or (losses.diagonal() > losses.min(axis=1)).any():
+        msg = "Expected a metric of finite numbers, least from a point to itself; check the function."
+        raise DomainError(msg)
+    losses.flags.writeable = False
+    return losses
+
+
+def _unit_vectors(degrees: NDArray[np.float64]) -> NDArray[np.int64]:
+    latitude, longitude = np.radians(degrees).T
+    unit = np.column_stack(
+        [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)]
+    )
+    return cast("NDArray[np.int64]", np.rint(unit * UNIT).astype(np.int64))
+
+
+def _finest_bits(array: NDArray[np.float64], metric: Metric) -> int:
+    """The finest power of two at which every distance stays below 2^53 and every coordinate below 2^52."""
+    width = np.ptp(array, axis=0)
+    # The largest coordinate is below 2^exponent, so at these bits it is below 2^52; then coarser until distances fit.
+    bits = 52 - math.frexp(float(np.abs(array).max()))[1]
+    while True:
+        whole = np.ldexp(width, bits) + 2  # rounding may add one at both ends
+        if (whole.sum() if metric == "manhattan" else (whole**2).sum()) <= MAX_DISTANCE:
+            return bits
+        bits -= 1
+
+
+def _whole_vectors(array: NDArray[np.float64], bits: int) -> NDArray[np.int64]:
+    return cast("NDArray[np.int64]", np.rint(np.ldexp(array, bits)).astype(np.int64))

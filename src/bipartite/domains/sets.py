@@ -1,0 +1,136 @@
+"""What points and items share: row numbers or labels as values, and an order of neighbours in whole numbers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bipartite.domains.base import MAX_SIZE, Domain, Outside
+from bipartite.domains.integers import Integers
+from bipartite.errors import DataError, InputError, NotAValueError, OutsideDomainError, Problems, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Codec, Stream
+    from bipartite.lottery.order import Order
+
+
+class SetDomain(Domain):
+    """A set of things of which some are nearer to each other than others."""
+
+    __slots__ = ("_index", "_order", "_rows", "labels", "size")
+    whole: ClassVar[bool] = True
+    labels: tuple[Any, ...] | None
+    _order: Any
+    _rows: Integers
+    _index: dict[Any, int]
+
+    def _finish(self, order: Order, labels: Sequence[Any] | None) -> None:
+        """Set what every set has, at the end of a constructor."""
+        names = None if labels is None else tuple(labels)
+        index = {} if names is None else {name: at for at, name in enumerate(names)}
+        self._set(size=len(order), _order=order, _rows=Integers(0, len(order) - 1), labels=names, _index=index)
+
+    @property
+    def order(self) -> Order:
+        """The order of neighbours, in whole numbers."""
+        order: Order = self._order
+        return order
+
+    @abstractmethod
+    def losses(self, x: int) -> NDArray[np.float64]:
+        """The loss of reporting each value when value number x is true."""
+
+    def loss_matrix(self) -> NDArray[np.float64]:
+        """All losses, as a matrix; for sets small enough."""
+        return np.array([self.losses(x) for x in range(self.size)])
+
+    @abstractmethod
+    def _domain_spec(self) -> dict[str, Any]:
+        """The description of the set without its labels."""
+
+    def to_spec(self) -> dict[str, Any]:
+        spec = self._domain_spec()
+        if self.labels is not None:
+            next(iter(spec.values()))["labels"] = list(self.labels)
+        return spec
+
+    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401, ARG002
+        if outside == "clip":
+            msg = "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
+            raise InputError(msg)
+        if self.labels is None:
+            try:
+                return self._rows.encode(value)
+            except OutsideDomainError:
+                msg = f"is outside 0..{self.size - 1}, the row numbers; use domain.nearest to report a position."
+                raise OutsideDomainError(msg, shown=shown(value)) from None
+            except NotAValueError:
+                msg = f"is no row number in 0..{self.size - 1}; use domain.nearest to report a position."
+                raise NotAValueError(msg, shown=shown(value)) from None
+        try:
+            return self._index[value]
+        except (KeyError, TypeError):
+            msg = "is not one of the labels; use domain.labels to see them, or domain.nearest for positions."
+            raise OutsideDomainError(msg, shown=shown(value)) from None
+
+    def encode_labels(self, values: Sequence[Any], place: Callable[[int], str]) -> NDArray[np.int64]:
+        """The indices of many labels; the error names positions, never labels."""
+        found = [self._index.get(value, -1) if isinstance(value, (str, int)) else -1 for value in values]
+        indices = np.array(found, dtype=np.int64)
+        unknown = np.flatnonzero(indices < 0)
+        if len(unknown):
+            msg = (
+                f"{len(unknown)} of {len(found)} values cannot be reported: {place(int(unknown[0]))} is not one of the "
+                "labels; use domain.labels to see them, or domain.nearest for positions."
+            )
+            raise OutsideDomainError(msg)
+        return indices
+
+    def decode(self, index: int) -> Any:  # noqa: ANN401
+        return index if self.labels is None else self.labels[index]
+
+    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+        return indices if self.labels is None else np.array(self.labels)[indices]
+
+    def codec(self, dtype: np.dtype[Any], outputs: SetDomain, outside: Outside) -> Codec:
+        if outside == "clip":
+            msg = "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
+            raise InputError(msg)
+        return self._rows.codec(dtype, outputs._rows, outside)
+
+    def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
+        refusal = self._rows.explain(values, outside, place)
+        hint = "; values are row numbers, use domain.nearest to report positions."
+        return type(refusal)(str(refusal).split("; ")[0] + hint)
+
+    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        return self._rows._troubles(values)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.to_spec() == other.to_spec()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.size, self.labels))
+
+
+def check_labels(labels: Any, size: int | None, problems: Problems) -> tuple[Any, ...] | None:  # noqa: ANN401
+    """Labels as a tuple of distinct strings or whole numbers, one a value."""
+    if size is not None and size > MAX_SIZE:
+        problems.add(f"Expected at most 2^31 values, got {size}.")
+    if labels is None:
+        return None
+    names = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+    if size is not None and len(names) != size:
+        problems.add(f"Expected {size} labels, one a value, got {len(names)}.")
+    kinds = {type(name) for name in names}
+    if kinds not in ({str}, {int}):
+        problems.add("Expected labels as strings, or all as whole numbers; convert them with str.")
+    elif len(set(names)) != len(names):
+        problems.add(f"Expected distinct labels, got {len(names) - len(set(names))} duplicates; rename them.")
+    return names

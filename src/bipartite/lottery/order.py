@@ -1,0 +1,92 @@
+"""Which outputs are nearer, decided in whole numbers.
+
+Two machines' sines differ in the last bit, and a near-set of m ± 1 items breaks the proof of ε. So a set of points is
+held as vectors of whole numbers, or as whole-number ranks, and everything that decides a report compares those.
+
+The outputs of x are ordered by (distance, x itself first, index).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorOrder:
+    """Points as whole-number vectors; distances are squared euclidean or manhattan, below 2^53."""
+
+    vectors: NDArray[np.int64]
+    kind: Literal["squared", "manhattan"]
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def distances(self, x: int) -> NDArray[np.int64]:
+        """The distances from x to all points."""
+        difference = self.vectors - self.vectors[x]
+        if self.kind == "squared":
+            squared: NDArray[np.int64] = np.einsum("ij,ij->i", difference, difference)
+            return squared
+        absolute: NDArray[np.int64] = np.abs(difference).sum(axis=1)
+        return absolute
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankOrder:
+    """Items by the rank of their loss: ranks[x, y] grows with the loss of reporting y when x is true."""
+
+    ranks: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    def distances(self, x: int) -> NDArray[np.int64]:
+        """The ranks of all items for x."""
+        row: NDArray[np.int64] = self.ranks[x].astype(np.int64)
+        return row
+
+
+Order = VectorOrder | RankOrder
+
+
+@dataclass(frozen=True, slots=True)
+class Farthest:
+    """The last of the m nearest outputs of some x: all that is needed to tell near from far."""
+
+    distance: int
+    index: int
+    """Its index, or −1 when it is x itself, which comes first among equals."""
+
+    def near(self, x: int, distances: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which outputs are near, given their distances from x."""
+        index = np.arange(len(distances))
+        tied = distances == self.distance
+        mask: NDArray[np.bool_] = (distances < self.distance) | (tied & ((index == x) | (index <= self.index)))
+        return mask
+
+
+def farthest_near(x: int, distances: NDArray[np.int64], m: int) -> Farthest:
+    """The m-th output of x in order."""
+    bound = int(np.partition(distances, m - 1)[m - 1])
+    # Among those at this distance, how many are still needed; x itself is served first.
+    needed = m - int((distances < bound).sum())
+    tied = np.flatnonzero(distances == bound)
+    if distances[x] == bound:
+        if needed == 1:
+            return Farthest(bound, -1)
+        tied, needed = tied[tied != x], needed - 1
+    return Farthest(bound, int(tied[needed - 1]))
+
+
+def ranks_of(losses: NDArray[np.float64]) -> NDArray[np.int32]:
+    """For each row of a matrix the rank of each loss, equal losses sharing one."""
+    ranks = np.empty(losses.shape, dtype=np.int32)
+    for x, row in enumerate(losses):
+        ranks[x] = np.unique(row, return_inverse=True)[1]
+    return ranks

@@ -1,0 +1,98 @@
+"""The lottery on a set of points: the m nearest outputs hold ``near`` tickets each, all others ``far``.
+
+Draw by tries: take u uniform on 0 … M·a − 1; y = u div a and t = u mod a; keep y if it is near or t < b, else try
+again. Each output is kept with its tickets over M·a, the same law as on a line, and a point needs to know only its m-th
+neighbour. Where more than 16 tries would be expected, the near outputs of x are listed and the line's rule is used.
+
+The chance that a try is kept is W/(M·a), the same for every x: the number of tries tells nothing about x.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.lottery.line import WORD_BITS
+from bipartite.lottery.order import farthest_near
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.order import Order
+    from bipartite.lottery.tickets import Tickets
+    from bipartite.lottery.words import Stream
+
+MOST_EXPECTED_TRIES: Final = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointLottery:
+    """Everything that a draw on a set of points needs, as whole numbers."""
+
+    order: Order
+    m: int
+    tickets: Tickets
+    by_list: bool
+    """Whether near outputs are listed (the line's rule) instead of tried."""
+    word_bits: int = WORD_BITS
+    """64; smaller only in tests, which draw with every word there is."""
+    total: int = field(init=False)
+    near_total: int = field(init=False)
+    drawn_from: int = field(init=False)
+    """How many tickets a word draws from: W by list, M·a by tries."""
+    redraw_below: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        total = self.tickets.total(self.m, len(self.order))
+        drawn_from = total if self.by_list else len(self.order) * self.tickets.near
+        object.__setattr__(self, "total", total)
+        object.__setattr__(self, "near_total", self.m * self.tickets.near)
+        object.__setattr__(self, "drawn_from", drawn_from)
+        object.__setattr__(self, "redraw_below", 2**self.word_bits % drawn_from)
+
+    @property
+    def inputs(self) -> int:
+        """N, the number of points."""
+        return len(self.order)
+
+    @property
+    def outputs(self) -> int:
+        """M, the same."""
+        return len(self.order)
+
+    def near(self, x: int) -> NDArray[np.bool_]:
+        """Which outputs are near x."""
+        distances = self.order.distances(x)
+        return farthest_near(x, distances, self.m).near(x, distances)
+
+    def draw(self, x: int, stream: Stream) -> int:
+        """One report for input x, in plain Python and NumPy; takes O(N) steps to find its m-th neighbour."""
+        near = self.near(x)
+        if self.by_list:
+            return self._output_of(near, self._ticket(stream))
+        while True:
+            y, ticket = divmod(self._ticket(stream), self.tickets.near)
+            if near[y] or ticket < self.tickets.far:
+                return y
+
+    def _ticket(self, stream: Stream) -> int:
+        """A uniform whole number below ``drawn_from``."""
+        bits = self.word_bits
+        low_half = (1 << bits) - 1
+        while True:
+            product = stream.word() * self.drawn_from
+            if product & low_half >= self.redraw_below:
+                return product >> bits
+
+    def _output_of(self, near: NDArray[np.bool_], ticket: int) -> int:
+        """The output that holds this ticket: near outputs first, each kind in ascending order."""
+        if ticket < self.near_total:
+            return int(np.flatnonzero(near)[ticket // self.tickets.near])
+        return int(np.flatnonzero(~near)[(ticket - self.near_total) // self.tickets.far])
+
+
+def needs_list(m: int, outputs: int, tickets: Tickets) -> bool:
+    """Whether more than 16 tries would be expected: M·a > 16·W."""
+    return outputs * tickets.near > MOST_EXPECTED_TRIES * tickets.total(m, outputs)

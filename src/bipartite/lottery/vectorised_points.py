@@ -1,0 +1,87 @@
+"""The bulk draw on points without a compiler: the same reports from the same words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bipartite.lottery.vectorised import high_half
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.points import PointLottery
+
+
+class TriedPoints:
+    """Draws by tries, one word after another, as the scalar draw does."""
+
+    __slots__ = ("_lottery",)
+
+    def __init__(self, lottery: PointLottery) -> None:
+        self._lottery = lottery
+
+    def draw(
+        self,
+        codes: NDArray[np.int64],
+        reports: NDArray[np.int64],
+        words: NDArray[np.uint64],
+        code_offset: int,  # noqa: ARG002 (points are their own codes)
+        report_offset: int,  # noqa: ARG002
+    ) -> tuple[int, int, bool]:
+        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+        lottery = self._lottery
+        if not len(codes) or not ((codes >= 0) & (codes < lottery.inputs)).all():
+            return 0, 0, not len(codes)
+        kept = (words * np.uint64(lottery.drawn_from)) >= np.uint64(lottery.redraw_below)
+        outputs, rest = np.divmod(high_half(words, lottery.drawn_from), np.uint64(lottery.tickets.near))
+        always = (rest < np.uint64(lottery.tickets.far)).tolist()
+        near = {x: lottery.near(x) for x in np.unique(codes).tolist()}
+        done = 0
+        for j, (is_kept, y) in enumerate(zip(kept.tolist(), outputs.tolist(), strict=True)):
+            if is_kept and (always[j] or near[int(codes[done])][y]):
+                reports[done] = y
+                done += 1
+                if done == len(codes):
+                    return done, j + 1, True
+        return done, len(words), True
+
+
+class ListedPoints:
+    """Draws by the line's rule over the listed near outputs of each value."""
+
+    __slots__ = ("_lottery",)
+
+    def __init__(self, lottery: PointLottery) -> None:
+        self._lottery = lottery
+
+    def draw(
+        self,
+        codes: NDArray[np.int64],
+        reports: NDArray[np.int64],
+        words: NDArray[np.uint64],
+        code_offset: int,  # noqa: ARG002 (points are their own codes)
+        report_offset: int,  # noqa: ARG002
+    ) -> tuple[int, int, bool]:
+        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+        lottery = self._lottery
+        if not len(codes) or not ((codes >= 0) & (codes < lottery.inputs)).all():
+            return 0, 0, not len(codes)
+        # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
+        kept = (words * np.uint64(lottery.drawn_from)) >= np.uint64(lottery.redraw_below)
+        positions = np.flatnonzero(kept)[: len(codes)]
+        done = len(positions)
+        used = int(positions[-1]) + 1 if done == len(codes) else len(words)
+        ticket = high_half(words[positions], lottery.drawn_from)
+        is_near = ticket < np.uint64(lottery.near_total)
+        near_item = (ticket // np.uint64(lottery.tickets.near)).view(np.int64)
+        far_item = ((ticket - np.uint64(lottery.near_total)) // np.uint64(lottery.tickets.far)).view(np.int64)
+        for x in np.unique(codes[:done]).tolist():
+            mask = lottery.near(x)
+            mine = codes[:done] == x
+            chosen = mine & is_near
+            reports[:done][chosen] = np.flatnonzero(mask)[near_item[chosen]]
+            chosen = mine & ~is_near
+            reports[:done][chosen] = np.flatnonzero(~mask)[far_item[chosen]]
+        return done, used, True

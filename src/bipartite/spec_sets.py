@@ -1,0 +1,80 @@
+"""Points and items in a portable description: the whole numbers that decide which outputs are near."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from bipartite.domains import Items, Points
+from bipartite.domains.points import MAX_DISTANCE, UNIT
+from bipartite.domains.sets import check_labels
+from bipartite.errors import Problems, is_one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+
+_MAX_BITS: Final = 1100
+_MAX_COORDINATE: Final = 2**53 - 1
+# A unit vector × 2^25, rounded: its length is off by less than one.
+_UNIT_TOLERANCE: Final = 1.0
+
+
+def read_set(domain: Mapping[str, Any], problems: Problems) -> Domain | None:
+    """The points or items that a spec describes, or None with the problems added."""
+    kind, described = next(iter(domain.items()))
+    fields = ({"metric", "vectors"}, {"metric", "vectors", "bits"}) if kind == "points" else ({"ranks"},)
+    if not isinstance(described, dict) or set(described) - {"labels"} not in fields:
+        problems.add(
+            "Expected points as {'metric': …, 'vectors': …} with 'bits' unless haversine, items as {'ranks': …}, "
+            "both with 'labels' or without."
+        )
+        return None
+    array = _whole_matrix(described["vectors" if kind == "points" else "ranks"])
+    if array is None:
+        problems.add("Expected vectors or ranks as rows of whole numbers of one length, two rows or more.")
+        return None
+    labels = described.get("labels")
+    if labels is not None and not isinstance(labels, list):
+        problems.add("Expected labels as a list.")
+        return None
+    names = check_labels(labels, len(array), problems)
+    if kind == "items":
+        if array.shape[0] != array.shape[1] or array.min() < 0 or array.max() >= len(array):
+            problems.add("Expected ranks as a square matrix of whole numbers from 0 to N − 1.")
+        return None if problems else Items.restore(array.astype(np.int32), names)
+    _check_vectors(described, array, problems)
+    return None if problems else Points.restore(described["metric"], array, described.get("bits", 0), names)
+
+
+def _check_vectors(described: Mapping[str, Any], vectors: NDArray[np.int64], problems: Problems) -> None:
+    metric = described["metric"]
+    if not is_one_of(metric, ("euclidean", "manhattan", "haversine")):
+        problems.add("Expected metric 'euclidean', 'manhattan' or 'haversine'.")
+    elif metric == "haversine":
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+        if "bits" in described or vectors.shape[1] != 3 or (np.abs(lengths - UNIT) > _UNIT_TOLERANCE).any():  # noqa: PLR2004
+            problems.add("Expected haversine vectors as three whole numbers of length 2^25, without bits.")
+    else:
+        bits = described.get("bits")
+        if type(bits) is not int or abs(bits) > _MAX_BITS:
+            problems.add("Expected bits as a whole number, the power of two of the unit of the vectors.")
+        width = [int(each) for each in np.ptp(vectors, axis=0)]
+        if (sum(width) if metric == "manhattan" else sum(each**2 for each in width)) > MAX_DISTANCE:
+            problems.add("Expected vectors whose distances stay below 2^53.")
+
+
+def _whole_matrix(rows: object) -> NDArray[np.int64] | None:
+    """Rows of whole numbers below 2^53 as a matrix, or None."""
+    if not isinstance(rows, list) or len(rows) < 2 or not isinstance(rows[0], list) or not rows[0]:  # noqa: PLR2004
+        return None
+    for row in rows:
+        if not isinstance(row, list) or len(row) != len(rows[0]):
+            return None
+        if any(type(each) is not int or abs(each) > _MAX_COORDINATE for each in row):
+            return None
+    return cast("NDArray[np.int64]", np.array(rows, dtype=np.int64))

@@ -1,0 +1,293 @@
+"""BRR on points and items: m, near-sets, promises, draws and quality, against brute force."""
+
+import json
+import os
+import pickle
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bipartite import BRR, Items, Points, expected_loss, fixed_words, from_spec, insecure_seed, local_loss, share_within, verify
+from bipartite.design import algorithm_2, sets as set_design
+from bipartite.errors import DesignError, InputError, OutsideDomainError
+from bipartite.lottery import PointLottery, Tickets, draw_many
+from bipartite.lottery.compiled_points import CompiledTries, NearestTable
+from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
+from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
+from bipartite.quality import constant_loss, constant_share_within
+from bipartite.spec import canonical_json, load_spec
+from tests.lottery.test_draw import EveryWord
+from tests.oracle import number
+from tests.strategies import epsilons
+from tests.strategies_sets import items, points, sets
+
+DATA = os.environ.get("BIPARTITE_DATA")
+
+
+def nearest_by_sorting(domain, x, m):
+    """The m nearest by (loss, itself first, index), with losses as the domain gives them."""
+    losses = domain.losses(x)
+    return set(sorted(range(len(domain)), key=lambda y: (losses[y], y != x, y))[:m])
+
+
+@st.composite
+def mechanisms(draw, domains=sets):
+    domain = draw(domains)
+    m = draw(st.one_of(st.sampled_from(["safe", "best"]), st.integers(1, max(1, len(domain) - 1))))
+    return BRR(domain, draw(epsilons), m=m)
+
+
+@settings(max_examples=300)
+@given(sets, epsilons)
+def test_m_is_algorithm_2_by_brute_force_in_exact_arithmetic(domain, epsilon):
+    rows = [domain.losses(x).tolist() for x in range(len(domain))]
+    expected = algorithm_2(rows, epsilon).m
+    assert set_design.safe_m_of_set(domain, set_design.Epsilon.of(epsilon)) == expected
+
+
+@settings(max_examples=150)
+@given(sets, epsilons)
+def test_the_compiled_search_finds_the_same_m(domain, epsilon):
+    from bipartite.design.compiled_sets import CompiledRows
+
+    budget = set_design.Epsilon.of(epsilon)
+    excess = float(mpmath.exp(number(epsilon))) - 1
+    counts, certain = np.zeros(len(domain), dtype=np.int64), np.zeros(len(domain), dtype=bool)
+    CompiledRows(domain).count(0, len(domain), excess, 16, counts, certain)
+    for x in range(len(domain)):
+        if certain[x]:
+            assert counts[x] == set_design.raised(set_design.exact_losses(domain.losses(x).tolist()), budget)
+
+
+def test_a_constant_row_is_never_decided_by_floats():
+    count, certain = set_design.count_raised(np.full(7, 0.1), 1.7)
+    assert not certain
+    assert count >= 1
+    assert BRR(Items(None, loss=np.ones((7, 7))), 1).m == 1
+
+
+@settings(max_examples=300)
+@given(mechanisms())
+def test_every_near_set_is_the_m_nearest_also_from_the_spec_alone(mechanism):
+    domain = mechanism.domain
+    reread = load_spec(canonical_json(mechanism.to_spec()))
+    for x in range(len(domain)):
+        near = np.flatnonzero(mechanism.lottery.near(x)).tolist()
+        assert set(near) == nearest_by_sorting(domain, x, mechanism.m)
+        assert np.flatnonzero(reread.lottery.near(x)).tolist() == near
+
+
+@settings(max_examples=200)
+@given(mechanisms())
+def test_every_brr_on_a_set_keeps_its_promise(mechanism):
+    lottery = mechanism.lottery
+    size = len(mechanism.domain)
+    rows = np.array([np.where(lottery.near(x), lottery.tickets.near, lottery.tickets.far) for x in range(size)], dtype=object)
+    assert {sum(row) for row in rows} == {lottery.total}
+    assert size * lottery.tickets.near <= 2**52
+    ratio = max(Fraction(max(column), min(column)) for column in rows.T)
+    certificate = verify(mechanism)
+    assert certificate.ratio == ratio
+    assert certificate.holds
+    exact = number(mechanism.epsilon_decimal)
+    realised = mpmath.log(mpmath.mpf(lottery.tickets.near) / lottery.tickets.far)
+    assert exact - min(mpmath.mpf("1e-6"), exact / 1000) <= realised <= exact
+    assert np.allclose(mechanism.matrix(), (rows / lottery.total).astype(float))
+
+
+@settings(max_examples=200)
+@given(sets, epsilons)
+def test_theorem_4_no_value_does_worse_than_under_grr_and_all_together_better_when_m_grows(domain, epsilon):
+    brr, grr = BRR(domain, epsilon), BRR(domain, epsilon, m=1)
+    # With off-diagonal ties the item itself stays first, so GRR is m = 1 in the same order.
+    difference = local_loss(grr) - local_loss(brr)
+    scale = max(1e-300, max(np.abs(domain.losses(x)).max() for x in range(len(domain))))
+    assert (difference >= -1e-9 * scale).all()
+    if brr.m > 1:
+        assert difference.sum() > 0
+
+
+@settings(max_examples=100)
+@given(mechanisms(), st.floats(0, 10), st.randoms())
+def test_quality_equals_the_matrix(mechanism, distance, random):
+    domain, matrix = mechanism.domain, mechanism.matrix()
+    losses = domain.loss_matrix()
+    local = (matrix * losses).sum(axis=1)
+    assert local_loss(mechanism) == pytest.approx(local, abs=1e-9, rel=1e-9)
+    assert expected_loss(mechanism) == pytest.approx(local.mean(), abs=1e-9, rel=1e-9)
+    prior = np.array([random.random() + 0.01 for _ in local])
+    prior /= prior.sum()
+    assert expected_loss(mechanism, prior) == pytest.approx(prior @ local, abs=1e-9, rel=1e-9)
+    assert share_within(mechanism, distance) == pytest.approx((matrix * (losses <= distance)).sum(axis=1).mean())
+    assert constant_loss(domain) == pytest.approx(losses.mean(axis=0).min(), abs=1e-9)
+    best = int(np.argmin(losses.sum(axis=0)))
+    assert constant_share_within(domain, distance) == pytest.approx((losses[:, best] <= distance).mean())
+
+
+@settings(max_examples=100)
+@given(sets, epsilons, st.lists(st.integers(0, 9), min_size=12, max_size=12))
+def test_the_best_m_has_the_least_expected_loss(domain, epsilon, weights):
+    raw = np.array(weights[: len(domain)], dtype=float) + 1e-3
+    for prior in (None, raw / raw.sum()):
+        chosen = BRR(domain, epsilon, m="best", prior=prior)
+        flat = np.full(len(domain), 1 / len(domain)) if prior is None else prior
+        losses = domain.loss_matrix()
+        every = [flat @ (BRR(domain, epsilon, m=m).matrix() * losses).sum(axis=1) for m in range(1, len(domain))]
+        assert flat @ (chosen.matrix() * losses).sum(axis=1) == pytest.approx(min(every), abs=1e-8 * np.abs(losses).max() + 1e-300)
+
+
+BITS = 9
+LINE_OF_FIVE = VectorOrder(np.array([[0], [1], [2], [4], [9]]), "squared")
+SQUARE = VectorOrder(np.array([[0, 0], [0, 1], [1, 0], [1, 1], [5, 5], [2, 2]]), "manhattan")
+RANKED = RankOrder(np.array([[0, 1, 1, 2], [1, 0, 2, 1], [0, 0, 0, 0], [3, 2, 1, 0]], dtype=np.int32))
+
+
+@pytest.mark.parametrize("order", [LINE_OF_FIVE, SQUARE, RANKED], ids=["squared", "manhattan", "ranks"])
+@pytest.mark.parametrize("tickets", [Tickets(2, 1), Tickets(5, 2), Tickets(37, 4)], ids=str)
+@pytest.mark.parametrize("by_list", [False, True])
+def test_over_all_words_every_output_gets_exactly_its_tickets(order, tickets, by_list):
+    for m in range(1, len(order)):
+        lottery = PointLottery(order, m, tickets, by_list, BITS)
+        for x in range(len(order)):
+            drawn = Counter()
+            for word in range(2**BITS):
+                try:
+                    drawn[lottery.draw(x, EveryWord(word))] += 1
+                except EveryWord.RedrawnError:
+                    drawn["again"] += 1
+            near = lottery.near(x)
+            assert near.sum() == m
+            rounds = 2**BITS // lottery.drawn_from
+            held = {y: rounds * (tickets.near if near[y] else tickets.far) for y in range(len(order))}
+            assert drawn == Counter({**held, "again": 2**BITS - sum(held.values())})
+
+
+@settings(max_examples=60)
+@given(mechanisms(), st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=60), st.data())
+def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
+    lottery = mechanism.lottery
+    codes = data.draw(st.lists(st.integers(0, lottery.inputs - 1), min_size=1, max_size=40))
+    words = [0, *words]
+    for by_list, kinds in ((True, [ListedPoints]), (False, [TriedPoints, CompiledTries])):
+        each = PointLottery(lottery.order, lottery.m, lottery.tickets, by_list)
+        source = fixed_words(words)
+        expected = []
+        try:
+            for code in codes:
+                expected.append(each.draw(code, source))  # noqa: PERF401 (stops when the words run out)
+        except Exception as error:  # noqa: BLE001
+            assert "ran out" in str(error)  # noqa: PT017
+        for kind in kinds:
+            reports = np.full(len(codes), -1)
+            done, used, inside = kind(each).draw(np.array(codes), reports, np.array(words, dtype=np.uint64), 0, 0)
+            assert inside
+            assert reports[:done].tolist() == expected
+            assert done == len(expected)
+            if done == len(codes):
+                assert used == len(words) - int(repr(source).split(", ")[1].split()[0])
+
+
+@pytest.mark.parametrize("kind", [TriedPoints, CompiledTries, ListedPoints])
+@pytest.mark.parametrize("code", [-1, 5, 2**62, -(2**63)])
+def test_a_code_outside_is_noticed(kind, code):
+    lottery = PointLottery(LINE_OF_FIVE, 2, Tickets(5, 2), kind is ListedPoints)
+    words = np.random.default_rng(1).integers(0, 2**64, 50, dtype=np.uint64)
+    assert not kind(lottery).draw(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0)[2]
+    assert kind(lottery).draw(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)
+
+
+@settings(max_examples=100)
+@given(st.one_of(points(30), items(20)), st.data())
+def test_the_table_of_mth_neighbours_is_what_each_row_says(domain, data):
+    m = data.draw(st.integers(1, len(domain) - 1)) if len(domain) > 1 else 1
+    table = NearestTable(domain.order, m)
+    for x in range(len(domain)):
+        farthest = farthest_near(x, domain.order.distances(x), m)
+        assert (farthest.distance, farthest.index) == (table.farthest[x], table.last[x])
+
+
+def test_reports_do_not_depend_on_threads_or_kernels():
+    rng = np.random.default_rng(1)
+    mechanism = BRR(Points(rng.uniform([-60, -180], [60, 180], (300, 2)), metric="haversine"), 1)
+    values = rng.integers(0, 300, 2**20 + 5000)
+    one = mechanism.privatize(values, rng=insecure_seed(1))
+    two = mechanism.privatize(values, rng=insecure_seed(1), threads=2)
+    assert (one == two).all()
+    plain = draw_many(
+        mechanism.lottery,
+        mechanism.domain.codec(values.dtype, mechanism.outputs, "error"),
+        values[:3000],
+        insecure_seed(1),
+        kernel=TriedPoints(mechanism.lottery),
+    )
+    assert (plain == one[:3000]).all()
+
+
+def test_few_tries_are_expected_or_near_outputs_are_listed():
+    rng = np.random.default_rng(1)
+    domain = Points(rng.uniform(0, 1, (200, 2)))
+    assert BRR(domain, 1).to_spec()["draw"] == "tries"
+    listed = BRR(domain, 8)
+    assert listed.to_spec()["draw"] == "list"
+    assert from_spec(listed.to_spec()) == listed
+    values = rng.integers(0, 200, 5000)
+    assert listed.privatize(values, rng=insecure_seed(2)).tolist() == [
+        listed.privatize(int(value), rng=source) for source in [insecure_seed(2)] for value in values
+    ]
+
+
+@given(mechanisms())
+def test_specs_and_pickles_of_sets_come_back(mechanism):
+    spec = mechanism.to_spec()
+    assert load_spec(json.dumps(spec)) == mechanism
+    assert pickle.loads(pickle.dumps(mechanism)) == mechanism
+    assert verify(load_spec(json.dumps(spec))) == verify(mechanism)
+
+
+def test_padding_a_set_is_refused():
+    with pytest.raises(InputError, match="Expected edges='clamped' on points and items, which have no ends to pad"):
+        BRR(Items(None, loss=[[0, 1], [1, 0]]), 1, edges="padded")
+    with pytest.raises(DesignError, match="ε=0.00000000000001 is too small for N=2: .* smallest ε for N=2 is about"):
+        BRR(Items(None, loss=[[0, 1], [1, 0]]), "1e-14")
+
+
+def test_progress_is_told_how_many_rows_are_done():
+    done = []
+    BRR(Points(np.random.default_rng(1).uniform(0, 1, (50, 2))), 1, progress=done.append)
+    assert sum(done) == 50
+
+
+@pytest.mark.parametrize(("epsilon", "m", "grr", "brr", "best"), [("2", 30, 0.634, 0.714, 0.801)])
+def test_jaccard_gives_the_reference_utilities(epsilon, m, grr, brr, best):
+    domain = Items.tanimoto(np.arange(1, 101))
+    assert -expected_loss(BRR(domain, epsilon, m=1)) == pytest.approx(grr, abs=6e-4)
+    assert -expected_loss(BRR(domain, epsilon)) == pytest.approx(brr, abs=6e-4)
+    chosen = BRR(domain, epsilon, m="best")
+    assert chosen.m == m
+    assert -expected_loss(chosen) == pytest.approx(best, abs=6e-4)
+
+
+@pytest.mark.data
+@pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder of data sets")
+def test_the_authors_places_give_the_reference_errors():
+    places = Points(np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
+    for epsilon, grr, brr, best in (("0.5", 2066, 1870, 1847), ("1", 2063, 1683, 1637), ("2", 2054, 1311, 1243)):
+        assert expected_loss(BRR(places, epsilon, m=1)) == pytest.approx(grr, abs=1)
+        assert expected_loss(BRR(places, epsilon)) == pytest.approx(brr, abs=1)
+        assert expected_loss(BRR(places, epsilon, m="best")) == pytest.approx(best, abs=1)
+    assert constant_loss(places) == pytest.approx(1487, abs=1)
+    rank = np.linalg.matrix_rank(BRR(places, 1).matrix())
+    assert rank == 810
+
+
+def test_an_unknown_row_is_refused_everywhere():
+    mechanism = BRR(Points([[0, 0], [0, 1], [5, 5]]), 1)
+    for values in (3, [0, 3], np.array([0, -1])):
+        with pytest.raises(OutsideDomainError, match="use domain.nearest to report"):
+            mechanism.privatize(values)
