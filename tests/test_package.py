@@ -9,7 +9,7 @@ import pytest
 
 import bipartite
 
-HEAVY = ["numba", "llvmlite", "scipy", "pandas", "pyarrow", "matplotlib", "polars", "sklearn", "torch"]
+HEAVY = ["numba", "llvmlite", "scipy", "pandas", "pyarrow", "matplotlib", "polars", "narwhals", "sklearn", "torch"]
 
 
 def run(code, **settings):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
     from bipartite.mechanisms import BRR as BRR
+    from bipartite.mechanisms import Record as Record
     from bipartite.quality import expected_loss as expected_loss
     from bipartite.quality import local_loss as local_loss
     from bipartite.quality import share_within as share_within
@@ -43,6 +44,7 @@ _HOME = {
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
     "Points": "bipartite.domains",
+    "Record": "bipartite.mechanisms",
     "design": "bipartite.design",
     "errors": "bipartite.errors",
     "expected_loss": "bipartite.quality",

@@ -23,6 +23,11 @@ a scalar call and nowhere else: not for arrays, and not in ``repr``, ``args`` or
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self
+
 
 class BipartiteError(Exception):
     """Anything that bipartite raises on purpose."""
@@ -74,6 +79,13 @@ class DataError(BipartiteError, ValueError):
     def __reduce__(self) -> tuple[type[DataError], tuple[object, ...]]:
         return type(self), self.args
 
+    def of_attribute(self, name: str) -> Self:
+        """The same error about a value of this attribute."""
+        message = super().__str__()
+        if self._shown is None:
+            return type(self)(f"{name}: {message}")
+        return type(self)(message, shown=f"{name}: {self._shown}")
+
 
 class OutsideDomainError(DataError):
     """A value lies outside the domain."""
@@ -93,6 +105,13 @@ class WordsExhaustedError(BipartiteError, RuntimeError):
 
 class MissingExtraError(BipartiteError, ImportError):
     """An optional part of bipartite is not installed."""
+
+
+def of_attribute(error: InputError | DataError, name: str) -> InputError | DataError:
+    """The same error, with the name of the attribute of a record that it is about."""
+    if isinstance(error, DataError):
+        return error.of_attribute(name)
+    return type(error)(f"{name}: {error}")
 
 
 def shown(value: object) -> str:

@@ -1,9 +1,9 @@
-"""Values come in a container and reports go back in the same kind: numbers, lists, tuples, NumPy arrays."""
+"""A batch: the values of a container and the way back; and how lists, tuples and NumPy arrays become one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import numpy as np
 
@@ -22,12 +22,19 @@ _NULLS_HINT: Final = (
 )
 
 
+class Rebuild(Protocol):
+    """The way back from reports to the container that the values came in."""
+
+    def __call__(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None, /) -> Any:  # noqa: ANN401
+        """These reports in the caller's container, with its own kind of null where ``hidden`` is true."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """The values of a container as one flat array, and the way back."""
 
     values: NDArray[Any]
-    rebuild: Callable[[NDArray[Any]], Any]
+    rebuild: Rebuild
     place: Callable[[int], str]
     """Names the position of a value of the flat array in the caller's container."""
 
@@ -37,68 +44,84 @@ def is_scalar(values: object) -> bool:
     return isinstance(values, (int, float, str, bytes, np.generic)) or values is None
 
 
-def open_batch(values: object, nulls: Nulls, *, whole: bool) -> Batch:
-    """The values of a list, tuple or NumPy array of numbers; ``whole`` says that the domain holds whole numbers."""
-    if isinstance(values, (list, tuple)):
-        return _open_sequence(values, nulls, whole=whole)
-    if isinstance(values, np.ma.MaskedArray):
+def position_in_values(position: int) -> str:
+    """The name of a position in a container of one dimension."""
+    return f"values[{position}]"
+
+
+def open_column(
+    flat: NDArray[Any],
+    nulls: Nulls,
+    rebuild: Rebuild,
+    *,
+    missing: NDArray[np.bool_] | None = None,
+    place: Callable[[int], str] = position_in_values,
+) -> Batch:
+    """A batch of numbers, less those that are missing: every converter ends here.
+
+    ``missing`` marks the nulls among ``flat``, where any number may stand; it is None where there are none.
+    """
+    if missing is not None and nulls == "error":
+        raise missing_error(int(missing.sum()), len(flat), place(int(missing.argmax())))
+    flat = np.ascontiguousarray(flat, dtype=flat.dtype.newbyteorder("="))
+    gone = missing
+    if nulls == "keep" and flat.dtype.kind == "f":
+        # NaN stays NaN beside nulls of another kind.
+        nan = np.isnan(flat)
+        gone = nan if missing is None else nan | missing
+    if gone is None or not gone.any():
+        return Batch(flat, rebuild, place)
+    there = np.flatnonzero(~gone)
+
+    def refill(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
+        # Every place is written, so that nothing of the caller's values lies under a null.
+        filled = np.full(len(flat), np.nan if reports.dtype.kind == "f" else 0, dtype=reports.dtype)
+        filled[there] = reports
+        nowhere = missing
+        if hidden is not None:
+            nowhere = np.zeros(len(flat), dtype=bool) if missing is None else missing.copy()
+            nowhere[there] = hidden
+        return rebuild(filled, nowhere)
+
+    return Batch(flat[there], refill, lambda position: place(int(there[position])))
+
+
+def open_array(array: NDArray[Any], nulls: Nulls) -> Batch:
+    """The values of a NumPy array of any shape."""
+    if isinstance(array, np.ma.MaskedArray):
         msg = "Expected values without a mask, got a masked array; pass values.compressed()."
         raise InputError(msg)
-    if isinstance(values, np.ndarray):
-        return _open_array(values, nulls)
-    msg = (
-        f"Expected values as a number, a list or a NumPy array, got {type(values).__name__}; "
-        "convert it first, for example with .to_numpy()."
-    )
-    raise InputError(msg)
-
-
-def _open_array(array: NDArray[Any], nulls: Nulls) -> Batch:
     if array.dtype.kind not in "iuf":
         hint = "use .astype(int)" if array.dtype.kind == "b" else "use .astype(float) or .astype(int)"
         msg = f"Expected an array of whole numbers or floats, got {array.dtype}; {hint}."
         raise InputError(msg)
     shape = array.shape
-    flat = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(-1)
 
     def place(position: int) -> str:
         return f"values[{', '.join(str(int(at)) for at in np.unravel_index(position, shape))}]"
 
-    if nulls == "keep" and flat.dtype.kind == "f":
-        missing = np.isnan(flat)
-        if missing.any():
-            return _without(flat, missing, place, lambda filled: filled.reshape(shape))
-    return Batch(flat, lambda reports: reports.reshape(shape), place)
+    def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> NDArray[Any]:
+        # NumPy's numbers have no null of their own; a mask is its way to say so.
+        masked = reports if hidden is None else np.ma.MaskedArray(reports, hidden)
+        return masked.reshape(shape)
+
+    return open_column(np.ravel(array), nulls, rebuild, place=place)
 
 
-def _without(
-    flat: NDArray[Any],
-    missing: NDArray[np.bool_],
-    place: Callable[[int], str],
-    rebuild: Callable[[NDArray[Any]], Any],
-) -> Batch:
-    """A batch of the values that are there; NaN goes back where one was missing."""
-    there = np.flatnonzero(~missing)
-
-    def refill(reports: NDArray[Any]) -> Any:  # noqa: ANN401
-        filled = np.full(len(flat), np.nan, dtype=reports.dtype)
-        filled[there] = reports
-        return rebuild(filled)
-
-    return Batch(flat[there], refill, lambda position: place(int(there[position])))
-
-
-def _open_sequence(values: Sequence[Any], nulls: Nulls, *, whole: bool) -> Batch:
+def open_sequence(values: Sequence[Any], nulls: Nulls, *, whole: bool) -> Batch:
+    """The values of a list or tuple; ``whole`` says that the domain holds whole numbers."""
     kind = tuple if isinstance(values, tuple) else list
     missing = [at for at, value in enumerate(values) if value is None]
     if missing and nulls == "error":
-        raise missing_error(missing, len(values))
+        raise missing_error(len(missing), len(values), f"values[{missing[0]}]")
     there = [value for value in values if value is not None] if missing else values
     positions = [at for at, value in enumerate(values) if value is not None] if missing else range(len(values))
     array = _numbers(there, positions, whole=whole)
 
-    def rebuild(reports: NDArray[Any]) -> Any:  # noqa: ANN401
+    def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
         found = reports.tolist()
+        if hidden is not None:
+            found = [None if hide else report for report, hide in zip(found, hidden.tolist(), strict=True)]
         if missing:
             filled: list[Any] = [None] * len(values)
             for at, report in zip(positions, found, strict=True):
@@ -136,9 +159,9 @@ def _numbers(values: Sequence[Any], positions: Sequence[int], *, whole: bool) ->
             return np.array([as_double(value) for value in values], dtype=np.float64)
 
 
-def missing_error(missing: Sequence[int], size: int) -> NullError:
-    """The error for missing values of a container."""
-    return NullError(f"{len(missing)} of {size} values are missing, the first at values[{missing[0]}]; {_NULLS_HINT}")
+def missing_error(count: int, total: int, first: str) -> NullError:
+    """The error for missing values of a container; ``first`` names the position of one."""
+    return NullError(f"{count} of {total} values are missing, the first at {first}; {_NULLS_HINT}")
 
 
 def null_error() -> NullError:

@@ -27,17 +27,18 @@ def open_labels(values: object, nulls: Nulls, domain: SetDomain) -> Batch:
     flat: list[Any] = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
     positions = [at for at, value in enumerate(flat) if value is not None]
     if len(positions) < len(flat) and nulls == "error":
-        raise missing_error([at for at, value in enumerate(flat) if value is None], len(flat))
+        raise missing_error(len(flat) - len(positions), len(flat), f"values[{flat.index(None)}]")
 
     def place(position: int) -> str:
         return f"values[{', '.join(str(int(at)) for at in np.unravel_index(positions[position], shape))}]"
 
-    def rebuild(reports: NDArray[Any]) -> Any:  # noqa: ANN401
+    def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
         found: list[Any] = [None] * len(flat)
-        for at, report in zip(positions, reports.tolist(), strict=True):
-            found[at] = domain.decode(report)
+        hide = [False] * len(positions) if hidden is None else hidden.tolist()
+        for at, report, hiding in zip(positions, reports.tolist(), hide, strict=True):
+            found[at] = None if hiding else domain.decode(report)
         if isinstance(values, np.ndarray):
-            whole = len(positions) == len(flat)
+            whole = len(positions) == len(flat) and hidden is None
             return np.array(found, dtype=np.array(domain.labels).dtype if whole else object).reshape(shape)
         return tuple(found) if isinstance(values, tuple) else found
 

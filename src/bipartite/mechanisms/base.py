@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.containers import Batch
     from bipartite.domains import Domain, Outside
     from bipartite.lottery import Source
 
@@ -68,7 +69,10 @@ class Mechanism(Frozen, ABC):
         nulls: Nulls = "error",
         threads: int = 1,
     ) -> Any:  # noqa: ANN401
-        """Report each value: scalar, list, tuple or NumPy array in, the same kind out.
+        """Report each value: a number or a container in, the same kind out.
+
+        Containers are lists, tuples, NumPy arrays, pandas and Polars Series, Arrow arrays and chunked arrays. Name and
+        index are passed on as they are, so keep what is private out of them; they never influence a report.
 
         Parameters
         ----------
@@ -80,8 +84,8 @@ class Mechanism(Frozen, ABC):
             ``"error"`` refuses values outside the domain (the refusal itself tells that one was outside);
             ``"clip"`` moves them to the nearest end first, and is private.
         nulls
-            ``"error"`` refuses missing values; ``"keep"`` passes None (in lists) and NaN (in float arrays) through,
-            which publishes that the value is missing.
+            ``"error"`` refuses missing values; ``"keep"`` passes them through, as None in lists, NaN in float arrays
+            and the container's own null elsewhere, which publishes that the value is missing.
         threads
             Threads for large arrays. The reports do not depend on it.
 
@@ -89,21 +93,28 @@ class Mechanism(Frozen, ABC):
         ---------
         Each report alone is ε-LDP. n reports about one person spend n·ε.
         """
-        _check_options(outside, nulls, threads)
+        check_options(outside, nulls, threads)
         source = source_of(rng)
         if is_scalar(values):
             return self._privatize_one(values, None if rng is None else source, outside, nulls)
+        batch = self.open_batch(values, nulls)
+        return batch.rebuild(self.report_batch(batch, source, outside, threads), None)
+
+    def open_batch(self, values: object, nulls: Nulls) -> Batch:
+        """The values of a container; for what is built of mechanisms. People call ``privatize``."""
         if isinstance(self.domain, SetDomain) and self.domain.labels is not None:
-            batch = open_labels(values, nulls, self.domain)
-        else:
-            batch = open_batch(values, nulls, whole=self.domain.whole)
+            return open_labels(values, nulls, self.domain)
+        return open_batch(values, nulls, whole=self.domain.whole)
+
+    def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
+        """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""
         codec = self.domain.codec(batch.values.dtype, self.outputs, outside)
         try:
             reports = draw_many(self._lottery, codec, batch.values, source, threads=operator.index(threads))
         except ValuesRefusedError:
             refusal = self.domain.explain(batch.values, outside, batch.place)
         else:
-            return batch.rebuild(reports)
+            return reports
         raise refusal  # outside the handler, so that no inner exception travels with it
 
     def _privatize_one(self, value: Any, source: Source | None, outside: Outside, nulls: Nulls) -> Any:  # noqa: ANN401
@@ -142,7 +153,8 @@ class Mechanism(Frozen, ABC):
         return hash((type(self), self.domain, self._lottery))
 
 
-def _check_options(outside: object, nulls: object, threads: object) -> None:
+def check_options(outside: object, nulls: object, threads: object) -> None:
+    """Refuse options of ``privatize`` that are none, all at once."""
     problems = Problems()
     if not is_one_of(outside, ("error", "clip")):
         problems.add(f"Expected outside='error' or 'clip', got {shown(outside)}.")
