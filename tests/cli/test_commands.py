@@ -10,7 +10,7 @@ import pytest
 
 import bipartite
 from bipartite import BRR, Integers, from_spec, insecure_seed, verify
-from bipartite.cli import demo, design, main, output
+from bipartite.cli import demo, design, output
 from bipartite.cli.output import Progress
 
 SCHEMAS = Path(bipartite.__file__).parent / "cli" / "schemas"
@@ -20,22 +20,6 @@ AGES = ["--integers", "18..90", "--epsilon", "1"]
 def conforms(value, name):
     jsonschema.validate(value, json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
     return value
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Run a command; return (exit code, stdout, stderr)."""
-
-    def runner(*arguments, stdin=""):
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return runner
 
 
 def test_design_describes_the_mechanism_for_people_and_for_programs(run, tmp_path):
@@ -376,7 +360,7 @@ def test_a_reader_that_goes_away_is_no_error_message():
 
 def test_version_and_help_name_the_program(run):
     assert run("--version") == (0, f"bipartite {bipartite.__version__}\n", "")
-    for command in ("design", "report", "verify", "demo"):
+    for command in ("design", "report", "verify", "explain", "demo"):
         code, out, _ = run(command, "--help")
         assert code == 0
         assert f"usage: bipartite {command}" in out

@@ -51,5 +51,5 @@ def coasts() -> list[NDArray[np.float64]]:
 
 
 def _rows(file: str) -> list[dict[str, str]]:
-    with resources.files(__package__).joinpath(file).open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    lines = resources.files("bipartite.data").joinpath(file).read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(lines))
