@@ -1,11 +1,12 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from bipartite import BRR, Integers, Interval, expected_loss, share_within
+from bipartite import BRR, Integers, Interval, Points, expected_loss, share_within
 from bipartite.cli import demo, demo_page
 from bipartite.cli.demo_questions import Outcome, PlaceQuestion, Worth, ask, bands
 from bipartite.cli.output import Progress
@@ -56,7 +57,14 @@ def test_demo_shows_what_a_report_is_worth_and_is_honest_about_silence(run, tmp_
     code, out, err = run("demo", "--people", 20_000, "--output", tmp_path / "new" / "folder")
     assert (code, err) == (0, "")
     assert "20,000 made-up people" in out
-    for name in ("BRR, m = 27", "GRR", "always saying 54", "BRR, m = 151", "always saying 100,000"):
+    for name in (
+        "BRR, m = 27",
+        "GRR",
+        "always saying 54",
+        "BRR, m = 151",
+        "always saying 100,000",
+        "always saying Baghdad",
+    ):
         assert name in out
     file = tmp_path / "new" / "folder" / "demo.html"
     assert str(file) in out
@@ -87,6 +95,7 @@ def test_made_up_people_lie_in_their_domains():
     ages, incomes = demo._made_up_ages(generator, 10_000), demo._made_up_incomes(generator, 10_000)
     assert ages.min() >= 18 and ages.max() <= 90
     assert incomes.min() >= 0 and incomes.max() <= 200_000
+    assert set(demo._made_up_cities(generator, 10_000)) == set(cities().names)
 
 
 @pytest.fixture(scope="module")
@@ -112,9 +121,9 @@ def test_the_page_leads_from_the_question_to_the_report_and_what_it_is_worth(pag
     for expected in (
         "How old are you?", "answer is 40 years", "true answer: 40", "This time the lottery drew",
         "What the collector sees from 5,000 people", "not the true distribution", "What one report is worth",
-        "How much do you earn in a year?", "42,000 dollars", "What ε = 1 means", explained.guess, explained.coin,
-        "which together spend ε =", "It does not hide that you reported", "Proved, not promised", "holds",
-        "0.999999999999994",
+        "How much do you earn in a year?", "42,000 dollars", "Which of these hundred cities", "true answer: Paris",
+        "What ε = 1 means", explained.guess, explained.coin, "three questions, which together spend ε = 3",
+        "It does not hide that you reported", "Proved, not promised", "holds", "0.999999999999994",
     ):  # fmt: skip
         at = words.find(expected, at + 1)
         assert at >= 0, expected
@@ -152,34 +161,12 @@ def test_a_page_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["demo.html"]
 
 
-class Names(list):
-    """A domain of labels."""
-
-
-class FakePlaces:
-    """A mechanism on labels, as Points will have it: near are the three nearest, of ten places."""
-
-    def __init__(self, names, distances, m):
-        self.domain, self.m = Names(names), m
-        near = np.argsort(distances, axis=1, kind="stable")[:, :m]
-        weights = np.ones_like(distances)
-        np.put_along_axis(weights, near, np.e, axis=1)
-        self._matrix = weights / weights.sum(axis=1, keepdims=True)
-
-    def matrix(self):
-        return self._matrix
-
-    def privatize(self, values):
-        return np.array([self.domain[(self.domain.index(value) + 1) % len(self.domain)] for value in values.tolist()])
-
-
 @pytest.fixture
 def city_question():
-    names, coordinates = cities()
-    settings = {"name": "city", "words": "Where?", "unit": "km", "answer": "Lagos", "nearby": 1000}
-    bare = PlaceQuestion(**settings, brr=None, grr=None, names=names[:10], coordinates=coordinates[:10])
-    brr, grr = (FakePlaces(names[:10], bare.distances, m) for m in (3, 1))
-    return PlaceQuestion(**settings, brr=brr, grr=grr, names=names[:10], coordinates=coordinates[:10])
+    names, coordinates = (part[:10] for part in cities())
+    places = Points(coordinates, metric="haversine", labels=names)
+    brr, grr = BRR(places, 1, m=3), BRR(places, 1, m=1)
+    return PlaceQuestion("city", "Where?", "km", "Lagos", 1000, brr, grr, names, coordinates)
 
 
 def test_distances_between_places_are_great_circles():
@@ -201,22 +188,21 @@ def test_bands_of_distance_hold_every_report_once(city_question):
     assert shares[0] == pytest.approx([e / (3 * e + 7), e / (e + 9)])
 
 
-def test_a_question_about_places_is_asked_and_drawn(city_question, monkeypatch):
-    from bipartite.cli import demo_questions
-    from bipartite.verify import verify as prove
-
-    monkeypatch.setattr(demo_questions, "verify", lambda _: prove(BRR(Integers(1, 10), 1)))
-    answers = np.array(city_question.names)[np.arange(1000) % 7]
-    outcome = ask(city_question, answers, Progress("reports", 1))
-    distances = city_question.distances
-    assert outcome.report == city_question.names[city_question.at + 1]
-    assert outcome.reports.tolist() == np.roll(outcome.answers, 1).tolist()
+def test_a_question_about_places_is_asked_and_drawn(city_question):
+    people = np.arange(20_000) % 7
+    outcome = ask(city_question, np.array(city_question.names)[people], Progress("reports", 1))
+    distances, matrix = city_question.distances, city_question.brr.matrix()
+    assert outcome.report in city_question.names
+    assert outcome.answers == pytest.approx(np.bincount(people, minlength=10) / 20_000)
+    # 0.025 is more than seven standard errors of a share of 20,000 reports: a false alarm in 10^11 runs.
+    assert outcome.reports == pytest.approx(outcome.answers @ matrix, abs=0.025)
+    assert np.abs(outcome.reports - outcome.answers).max() > 0.03  # the wrong law is told apart
     brr, _, constant = outcome.worths
-    assert brr.expected_error == pytest.approx((city_question.brr.matrix() * distances).sum() / 10)
+    assert brr.expected_error == pytest.approx((matrix * distances).sum() / 10)
+    assert brr.expected_error == pytest.approx(expected_loss(city_question.brr), rel=1e-6)
     assert constant.expected_error == pytest.approx(distances.mean(axis=0).min())
-    assert brr.measured_error == pytest.approx(np.mean([distances[i % 7, i % 7 + 1] for i in range(1000)]))
-    text = demo_page.page([outcome], explain(1), 1000)
-    _, words = read(text)
+    assert constant.measured_error == pytest.approx(outcome.answers @ distances[:, np.argmin(distances.sum(axis=0))])
+    _, words = read(demo_page.page([outcome], explain(1), 20_000))
     for expected in (
         "true answer: Lagos",
         "BRR, nearest 3",
@@ -229,14 +215,12 @@ def test_a_question_about_places_is_asked_and_drawn(city_question, monkeypatch):
     assert "one question" in words
 
 
-def test_places_with_lotteries_of_their_own_can_be_read_backwards(city_question):
-    assert demo_page._trap(city_question).startswith(
-        "An estimator" if len(np.unique(city_question.brr.matrix(), axis=0)) == 10 else "The 10 answers share"
-    )
-    city_question.brr._matrix = np.eye(10)
-    assert demo_page._trap(city_question) == (
-        "An estimator can undo this on average, with error bars; the picture cannot."
-    )
+def test_what_can_be_read_backwards_is_decided_by_the_rows(city_question):
+    shared = len(np.unique(city_question.brr.matrix(), axis=0))
+    assert shared < 10
+    assert f"The 10 answers share {shared} different lotteries, so no method" in demo_page._trap(city_question)
+    own = replace(city_question, brr=city_question.grr)
+    assert demo_page._trap(own) == "An estimator can undo this on average, with error bars; the picture cannot."
 
 
 def test_a_question_of_another_kind_has_no_pictures_yet():

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.cli.demo_page import page
-from bipartite.cli.demo_questions import LineQuestion, ask
+from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, ask
 from bipartite.cli.output import OK, Progress, print_json, print_table, write_atomically
-from bipartite.domains import Integers, Interval
+from bipartite.data import cities
+from bipartite.domains import Integers, Interval, Points
 from bipartite.errors import InputError
 from bipartite.explain import explain
 from bipartite.mechanisms import BRR
@@ -54,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
     asked = [
         (_age(options.epsilon), _made_up_ages(generator, options.people)),
         (_income(options.epsilon), _made_up_incomes(generator, options.people)),
+        (_city(options.epsilon), _made_up_cities(generator, options.people)),
     ]
     with Progress("reports", 2 * len(asked) * options.people) as progress:
         outcomes = [ask(question, answers, progress) for question, answers in asked]
@@ -92,12 +94,35 @@ def _income(epsilon: object) -> Question:
     )
 
 
+def _city(epsilon: object) -> Question:
+    names, coordinates = cities()
+    places = Points(coordinates, metric="haversine", labels=names)
+    return PlaceQuestion(
+        name="city",
+        words="Which of these hundred cities do you like best?",
+        unit="km",
+        answer="Paris",
+        nearby=1_000,
+        brr=BRR(places, epsilon),
+        grr=BRR(places, epsilon, m=1),
+        names=names,
+        coordinates=coordinates,
+    )
+
+
 def _made_up_ages(generator: np.random.Generator, people: int) -> NDArray[np.int64]:
     return _AGES.low + np.floor(generator.beta(1.4, 2.0, size=people) * len(_AGES)).astype(np.int64)
 
 
 def _made_up_incomes(generator: np.random.Generator, people: int) -> NDArray[np.float64]:
     return np.round(generator.beta(2.2, 7.0, size=people) * _INCOMES.high)
+
+
+def _made_up_cities(generator: np.random.Generator, people: int) -> NDArray[np.str_]:
+    # Larger cities, which come first, are liked by more people.
+    names = np.array(cities().names)
+    weights = 1 / np.sqrt(np.arange(1, len(names) + 1))
+    return generator.choice(names, size=people, p=weights / weights.sum())
 
 
 def _show(outcomes: list[Outcome], people: int, epsilon: str, file: Path) -> None:

@@ -81,7 +81,8 @@ class LineQuestion(Question):
 
     def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """The nearest node of each number."""
-        nodes: NDArray[np.int64] = np.rint((values - self.values[0]) / self.brr.domain.step).astype(np.int64)
+        low, second = self.values[:2].tolist()
+        nodes: NDArray[np.int64] = np.rint((values - low) / (second - low)).astype(np.int64)
         return nodes
 
     def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
