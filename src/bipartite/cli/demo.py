@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _AGES: Final = Integers(18, 90)
 _INCOMES: Final = Interval(0, 200_000, points=401)
-_MOST_PEOPLE: Final = 10**8
+_MOST_PEOPLE: Final = 10**7
 _PAGE: Final = "demo.html"
 _EXAMPLES = """examples:
   bipartite demo                              writes out/demo.html: open it in a browser
@@ -52,13 +52,11 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(msg)
     # A population for show, from a statistical generator: these are not private values.
     generator = np.random.default_rng(2026)
-    asked = [
-        (_age(options.epsilon), _made_up_ages(generator, options.people)),
-        (_income(options.epsilon), _made_up_incomes(generator, options.people)),
-        (_city(options.epsilon), _made_up_cities(generator, options.people)),
-    ]
-    with Progress("reports", 2 * len(asked) * options.people) as progress:
-        outcomes = [ask(question, answers, progress) for question, answers in asked]
+    with Progress("reports", 2 * len(_ASKED) * options.people) as progress:
+        # One population at a time: ten million names of cities fill a gigabyte.
+        outcomes = [
+            ask(pose(options.epsilon), answers(generator, options.people), progress) for pose, answers in _ASKED
+        ]
     explained = explain(options.epsilon, reports=len(outcomes))
     file = options.output / _PAGE
     options.output.mkdir(parents=True, exist_ok=True)
@@ -123,6 +121,10 @@ def _made_up_cities(generator: np.random.Generator, people: int) -> NDArray[np.s
     names = np.array(cities().names)
     weights = 1 / np.sqrt(np.arange(1, len(names) + 1))
     return generator.choice(names, size=people, p=weights / weights.sum())
+
+
+# Each question, and the made-up people who answer it.
+_ASKED: Final = ((_age, _made_up_ages), (_income, _made_up_incomes), (_city, _made_up_cities))
 
 
 def _show(outcomes: list[Outcome], people: int, epsilon: str, file: Path) -> None:

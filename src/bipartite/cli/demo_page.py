@@ -34,7 +34,8 @@ _STYLE: Final = f"""
   .lead {{ font-size: 19px; }}
   .said {{ border-left: 4px solid {drawn.BRR}; padding: 4px 0 4px 16px; margin: 16px 0; }}
   svg {{ display: block; width: 100%; height: auto; margin: 12px 0; }}
-  table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums; }}
+  table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums;
+           display: block; overflow-x: auto; }}
   th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT}; }}
   th:first-child, td:first-child {{ text-align: left; }}
   thead th {{ border-bottom: 1.5px solid {drawn.INK}; }}
@@ -68,7 +69,7 @@ def _opening(outcomes: Sequence[Outcome], explained: Explanation, people: int) -
             f"{people:,} made-up people were asked {_count(len(outcomes), 'question')}. No true answer left their "
             "devices: each was replaced by a random <em>report</em>, in which answers near the true one are more "
             "likely, and none is impossible. How telling a report may be is one number, "
-            f"ε = {explained.epsilon}.",
+            f"ε&nbsp;=&nbsp;{explained.epsilon}.",
             "lead",
         ),
         _p(
@@ -237,8 +238,9 @@ def _proof(outcomes: Sequence[Outcome]) -> str:
     """The certificates."""
     rows = "".join(
         f"<tr><td>{outcome.question.name}</td><td>{'holds' if outcome.certificate.holds else 'DOES NOT HOLD'}</td>"
+        f"<td><code>{outcome.certificate.ratio.numerator}/{outcome.certificate.ratio.denominator}</code></td>"
         f"<td>{_shown(outcome.certificate.epsilon_upper)}</td>"
-        f"<td><code>{outcome.certificate.spec_sha256[:16]}…</code></td></tr>"
+        f"<td><code>{outcome.certificate.spec_sha256[:12]}…</code></td></tr>"
         for outcome in outcomes
     )
     return _lines(
@@ -247,14 +249,16 @@ def _proof(outcomes: Sequence[Outcome]) -> str:
             "The lottery of each question deals whole-number tickets. From these the largest ratio between the chances "
             "of one report under two answers is computed exactly, and compared with e<sup>ε</sup> in whole numbers."
         ),
-        "<table><thead><tr><th>question</th><th>ε</th><th>realised ε, at most</th><th>spec</th></tr></thead>"
+        "<table><thead><tr><th>question</th><th>promise</th><th>largest ratio</th><th>its logarithm, at most</th>"
+        "<th>spec</th></tr></thead>"
         f"<tbody>{rows}</tbody></table>",
     )
 
 
 def _closing(outcomes: Sequence[Outcome]) -> str:
     places = (
-        " Cities: <a href='https://www.geonames.org/'>GeoNames</a>, CC BY 4.0, a selection; coasts: Natural Earth."
+        " Cities: a selection from <a href='https://www.geonames.org/'>GeoNames</a>, "
+        "<a href='https://creativecommons.org/licenses/by/4.0/'>CC BY 4.0</a>; coasts: Natural Earth."
         if any(isinstance(outcome.question, PlaceQuestion) for outcome in outcomes)
         else ""
     )
