@@ -269,7 +269,7 @@ def _closing(outcomes: Sequence[Outcome]) -> str:
 
 
 def _whole(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}&nbsp;%"
 
 
 def _shown(epsilon: Decimal) -> str:
