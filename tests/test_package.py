@@ -79,11 +79,23 @@ def test_every_public_name_exists_and_is_documented():
         _ = bipartite.Nothing
 
 
+def test_public_names_stay_themselves_whatever_is_imported_first():
+    # A submodule of the same name would take the place of a public name once it is imported.
+    code = (
+        "import pkgutil, importlib, bipartite as bp\n"
+        "names = [m.name for m in pkgutil.walk_packages(bp.__path__, 'bipartite.') if '__main__' not in m.name]\n"
+        "for name in names: importlib.import_module(name)\n"
+        "import types\n"
+        "print([n for n in bp.__all__ if isinstance(getattr(bp, n), types.ModuleType)])"
+    )
+    assert run(code).strip() == "['design', 'errors']"
+
+
 def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "spec", "design", "report", "verify", "demo",
+        "spec", "design", "report", "verify", "explain", "demo",
     }  # fmt: skip
 
 

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from bipartite.quality import local_loss as local_loss
     from bipartite.quality import share_within as share_within
     from bipartite.spec import from_spec as from_spec
-    from bipartite.verify import Certificate as Certificate
-    from bipartite.verify import verify as verify
+    from bipartite.verification import Certificate as Certificate
+    from bipartite.verification import verify as verify
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # Each public name and the module that holds it; loaded at first use, so that importing bipartite stays cheap.
 _HOME = {
     "BRR": "bipartite.mechanisms",
-    "Certificate": "bipartite.verify",
+    "Certificate": "bipartite.verification",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
@@ -53,7 +53,7 @@ _HOME = {
     "insecure_seed": "bipartite.lottery",
     "local_loss": "bipartite.quality",
     "share_within": "bipartite.quality",
-    "verify": "bipartite.verify",
+    "verify": "bipartite.verification",
 }
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (names, kept in one place)

@@ -7,7 +7,7 @@ import pytest
 
 from bipartite import BRR, Integers, verify
 from bipartite.lottery import LineLottery, Tickets
-from bipartite.verify.certificate import largest_ratio
+from bipartite.verification.certificate import largest_ratio
 
 
 def test_a_certificate_says_everything_and_rounds_against_itself():

@@ -1,117 +1,173 @@
-"""``bipartite demo``: a million people report their age, and what such a report is worth."""
+"""``bipartite demo``: a million people answer three questions, and what their reports are worth."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.cli.output import OK, Progress, print_json, print_table
-from bipartite.domains import Integers
+from bipartite.cli.demo_page import page
+from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, ask
+from bipartite.cli.output import OK, Progress, print_json, print_table, write_atomically
+from bipartite.data import cities
+from bipartite.domains import Integers, Interval, Points
 from bipartite.errors import InputError
+from bipartite.explain import explain
 from bipartite.mechanisms import BRR
-from bipartite.quality import constant_loss, constant_share_within, expected_loss, share_within
-from bipartite.verify import verify
 
 if TYPE_CHECKING:
     import argparse
 
     from numpy.typing import NDArray
 
+    from bipartite.cli.demo_questions import Outcome, Question
+
 _AGES: Final = Integers(18, 90)
-_YEARS: Final = 5
-_STEP: Final = 2**17
-_MOST_PEOPLE: Final = 10**8
+_INCOMES: Final = Interval(0, 200_000, points=401)
+_MOST_PEOPLE: Final = 10**7
+_PAGE: Final = "demo.html"
+_EXAMPLES = """examples:
+  bipartite demo                              writes out/demo.html: open it in a browser
+  bipartite demo --epsilon 3 --output /tmp    less privacy, better reports
+"""
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
-    parser = commands.add_parser("demo", help="a million people report their age")
+    parser = commands.add_parser("demo", help="a million people answer three questions", epilog=_EXAMPLES)
     parser.add_argument("--people", metavar="N", type=int, default=1_000_000, help="how many (default: a million)")
     parser.add_argument("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
+    parser.add_argument(
+        "--output", metavar="DIR", type=Path, default=Path("out"), help=f"where to write {_PAGE} (default: out)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/demo.json)")
     parser.set_defaults(run=run)
 
 
-@dataclass(frozen=True)
-class _Row:
-    """What one way of answering is worth."""
-
-    name: str
-    expected_error: float
-    within: float
-    measured_error: float
-    measured_within: float
-
-
 def run(options: argparse.Namespace) -> int:
-    """Privatize made-up people and compare what their reports are worth."""
+    """Ask made-up people, show what their reports are worth, and write a page that explains it."""
     if not 1 <= options.people <= _MOST_PEOPLE:
-        msg = f"Expected --people from 1 to {_MOST_PEOPLE:,}, got {options.people}."
+        msg = f"Expected --people from 1 to {_MOST_PEOPLE:,}, got {options.people}; leave it out for a million."
         raise InputError(msg)
-    brr, grr = BRR(_AGES, options.epsilon), BRR(_AGES, options.epsilon, m=1)
-    ages = _made_up_ages(options.people)
-    began = time.perf_counter()
-    reports = np.empty_like(ages)
-    with Progress("reports", len(ages)) as progress:
-        for at in range(0, len(ages), _STEP):
-            part = slice(at, at + _STEP)
-            reports[part] = brr.privatize(ages[part])
-            progress.advance(len(ages[part]))
-    seconds = time.perf_counter() - began
-    middle = _AGES[len(_AGES) // 2]
-    rows = [
-        _row(f"BRR, m = {brr.m}", brr, ages, reports),
-        _row("GRR", grr, ages, grr.privatize(ages)),
-        _Row(
-            f"always saying {middle}",
-            constant_loss(_AGES),
-            constant_share_within(_AGES, _YEARS),
-            *_measure(ages, np.full_like(ages, middle)),
-        ),
-    ]
-    certificate = verify(brr)
+    # A population for show, from a statistical generator: these are not private values.
+    generator = np.random.default_rng(2026)
+    with Progress("reports", 2 * len(_ASKED) * options.people) as progress:
+        # One population at a time: ten million names of cities fill a gigabyte.
+        outcomes = [
+            ask(pose(options.epsilon), answers(generator, options.people), progress) for pose, answers in _ASKED
+        ]
+    explained = explain(options.epsilon, reports=len(outcomes))
+    file = options.output / _PAGE
+    options.output.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, page(outcomes, explained, options.people))
     if options.json:
-        print_json(
-            {
-                "people": len(ages),
-                "seconds": seconds,
-                "answers": [vars(row) for row in rows],
-                "certificate": {"holds": certificate.holds, "epsilon_upper": str(certificate.epsilon_upper)},
-            }
-        )
-        return OK
-    print(
-        f"{len(ages):,} made-up people aged {_AGES} reported once each at ε = {options.epsilon}, in {seconds:.2f} s.\n"
-    )
-    print("What one report is worth (exact for an age picked at random | measured on these people):\n")
-    print_table(
-        ("", "error in years", f"within {_YEARS} years"),
-        [
-            (
-                row.name,
-                f"{row.expected_error:.2f} | {row.measured_error:.2f}",
-                f"{row.within:.1%} | {row.measured_within:.1%}",
-            )
-            for row in rows
-        ],
-    )
-    print(f"\n{certificate}")
+        print_json(_as_json(outcomes, options.people, file))
+    else:
+        _show(outcomes, options.people, explained.epsilon, file)
     return OK
 
 
-def _made_up_ages(people: int) -> NDArray[np.int64]:
-    """A population for show, from a statistical generator: these are not private values."""
-    shape = np.random.default_rng(2026).beta(1.4, 2.0, size=people)
-    return _AGES.low + np.floor(shape * len(_AGES)).astype(np.int64)
+def _age(epsilon: object) -> Question:
+    return LineQuestion(
+        name="age",
+        words="How old are you?",
+        unit="years",
+        answer=40,
+        nearby=5,
+        brr=BRR(_AGES, epsilon),
+        grr=BRR(_AGES, epsilon, m=1),
+    )
 
 
-def _row(name: str, mechanism: BRR, ages: NDArray[np.int64], reports: NDArray[np.int64]) -> _Row:
-    return _Row(name, expected_loss(mechanism), share_within(mechanism, _YEARS), *_measure(ages, reports))
+def _income(epsilon: object) -> Question:
+    return LineQuestion(
+        name="income",
+        words="How much do you earn in a year?",
+        unit="dollars",
+        answer=42_000,
+        nearby=10_000,
+        brr=BRR(_INCOMES, epsilon),
+        grr=BRR(_INCOMES, epsilon, m=1),
+    )
 
 
-def _measure(ages: NDArray[np.int64], reports: NDArray[np.int64]) -> tuple[float, float]:
-    error = np.abs(ages - reports)
-    return float(error.mean()), float((error <= _YEARS).mean())
+def _city(epsilon: object) -> Question:
+    names, coordinates = cities()
+    places = Points(coordinates, metric="haversine", labels=names)
+    return PlaceQuestion(
+        name="city",
+        words="Which of these hundred cities do you like best?",
+        unit="km",
+        answer="Paris",
+        nearby=1_000,
+        brr=BRR(places, epsilon),
+        grr=BRR(places, epsilon, m=1),
+        names=names,
+        coordinates=coordinates,
+    )
+
+
+def _made_up_ages(generator: np.random.Generator, people: int) -> NDArray[np.int64]:
+    return _AGES.low + np.floor(generator.beta(1.4, 2.0, size=people) * len(_AGES)).astype(np.int64)
+
+
+def _made_up_incomes(generator: np.random.Generator, people: int) -> NDArray[np.float64]:
+    return np.round(generator.beta(2.2, 7.0, size=people) * _INCOMES.high)
+
+
+def _made_up_cities(generator: np.random.Generator, people: int) -> NDArray[np.str_]:
+    # Larger cities, which come first, are liked by more people.
+    names = np.array(cities().names)
+    weights = 1 / np.sqrt(np.arange(1, len(names) + 1))
+    return generator.choice(names, size=people, p=weights / weights.sum())
+
+
+# Each question, and the made-up people who answer it.
+_ASKED: Final = ((_age, _made_up_ages), (_income, _made_up_incomes), (_city, _made_up_cities))
+
+
+def _show(outcomes: list[Outcome], people: int, epsilon: str, file: Path) -> None:
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    print(f"{people:,} made-up people answered {len(outcomes)} questions at ε = {epsilon} each, in {seconds:.2f} s.\n")
+    print("What one report is worth (exact for an answer picked at random | measured on these people):")
+    for outcome in outcomes:
+        question = outcome.question
+        print(f"\n{question.words}")
+        digits = 2 if outcome.worths[2].expected_error < 100 else 0  # noqa: PLR2004 (as many as mean something)
+        print_table(
+            ("", f"error in {question.unit}", f"within {question.nearby:,} {question.unit}"),
+            [
+                (
+                    f"  {worth.name}",
+                    f"{worth.expected_error:,.{digits}f} | {worth.measured_error:,.{digits}f}",
+                    f"{worth.within:.1%} | {worth.measured_within:.1%}",
+                )
+                for worth in outcome.worths
+            ],
+        )
+    print()
+    for outcome in outcomes:
+        print(f"{outcome.question.name}: {outcome.certificate}")
+    print(f"\nFrom question to report, in pictures: {file}")
+
+
+def _as_json(outcomes: list[Outcome], people: int, file: Path) -> dict[str, Any]:
+    return {
+        "people": people,
+        "seconds": sum(outcome.seconds for outcome in outcomes),
+        "page": str(file),
+        "questions": [
+            {
+                "name": outcome.question.name,
+                "unit": outcome.question.unit,
+                "nearby": outcome.question.nearby,
+                "answers": [vars(worth) for worth in outcome.worths],
+                "certificate": {
+                    "holds": outcome.certificate.holds,
+                    "epsilon_upper": str(outcome.certificate.epsilon_upper),
+                },
+            }
+            for outcome in outcomes
+        ],
+    }

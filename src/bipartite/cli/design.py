@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bipartite.cli.arguments import add_mechanism, mechanism_of
-from bipartite.cli.output import OK, print_json, print_table
+from bipartite.cli.output import OK, print_json, print_table, write_atomically
 from bipartite.errors import DesignError
 from bipartite.mechanisms import BRR
 from bipartite.quality import constant_loss, expected_loss
-from bipartite.verify import verify
+from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse
@@ -75,23 +73,3 @@ def run(options: argparse.Namespace) -> int:
     )
     print(certificate)
     return OK
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a whole file or nothing; what is no plain file (a pipe, a device) is written to as it is."""
-    path = path.resolve()
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
-        return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        # A temporary file is its owner's alone; a spec is public, so it gets the rights of any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite.cli.arguments import add_mechanism, mechanism_of
 from bipartite.cli.output import FINDING, OK, print_json
 from bipartite.errors import BrokenPromiseError
-from bipartite.verify import verify
+from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse

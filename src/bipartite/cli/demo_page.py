@@ -1,0 +1,290 @@
+"""The page of ``bipartite demo``: one HTML file that needs nothing else, from a question to its report."""
+
+from __future__ import annotations
+
+import html
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite import __version__
+from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, bands
+from bipartite.data import coasts
+from bipartite.explain import ASSUMPTIONS, percent
+from bipartite.plots import Bar, bars, chances_on_a_line, chances_on_a_map, paired_bars, reports_on_a_line
+from bipartite.plots import style as drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bipartite.cli.demo_questions import Outcome, Question
+    from bipartite.explain import Explanation
+
+_PERSON: Final = "Ada"
+_BANDS_KM: Final = (1_000.0, 3_000.0, 6_000.0)
+_TOP_PLACES: Final = 10
+_STYLE: Final = f"""
+  body {{ margin: 0 auto; max-width: {drawn.WIDTH}px; padding: 32px 24px 64px; background: {drawn.PAPER};
+         color: {drawn.INK}; font: 17px/1.55 {drawn.FONT}; }}
+  h1 {{ font-size: 34px; line-height: 1.2; margin: 0 0 12px; }}
+  h2 {{ font-size: 25px; margin: 64px 0 4px; padding-top: 24px; border-top: 2px solid {drawn.INK}; }}
+  h3 {{ font-size: 18px; margin: 32px 0 4px; }}
+  p {{ margin: 8px 0; max-width: 44em; }}
+  .lead {{ font-size: 19px; }}
+  .said {{ border-left: 4px solid {drawn.BRR}; padding: 4px 0 4px 16px; margin: 16px 0; }}
+  svg {{ display: block; width: 100%; height: auto; margin: 12px 0; }}
+  table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums;
+           display: block; overflow-x: auto; }}
+  th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT}; }}
+  th:first-child, td:first-child {{ text-align: left; }}
+  thead th {{ border-bottom: 1.5px solid {drawn.INK}; }}
+  code {{ font-size: 14px; overflow-wrap: anywhere; }}
+  footer {{ margin-top: 64px; padding-top: 12px; border-top: 1px solid {drawn.GRR}; font-size: 14px; }}
+"""
+
+
+def page(outcomes: Sequence[Outcome], explained: Explanation, people: int) -> str:
+    """The whole page, as text."""
+    parts = [
+        _opening(outcomes, explained, people),
+        *(_question(number, outcome, people, _moral(explained)) for number, outcome in enumerate(outcomes, start=1)),
+        _meaning(explained, len(outcomes)),
+        _proof(outcomes),
+        _closing(outcomes),
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>From a question to a report</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(parts)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _opening(outcomes: Sequence[Outcome], explained: Explanation, people: int) -> str:
+    return _lines(
+        "<h1>From a question to a report</h1>",
+        _p(
+            f"{people:,} made-up people were asked {_count(len(outcomes), 'question')}. No true answer left their "
+            "devices: each was replaced by a random <em>report</em>, in which answers near the true one are more "
+            "likely, and none is impossible. How telling a report may be is one number, "
+            f"ε&nbsp;=&nbsp;{explained.epsilon}.",
+            "lead",
+        ),
+        _p(
+            f"Follow {_PERSON}, one of them, through each question. Two ways of reporting are compared: "
+            "<strong>BRR</strong> (bipartite randomized response), which favours all answers <em>near</em> the true "
+            "one, and <strong>GRR</strong>, the classical way, which favours the true one alone. Both keep the same ε."
+        ),
+    )
+
+
+def _question(number: int, outcome: Outcome, people: int, moral: str) -> str:
+    question = outcome.question
+    unit = f" {question.unit}" if isinstance(question, LineQuestion) else ""
+    answer, report = (html.escape(question.say(value) + unit) for value in (question.answer, outcome.report))
+    chances, seen = _pictures(outcome)
+    return _lines(
+        f"<h2>{number}. {html.escape(question.words)}</h2>",
+        _p(f"{_PERSON}’s answer is <strong>{answer}</strong>. It stays on her device; a lottery draws her report."),
+        "<h3>What she may report, and with what chance</h3>",
+        chances,
+        _p(
+            f"This time the lottery drew <strong>{report}</strong>. That is all that is sent. Every report can come "
+            "from every answer, so nobody can be certain which it was.",
+            "said",
+        ),
+        f"<h3>What the collector sees from {people:,} people</h3>",
+        seen,
+        _p(f"The reports are <strong>not</strong> the true distribution: chance has flattened them. {_trap(question)}"),
+        "<h3>What one report is worth</h3>",
+        _worth(outcome, moral),
+    )
+
+
+def _trap(question: Question) -> str:
+    """What must not be read into the picture of the reports."""
+    matrix = question.brr.matrix()
+    lotteries = len(np.unique(matrix, axis=0))
+    warning = (
+        f"The {len(matrix)} answers share {lotteries} different lotteries, so no method can give the true distribution "
+        "back, however many people report; statistics need reports that are designed for them."
+        if lotteries < len(matrix)
+        else "An estimator can undo this on average, with error bars; the picture cannot."
+    )
+    if not isinstance(question, LineQuestion):
+        return warning
+    # The windows of the first m // 2 + 1 answers all stop at the lower end, those of the last ones at the upper end.
+    low, high = (question.say(question.values[at]) for at in (question.brr.m - 1, -question.brr.m))
+    last = question.say(question.values[question.brr.m // 2])
+    return (
+        f"The steps after {low} and before {high} are made by the lottery, not by people: everyone up to {last} has "
+        f"the same nearest answers, and so it is at the other end. {warning}"
+    )
+
+
+def _pictures(outcome: Outcome) -> tuple[str, str]:
+    question = outcome.question
+    if isinstance(question, PlaceQuestion):
+        return _places(outcome, question)
+    if isinstance(question, LineQuestion):
+        return _line(outcome, question)
+    raise NotImplementedError(type(question).__name__)
+
+
+def _line(outcome: Outcome, question: LineQuestion) -> tuple[str, str]:
+    """The pictures of a number."""
+    values, label = question.values, f"reported {question.name}, {question.unit}"
+    brr, grr = question.brr.matrix()[question.at], question.grr.matrix()[question.at]
+    return (
+        chances_on_a_line(values, brr, grr, truth=question.answer, label=label, say=question.say),
+        reports_on_a_line(
+            values, outcome.answers, outcome.reports, label=f"{question.name}, {question.unit}", say=question.say
+        ),
+    )
+
+
+def _places(outcome: Outcome, question: PlaceQuestion) -> tuple[str, str]:
+    """The pictures of a place: a map, and BRR beside GRR by distance; the favourites among what is seen."""
+    row = question.brr.matrix()[question.at]
+    names, shares = bands(question, _BANDS_KM, lambda km: f"{km:,.0f} km")
+    entries = [("BRR", drawn.BRR_NEAR_STYLE), ("GRR", drawn.GRR_BAR_STYLE)]
+    largest = np.argsort(-outcome.answers, kind="stable")[:_TOP_PLACES].tolist()
+    return (
+        chances_on_a_map(question.names, question.coordinates, row, truth=question.at, coasts=coasts())
+        + paired_bars(names, shares, entries, f"chance that {_PERSON}’s report lies so far from her answer"),
+        paired_bars(
+            [question.names[each] for each in largest],
+            [[outcome.reports[each], outcome.answers[each]] for each in largest],
+            [
+                ("reports: all that the collector sees", drawn.REPORTS_STYLE),
+                ("true answers: known here because they are made up", drawn.SILENCE_STYLE),
+            ],
+            f"share of people, for the {_TOP_PLACES} true favourites",
+        ),
+    )
+
+
+def _worth(outcome: Outcome, moral: str) -> str:
+    """How far reports lie from the truth, beside saying nothing at all."""
+    question = outcome.question
+    brr, grr, constant = outcome.worths
+    digits = 1 if constant.expected_error < 100 else 0  # noqa: PLR2004 (as many as mean something)
+    hows = (drawn.BRR_NEAR_STYLE, drawn.GRR_BAR_STYLE, drawn.SILENCE_STYLE)
+    rows = [
+        Bar(
+            worth.name,
+            worth.expected_error,
+            f"{worth.expected_error:,.{digits}f}  ({worth.measured_error:,.{digits}f} for these people)",
+            how,
+        )
+        for worth, how in zip(outcome.worths, hows, strict=True)
+    ]
+    return _lines(
+        bars(rows, f"average distance between answer and report in {question.unit}, if every answer is equally common"),
+        _p(
+            f"A BRR report is {_compared(brr.expected_error, grr.expected_error)} the truth than a GRR report. Beside "
+            f"{html.escape(constant.name)}, which tells nothing about anyone, it is "
+            f"{_compared(brr.expected_error, constant.expected_error)} the truth (among these people "
+            f"{_compared(brr.measured_error, constant.measured_error)} it). Within {question.nearby:,} {question.unit} "
+            f"of the truth lie {_whole(brr.within)} of BRR reports, {_whole(grr.within)} of GRR reports and "
+            f"{_whole(constant.within)} of the constant ones. <strong>{moral}</strong>"
+        ),
+    )
+
+
+def _moral(explained: Explanation) -> str:
+    if explained.warning is None:
+        return f"A single report says little; that is what protects {_PERSON}."
+    return f"At this ε a single report says much, and {_PERSON} is hardly protected."
+
+
+def _compared(error: float, other: float) -> str:
+    """How much nearer to the truth, or farther from it, one way of answering lies than another."""
+    return f"{_whole(1 - error / other)} closer to" if error < other else f"{_whole(error / other - 1)} farther from"
+
+
+def _meaning(explained: Explanation, questions: int) -> str:
+    """ε in words, and what several answers add up to."""
+    together = next(each for each in explained.reports if each.reports == questions)
+    before = "".join(f"<th>{percent(each.before)}</th>" for each in explained.beliefs)
+    after = "".join(f"<td>{percent(each.after)}</td>" for each in explained.beliefs)
+    added = "".join(
+        f"<tr><td>{each.reports:,}</td><td>{each.epsilon}</td>"
+        f"<td>{each.crowd.by_report:,} of {each.crowd.people:,}</td></tr>"
+        for each in explained.reports
+    )
+    return _lines(
+        f"<h2>What ε = {explained.epsilon} means</h2>",
+        _p(explained.guess, "said"),
+        _p(explained.warning) if explained.warning else "",
+        _p(explained.growth),
+        "<table><thead><tr><th>how sure of something about you</th>"
+        f"{before}</tr></thead><tbody><tr><td>after your report, at most</td>{after}</tr></tbody></table>",
+        _p(explained.coin),
+        _p(
+            f"Reports add up: {_PERSON} answered {_count(questions, 'question')}, which together spend "
+            f"ε = {together.epsilon}. In the worst case a guess between two possible persons becomes right for:"
+        ),
+        "<table><thead><tr><th>reports about one person</th><th>ε together</th><th>right for at most</th></tr></thead>"
+        f"<tbody>{added}</tbody></table>",
+        "<h3>How far this goes</h3>",
+        *(_p(sentence) for sentence in ASSUMPTIONS),
+    )
+
+
+def _proof(outcomes: Sequence[Outcome]) -> str:
+    """The certificates."""
+    rows = "".join(
+        f"<tr><td>{outcome.question.name}</td><td>{'holds' if outcome.certificate.holds else 'DOES NOT HOLD'}</td>"
+        f"<td><code>{outcome.certificate.ratio.numerator}/{outcome.certificate.ratio.denominator}</code></td>"
+        f"<td>{_shown(outcome.certificate.epsilon_upper)}</td>"
+        f"<td><code>{outcome.certificate.spec_sha256[:12]}…</code></td></tr>"
+        for outcome in outcomes
+    )
+    return _lines(
+        "<h2>Proved, not promised</h2>",
+        _p(
+            "The lottery of each question deals whole-number tickets. From these the largest ratio between the chances "
+            "of one report under two answers is computed exactly, and compared with e<sup>ε</sup> in whole numbers."
+        ),
+        "<table><thead><tr><th>question</th><th>promise</th><th>largest ratio</th><th>its logarithm, at most</th>"
+        "<th>spec</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>",
+    )
+
+
+def _closing(outcomes: Sequence[Outcome]) -> str:
+    places = (
+        " Cities: a selection from <a href='https://www.geonames.org/'>GeoNames</a>, "
+        "<a href='https://creativecommons.org/licenses/by/4.0/'>CC BY 4.0</a>; coasts: Natural Earth."
+        if any(isinstance(outcome.question, PlaceQuestion) for outcome in outcomes)
+        else ""
+    )
+    return (
+        f"<footer>Made by <code>bipartite demo</code> {__version__}. The people are made up; their reports were drawn "
+        f"from the secure source and differ each time.{places}</footer>"
+    )
+
+
+def _whole(share: float) -> str:
+    return f"{100 * share:.0f}&nbsp;%"
+
+
+def _shown(epsilon: Decimal) -> str:
+    """As many digits as show that it lies below ε, rounded up."""
+    return str(epsilon.quantize(Decimal("1e-15"), ROUND_CEILING, Context(prec=40)))
+
+
+def _p(words: str, kind: str = "") -> str:
+    return f"<p class='{kind}'>{words}</p>" if kind else f"<p>{words}</p>"
+
+
+def _count(number: int, thing: str) -> str:
+    words = ("no", "one", "two", "three", "four")
+    return f"{words[number] if number < len(words) else number} {thing}{'' if number == 1 else 's'}"
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)

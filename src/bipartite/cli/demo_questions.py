@@ -1,0 +1,218 @@
+"""The questions of ``bipartite demo``, and what becomes of a million answers to one of them.
+
+A question knows its mechanisms and how far apart two answers are; everything else is the same for all of them. To ask
+about places, :class:`PlaceQuestion` needs a BRR and a GRR whose values are the given names.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.verification import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.cli.output import Progress
+    from bipartite.mechanisms import BRR
+    from bipartite.verification import Certificate
+
+_STEP: Final = 2**17
+_EARTH_KM: Final = 6371.0088
+
+
+@dataclass(frozen=True)
+class Question(ABC):
+    """One question, the two ways of answering it, and the answer of one made-up person."""
+
+    name: str
+    words: str
+    unit: str
+    answer: Any
+    nearby: float
+    """What counts as near, in the unit."""
+    brr: BRR
+    grr: BRR
+
+    @property
+    @abstractmethod
+    def distances(self) -> NDArray[np.float64]:
+        """The distance between any two answers, in the unit."""
+
+    @abstractmethod
+    def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Where answers stand in the domain."""
+
+    @abstractmethod
+    def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
+        """How far each report lies from its answer."""
+
+    @abstractmethod
+    def say(self, value: Any) -> str:  # noqa: ANN401
+        """An answer in words."""
+
+    @property
+    def at(self) -> int:
+        """Where the answer of the made-up person stands."""
+        return int(self.index(np.array([self.answer]))[0])
+
+
+@dataclass(frozen=True)
+class LineQuestion(Question):
+    """A question whose answers are numbers."""
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """Every answer, in order."""
+        return self.brr.domain.to_numpy()
+
+    @property
+    def distances(self) -> NDArray[np.float64]:
+        """The distance between any two numbers."""
+        values = self.values.astype(np.float64)
+        return np.abs(values[:, None] - values)
+
+    def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """The nearest node of each number."""
+        low, second = self.values[:2].tolist()
+        nodes: NDArray[np.int64] = np.rint((values - low) / (second - low)).astype(np.int64)
+        return nodes
+
+    def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
+        """The difference."""
+        gaps: NDArray[np.float64] = np.abs(answers - reports).astype(np.float64)
+        return gaps
+
+    def say(self, value: Any) -> str:  # noqa: ANN401
+        """A whole number."""
+        return f"{value:,.0f}"
+
+
+@dataclass(frozen=True)
+class PlaceQuestion(Question):
+    """A question whose answers are names of places on Earth."""
+
+    names: Sequence[str]
+    coordinates: NDArray[np.float64]
+
+    @property
+    def distances(self) -> NDArray[np.float64]:
+        """Great circles in km, by the haversine formula."""
+        north, east = np.radians(self.coordinates).T
+        half = np.sin((north[:, None] - north) / 2) ** 2
+        half += np.cos(north)[:, None] * np.cos(north) * np.sin((east[:, None] - east) / 2) ** 2
+        great: NDArray[np.float64] = 2 * _EARTH_KM * np.arcsin(np.sqrt(half))
+        return great
+
+    def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """The row of each name."""
+        rows = {name: row for row, name in enumerate(self.names)}
+        return np.fromiter((rows[name] for name in values.tolist()), dtype=np.int64, count=len(values))
+
+    def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
+        """Kilometres between two places."""
+        return self.distances[self.index(answers), self.index(reports)]
+
+    def say(self, value: Any) -> str:  # noqa: ANN401
+        """The name."""
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What one way of answering is worth."""
+
+    name: str
+    expected_error: float
+    """Exact, for an answer picked at random."""
+    within: float
+    """The exact chance to be near, for an answer picked at random."""
+    measured_error: float
+    """Measured on the made-up people."""
+    measured_within: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of everyone's answers to one question."""
+
+    question: Question
+    worths: tuple[Worth, Worth, Worth]
+    """BRR, GRR, and always saying the same."""
+    answers: NDArray[np.float64]
+    """The share of people who gave each answer."""
+    reports: NDArray[np.float64]
+    """The share of people who reported each answer, under BRR."""
+    report: Any
+    """What the made-up person reported."""
+    seconds: float
+    certificate: Certificate
+
+
+def ask(question: Question, answers: NDArray[Any], progress: Progress) -> Outcome:
+    """Let everyone report once, under BRR and under GRR, and see what the reports are worth."""
+    began = time.perf_counter()
+    reports = _report_all(question.brr, answers, progress)
+    seconds = time.perf_counter() - began
+    classical = _report_all(question.grr, answers, progress)
+    distances, size = question.distances, len(question.distances)
+    constant = int(np.argmin(distances.sum(axis=0)))
+    same = np.broadcast_to(question.brr.domain[constant], answers.shape)
+    always = np.zeros_like(distances)
+    always[:, constant] = 1
+    worths = tuple(
+        Worth(name, *_exact(matrix, distances, question.nearby), *_measured(question, answers, given))
+        for name, matrix, given in (
+            (f"BRR, m = {question.brr.m}", question.brr.matrix(), reports),
+            ("GRR", question.grr.matrix(), classical),
+            (f"always saying {question.say(question.brr.domain[constant])}", always, same),
+        )
+    )
+    return Outcome(
+        question=question,
+        worths=(worths[0], worths[1], worths[2]),
+        answers=np.bincount(question.index(answers), minlength=size) / len(answers),
+        reports=np.bincount(question.index(reports), minlength=size) / len(answers),
+        report=question.brr.privatize(np.array([question.answer]))[0],
+        seconds=seconds,
+        certificate=verify(question.brr),
+    )
+
+
+def _report_all(mechanism: BRR, answers: NDArray[Any], progress: Progress) -> NDArray[Any]:
+    parts = []
+    for at in range(0, len(answers), _STEP):
+        parts.append(mechanism.privatize(answers[at : at + _STEP]))
+        progress.advance(len(parts[-1]))
+    return np.concatenate(parts)
+
+
+def _exact(matrix: NDArray[np.float64], distances: NDArray[np.float64], nearby: float) -> tuple[float, float]:
+    near = distances <= nearby * (1 + 1e-12)  # a rounding error must not lose the last step
+    return float((matrix * distances).sum(axis=1).mean()), float((matrix * near).sum(axis=1).mean())
+
+
+def _measured(question: Question, answers: NDArray[Any], given: NDArray[Any]) -> tuple[float, float]:
+    gaps = question.gap(answers, given)
+    return float(gaps.mean()), float((gaps <= question.nearby).mean())
+
+
+def bands(
+    question: Question, edges: Sequence[float], say: Callable[[float], str]
+) -> tuple[list[str], list[list[float]]]:
+    """The chance that the report of the made-up person lies in each band of distance, under BRR and GRR."""
+    away = question.distances[question.at]
+    names, shares = [f"{question.say(question.answer)} itself"], [away == 0]
+    for low, high in zip((0.0, *edges), (*edges, np.inf), strict=True):
+        names.append(f"{say(low)} to {say(high)}" if np.isfinite(high) else f"beyond {say(low)}")
+        shares.append((away > low) & (away <= high))
+    names[1] = f"within {say(edges[0])}"
+    rows = (question.brr.matrix()[question.at], question.grr.matrix()[question.at])
+    return names, [[float(row[share].sum()) for row in rows] for share in shares]

@@ -1,0 +1,104 @@
+"""``bipartite explain``: ε in words and odds, for those whose answers are collected."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.cli.output import OK, print_json, print_table
+from bipartite.explain import ASSUMPTIONS, explain, percent
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from bipartite.explain import Crowd, Explanation
+
+_WIDTH: Final = 96
+_EXAMPLES = """examples:
+  bipartite explain 1
+  bipartite explain 0.5 --reports 30      the same question answered on thirty days
+  bipartite explain 1 --json
+
+Every number is the most that a report can tell, rounded up.
+"""
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("explain", help="what ε means, in words and odds", epilog=_EXAMPLES)
+    parser.add_argument(
+        "epsilon", metavar="EPSILON", help="the privacy budget of one report, a decimal such as 1 or 0.5"
+    )
+    parser.add_argument("--reports", metavar="N", type=int, help="also what N reports about one answer add up to")
+    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/explain.json)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Explain ε."""
+    explained = explain(options.epsilon, options.reports)
+    if options.json:
+        print_json(_as_json(explained))
+        return OK
+    _say(f"ε = {explained.epsilon}: what one report can tell about you")
+    _say(explained.guess)
+    if explained.warning is not None:
+        _say(explained.warning)
+    _say(explained.growth)
+    print_table(
+        ("how sure of something about you", *(percent(belief.before) for belief in explained.beliefs)),
+        [("  after your report, at most", *(percent(belief.after) for belief in explained.beliefs))],
+    )
+    print()
+    _say(explained.coin)
+    print_table(
+        ("reports about the same answer", "ε together", "guessed right, at most"),
+        [(f"  {each.reports:,}", each.epsilon, _people(each.crowd)) for each in explained.reports],
+    )
+    print()
+    _say("How far this goes:", after="")
+    _list(ASSUMPTIONS)
+    return OK
+
+
+def _say(words: str, after: str = "\n") -> None:
+    print(textwrap.fill(words, _WIDTH) + after)
+
+
+def _list(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        print(textwrap.fill(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  "))
+
+
+def _people(crowd: Crowd) -> str:
+    return f"{crowd.by_report:,} of {crowd.people:,}"
+
+
+def _as_json(explained: Explanation) -> dict[str, Any]:
+    return {
+        "epsilon": explained.epsilon,
+        "odds": float(explained.odds),
+        "certainty": float(explained.certainty),
+        "crowd": _crowd(explained.crowd),
+        "beliefs": [{"before": float(each.before), "after": float(each.after)} for each in explained.beliefs],
+        "reports": [
+            {
+                "reports": each.reports,
+                "epsilon": each.epsilon,
+                "certainty": float(each.certainty),
+                "crowd": _crowd(each.crowd),
+            }
+            for each in explained.reports
+        ],
+        "sentences": [words for words in _sentences(explained) if words is not None],
+        "assumptions": list(ASSUMPTIONS),
+    }
+
+
+def _sentences(explained: Explanation) -> Iterable[str | None]:
+    return explained.guess, explained.warning, explained.growth, explained.coin
+
+
+def _crowd(crowd: Crowd) -> dict[str, int]:
+    return {"people": crowd.people, "by_coin": crowd.by_coin, "by_report": crowd.by_report}

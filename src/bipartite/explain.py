@@ -1,0 +1,225 @@
+"""What ε means, in odds and whole people, for those whose answers are collected.
+
+Studies with people say how: odds in plain frequencies are understood better than examples of outputs or than texts that
+leave ε out (Nanayakkara, Smart, Cummings, Kaptchuk, Redmiles: *What Are the Chances? Explaining the Epsilon Parameter
+in Differential Privacy*, USENIX Security 2023), and people want to know against whom and against what they are
+protected (Cummings, Kaptchuk, Redmiles: *"I need a better description"*, CCS 2021).
+
+For two answers that seem equally likely, Bayes' rule and Pr[y|x] ≤ e^ε·Pr[y|x'] bound what any report y can make of
+them: at most e^ε/(1 + e^ε). Whatever stood at odds p : 1 − p before stands at most at e^ε·p : 1 − p after. Towards any
+two answers a report tells no more than a yes or no that is true with probability e^ε/(1 + e^ε) (Kairouz, Oh, Viswanath:
+*The Composition Theorem for Differential Privacy*, ICML 2015). Every number is an upper bound and is rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from bipartite.errors import InputError, shown
+from bipartite.lottery import Epsilon
+from bipartite.lottery.epsilon import LARGEST, exp_between
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PRECISION: Final = 40
+_MOST_REPORTS: Final = 10**6
+_COIN: Final = Fraction(1, 2)
+_BELIEFS: Final = (Decimal("0.01"), Decimal("0.1"), Decimal("0.5"), Decimal("0.9"))
+_REPORTS: Final = (1, 2, 5, 10)
+# Rounding up may exaggerate what a report tells, and understate the doubt that it leaves, by a quarter at most, as far
+# as a millionth resolves it: 74 of 100 people at ε = 1, but 994 of 1,000 at ε = 5, where 100 of 100 would be false.
+_EXAGGERATION: Final = Fraction(1, 4)
+_FINEST: Final = 6
+# From here on a single guess fails for less than one person in a hundred.
+_GIVEN_AWAY: Final = Decimal("0.99")
+
+ASSUMPTIONS: Final = (
+    "It holds against anyone, whatever else they know about you and however much they compute.",
+    (
+        "It is about what your report adds to what they know already. What can be guessed from your job, or learned "
+        "from the reports of people like you, can be guessed and learned without yours."
+    ),
+    (
+        "It is for one report, drawn on your device as its certificate says. Reporting again spends again, and another "
+        "question about you spends as well."
+    ),
+    "It does not hide that you reported, nor when, nor from where.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """How sure someone can become of something about you by seeing your report."""
+
+    before: Decimal
+    """The probability that they gave it before."""
+    after: Decimal
+    """The most that they can give it after, rounded up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """How often someone guesses right, counted in people."""
+
+    people: int
+    by_coin: int
+    """Right without any report, by tossing a coin."""
+    by_report: int
+    """Right with the reports at most, rounded up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What several reports about one answer add up to, in the worst case."""
+
+    reports: int
+    epsilon: str
+    """ε of all of them together."""
+    certainty: Decimal
+    """How sure someone can become who thought two answers equally likely, rounded up."""
+    crowd: Crowd
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """ε for ordinary people: numbers, and sentences that state them."""
+
+    epsilon: str
+    odds: Decimal
+    """e^ε, rounded up: how many times as large the odds of a belief can become."""
+    certainty: Decimal
+    """How sure someone can become who thought two answers equally likely: e^ε/(1 + e^ε), rounded up."""
+    crowd: Crowd
+    beliefs: tuple[Belief, ...]
+    reports: tuple[Reports, ...]
+
+    @property
+    def guess(self) -> str:
+        """The one sentence that matters most."""
+        crowd = self.crowd
+        return (
+            f"Someone who knows that your answer is one of two, and thinks both equally likely, guesses right, on "
+            f"average, for {crowd.by_coin:,} of {crowd.people:,} people like you without a report. With a report of "
+            f"each, for at most {crowd.by_report:,} of {crowd.people:,}: they can become {percent(self.certainty)} "
+            "sure, never more."
+        )
+
+    @property
+    def growth(self) -> str:
+        """What the odds of any belief can become."""
+        return (
+            "Whatever someone believes about your answer, your report can make the odds of it grow or shrink "
+            f"{self.odds:,f}-fold at most."
+        )
+
+    @property
+    def coin(self) -> str:
+        """The same protection as a well-known game."""
+        lies = self.crowd.people - self.crowd.by_report
+        return (
+            "Towards any two answers your report tells no more than a yes or no given with the help of a weighted "
+            f"coin: the truth with probability {percent(self.certainty)}, a lie otherwise. Of {self.crowd.people:,} "
+            f"people at least {lies:,} would be lying on average, and nobody can tell who."
+        )
+
+    @property
+    def warning(self) -> str | None:
+        """A plain word where one report all but gives the answer away; None elsewhere."""
+        if self.certainty < _GIVEN_AWAY:
+            return None
+        return "This is little protection: whoever hesitates between two answers hardly needs to guess any more."
+
+
+def explain(epsilon: object, reports: int | None = None) -> Explanation:
+    """Explain ε in odds; with ``reports``, also what so many reports about one answer add up to.
+
+    >>> one = explain(1)
+    >>> one.crowd
+    Crowd(people=100, by_coin=50, by_report=74)
+    >>> str(one.certainty), str(one.odds)
+    ('0.732', '2.72')
+    """
+    budget = Epsilon.of(epsilon)
+    counts = sorted({*_REPORTS, _checked(reports)} if reports is not None else {*_REPORTS})
+    return Explanation(
+        epsilon=budget.text,
+        odds=_odds(_growth(budget.value)),
+        certainty=_rounded_up(_after(_COIN, budget.value), _COIN),
+        crowd=_crowd(budget.value),
+        beliefs=tuple(_beliefs(budget.value)),
+        reports=tuple(_together(count, budget.value) for count in counts),
+    )
+
+
+def percent(share: Decimal) -> str:
+    """A share as people read it, without zeros that say nothing: 73.2 %."""
+    text = f"{share * 100:f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
+def _checked(reports: object) -> int:
+    try:
+        count = operator.index(reports)  # type: ignore[arg-type]
+    except TypeError:
+        count = 0
+    if isinstance(reports, bool) or not 1 <= count <= _MOST_REPORTS:
+        msg = f"Expected reports from 1 to {_MOST_REPORTS:,}, got {shown(reports)}; one report is explained without it."
+        raise InputError(msg)
+    return count
+
+
+def _growth(epsilon: Decimal) -> Fraction:
+    """A fraction just above e^ε."""
+    return exp_between(epsilon, _PRECISION)[1]
+
+
+def _after(before: Fraction, epsilon: Decimal) -> Fraction:
+    """The most that a belief can become, or a little above it."""
+    if epsilon > LARGEST:
+        return Fraction(1)  # short of it by less than 10^−21, and e^ε of many thousand digits says no more
+    grown = before * _growth(epsilon)
+    return grown / (grown + 1 - before)
+
+
+def _rounded_up(share: Fraction, start: Fraction, digits: int = 3) -> Decimal:
+    """A share rounded up to the fewest digits that do not exaggerate; ``start`` is where it came from."""
+    room = _EXAGGERATION * min(share - start, 1 - share)
+    for places in range(digits, _FINEST + 1):
+        count = math.ceil(share * 10**places)
+        if Fraction(count, 10**places) - share <= room:
+            break
+    return Decimal(count).scaleb(-places)
+
+
+def _odds(growth: Fraction) -> Decimal:
+    """How many times, rounded up to three digits, or more where that would exaggerate."""
+    for digits in range(3, _FINEST + 2):
+        up = Context(prec=digits, rounding=ROUND_CEILING)
+        rounded = up.divide(growth.numerator, growth.denominator)
+        if Fraction(rounded) - growth <= _EXAGGERATION * (growth - 1):
+            break
+    return rounded
+
+
+def _crowd(epsilon: Decimal) -> Crowd:
+    share = _rounded_up(_after(_COIN, epsilon), _COIN, digits=2)
+    people = 10 ** -int(share.as_tuple().exponent)
+    return Crowd(people, people // 2, int(share * people))
+
+
+def _beliefs(epsilon: Decimal) -> Iterable[Belief]:
+    for before in _BELIEFS:
+        after = _rounded_up(_after(Fraction(before), epsilon), Fraction(before))
+        yield Belief(before, after)
+
+
+def _together(count: int, epsilon: Decimal) -> Reports:
+    total = Context(prec=_PRECISION).multiply(count, epsilon)
+    certainty = _rounded_up(_after(_COIN, total), _COIN)
+    return Reports(count, f"{total.normalize():f}", certainty, _crowd(total))

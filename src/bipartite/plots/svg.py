@@ -1,0 +1,85 @@
+"""The few pieces of SVG that the pictures are made of."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.plots.style import FONT, INK, WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_SMALL: Final = 13
+_SWATCH: Final = 22
+_LETTER: Final = 6.9  # the mean width of a letter at this size, a little generous
+
+
+def tag(name: str, content: str = "", **attributes: Any) -> str:  # noqa: ANN401
+    """One element; ``stroke_width`` becomes ``stroke-width``, numbers keep one decimal."""
+    written = "".join(f' {key.replace("_", "-")}="{_value(value)}"' for key, value in attributes.items())
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def text(x: float, y: float, words: str, **style: Any) -> str:  # noqa: ANN401
+    """Words at a place, escaped."""
+    return tag("text", html.escape(words, quote=False), x=x, y=y, **{"fill": INK, **style})
+
+
+def rule(x1: float, y1: float, x2: float, y2: float, **style: Any) -> str:  # noqa: ANN401
+    """A straight line."""
+    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
+
+
+def path(points: Iterable[Sequence[float]], *, closed: bool = False, **style: Any) -> str:  # noqa: ANN401
+    """A line through points, or the shape that they enclose."""
+    corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    return tag("path", d=f"M{corners}{'Z' if closed else ''}", **style)
+
+
+def picture(height: float, says: str, parts: Iterable[str]) -> str:
+    """A whole picture; ``says`` is what it shows, for those who cannot see it."""
+    return tag(
+        "svg",
+        "\n".join(["", *parts, ""]),
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {WIDTH} {height:.0f}",
+        role="img",
+        aria_label=html.escape(says),
+        font_family=html.escape(FONT),
+        font_size=_SMALL,
+    )
+
+
+def legend(x: float, y: float, entries: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
+    """Names in a row, each after a sample of how it is drawn."""
+    parts = []
+    for words, style in entries:
+        if style.get("fill") == "none":
+            parts.append(rule(x, y - 4, x + _SWATCH, y - 4, **style))
+        else:
+            parts.append(tag("rect", x=x, y=y - 10, width=_SWATCH, height=12, **style))
+        parts.append(text(x + _SWATCH + 7, y, words))
+        x += _SWATCH + 7 + _LETTER * len(words) + 18
+    return parts
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers from low to high, about so many."""
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(number * step, 10) for number in range(first, last + 1)]
+
+
+def percent(share: float) -> str:
+    """A share in two digits that count: 2.3 %, 0.84 %, 54 %."""
+    hundred = 100 * share
+    digits = 0 if hundred >= 10 or hundred == 0 else 1 if hundred >= 1 else 2  # noqa: PLR2004
+    return f"{hundred:.{digits}f} %"
+
+
+def _value(value: Any) -> str:  # noqa: ANN401
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)

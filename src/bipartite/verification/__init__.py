@@ -1,0 +1,5 @@
+"""Exact proofs of ε."""
+
+from bipartite.verification.certificate import Certificate, verify
+
+__all__ = ["Certificate", "verify"]

@@ -1,5 +1,0 @@
-"""Exact proofs of ε."""
-
-from bipartite.verify.certificate import Certificate, verify
-
-__all__ = ["Certificate", "verify"]

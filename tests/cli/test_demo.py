@@ -1,0 +1,234 @@
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from bipartite import BRR, Integers, Interval, Points, expected_loss, share_within
+from bipartite.cli import demo, demo_page
+from bipartite.cli.demo_questions import Outcome, PlaceQuestion, Worth, ask, bands
+from bipartite.cli.output import Progress
+from bipartite.data import cities
+from bipartite.explain import explain
+from bipartite.quality import constant_loss, constant_share_within
+from tests.cli.test_commands import conforms
+
+DOMAINS = {"age": (Integers(18, 90), 5), "income": (Interval(0, 200_000, points=401), 10_000)}
+
+
+class Reader(HTMLParser):
+    """What a browser would have to fetch or run, and whether every element is closed."""
+
+    VOID = frozenset({"meta", "rect", "line", "path", "circle"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.fetched, self.words = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag in {"script", "link", "img", "iframe", "object", "use", "image"}:
+            self.fetched.append(tag)
+        self.fetched += [value for name, value in attrs if name in {"src", "srcset", "style"} or name.startswith("on")]
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def read(text):
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert not reader.open
+    return reader, " ".join(" ".join(reader.words).split())
+
+
+def test_demo_shows_what_a_report_is_worth_and_is_honest_about_silence(run, tmp_path):
+    code, out, err = run("demo", "--people", 20_000, "--output", tmp_path / "new" / "folder")
+    assert (code, err) == (0, "")
+    assert "20,000 made-up people" in out
+    for name in (
+        "BRR, m = 27",
+        "GRR",
+        "always saying 54",
+        "BRR, m = 151",
+        "always saying 100,000",
+        "always saying Baghdad",
+    ):
+        assert name in out
+    file = tmp_path / "new" / "folder" / "demo.html"
+    assert str(file) in out
+    assert [path.name for path in file.parent.iterdir()] == ["demo.html"]
+
+
+def test_demo_numbers_are_those_of_the_closed_forms(run, tmp_path):
+    code, out, err = run("demo", "--people", 200_000, "--json", "--epsilon", "2", "--output", tmp_path)
+    assert (code, err) == (0, "")
+    shown = conforms(json.loads(out), "demo")
+    assert shown["page"] == str(tmp_path / "demo.html")
+    found = {question["name"]: question for question in shown["questions"]}
+    for name, (domain, nearby) in DOMAINS.items():
+        brr, grr, constant = found[name]["answers"]
+        for row, mechanism in ((brr, BRR(domain, 2)), (grr, BRR(domain, 2, m=1))):
+            assert row["expected_error"] == pytest.approx(expected_loss(mechanism))
+            assert row["within"] == pytest.approx(share_within(mechanism, nearby))
+        assert constant["expected_error"] == pytest.approx(constant_loss(domain))
+        assert constant["within"] == pytest.approx(constant_share_within(domain, nearby))
+        # Measured on people who are not uniform: near the exact value, not at it.
+        assert brr["measured_within"] == pytest.approx(brr["within"], abs=0.05)
+        assert brr["measured_error"] < grr["measured_error"]
+        assert found[name]["certificate"]["holds"]
+
+
+def test_made_up_people_lie_in_their_domains():
+    generator = np.random.default_rng(1)
+    ages, incomes = demo._made_up_ages(generator, 10_000), demo._made_up_incomes(generator, 10_000)
+    assert ages.min() >= 18 and ages.max() <= 90
+    assert incomes.min() >= 0 and incomes.max() <= 200_000
+    assert set(demo._made_up_cities(generator, 10_000)) == set(cities().names)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    from bipartite.cli import main
+
+    assert main(["demo", "--people", "5000", "--output", str(folder), "--json"]) == 0
+    return (folder / "demo.html").read_text(encoding="utf-8")
+
+
+def test_the_page_needs_nothing_but_itself(page):
+    reader, _ = read(page)
+    assert reader.fetched == []
+    assert "url(" not in page and "@import" not in page
+    # A name and two links to follow; nothing is fetched.
+    assert set(re.findall(r"https?://[^'\" ]+", page)) == {
+        "http://www.w3.org/2000/svg",
+        "https://www.geonames.org/",
+        "https://creativecommons.org/licenses/by/4.0/",
+    }
+
+
+def test_the_page_leads_from_the_question_to_the_report_and_what_it_is_worth(page):
+    _, words = read(page)
+    explained = explain(1)
+    at = -1
+    for expected in (
+        "How old are you?", "answer is 40 years", "true answer: 40", "This time the lottery drew",
+        "What the collector sees from 5,000 people", "not the true distribution", "What one report is worth",
+        "How much do you earn in a year?", "42,000 dollars", "Which of these hundred cities", "true answer: Paris",
+        "What ε = 1 means", explained.guess, explained.coin, "three questions, which together spend ε = 3",
+        "It does not hide that you reported", "Proved, not promised", "holds", "0.999999999999994",
+    ):  # fmt: skip
+        at = words.find(expected, at + 1)
+        assert at >= 0, expected
+
+
+def test_the_page_says_when_a_constant_answer_is_nearer(page):
+    _, words = read(page)
+    # Of these people, always saying 54 is nearer than BRR: shown, not hidden.
+    assert re.search(r"always saying 54, which tells nothing about anyone, it is 2 % closer to the truth", words)
+    assert re.search(r"among these people \d+ % farther from it", words)
+    assert "A single report says little; that is what protects Ada." in words
+    assert "The 73 answers share 47 different lotteries, so no method can give the true distribution back" in words
+    assert len(np.unique(BRR(Integers(18, 90), 1).matrix(), axis=0)) == 47
+
+
+def test_a_large_epsilon_is_not_praised(run, tmp_path):
+    assert run("demo", "--people", 1000, "--epsilon", "6", "--output", tmp_path)[0] == 0
+    _, words = read((tmp_path / "demo.html").read_text(encoding="utf-8"))
+    assert "At this ε a single report says much, and Ada is hardly protected." in words
+    assert "that is what protects" not in words
+    assert "This is little protection" in words
+
+
+def test_a_page_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
+    (tmp_path / "demo.html").write_text("old", encoding="utf-8")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    code, out, err = run("demo", "--people", 100, "--output", tmp_path)
+    assert (code, out) == (3, "")
+    assert "No space left on device" in err
+    assert (tmp_path / "demo.html").read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["demo.html"]
+
+
+@pytest.fixture
+def city_question():
+    names, coordinates = (part[:10] for part in cities())
+    places = Points(coordinates, metric="haversine", labels=names)
+    brr, grr = BRR(places, 1, m=3), BRR(places, 1, m=1)
+    return PlaceQuestion("city", "Where?", "km", "Lagos", 1000, brr, grr, names, coordinates)
+
+
+def test_distances_between_places_are_great_circles():
+    names, coordinates = cities()
+    question = PlaceQuestion("city", "", "km", "Paris", 0, None, None, names, coordinates)
+    distances = question.distances
+    # Known to any atlas: London to Paris 344 km, to Sydney 16,994 km.
+    london = names.index("London")
+    assert distances[london, names.index("Paris")] == pytest.approx(344, abs=1)
+    assert distances[london, names.index("Sydney")] == pytest.approx(16_994, abs=10)
+    assert (distances == distances.T).all() and (np.diag(distances) == 0).all()
+
+
+def test_bands_of_distance_hold_every_report_once(city_question):
+    names, shares = bands(city_question, (1000.0, 6000.0), lambda km: f"{km:.0f} km")
+    assert names == ["Lagos itself", "within 1000 km", "1000 km to 6000 km", "beyond 6000 km"]
+    assert np.sum(shares, axis=0) == pytest.approx([1, 1])
+    e = np.e
+    assert shares[0] == pytest.approx([e / (3 * e + 7), e / (e + 9)])
+
+
+def test_a_question_about_places_is_asked_and_drawn(city_question):
+    people = np.arange(20_000) % 7
+    outcome = ask(city_question, np.array(city_question.names)[people], Progress("reports", 1))
+    distances, matrix = city_question.distances, city_question.brr.matrix()
+    assert outcome.report in city_question.names
+    assert outcome.answers == pytest.approx(np.bincount(people, minlength=10) / 20_000)
+    # 0.025 is more than seven standard errors of a share of 20,000 reports: a false alarm in 10^11 runs.
+    assert outcome.reports == pytest.approx(outcome.answers @ matrix, abs=0.025)
+    assert np.abs(outcome.reports - outcome.answers).max() > 0.03  # the wrong law is told apart
+    brr, _, constant = outcome.worths
+    assert brr.expected_error == pytest.approx((matrix * distances).sum() / 10)
+    assert brr.expected_error == pytest.approx(expected_loss(city_question.brr), rel=1e-6)
+    assert constant.expected_error == pytest.approx(distances.mean(axis=0).min())
+    assert constant.measured_error == pytest.approx(outcome.answers @ distances[:, np.argmin(distances.sum(axis=0))])
+    _, words = read(demo_page.page([outcome], explain(1), 20_000))
+    for expected in (
+        "true answer: Lagos",
+        "BRR, nearest 3",
+        "beyond 6,000 km",
+        "GeoNames",
+        "CC BY 4.0",
+        "Natural Earth",
+    ):
+        assert expected in words
+    assert "one question" in words
+
+
+def test_what_can_be_read_backwards_is_decided_by_the_rows(city_question):
+    shared = len(np.unique(city_question.brr.matrix(), axis=0))
+    assert shared < 10
+    assert f"The 10 answers share {shared} different lotteries, so no method" in demo_page._trap(city_question)
+    own = replace(city_question, brr=city_question.grr)
+    assert demo_page._trap(own) == "An estimator can undo this on average, with error bars; the picture cannot."
+
+
+def test_a_question_of_another_kind_has_no_pictures_yet():
+    strange = Outcome(None, (Worth("", 1, 1, 1, 1),) * 3, None, None, None, 0, None)
+    with pytest.raises(NotImplementedError):
+        demo_page._pictures(strange)

@@ -1,0 +1,158 @@
+"""Pictures are read back as XML: what they show is what they were given."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from bipartite import BRR, Integers
+from bipartite.plots import Bar, bars, chances_on_a_line, chances_on_a_map, paired_bars, reports_on_a_line, style
+from bipartite.plots.svg import legend, percent, tag, text, ticks
+
+SVG = "{http://www.w3.org/2000/svg}"
+AGES = Integers(18, 90)
+
+
+def say(value):
+    return f"{value:,.0f}"
+
+
+def words(drawn):
+    return [each.text for each in drawn.iter(f"{SVG}text")]
+
+
+def corners(element):
+    return np.array([[float(number) for number in pair.split()] for pair in re.split("[ML]", element.get("d"))[1:]])
+
+
+@pytest.fixture
+def chances():
+    rows = [BRR(AGES, 1, **m).matrix()[AGES.encode(40)] for m in ({}, {"m": 1})]
+    return ET.fromstring(chances_on_a_line(AGES.to_numpy(), *rows, truth=40, label="reported age, years", say=say))
+
+
+def test_the_chances_of_a_line_have_the_heights_of_the_matrix(chances):
+    far, near, _, grr = (corners(each) if "Z" not in each.get("d") else None for each in chances.iter(f"{SVG}path"))
+    heights = [float(each.get("y1")) for each in chances.iter(f"{SVG}line") if each.get("stroke") == style.FAINT]
+    assert far is None and near is None  # filled
+    # The grid lines stand at 0, 2 and 4 %, so they calibrate the picture.
+    percent_high = (heights[0] - heights[1]) / 2
+    ground = heights[0]
+    e = np.e
+    assert (ground - grr[:, 1].min()) / percent_high == pytest.approx(100 * e / (e + 72), abs=0.01)
+    assert (ground - grr[:, 1].max()) / percent_high == pytest.approx(100 / (e + 72), abs=0.01)
+    filled = [each for each in chances.iter(f"{SVG}path") if each.get("fill") == style.BRR]
+    tops = corners(ET.fromstring(ET.tostring(filled[0]).replace(b"Z", b"")))[:, 1]
+    assert (ground - tops.min()) / percent_high == pytest.approx(100 * e / (27 * e + 46), abs=0.01)
+
+
+def test_the_chances_of_a_line_are_labelled_and_told_in_words(chances):
+    shown = words(chances)
+    for expected in (
+        "true answer: 40", "reported age, years", "chance of this report", "4 %",
+        "BRR, nearest 27: 2.3 % each", "BRR, all others: 0.84 % each", "GRR: 3.6 % for the truth, 1.3 % for any other",
+    ):  # fmt: skip
+        assert expected in shown
+    assert "BRR reports each value from 27 to 53 with chance 2.3 %" in chances.get("aria-label")
+
+
+def test_nothing_is_drawn_or_written_outside_the_picture(chances):
+    _, _, width, height = map(float, chances.get("viewBox").split())
+    for element in chances.iter(f"{SVG}path"):
+        points = corners(ET.fromstring(ET.tostring(element).replace(b"Z", b"")))
+        assert (points >= 0).all() and (points <= (width, height)).all()
+    letter = 7  # px, a wide mean letter at this size
+    for element in chances.iter(f"{SVG}text"):
+        length = letter * len(element.text)
+        room = {"middle": 0.5, "end": 0}.get(element.get("text-anchor"), 1)
+        assert float(element.get("x")) + room * length <= width or element.get("transform")
+
+
+def test_mechanisms_are_told_apart_without_colour(chances):
+    grr = [each for each in chances.iter(f"{SVG}path") if each.get("stroke") == style.GRR]
+    assert len(grr) == 1 and grr[0].get("stroke-dasharray")
+
+    def lightness(colour):
+        return sum(weight * int(colour[at : at + 2], 16) for weight, at in ((0.3, 1), (0.59, 3), (0.11, 5)))
+
+    assert lightness(style.BRR_FAR) - lightness(style.BRR) > 60
+
+
+def test_reports_are_drawn_apart_from_the_truth():
+    answers, reports = np.linspace(0.001, 0.02, 73), np.full(73, 1 / 73)
+    drawn = ET.fromstring(reports_on_a_line(AGES.to_numpy(), answers, reports, label="age, years", say=say))
+    truth = [each for each in drawn.iter(f"{SVG}path") if each.get("stroke") == style.INK]
+    assert len(corners(truth[0])) == 2 * 73
+    flat = [each for each in drawn.iter(f"{SVG}path") if each.get("stroke") == style.BRR]
+    assert len(corners(flat[0])) == 2  # a run of equal heights is one step
+    assert "flatter than the true answers, which reach 2.0 %" in drawn.get("aria-label")
+
+
+@pytest.fixture
+def map_of_four():
+    names = ["Here", "Near & <far>", "There", "Beyond"]
+    places = np.array([[48.0, 2.0], [50.0, 5.0], [-30.0, 150.0], [10.0, -70.0]])
+    chances = np.array([0.4, 0.4, 0.1, 0.1])
+    coast = [np.array([[0.0, 0.0], [40.0, 0.0], [40.0, 40.0]])]
+    return ET.fromstring(chances_on_a_map(names, places, chances, truth=0, coasts=coast))
+
+
+def test_dots_on_a_map_have_the_area_of_their_chance(map_of_four):
+    dots = {
+        each.find(f"{SVG}title").text: each
+        for each in map_of_four.iter(f"{SVG}circle")
+        if each.find(f"{SVG}title") is not None
+    }
+    assert set(dots) == {"Here: 40 %", "Near & <far>: 40 %", "There: 10 %", "Beyond: 10 %"}
+    radius = {name: float(dot.get("r")) for name, dot in dots.items()}
+    assert radius["Here: 40 %"] == pytest.approx(2 * radius["There: 10 %"], abs=0.1)
+    assert dots["Here: 40 %"].get("fill") == style.BRR and dots["There: 10 %"].get("fill") == style.BRR_FAR
+    # East is to the right, north is up.
+    assert float(dots["There: 10 %"].get("cx")) > float(dots["Here: 40 %"].get("cx"))
+    assert float(dots["There: 10 %"].get("cy")) > float(dots["Here: 40 %"].get("cy"))
+    assert "true answer: Here" in words(map_of_four)
+    assert "the 2 places nearest to Here have the chance 40 % each" in map_of_four.get("aria-label")
+
+
+@pytest.mark.parametrize(("longitude", "anchor"), [(-150.0, "start"), (2.0, "end")])
+def test_the_label_of_a_place_stands_where_there_is_room(longitude, anchor):
+    places = np.array([[48.0, longitude], [50.0, 100.0]])
+    drawn = ET.fromstring(chances_on_a_map(["Here", "There"], places, np.array([0.7, 0.3]), truth=0, coasts=[]))
+    label = next(each for each in drawn.iter(f"{SVG}text") if each.text == "true answer: Here")
+    assert label.get("text-anchor") == anchor
+
+
+def test_bars_are_as_long_as_their_numbers():
+    rows = [Bar("one", 1.0, "1 km", style.BRR_NEAR_STYLE), Bar("four", 4.0, "4 km", style.GRR_BAR_STYLE)]
+    drawn = ET.fromstring(bars(rows, "distance, km"))
+    one, four = (float(each.get("width")) for each in drawn.iter(f"{SVG}rect"))
+    assert four == pytest.approx(4 * one, rel=0.01)
+    assert words(drawn) == ["one", "1 km", "four", "4 km", "distance, km"]
+    entries = [("BRR", style.BRR_NEAR_STYLE), ("GRR", style.GRR_BAR_STYLE)]
+    drawn = ET.fromstring(paired_bars(["near", "far"], [[0.2, 0.1], [0.4, 0.8]], entries, "chance"))
+    widths = [float(each.get("width")) for each in drawn.iter(f"{SVG}rect")][2:]
+    assert widths == pytest.approx([widths[3] / 4, widths[3] / 8, widths[3] / 2, widths[3]], rel=0.01)
+    assert drawn.get("aria-label") == "chance: near: BRR 20 %, GRR 10 %; far: BRR 40 %, GRR 80 %"
+
+
+def test_words_are_escaped():
+    assert text(1, 2, "<a> & b").endswith(">&lt;a&gt; &amp; b</text>")
+    assert tag("line", stroke_width=1.0) == '<line stroke-width="1"/>'
+    assert len(legend(0, 0, [("a", style.GRR_STYLE), ("b", style.BRR_NEAR_STYLE)])) == 4
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "about", "expected"),
+    [
+        (0, 0.0409, 4, [0, 0.02, 0.04]),
+        (18, 90, 8, [20, 30, 40, 50, 60, 70, 80, 90]),
+        (0, 1, 4, [0, 0.25, 0.5, 0.75, 1]),
+    ],
+)
+def test_ticks_are_round_numbers(low, high, about, expected):
+    assert ticks(low, high, about) == pytest.approx(expected)
+
+
+def test_shares_are_shown_in_two_digits_that_count():
+    assert [percent(share) for share in (0, 0.0084, 0.0228, 0.54, 1)] == ["0 %", "0.84 %", "2.3 %", "54 %", "100 %"]
