@@ -24,6 +24,12 @@ def test_the_errata_show_what_the_script_prints():
     assert printed_in_errata()[: len(evidence)] == evidence
 
 
+def test_the_table_of_points_is_what_the_script_prints():
+    table = runpy.run_path(str(DOCS / "interval_points.py"))["table"]()
+    text = (DOCS / "choosing-points.md").read_text(encoding="utf-8")
+    assert text.split("```text\n")[1].split("\n```")[0].splitlines() == table
+
+
 @pytest.mark.data
 @pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
 def test_the_errata_about_data_sets_are_what_the_data_say():

@@ -10,6 +10,7 @@ from mpmath import mp, mpf
 from bipartite import BRR, Integers
 from bipartite.errors import EpsilonError, InputError
 from bipartite.explain import ASSUMPTIONS, explain, percent
+from tests.oracle import number
 
 EPSILONS = ["1e-15", "0.001", "0.01", "0.1", "0.5", "1", "2", "3", "5", "7", "10", "50"]
 
@@ -17,7 +18,7 @@ EPSILONS = ["1e-15", "0.001", "0.01", "0.1", "0.5", "1", "2", "3", "5", "7", "10
 def belief(before, epsilon):
     """Bayes' rule by log-odds, with mpmath."""
     before = mpf(before)
-    return 1 / (1 + mp.exp(-(mp.log(before / (1 - before)) + mpf(str(epsilon)))))
+    return 1 / (1 + mp.exp(-(mp.log(before / (1 - before)) + number(epsilon))))
 
 
 def never_below(shown, truth, start, unit):

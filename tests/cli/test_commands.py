@@ -382,3 +382,27 @@ def test_progress_shows_on_a_terminal_only(monkeypatch):
             progress.advance(1)
             progress.advance(3)
         assert stream.getvalue() == expected
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "tcsh"])
+def test_completion_knows_the_commands(run, name):
+    code, out, err = run("completion", name)
+    assert (code, err) == (0, "")
+    assert "design" in out
+    assert "--epsilon" in out or "epsilon" in out
+
+
+def test_completion_in_a_real_bash_offers_the_commands():
+    script = 'source <("$0" -m bipartite completion bash); complete -p bipartite'
+    result = subprocess.run(
+        ["bash", "-c", script, sys.executable], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode == 0
+    assert "bipartite" in result.stdout
+
+
+def test_completion_without_its_extra_says_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert run("completion", "bash") == (
+        4, "", 'bipartite: Completion needs shtab; install it with pip install "bipartite[completion]".\n',
+    )  # fmt: skip

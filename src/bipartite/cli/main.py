@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from bipartite import __version__
-from bipartite.cli import demo, design, explain, report, verify
+from bipartite.cli import completion, demo, design, explain, report, verify
 from bipartite.cli.arguments import Command
 from bipartite.cli.output import FINDING, MISSING, BadDataError, complain
 from bipartite.errors import BipartiteError, BrokenPromiseError, DataError, MissingExtraError, SpecError
@@ -22,7 +22,7 @@ _BAD_DATA: Final = 3
 _BUG: Final = 70
 _INTERRUPTED: Final = 130
 _BROKEN_PIPE: Final = 141
-_COMMANDS: Final = (design, report, verify, explain, demo)
+_COMMANDS: Final = (design, report, verify, explain, demo, completion)
 
 
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.

@@ -1,7 +1,8 @@
-"""Labels come in a container and labels go back in the same kind: lists, tuples, NumPy arrays."""
+"""Labels come in a container and labels go back in the same kind, with its name, index and nulls."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,36 +11,113 @@ from bipartite.containers.batch import Batch, Nulls, missing_error
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from bipartite.domains import SetDomain
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A container of labels as a list with None where one is missing, and the way back."""
+
+    labels: list[Any]
+    rebuild: Callable[[list[Any]], Any]
+    place: Callable[[int], str]
+
+
 def open_labels(values: object, nulls: Nulls, domain: SetDomain) -> Batch:
-    """The indices of a list, tuple or NumPy array of labels."""
-    if isinstance(values, np.ma.MaskedArray) or not isinstance(values, (list, tuple, np.ndarray)):
-        msg = (
-            f"Expected labels as one label, a list or a NumPy array, got {type(values).__name__}; "
-            "convert it first, for example with .tolist()."
-        )
-        raise InputError(msg)
-    shape = values.shape if isinstance(values, np.ndarray) else (len(values),)
-    flat: list[Any] = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else list(values)
-    positions = [at for at, value in enumerate(flat) if value is not None]
-    if len(positions) < len(flat) and nulls == "error":
-        raise missing_error(len(flat) - len(positions), len(flat), f"values[{flat.index(None)}]")
+    """The indices of a container of labels."""
+    column = _open(values, domain)
+    positions = [at for at, label in enumerate(column.labels) if label is not None]
+    if len(positions) < len(column.labels) and nulls == "error":
+        first = next(at for at, label in enumerate(column.labels) if label is None)
+        raise missing_error(len(column.labels) - len(positions), len(column.labels), column.place(first))
 
     def place(position: int) -> str:
-        return f"values[{', '.join(str(int(at)) for at in np.unravel_index(positions[position], shape))}]"
+        return column.place(positions[position])
 
     def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
-        found: list[Any] = [None] * len(flat)
+        found: list[Any] = [None] * len(column.labels)
         hide = [False] * len(positions) if hidden is None else hidden.tolist()
         for at, report, hiding in zip(positions, reports.tolist(), hide, strict=True):
             found[at] = None if hiding else domain.decode(report)
-        if isinstance(values, np.ndarray):
-            whole = len(positions) == len(flat) and hidden is None
-            return np.array(found, dtype=np.array(domain.labels).dtype if whole else object).reshape(shape)
-        return tuple(found) if isinstance(values, tuple) else found
+        return column.rebuild(found)
 
-    return Batch(domain.encode_labels([flat[at] for at in positions], place), rebuild, place)
+    return Batch(domain.encode_labels([column.labels[at] for at in positions], place), rebuild, place)
+
+
+def _open(values: Any, domain: SetDomain) -> _Column:  # noqa: ANN401
+    if isinstance(values, (list, tuple)):
+        kind = tuple if isinstance(values, tuple) else list
+        return _Column(list(values), kind, lambda at: f"values[{at}]")
+    if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray):
+        return _open_array(values, domain)
+    for each in type(values).__mro__:
+        opener = _LIBRARIES.get(each.__module__.partition(".")[0])
+        if opener is not None:
+            column = opener(values)
+            if column is not None:
+                return column
+            break
+    msg = (
+        "Expected labels as one label, a list, a NumPy array, or a Series or Arrow array of strings or whole numbers, "
+        f"got {type(values).__name__}; convert it first, for example with .astype(str)."
+    )
+    raise InputError(msg)
+
+
+def _open_array(values: NDArray[Any], domain: SetDomain) -> _Column:
+    def rebuild(found: list[Any]) -> NDArray[Any]:
+        dtype = object if None in found else np.array(domain.labels).dtype
+        return np.array(found, dtype=dtype).reshape(values.shape)
+
+    def place(at: int) -> str:
+        return f"values[{', '.join(str(int(each)) for each in np.unravel_index(at, values.shape))}]"
+
+    return _Column(values.reshape(-1).tolist(), rebuild, place)
+
+
+def _open_pandas(values: Any) -> _Column | None:  # noqa: ANN401
+    import pandas as pd  # noqa: PLC0415 (loaded already: the caller holds one of its series)
+
+    # A categorical would lose reports that are none of its categories.
+    if not isinstance(values, pd.Series) or isinstance(values.dtype, pd.CategoricalDtype):
+        return None
+    labels = [None if missing else label for label, missing in zip(values.tolist(), values.isna(), strict=True)]
+
+    def rebuild(found: list[Any]) -> Any:  # noqa: ANN401
+        return pd.Series(found, index=values.index, name=values.name, dtype=values.dtype)
+
+    return _Column(labels, rebuild, lambda at: f"values.iloc[{at}]")
+
+
+def _open_polars(values: Any) -> _Column | None:  # noqa: ANN401
+    import polars as pl  # noqa: PLC0415 (loaded already)
+
+    if not isinstance(values, pl.Series) or not (values.dtype == pl.String or values.dtype.is_integer()):
+        return None
+    return _Column(
+        values.to_list(), lambda found: pl.Series(values.name, found, dtype=values.dtype), lambda at: f"values[{at}]"
+    )
+
+
+def _open_arrow(values: Any) -> _Column | None:  # noqa: ANN401
+    import pyarrow as pa  # noqa: PLC0415 (loaded already)
+
+    kind = getattr(values, "type", None)
+    plain = kind is not None and (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
+    )
+    if not plain or not isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return None
+
+    def rebuild(found: list[Any]) -> Any:  # noqa: ANN401
+        array = pa.array(found, type=kind)
+        return pa.chunked_array([array]) if isinstance(values, pa.ChunkedArray) else array
+
+    return _Column(values.to_pylist(), rebuild, lambda at: f"values[{at}]")
+
+
+_LIBRARIES = {"pandas": _open_pandas, "polars": _open_polars, "pyarrow": _open_arrow}

@@ -31,6 +31,8 @@ class Items(SetDomain):
     similarity
         Instead of ``loss``: bigger is better. The loss is −similarity in every quality function.
 
+    Notes
+    -----
     Near is decided by whole-number ranks of each row, which travel in the spec; losses do not.
 
     Examples

@@ -40,6 +40,8 @@ class Points(SetDomain):
     labels
         Names of the points, all distinct.
 
+    Notes
+    -----
     Near is decided in whole numbers: coordinates become integer vectors when the domain is made (haversine: unit
     vectors × 2\ :sup:`25`, which orders great circles to about 0.2 m; otherwise the finest power of two that keeps
     distances below 2\ :sup:`53`), and losses are computed from those.

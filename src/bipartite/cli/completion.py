@@ -1,0 +1,37 @@
+"""``bipartite completion``: what a shell needs to complete commands and options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.cli.output import OK
+from bipartite.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import argparse
+
+_SHELLS: Final = ["bash", "zsh", "tcsh"]
+_EXAMPLES = """examples:
+  eval "$(bipartite completion bash)"              for this shell
+  bipartite completion zsh > ~/.zfunc/_bipartite   for every zsh
+"""
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("completion", help="completion for your shell", epilog=_EXAMPLES)
+    parser.add_argument("shell", choices=_SHELLS, help="which shell")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the completion script of a shell."""
+    try:
+        import shtab  # noqa: PLC0415 (optional, and needed by this command alone)
+    except ImportError:
+        msg = 'Completion needs shtab; install it with pip install "bipartite[completion]".'
+        raise MissingExtraError(msg) from None
+    from bipartite.cli.main import build_parser  # noqa: PLC0415 (main lists this command)
+
+    print(shtab.complete(build_parser(), shell=options.shell))
+    return OK
