@@ -231,3 +231,14 @@ def test_sets_describe_themselves_briefly():
     assert repr(PLACES) == "<4 points, haversine>"
     assert repr(Items(None, loss=[[0, 1], [1, 0]])) == "<2 items>"
     assert "4 points" in repr(BRR(PLACES, 1))
+
+
+def test_points_and_items_cannot_be_moved_after_they_are_built():
+    rows, matrix = np.array([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    points, items = Points(rows), Items(None, loss=matrix)
+    rows[0] = 99
+    matrix[0] = 99
+    assert points.losses(0)[0] == items.losses(0)[0] == 0
+    for array in (points.coordinates, points.order.vectors, items.order.ranks, items.losses(0)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7

@@ -262,7 +262,9 @@ def test_few_tries_are_expected_or_near_outputs_are_listed():
 def test_specs_and_pickles_of_sets_come_back(mechanism):
     spec = mechanism.to_spec()
     assert load_spec(json.dumps(spec)) == mechanism
-    assert pickle.loads(pickle.dumps(mechanism)) == mechanism
+    twin = pickle.loads(pickle.dumps(mechanism))
+    assert twin == mechanism
+    assert hash(twin) == hash(mechanism) == hash(load_spec(json.dumps(spec)))
     assert verify(load_spec(json.dumps(spec))) == verify(mechanism)
 
 

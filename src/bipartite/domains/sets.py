@@ -10,6 +10,7 @@ import numpy as np
 from bipartite.domains.base import MAX_SIZE, Domain, Outside
 from bipartite.domains.integers import Integers
 from bipartite.errors import DataError, InputError, NotAValueError, OutsideDomainError, Problems, shown
+from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +33,8 @@ class SetDomain(Domain):
 
     def _finish(self, order: Order, labels: Sequence[Any] | None) -> None:
         """Set what every set has, at the end of a constructor."""
+        numbers = order.vectors if isinstance(order, VectorOrder) else order.ranks
+        numbers.flags.writeable = False  # nobody may move a point once ε has been promised
         names = None if labels is None else tuple(labels)
         index = {} if names is None else {name: at for at, name in enumerate(names)}
         self._set(size=len(order), _order=order, _rows=Integers(0, len(order) - 1), labels=names, _index=index)

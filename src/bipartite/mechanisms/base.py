@@ -150,7 +150,7 @@ class Mechanism(Frozen, ABC):
         return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
 
     def __hash__(self) -> int:
-        return hash((type(self), self.domain, self._lottery))
+        return hash((type(self), len(self.domain), self._lottery.m, self._lottery.tickets))
 
 
 def check_options(outside: object, nulls: object, threads: object) -> None:
