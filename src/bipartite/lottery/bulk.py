@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 # have been asked for, in one call or in several; once loaded, it pays from far fewer.
 LOAD_COMPILER_FROM: Final = 2**23
 USE_COMPILED_FROM: Final = 2**11
-# Plain Python draws a report on points in some microseconds; the compiler is loaded for calls of more than a second.
-_COMPILE_POINTS_FROM: Final = 2**17
+# Plain Python draws a report on points in two or three microseconds, and compiling these kernels for the first time
+# takes several seconds, so that waits until as many seconds have been asked for.
+_COMPILE_POINTS_FROM: Final = 2**21
 
 
 class Codec(Protocol):
@@ -88,6 +89,7 @@ class _Demand:
     """How many reports have been asked for so far."""
 
     reports = 0
+    point_reports = 0
 
 
 def kernel_for(lottery: Lottery, values: int) -> Kernel:
@@ -106,7 +108,9 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
 def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
     if lottery.by_list:
         return ListedPoints(lottery)
-    if values >= _COMPILE_POINTS_FROM:
+    _Demand.point_reports += values
+    loaded = "bipartite.lottery.compiled_points" in sys.modules
+    if values >= USE_COMPILED_FROM and (loaded or _Demand.point_reports >= _COMPILE_POINTS_FROM):
         try:
             from bipartite.lottery.compiled_points import CompiledTries  # noqa: PLC0415 (numba, only when it pays)
         except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)
