@@ -68,7 +68,9 @@ def test_rounding_up_never_makes_a_certainty_of_a_doubt_that_a_millionth_shows()
 
 
 def test_a_warning_stands_where_one_report_gives_the_answer_away_and_only_there():
-    assert explain(4).warning is None
+    assert explain(2).warning is None
+    assert explain("2.3").warning.startswith("This is weak protection")
+    assert explain(4).warning.startswith("This is weak protection")
     assert explain(5).warning.startswith("This is little protection")
 
 

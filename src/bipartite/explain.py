@@ -36,11 +36,15 @@ _REPORTS: Final = (1, 2, 5, 10)
 # as a millionth resolves it: 74 of 100 people at ε = 1, but 994 of 1,000 at ε = 5, where 100 of 100 would be false.
 _EXAGGERATION: Final = Fraction(1, 4)
 _FINEST: Final = 6
-# From here on a single guess fails for less than one person in a hundred.
+# From here on a single guess fails for less than one person in a hundred, and in ten.
 _GIVEN_AWAY: Final = Decimal("0.99")
+_TELLING: Final = Decimal("0.9")
 
 ASSUMPTIONS: Final = (
-    "It holds against anyone, whatever else they know about you and however much they compute.",
+    (
+        "It holds against anyone, whatever else they know about you, as long as nobody breaks the cipher behind the "
+        "chances, AES-256."
+    ),
     (
         "It is about what your report adds to what they know already. What can be guessed from your job, or learned "
         "from the reports of people like you, can be guessed and learned without yours."
@@ -130,9 +134,13 @@ class Explanation:
 
     @property
     def warning(self) -> str | None:
-        """A plain word where one report all but gives the answer away; None elsewhere."""
-        if self.certainty < _GIVEN_AWAY:
+        """A plain word where one report tells much, or all but gives the answer away; None elsewhere."""
+        if self.certainty < _TELLING:
             return None
+        if self.certainty < _GIVEN_AWAY:
+            return (
+                "This is weak protection: whoever hesitates between two answers can be right nine times in ten or more."
+            )
         return "This is little protection: whoever hesitates between two answers hardly needs to guess any more."
 
 

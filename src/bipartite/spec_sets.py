@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from bipartite.domains import Items, Points
-from bipartite.domains.points import MAX_DISTANCE, UNIT
+from bipartite.domains.points import FINEST_BITS, MAX_DISTANCE, UNIT
 from bipartite.domains.sets import check_labels
 from bipartite.errors import Problems, is_one_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
 
-_MAX_BITS: Final = 1100
+_COARSEST_BITS: Final = -500
 _MAX_COORDINATE: Final = 2**53 - 1
 # A unit vector × 2^25, rounded: its length is off by less than one.
 _UNIT_TOLERANCE: Final = 1.0
@@ -39,7 +39,7 @@ def read_set(domain: Mapping[str, Any], problems: Problems) -> Domain | None:
         problems.add("Expected vectors or ranks as rows of whole numbers of one length, two rows or more.")
         return None
     labels = described.get("labels")
-    if labels is not None and not isinstance(labels, list):
+    if "labels" in described and not isinstance(labels, list):
         problems.add("Expected labels as a list.")
         return None
     names = check_labels(labels, len(array), problems)
@@ -61,7 +61,7 @@ def _check_vectors(described: Mapping[str, Any], vectors: NDArray[np.int64], pro
             problems.add("Expected haversine vectors as three whole numbers of length 2^25, without bits.")
     else:
         bits = described.get("bits")
-        if type(bits) is not int or abs(bits) > _MAX_BITS:
+        if type(bits) is not int or not _COARSEST_BITS <= bits <= FINEST_BITS:
             problems.add("Expected bits as a whole number, the power of two of the unit of the vectors.")
         width = [int(each) for each in np.ptp(vectors, axis=0)]
         if (sum(width) if metric == "manhattan" else sum(each**2 for each in width)) > MAX_DISTANCE:

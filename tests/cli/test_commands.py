@@ -143,7 +143,7 @@ def test_places_and_items_are_designed_verified_and_reported(run, places, tmp_pa
     assert code == 0
     assert set(out.split()) <= {"10", "20", "30"}
     unnamed = tmp_path / "unnamed.csv"
-    unnamed.write_text("latitude,longitude\n1,2\n3,4\n50,60\n", encoding="utf-8")
+    unnamed.write_text("\ufefflatitude,longitude\n1,2\n3,4\n50,60\n", encoding="utf-8")
     code, out, _ = run("report", "--places", unnamed, "--epsilon", 1, "--m", 1, stdin="0\n2\n")
     assert set(out.split()) <= {"0", "1", "2"}
 
@@ -158,6 +158,7 @@ def test_places_and_items_are_designed_verified_and_reported(run, places, tmp_pa
         ("--items", "[", "is not JSON"),
         ("--items", "[]", "does not hold"),
         ("--items", '{"distance": 1}', "does not hold"),
+        ("--items", '{"labels": ["a", " b"], "loss": [[0, 1], [1, 0]]}', "labels that begin or end with blanks"),
     ],
 )
 def test_files_of_places_and_items_are_checked(run, tmp_path, option, text, message):
@@ -222,12 +223,16 @@ def test_verify_proves_or_refutes(run, tmp_path):
         (["design", *AGES, "--m", "²"], 2, "Expected m='safe', 'best' or a whole number, got '²'"),
         (["design", *AGES, "--m", ""], 2, "Expected m='safe', 'best' or a whole number, got ''"),
         (["design", *AGES, "--m", "9" * 5000], 2, "Expected m='safe', 'best' or a whole number, got '9999"),
-        (["demo", "--people", "99999999999999"], 2, "Expected --people from 1 to 10,000,000"),
+        (["demo", "--people", "99999999999999"], 2, "Expected --people from 1,000 to 10,000,000"),
         (["design", *AGES, "--m", "huge"], 2, "Expected m='safe', 'best' or a whole number, got 'huge'"),
         (["design", "--integers", "1..9", "--epsilon", "zero"], 2, "Expected epsilon as a positive decimal"),
         (["verify", "--spec", "nowhere.json"], 4, "No such file or directory: 'nowhere.json'"),
         (["verify", "--spec", "nowhere.json", "--epsilon", "1"], 2, "--spec says everything; leave out --epsilon."),
-        (["demo", "--people", "0"], 2, "Expected --people from 1 to 10,000,000, got 0; leave it out for a million."),
+        (
+            ["demo", "--people", "0"],
+            2,
+            "Expected --people from 1,000 to 10,000,000, got 0; leave it out for a million.",
+        ),
         ([], 2, "the following arguments are required: COMMAND"),
         (["design"], 2, "one of the arguments --integers --interval --places --items --spec is required"),
     ],

@@ -159,7 +159,7 @@ def test_a_page_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
-    code, out, err = run("demo", "--people", 100, "--output", tmp_path)
+    code, out, err = run("demo", "--people", 1_000, "--output", tmp_path)
     assert (code, out) == (3, "")
     assert "No space left on device" in err
     assert (tmp_path / "demo.html").read_text(encoding="utf-8") == "old"
@@ -232,3 +232,22 @@ def test_a_question_of_another_kind_has_no_pictures_yet():
     strange = Outcome(None, (Worth("", 1, 1, 1, 1),) * 3, None, None, None, 0, None)
     with pytest.raises(NotImplementedError):
         demo_page._pictures(strange)
+
+
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_drawn(run, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("", encoding="utf-8")
+    code, out, err = run("demo", "--people", 1_000, "--output", file)
+    assert (code, out) == (3, "")
+    assert "cannot be written to (File exists); choose another --output." in err
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "4", "20"])
+def test_the_page_says_nothing_false_at_other_budgets(run, tmp_path, epsilon):
+    assert run("demo", "--people", 2_000, "--epsilon", epsilon, "--output", tmp_path)[0] == 0
+    text = (tmp_path / "demo.html").read_text(encoding="utf-8")
+    assert ("says little" in text) == (epsilon == "0.01")
+    assert ("hardly protected" in text) == (epsilon != "0.01")
+    assert "0&nbsp;% closer" not in text.replace("00&nbsp;%", "").replace("10&nbsp;%", "") or epsilon == "4"
+    if epsilon == "20":
+        assert "made by the lottery" not in text

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bipartite import BRR, Items, insecure_seed
+from bipartite import BRR, Integers, Interval, Items, Record, insecure_seed
 from bipartite.errors import InputError, NullError, OutsideDomainError
 
 GENRES = ["jazz", "blues", "metal", "techno"]
@@ -91,3 +91,64 @@ def test_the_place_in_a_two_dimensional_array_is_its_own():
     values = np.array([["metal", "jazz"], ["jazz", None]], dtype=object)
     with pytest.raises(NullError, match="the first at values\\[1, 1\\]"):
         MECHANISM.privatize(values)
+
+
+WIDE = BRR(Items([1, 2, 300], loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]), epsilon="0.5", m=1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([1] * 50, dtype="int8"),
+        pd.Series([1] * 50, dtype="uint8"),
+        pd.Series([1] * 50, dtype="Int8"),
+        pl.Series([1] * 50, dtype=pl.Int8),
+        pa.array([1] * 50, type=pa.int8()),
+        pa.chunked_array([[1] * 50], type=pa.int8()),
+        np.ones(50, dtype=np.int8),
+    ],
+    ids=lambda values: f"{type(values).__module__}.{type(values).__name__}",
+)
+def test_labels_too_wide_for_the_type_of_the_values_widen_it(values):
+    # Whoever tried again after a failure would condition on the report.
+    reports = WIDE.privatize(values)
+    found = list(reports.to_pylist() if hasattr(reports, "to_pylist") else reports)
+    assert set(found) <= {1, 2, 300}
+    assert 300 in found
+
+
+def test_the_type_of_a_sampled_column_does_not_tell_what_was_drawn():
+    record = Record({"a": WIDE, "b": BRR(Integers(0, 9), 1)}, sample=1)
+    texts = Record({"a": MECHANISM, "b": BRR(Integers(0, 9), 1)}, sample=1)
+    kinds = set()
+    for _ in range(40):
+        column = record.privatize({"a": pd.Series([1]), "b": pd.Series([3])})["a"]
+        kinds.add(str(column.dtype))
+        kinds.add(str(texts.privatize({"a": np.array(["jazz"]), "b": np.array([3])})["a"].dtype))
+    assert kinds == {"Int64", "object"}
+
+
+@pytest.mark.parametrize("values", [pd.Series([True, False]), pd.Series([1.0]), [True], np.array([True])])
+def test_truth_values_and_floats_are_no_whole_number_labels(values):
+    with pytest.raises((InputError, OutsideDomainError)):
+        WIDE.privatize(values)
+
+
+def test_columns_of_a_record_share_one_index():
+    record = Record({"x": BRR(Integers(0, 9), 1), "y": BRR(Integers(0, 9), 1)}, sample=1)
+    columns = {"x": pd.Series([1, 2], index=["a", "b"]), "y": pd.Series([1, 2], index=["b", "a"])}
+    with pytest.raises(InputError, match="Expected pandas columns with one index, got different ones; align them"):
+        record.privatize(columns)
+
+
+def test_a_sampled_array_shows_no_plausible_number_when_its_mask_is_dropped():
+    record = Record({"x": BRR(Integers(0, 90), 1), "y": BRR(Interval(0, 1, points=11), 1)}, sample=1)
+    columns = record.privatize({"x": np.full(50, 40, dtype=np.int8), "y": np.full(50, 0.5)})
+    hidden = columns["x"].mask
+    assert (np.asarray(columns["x"])[hidden] == np.iinfo(np.int64).min).all()
+    assert (columns["x"].filled()[hidden] < 0).all()
+    assert np.isnan(np.asarray(columns["y"])[~hidden]).all()
+
+
+def test_the_budget_of_many_attributes_is_written_plainly():
+    assert str(Record({f"q{i}": BRR(Integers(0, 9), 1) for i in range(10)}).epsilon_decimal) == "10"

@@ -1,8 +1,9 @@
 import math
+import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bipartite import BRR, Items, Points, insecure_seed
@@ -25,12 +26,21 @@ def haversine(a, b):
     return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(h)))
 
 
+def built(rows, metric):
+    """Points, unless some lie closer than can be told apart."""
+    try:
+        return Points(rows, metric=metric)
+    except DomainError as error:
+        assume("apart, got" not in str(error))
+        raise
+
+
 degrees = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
 
 
 @given(st.lists(degrees, min_size=2, max_size=6, unique=True))
 def test_haversine_losses_are_great_circles_to_a_few_decimetres(rows):
-    points = Points(rows, metric="haversine")
+    points = built(rows, "haversine")
     for x, a in enumerate(rows):
         for y, b in enumerate(rows):
             expected = haversine(a, b)
@@ -44,7 +54,7 @@ def test_plane_losses_are_distances(rows):
     array = np.array(rows)
     width = np.ptp(array, axis=0).max()
     for metric, order in (("euclidean", 2), ("manhattan", 1)):
-        points = Points(rows, metric=metric)
+        points = built(rows, metric)
         for x in range(len(rows)):
             expected = np.linalg.norm(array - array[x], ord=order, axis=1)
             assert points.losses(x) == pytest.approx(expected, abs=width * 1e-7)
@@ -130,6 +140,13 @@ def test_nearest_finds_the_nearest_point_or_refuses():
         rows.nearest([[1, 1, 1]])
     with pytest.raises(InputError, match="Expected finite coordinates"):
         rows.nearest([[math.nan, 1]])
+    with pytest.raises(InputError, match="Expected latitudes in ±90 and longitudes in ±180 degrees"):
+        PLACES.nearest([[151.2, -33.9]])
+    for limit in (math.nan, -1, "3"):
+        with pytest.raises(InputError, match="Expected max_distance ≥ 0, got"):
+            rows.nearest([[1, 1]], max_distance=limit)
+    with pytest.raises(InputError, match="Expected coordinates below 2\\^500"):
+        rows.nearest([[1e300, 0]])
     with pytest.raises(InputError, match="nearest needs a built-in metric"):
         Points([[0, 0], [1, 1]], metric=lambda a, b: abs(a - b).sum()).nearest([[0, 0]])
 
@@ -140,6 +157,14 @@ def test_nearest_finds_the_nearest_point_or_refuses():
         (([[0, 0]],), "Expected coordinates as 2 rows or more, got shape \\(1, 2\\)"),
         (([1, 2, 3],), "Expected coordinates as 2 rows or more, got shape \\(3,\\)"),
         ((["a", "b"],), "Expected coordinates as numbers, one row a point"),
+        ((np.ma.masked_array([[0, 0], [1, 1]], mask=True),), "Expected coordinates as numbers, one row a point"),
+        (([[0, 1j], [1, 1]],), "Expected coordinates as numbers, one row a point"),
+        (([[1.7e308], [-1.7e308], [0.0]],), "Expected coordinates below 2\\^500 in size; rescale them"),
+        (([[0.0, 0], [5.0, 0], [1e9, 0]],), "Expected points at least 2\\^4 apart, got 1 that are not; merge them"),
+        (([[5e-324], [1e-323], [3e-323]], "manhattan"), "Expected points at least 2\\^-900 apart"),
+        (([[90, 0], [90, 45]], "haversine"), "Expected points at least about 0.2 m apart, got 1 that are not"),
+        (([[0, 180], [0, -180]], "haversine"), "Expected points at least about 0.2 m apart"),
+        (([[0, 0], [1, 1]], lambda *_: None), "Expected a metric of finite numbers"),
         (([[0, math.inf], [1, 1]],), "Expected finite coordinates, got NaN or infinity; remove those points"),
         (([[0, 0], [1, 1], [0, 0]],), "Expected distinct points, got 1 duplicates; remove them"),
         (
@@ -173,6 +198,11 @@ def test_points_that_cannot_be_are_refused(arguments, message):
         (["a", "a"], "Expected distinct labels, got 1 duplicates; rename them"),
         (["a", 1], "Expected labels as strings, or all as whole numbers; convert them with str"),
         ([1.5, 2.5], "Expected labels as strings, or all as whole numbers"),
+        ([True, False], "Expected labels as strings, or all as whole numbers"),
+        (5, "Expected labels as a list, one a value, got int"),
+        ("ab", "Expected labels as a list, one a value, got str"),
+        (["a", "\ud800"], "Expected labels that JSON can carry"),
+        ([1, 2**53], "Expected labels that JSON can carry"),
     ],
 )
 def test_labels_are_distinct_names(labels, message):
@@ -214,6 +244,12 @@ def test_tanimoto_is_the_papers_similarity():
     assert sets.losses(0).tolist() == pytest.approx([-1, -1 / 3, -2 / 3])
     with pytest.raises(DomainError, match="Expected vectors other than zero"):
         Items.tanimoto([0, 0])
+    assert Items.tanimoto([1e200, 2e200, 3e200]).losses(0) == pytest.approx(Items.tanimoto([1, 2, 3]).losses(0))
+    for vectors in (["a", "b"], [[1, 2], [3]], [1.0, math.nan]):
+        with pytest.raises(DomainError, match="Expected vectors as finite numbers, one row an item"):
+            Items.tanimoto(vectors)
+    near = np.array([0.3944117962592072, 0.22556556763616642, 0.2918128920781222])
+    assert len(Items.tanimoto([near, near * (1 + 4e-16)])) == 2
 
 
 def test_items_of_a_spec_have_an_order_and_no_losses():
@@ -239,6 +275,29 @@ def test_points_and_items_cannot_be_moved_after_they_are_built():
     rows[0] = 99
     matrix[0] = 99
     assert points.losses(0)[0] == items.losses(0)[0] == 0
-    for array in (points.coordinates, points.order.vectors, items.order.ranks, items.losses(0)):
+    twin, others = pickle.loads(pickle.dumps(points)), pickle.loads(pickle.dumps(items))
+    for array in (
+        points.coordinates, points.order.vectors, items.order.ranks, items.losses(0),
+        twin.coordinates, twin.order.vectors, others.order.ranks, others.losses(0),
+    ):  # fmt: skip
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 7
+
+
+@pytest.mark.parametrize("value", [True, 1.0, np.float64(1), np.bool_(1)])
+def test_what_equals_a_label_without_being_one_is_refused_everywhere(value):
+    mechanism = BRR(Items([1, 2, 7], loss=1 - np.eye(3)), 1, m=1)
+    for values in (value, [value], np.array([value])):
+        with pytest.raises((DataError, InputError)):
+            mechanism.privatize(values)
+    assert mechanism.privatize(np.int64(1)) in {1, 2, 7}
+    assert set(mechanism.privatize(list(np.array([1, 2])))) <= {1, 2, 7}
+    with pytest.raises(InputError, match="outside='clip' has no meaning on a set"):
+        mechanism.privatize(["unknown"], outside="clip")
+
+
+def test_coordinates_may_lie_column_by_column_in_memory():
+    x, y = np.random.default_rng(1).random((2, 3000))
+    domain = Points(np.array([x, y]).T)
+    assert domain.order.vectors.flags.c_contiguous
+    assert BRR(domain, 1).m > 1

@@ -275,6 +275,21 @@ def test_padding_a_set_is_refused():
         BRR(Items(None, loss=[[0, 1], [1, 0]]), "1e-14")
 
 
+@pytest.mark.parametrize("epsilon", ["50", "36", "34.5"])
+def test_the_advice_of_a_refusal_on_points_works(epsilon):
+    domain = Points(np.random.default_rng(1).random((2000, 2)))
+    with pytest.raises(DesignError, match="the largest ε for N=2000 is about") as caught:
+        BRR(domain, epsilon, m=1)
+    advised = str(caught.value).split("is about ")[1].rstrip(".")
+    assert verify(BRR(domain, advised, m=1)).holds
+
+
+def test_sums_that_overflow_are_decided_exactly():
+    items = Items(None, loss=1e308 * (1 - np.eye(3)))
+    assert not set_design.count_raised(items.losses(0), 1.7)[1]
+    assert BRR(items, 1).m == algorithm_2(items.loss_matrix().tolist(), 1).m == 1
+
+
 def test_progress_is_told_how_many_rows_are_done():
     done = []
     BRR(Points(np.random.default_rng(1).uniform(0, 1, (50, 2))), 1, progress=done.append)

@@ -131,7 +131,7 @@ def _prior(path: Path) -> list[float]:
 
 def _places(path: Path) -> Points:
     """Places from a CSV file with a header."""
-    rows = list(csv.DictReader(read_text(path).splitlines()))
+    rows = list(csv.DictReader(read_text(path).removeprefix("\ufeff").splitlines()))  # Excel begins with a mark
     columns = set(rows[0]) if rows else set()
     if not {"latitude", "longitude"} <= columns:
         msg = f"{path} has no columns latitude and longitude; give them in the first line."
@@ -141,7 +141,8 @@ def _places(path: Path) -> Points:
     except (TypeError, ValueError):
         msg = f"{path} holds a latitude or longitude that is no number."
         raise BadDataError(msg) from None
-    return Points(coordinates, metric="haversine", labels=[row["name"] for row in rows] if "name" in columns else None)
+    names = [row["name"].strip() for row in rows] if "name" in columns else None
+    return Points(coordinates, metric="haversine", labels=names)
 
 
 def _items(path: Path) -> Items:
@@ -154,4 +155,8 @@ def _items(path: Path) -> Items:
     if not isinstance(described, dict) or not set(described) <= {"labels", "loss", "similarity", "allow_off_diagonal"}:
         msg = f'{path} does not hold {{"labels": […], "loss": [[…]]}} or "similarity".'
         raise BadDataError(msg)
-    return Items(described.pop("labels", None), **described)
+    labels = described.pop("labels", None)
+    if isinstance(labels, list) and any(isinstance(label, str) and label != label.strip() for label in labels):
+        msg = f"{path} holds labels that begin or end with blanks, which no line of input can name; strip them."
+        raise BadDataError(msg)
+    return Items(labels, **described)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.cli.demo_page import page
 from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, ask
-from bipartite.cli.output import OK, Progress, print_json, print_table, write_atomically
+from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table, write_atomically
 from bipartite.data import cities
 from bipartite.domains import Integers, Interval, Points
 from bipartite.errors import InputError
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _AGES: Final = Integers(18, 90)
 _INCOMES: Final = Interval(0, 200_000, points=401)
+# Below this the measured figures are noise.
+_LEAST_PEOPLE: Final = 1_000
 _MOST_PEOPLE: Final = 10**7
 _PAGE: Final = "demo.html"
 _EXAMPLES = """examples:
@@ -47,9 +49,15 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
 
 def run(options: argparse.Namespace) -> int:
     """Ask made-up people, show what their reports are worth, and write a page that explains it."""
-    if not 1 <= options.people <= _MOST_PEOPLE:
-        msg = f"Expected --people from 1 to {_MOST_PEOPLE:,}, got {options.people}; leave it out for a million."
+    if not _LEAST_PEOPLE <= options.people <= _MOST_PEOPLE:
+        least, most = f"{_LEAST_PEOPLE:,}", f"{_MOST_PEOPLE:,}"
+        msg = f"Expected --people from {least} to {most}, got {options.people}; leave it out for a million."
         raise InputError(msg)
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"{options.output} cannot be written to ({error.strerror}); choose another --output."
+        raise BadDataError(msg) from None
     # A population for show, from a statistical generator: these are not private values.
     generator = np.random.default_rng(2026)
     with Progress("reports", 2 * len(_ASKED) * options.people) as progress:
@@ -59,7 +67,6 @@ def run(options: argparse.Namespace) -> int:
         ]
     explained = explain(options.epsilon, reports=len(outcomes))
     file = options.output / _PAGE
-    options.output.mkdir(parents=True, exist_ok=True)
     write_atomically(file, page(outcomes, explained, options.people))
     if options.json:
         print_json(_as_json(outcomes, options.people, file))

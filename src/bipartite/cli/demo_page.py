@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bipartite.cli.demo_questions import Outcome, Question
     from bipartite.explain import Explanation
 
+# Up to this certainty of a guess between two answers a report says little: ε = 1 is below it.
+_LITTLE: Final = Decimal("0.75")
 _PERSON: Final = "Ada"
 _BANDS_KM: Final = (1_000.0, 3_000.0, 6_000.0)
 _TOP_PLACES: Final = 10
@@ -92,15 +94,19 @@ def _question(number: int, outcome: Outcome, people: int, moral: str) -> str:
         chances,
         _p(
             f"This time the lottery drew <strong>{report}</strong>. That is all that is sent. Every report can come "
-            "from every answer, so nobody can be certain which it was.",
+            "from every answer.",
             "said",
         ),
         f"<h3>What the collector sees from {people:,} people</h3>",
         seen,
-        _p(f"The reports are <strong>not</strong> the true distribution: chance has flattened them. {_trap(question)}"),
+        _p(f"The reports are <strong>not</strong> the true distribution{_flattened(outcome)}. {_trap(question)}"),
         "<h3>What one report is worth</h3>",
         _worth(outcome, moral),
     )
+
+
+def _flattened(outcome: Outcome) -> str:
+    return ": chance has flattened them" if outcome.reports.max() < outcome.answers.max() else ""
 
 
 def _trap(question: Question) -> str:
@@ -113,7 +119,7 @@ def _trap(question: Question) -> str:
         if lotteries < len(matrix)
         else "An estimator can undo this on average, with error bars; the picture cannot."
     )
-    if not isinstance(question, LineQuestion):
+    if not isinstance(question, LineQuestion) or question.brr.m == 1:
         return warning
     # The windows of the first m // 2 + 1 answers all stop at the lower end, those of the last ones at the upper end.
     low, high = (question.say(question.values[at]) for at in (question.brr.m - 1, -question.brr.m))
@@ -184,7 +190,7 @@ def _worth(outcome: Outcome, moral: str) -> str:
     return _lines(
         bars(rows, f"average distance between answer and report in {question.unit}, if every answer is equally common"),
         _p(
-            f"A BRR report is {_compared(brr.expected_error, grr.expected_error)} the truth than a GRR report. Beside "
+            f"Beside a GRR report, one of BRR is {_compared(brr.expected_error, grr.expected_error)} the truth. Beside "
             f"{html.escape(constant.name)}, which tells nothing about anyone, it is "
             f"{_compared(brr.expected_error, constant.expected_error)} the truth (among these people "
             f"{_compared(brr.measured_error, constant.measured_error)} it). Within {question.nearby:,} {question.unit} "
@@ -195,13 +201,17 @@ def _worth(outcome: Outcome, moral: str) -> str:
 
 
 def _moral(explained: Explanation) -> str:
-    if explained.warning is None:
+    if explained.certainty < _LITTLE:
         return f"A single report says little; that is what protects {_PERSON}."
+    if explained.warning is None:
+        return f"A single report says something, and {_PERSON} keeps some doubt to hide in."
     return f"At this ε a single report says much, and {_PERSON} is hardly protected."
 
 
 def _compared(error: float, other: float) -> str:
     """How much nearer to the truth, or farther from it, one way of answering lies than another."""
+    if not other or round(100 * abs(1 - error / other)) == 0:
+        return "as close to" if error <= other or other else "farther from"
     return f"{_whole(1 - error / other)} closer to" if error < other else f"{_whole(error / other - 1)} farther from"
 
 

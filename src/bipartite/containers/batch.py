@@ -102,8 +102,15 @@ def open_array(array: NDArray[Any], nulls: Nulls) -> Batch:
 
     def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> NDArray[Any]:
         # NumPy's numbers have no null of their own; a mask is its way to say so.
-        masked = reports if hidden is None else np.ma.MaskedArray(reports, hidden)
-        return masked.reshape(shape)
+        if hidden is None:
+            return reports.reshape(shape)
+        # Under the mask stands what nobody takes for a report: NaN, or the least int64.
+        whole = reports.dtype.kind in "iu"
+        data = reports.astype(np.int64) if whole else reports.copy()
+        nothing = np.iinfo(np.int64).min if whole else np.nan
+        data[hidden] = nothing
+        masked: NDArray[Any] = np.ma.MaskedArray(data, hidden, fill_value=nothing).reshape(shape)
+        return masked
 
     return open_column(np.ravel(array), nulls, rebuild, place=place)
 

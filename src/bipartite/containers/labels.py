@@ -23,7 +23,8 @@ class _Column:
     """A container of labels as a list with None where one is missing, and the way back."""
 
     labels: list[Any]
-    rebuild: Callable[[list[Any]], Any]
+    rebuild: Callable[[list[Any], bool], Any]
+    """From labels with None where there is none, and whether there may be some: no type may tell what was drawn."""
     place: Callable[[int], str]
 
 
@@ -43,7 +44,7 @@ def open_labels(values: object, nulls: Nulls, domain: SetDomain) -> Batch:
         hide = [False] * len(positions) if hidden is None else hidden.tolist()
         for at, report, hiding in zip(positions, reports.tolist(), hide, strict=True):
             found[at] = None if hiding else domain.decode(report)
-        return column.rebuild(found)
+        return column.rebuild(found, hidden is not None or len(positions) < len(found))
 
     return Batch(domain.encode_labels([column.labels[at] for at in positions], place), rebuild, place)
 
@@ -51,13 +52,13 @@ def open_labels(values: object, nulls: Nulls, domain: SetDomain) -> Batch:
 def _open(values: Any, domain: SetDomain) -> _Column:  # noqa: ANN401
     if isinstance(values, (list, tuple)):
         kind = tuple if isinstance(values, tuple) else list
-        return _Column(list(values), kind, lambda at: f"values[{at}]")
+        return _Column(list(values), lambda found, _: kind(found), lambda at: f"values[{at}]")
     if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray):
         return _open_array(values, domain)
     for each in type(values).__mro__:
         opener = _LIBRARIES.get(each.__module__.partition(".")[0])
         if opener is not None:
-            column = opener(values)
+            column = opener(values, domain)
             if column is not None:
                 return column
             break
@@ -69,8 +70,8 @@ def _open(values: Any, domain: SetDomain) -> _Column:  # noqa: ANN401
 
 
 def _open_array(values: NDArray[Any], domain: SetDomain) -> _Column:
-    def rebuild(found: list[Any]) -> NDArray[Any]:
-        dtype = object if None in found else np.array(domain.labels).dtype
+    def rebuild(found: list[Any], nullable: bool) -> NDArray[Any]:  # noqa: FBT001
+        dtype = object if nullable else np.array(domain.labels).dtype
         return np.array(found, dtype=dtype).reshape(values.shape)
 
     def place(at: int) -> str:
@@ -79,42 +80,66 @@ def _open_array(values: NDArray[Any], domain: SetDomain) -> _Column:
     return _Column(values.reshape(-1).tolist(), rebuild, place)
 
 
-def _open_pandas(values: Any) -> _Column | None:  # noqa: ANN401
+def _holds(domain: SetDomain, numbers: Any) -> bool:  # noqa: ANN401 (a NumPy type of whole numbers)
+    """Whether a type holds every label, so that no report can fail to fit."""
+    limits = np.iinfo(numbers)
+    return all(limits.min <= label <= limits.max for label in domain.labels or ())
+
+
+def _are_whole(domain: SetDomain) -> bool:
+    return bool(domain.labels) and isinstance((domain.labels or ("",))[0], int)
+
+
+def _open_pandas(values: Any, domain: SetDomain) -> _Column | None:  # noqa: ANN401
     import pandas as pd  # noqa: PLC0415 (loaded already: the caller holds one of its series)
 
-    # A categorical would lose reports that are none of its categories.
-    if not isinstance(values, pd.Series) or isinstance(values.dtype, pd.CategoricalDtype):
+    if not isinstance(values, pd.Series):
+        return None
+    whole = _are_whole(domain)
+    # Text for text, whole numbers for whole numbers. A categorical would lose reports that are none of its categories.
+    if isinstance(values.dtype, pd.CategoricalDtype) or (
+        values.dtype.kind not in "iu"
+        if whole
+        else not (values.dtype == object or isinstance(values.dtype, pd.StringDtype))
+    ):
         return None
     labels = [None if missing else label for label, missing in zip(values.tolist(), values.isna(), strict=True)]
 
-    def rebuild(found: list[Any]) -> Any:  # noqa: ANN401
-        return pd.Series(found, index=values.index, name=values.name, dtype=values.dtype)
+    def rebuild(found: list[Any], nullable: bool) -> Any:  # noqa: ANN401, FBT001
+        dtype: Any = values.dtype
+        if whole:
+            fits = isinstance(dtype, np.dtype) and _holds(domain, dtype) and not nullable
+            dtype = dtype if fits else "Int64" if nullable or not isinstance(dtype, np.dtype) else "int64"
+        return pd.Series(found, index=values.index, name=values.name, dtype=dtype)
 
     return _Column(labels, rebuild, lambda at: f"values.iloc[{at}]")
 
 
-def _open_polars(values: Any) -> _Column | None:  # noqa: ANN401
+def _open_polars(values: Any, domain: SetDomain) -> _Column | None:  # noqa: ANN401
     import polars as pl  # noqa: PLC0415 (loaded already)
 
-    if not isinstance(values, pl.Series) or not (values.dtype == pl.String or values.dtype.is_integer()):
+    whole = _are_whole(domain)
+    if not isinstance(values, pl.Series) or not (values.dtype.is_integer() if whole else values.dtype == pl.String):
         return None
+    dtype = pl.Int64 if whole else pl.String
     return _Column(
-        values.to_list(), lambda found: pl.Series(values.name, found, dtype=values.dtype), lambda at: f"values[{at}]"
+        values.to_list(), lambda found, _: pl.Series(values.name, found, dtype=dtype), lambda at: f"values[{at}]"
     )
 
 
-def _open_arrow(values: Any) -> _Column | None:  # noqa: ANN401
+def _open_arrow(values: Any, domain: SetDomain) -> _Column | None:  # noqa: ANN401
     import pyarrow as pa  # noqa: PLC0415 (loaded already)
 
     kind = getattr(values, "type", None)
-    plain = kind is not None and (
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
-    )
-    if not plain or not isinstance(values, (pa.Array, pa.ChunkedArray)):
+    if kind is None or not isinstance(values, (pa.Array, pa.ChunkedArray)):
         return None
+    whole = _are_whole(domain)
+    if not (pa.types.is_integer(kind) if whole else pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None
+    dtype = pa.int64() if whole else kind
 
-    def rebuild(found: list[Any]) -> Any:  # noqa: ANN401
-        array = pa.array(found, type=kind)
+    def rebuild(found: list[Any], nullable: bool) -> Any:  # noqa: ANN401, ARG001, FBT001
+        array = pa.array(found, type=dtype)
         return pa.chunked_array([array]) if isinstance(values, pa.ChunkedArray) else array
 
     return _Column(values.to_pylist(), rebuild, lambda at: f"values[{at}]")

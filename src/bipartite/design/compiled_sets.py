@@ -79,7 +79,7 @@ def _count_rows(
                 below = row[y] < mean
                 now += below
                 near += row[y] if below else 0.0
-            if now >= count:
+            if now >= count or not math.isfinite(mean):
                 break
             count = now
             mean = (excess * near + total) / (excess * now + size)
@@ -87,7 +87,7 @@ def _count_rows(
         for y in range(size):
             doubtful += abs(row[y] - mean) <= bound
         counts[x] = max(1, count)
-        certain[x] = doubtful == 0
+        certain[x] = doubtful == 0 and math.isfinite(mean) and math.isfinite(bound)
 
 
 class CompiledRows:

@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     """(m, outputs) for an ε."""
 
 
-def smallest_epsilon(above: Epsilon, layout: Layout) -> Epsilon | None:
+def smallest_epsilon(above: Epsilon, layout: Layout, *, by_tries: bool = False) -> Epsilon | None:
     """The smallest two-digit ε above ``above`` that 2^52 tickets keep."""
     candidates = [each for each in _two_digit_decimals() if each > above.value]
 
     def large_enough(value: Decimal) -> bool:
         epsilon = Epsilon(value)
-        return issue_tickets(epsilon, *layout(epsilon)) is not TooFewTickets.EPSILON_TOO_SMALL
+        return issue_tickets(epsilon, *layout(epsilon), by_tries=by_tries) is not TooFewTickets.EPSILON_TOO_SMALL
 
     at = bisect_left(candidates, True, key=large_enough)  # noqa: FBT003
     return Epsilon(candidates[at]) if at < len(candidates) else None
 
 
-def largest_epsilon(below: Epsilon, layout: Layout) -> Epsilon | None:
+def largest_epsilon(below: Epsilon, layout: Layout, *, by_tries: bool = False) -> Epsilon | None:
     """The largest two-digit ε below ``below`` that 2^52 tickets keep."""
     candidates = [each for each in _two_digit_decimals() if each < below.value]
 
     def too_large(value: Decimal) -> bool:
         epsilon = Epsilon(value)
-        return issue_tickets(epsilon, *layout(epsilon)) is TooFewTickets.EPSILON_TOO_LARGE
+        return issue_tickets(epsilon, *layout(epsilon), by_tries=by_tries) is TooFewTickets.EPSILON_TOO_LARGE
 
     at = bisect_left(candidates, True, key=too_large)  # noqa: FBT003
     return Epsilon(candidates[at - 1]) if at else None

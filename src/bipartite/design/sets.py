@@ -83,6 +83,11 @@ def _count_with_numpy(domain: SetDomain) -> Callable[..., None]:
 
 def count_raised(losses: NDArray[np.float64], excess: float, roundings: int = _ROUNDINGS) -> tuple[int, bool]:
     """(m^(x), whether floats decide it) for one row of losses; excess is e^ε − 1."""
+    with np.errstate(over="ignore"):
+        return _count_raised(losses, excess, roundings)
+
+
+def _count_raised(losses: NDArray[np.float64], excess: float, roundings: int) -> tuple[int, bool]:
     above = losses - losses.min()  # the search does not change when all losses shift
     size = len(above)
     total = float(above.sum())
@@ -92,12 +97,12 @@ def count_raised(losses: NDArray[np.float64], excess: float, roundings: int = _R
     while True:
         near = above < mean
         now = int(np.count_nonzero(near))
-        if now >= count:
+        if now >= count or not np.isfinite(mean):
             break
         count = now
         mean = (excess * float(above[near].sum()) + total) / (excess * now + size)
     doubtful = np.count_nonzero(np.abs(above - mean) <= bound)
-    return max(1, count), doubtful == 0
+    return max(1, count), bool(doubtful == 0 and np.isfinite(mean) and np.isfinite(bound))
 
 
 def best_m_of_set(domain: SetDomain, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -72,7 +73,6 @@ class Items(SetDomain):
         names = check_labels(labels, None if matrix is None else len(matrix), problems)
         problems.raise_if_any(DomainError)
         matrix = cast("NDArray[np.float64]", matrix)
-        matrix.flags.writeable = False
         self._set(_losses=matrix)
         self._finish(RankOrder(ranks_of(matrix)), names)
 
@@ -83,15 +83,24 @@ class Items(SetDomain):
         One row an item; rows of zeros and ones give the Jaccard similarity of sets, single positive numbers the setting
         of the paper's section 5.2.
         """
-        array = np.atleast_1d(np.asarray(vectors, dtype=np.float64))
+        try:
+            array = np.atleast_1d(np.asarray(vectors, dtype=np.float64))
+        except (TypeError, ValueError):
+            array = np.full((1, 1), np.nan)
         array = array[:, None] if array.ndim == 1 else array
+        if array.ndim != 2 or not np.isfinite(array).all():  # noqa: PLR2004
+            msg = "Expected vectors as finite numbers, one row an item; pass a list of rows or a 2-d array."
+            raise DomainError(msg)
+        # The similarity has no unit; a power of two changes no digit.
+        array = np.ldexp(array, -math.frexp(float(np.abs(array).max(initial=0.0)))[1])
         product = array @ array.T
         square = product.diagonal()
         below = square[:, None] + square[None, :] - product
         if not (below > 0).all():
-            msg = "Expected vectors other than zero; give every item some weight."
+            msg = "Expected vectors other than zero, of sizes that can be compared; give every item some weight."
             raise DomainError(msg)
-        return cls(labels, similarity=product / below)
+        # Rounding must not lift the similarity of two like items above that of an item with itself.
+        return cls(labels, similarity=np.minimum(product / below, 1.0))
 
     @classmethod
     def restore(cls, ranks: NDArray[np.int32], labels: Sequence[Any] | None) -> Items:

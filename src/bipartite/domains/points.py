@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
@@ -20,6 +21,9 @@ Metric = Literal["euclidean", "manhattan", "haversine", "callable"]
 EARTH_RADIUS_KM: Final = 6371.0088
 UNIT: Final = 2**25
 MAX_DISTANCE: Final = 2**53 - 1
+# Coordinates below 2^500, and units of 2^−900 at the finest, keep every double on the way finite.
+LARGEST: Final = 2.0**500
+FINEST_BITS: Final = 900
 _DEGREES: Final = (90.0, 180.0)
 
 
@@ -79,7 +83,6 @@ class Points(SetDomain):
         names = check_labels(labels, None if array is None else len(array), problems)
         problems.raise_if_any(DomainError)
         array = cast("NDArray[np.float64]", array)
-        array.flags.writeable = False
         if callable(metric):
             losses = _losses_by(metric, array)
             self._set(coordinates=array, metric="callable", bits=0, _losses=losses)
@@ -87,6 +90,7 @@ class Points(SetDomain):
             return
         bits = 0 if metric == "haversine" else _finest_bits(array, metric)
         vectors = _unit_vectors(array) if metric == "haversine" else _whole_vectors(array, bits)
+        _check_apart(vectors, "about 0.2 m" if metric == "haversine" else f"2^{-bits}")
         self._set(coordinates=array, metric=metric, bits=bits, _losses=None)
         self._finish(VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared"), names)
 
@@ -98,8 +102,7 @@ class Points(SetDomain):
             x, y, z = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).T
             coordinates = np.degrees(np.column_stack([np.arcsin(np.clip(z, -1, 1)), np.arctan2(y, x)]))
         else:
-            coordinates = vectors * 2.0**-bits
-        coordinates.flags.writeable = False
+            coordinates = np.ldexp(vectors.astype(np.float64), -bits)
         points._set(coordinates=coordinates, metric=metric, bits=bits, _losses=None)
         points._finish(VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared"), labels)
         return points
@@ -112,7 +115,7 @@ class Points(SetDomain):
         losses: NDArray[np.float64] = loss_of(self._order.distances(x), self.metric, self.bits)
         return losses
 
-    def nearest(self, coordinates: ArrayLike, max_distance: float = math.inf) -> Any:  # noqa: ANN401
+    def nearest(self, coordinates: ArrayLike, max_distance: Any = math.inf) -> Any:  # noqa: ANN401
         """The values of the points nearest to these positions: what to report for a position that is no point.
 
         Positions farther than ``max_distance`` from every point are refused.
@@ -124,12 +127,16 @@ class Points(SetDomain):
         positions = _coordinates(coordinates, problems, least=0)
         if positions is not None and positions.shape[1] != self.coordinates.shape[1]:
             problems.add(f"Expected positions of {self.coordinates.shape[1]} coordinates, got {positions.shape[1]}.")
+        elif positions is not None and self.metric == "haversine":
+            _check_degrees(positions, problems)
+        if not (isinstance(max_distance, numbers.Real) and float(max_distance) >= 0):
+            problems.add(f"Expected max_distance ≥ 0, got {shown(max_distance)}.")
         problems.raise_if_any(InputError)
         positions = cast("NDArray[np.float64]", positions)
         if self.metric == "haversine":
             vectors = _unit_vectors(positions).astype(np.float64)
         else:
-            vectors = np.rint(positions * 2.0**self.bits)
+            vectors = np.rint(np.ldexp(positions, self.bits))
         found = np.empty(len(positions), dtype=np.int64)
         for row, vector in enumerate(vectors):
             difference = self._order.vectors - vector
@@ -155,16 +162,19 @@ class Points(SetDomain):
 def loss_of(distances: Any, metric: Metric, bits: int) -> Any:  # noqa: ANN401 (a number or an array)
     """Losses from whole-number distances; grows with them."""
     if metric == "manhattan":
-        return distances * 2.0**-bits
+        return np.ldexp(np.asarray(distances, dtype=np.float64), -bits)
     chord = np.sqrt(distances)
     if metric == "euclidean":
-        return chord * 2.0**-bits
+        return np.ldexp(chord, -bits)
     return 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(chord / (2 * UNIT), 1.0))
 
 
 def _coordinates(coordinates: Any, problems: Problems, least: int = 2) -> NDArray[np.float64] | None:  # noqa: ANN401
     try:
-        array = np.array(coordinates, dtype=np.float64)
+        given = np.asarray(coordinates)
+        if isinstance(coordinates, np.ma.MaskedArray) or given.dtype.kind not in "iuf":
+            raise TypeError  # noqa: TRY301 (one message for all that is no table of numbers)
+        array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         problems.add("Expected coordinates as numbers, one row a point; pass a list of rows or a 2-d array.")
         return None
@@ -174,6 +184,9 @@ def _coordinates(coordinates: Any, problems: Problems, least: int = 2) -> NDArra
     if not np.isfinite(array).all():
         problems.add("Expected finite coordinates, got NaN or infinity; remove those points.")
         return None
+    if len(array) and np.abs(array).max() > LARGEST:
+        problems.add("Expected coordinates below 2^500 in size; rescale them.")
+        return None
     return array
 
 
@@ -182,15 +195,30 @@ def _check_points(array: NDArray[np.float64], metric: object, problems: Problems
         if array.shape[1] != len(_DEGREES):
             problems.add(f"Expected rows (latitude, longitude) with haversine, got {array.shape[1]} columns.")
             return
-        if (np.abs(array) > _DEGREES).any():
-            problems.add("Expected latitudes in ±90 and longitudes in ±180 degrees; are the columns swapped?")
+        _check_degrees(array, problems)
     twins = len(array) - len(np.unique(array, axis=0))
     if twins:
         problems.add(f"Expected distinct points, got {twins} duplicates; remove them, for example with np.unique.")
 
 
+def _check_degrees(array: NDArray[np.float64], problems: Problems) -> None:
+    if (np.abs(array) > _DEGREES).any():
+        problems.add("Expected latitudes in ±90 and longitudes in ±180 degrees; are the columns swapped?")
+
+
+def _check_apart(vectors: NDArray[np.int64], resolution: str) -> None:
+    twins = len(vectors) - len(np.unique(vectors, axis=0))
+    if twins:
+        msg = f"Expected points at least {resolution} apart, got {twins} that are not; merge them."
+        raise DomainError(msg)
+
+
 def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) -> NDArray[np.float64]:
-    losses = np.array([[float(metric(a, b)) for b in array] for a in array])
+    try:
+        losses = np.array([[float(metric(a, b)) for b in array] for a in array])
+    except (TypeError, ValueError):
+        msg = "Expected a metric of finite numbers, least from a point to itself; check the function."
+        raise DomainError(msg) from None
     if not np.isfinite(losses).all() or (losses.diagonal() > losses.min(axis=1)).any():
         msg = "Expected a metric of finite numbers, least from a point to itself; check the function."
         raise DomainError(msg)
@@ -210,7 +238,7 @@ def _finest_bits(array: NDArray[np.float64], metric: Metric) -> int:
     """The finest power of two at which every distance stays below 2^53 and every coordinate below 2^52."""
     width = np.ptp(array, axis=0)
     # The largest coordinate is below 2^exponent, so at these bits it is below 2^52; then coarser until distances fit.
-    bits = 52 - math.frexp(float(np.abs(array).max()))[1]
+    bits = min(52 - math.frexp(float(np.abs(array).max()))[1], FINEST_BITS)
     while True:
         whole = np.ldexp(width, bits) + 2  # rounding may add one at both ends
         if (whole.sum() if metric == "manhattan" else (whole**2).sum()) <= MAX_DISTANCE:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bipartite.domains.base import MAX_SIZE, Domain, Outside
+from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Domain, Outside
 from bipartite.domains.integers import Integers
 from bipartite.errors import DataError, InputError, NotAValueError, OutsideDomainError, Problems, shown
 from bipartite.lottery.order import VectorOrder
@@ -33,11 +34,23 @@ class SetDomain(Domain):
 
     def _finish(self, order: Order, labels: Sequence[Any] | None) -> None:
         """Set what every set has, at the end of a constructor."""
-        numbers = order.vectors if isinstance(order, VectorOrder) else order.ranks
-        numbers.flags.writeable = False  # nobody may move a point once ε has been promised
         names = None if labels is None else tuple(labels)
         index = {} if names is None else {name: at for at, name in enumerate(names)}
         self._set(size=len(order), _order=order, _rows=Integers(0, len(order) - 1), labels=names, _index=index)
+        self._freeze()
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        super().__setstate__(state)
+        self._freeze()  # pickles forget that an array may not be written
+
+    def _freeze(self) -> None:
+        """Nobody may move a point once ε has been promised."""
+        order = self._order
+        held = [order.vectors if isinstance(order, VectorOrder) else order.ranks]
+        held += [getattr(self, name, None) for name in ("coordinates", "_losses")]
+        for array in held:
+            if array is not None:
+                array.flags.writeable = False
 
     @property
     def order(self) -> Order:
@@ -64,9 +77,7 @@ class SetDomain(Domain):
         return spec
 
     def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401, ARG002
-        if outside == "clip":
-            msg = "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
-            raise InputError(msg)
+        refuse_clip(outside)
         if self.labels is None:
             try:
                 return self._rows.encode(value)
@@ -76,15 +87,14 @@ class SetDomain(Domain):
             except NotAValueError:
                 msg = f"is no row number in 0..{self.size - 1}; use domain.nearest to report a position."
                 raise NotAValueError(msg, shown=shown(value)) from None
-        try:
-            return self._index[value]
-        except (KeyError, TypeError):
+        if not is_label(value) or value not in self._index:
             msg = "is not one of the labels; use domain.labels to see them, or domain.nearest for positions."
-            raise OutsideDomainError(msg, shown=shown(value)) from None
+            raise OutsideDomainError(msg, shown=shown(value))
+        return self._index[value]
 
     def encode_labels(self, values: Sequence[Any], place: Callable[[int], str]) -> NDArray[np.int64]:
         """The indices of many labels; the error names positions, never labels."""
-        found = [self._index.get(value, -1) if isinstance(value, (str, int)) else -1 for value in values]
+        found = [self._index.get(value, -1) if is_label(value) else -1 for value in values]
         indices = np.array(found, dtype=np.int64)
         unknown = np.flatnonzero(indices < 0)
         if len(unknown):
@@ -102,9 +112,7 @@ class SetDomain(Domain):
         return indices if self.labels is None else np.array(self.labels)[indices]
 
     def codec(self, dtype: np.dtype[Any], outputs: SetDomain, outside: Outside) -> Codec:
-        if outside == "clip":
-            msg = "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
-            raise InputError(msg)
+        refuse_clip(outside)
         return self._rows.codec(dtype, outputs._rows, outside)
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
@@ -122,11 +130,26 @@ class SetDomain(Domain):
         return hash((type(self), self.size, self.labels))
 
 
+def refuse_clip(outside: Outside) -> None:
+    """Refuse to clamp where there are no ends."""
+    if outside == "clip":
+        msg = "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
+        raise InputError(msg)
+
+
+def is_label(value: object) -> bool:
+    """Whether a value may be a label: text or a whole number, and neither a truth value nor a float that equals one."""
+    return isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
+
+
 def check_labels(labels: Any, size: int | None, problems: Problems) -> tuple[Any, ...] | None:  # noqa: ANN401
     """Labels as a tuple of distinct strings or whole numbers, one a value."""
     if size is not None and size > MAX_SIZE:
         problems.add(f"Expected at most 2^31 values, got {size}.")
     if labels is None:
+        return None
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+        problems.add(f"Expected labels as a list, one a value, got {type(labels).__name__}.")
         return None
     names = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if size is not None and len(names) != size:
@@ -134,6 +157,19 @@ def check_labels(labels: Any, size: int | None, problems: Problems) -> tuple[Any
     kinds = {type(name) for name in names}
     if kinds not in ({str}, {int}):
         problems.add("Expected labels as strings, or all as whole numbers; convert them with str.")
+    elif any(not _travels(name) for name in names):
+        problems.add("Expected labels that JSON can carry: whole numbers below 2^53, text without lone surrogates.")
     elif len(set(names)) != len(names):
         problems.add(f"Expected distinct labels, got {len(names) - len(set(names))} duplicates; rename them.")
     return names
+
+
+def _travels(name: str | int) -> bool:
+    """Whether a label survives a spec."""
+    if isinstance(name, int):
+        return abs(name) <= MAX_SPEC_INTEGER
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -163,7 +163,7 @@ class NearestTable:
                 pass
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=4)
 def nearest_table(lottery: PointLottery) -> NearestTable:
     """The table of a lottery, made once: it holds what is public, the same for every value."""
     return NearestTable(lottery.order, lottery.m)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.lottery.points import PointLottery
+
+
+_MOST_MASK_BYTES: Final = 2**27
 
 
 class TriedPoints:
@@ -34,6 +37,8 @@ class TriedPoints:
         lottery = self._lottery
         if not len(codes) or not ((codes >= 0) & (codes < lottery.inputs)).all():
             return 0, 0, not len(codes)
+        # Each distinct value needs a mask of all points; the rest waits for the next call.
+        codes = codes[: max(1, _MOST_MASK_BYTES // lottery.inputs)]
         kept = (words * np.uint64(lottery.drawn_from)) >= np.uint64(lottery.redraw_below)
         outputs, rest = np.divmod(high_half(words, lottery.drawn_from), np.uint64(lottery.tickets.near))
         always = (rest < np.uint64(lottery.tickets.far)).tolist()

@@ -10,6 +10,7 @@ import numpy as np
 
 from bipartite.containers import Nulls, is_scalar, null_error, open_batch, open_labels
 from bipartite.domains import SetDomain
+from bipartite.domains.sets import refuse_clip
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, Epsilon, LineLottery, PointLottery, ValuesRefusedError, draw_many, source_of
@@ -95,6 +96,8 @@ class Mechanism(Frozen, ABC):
         """
         check_options(outside, nulls, threads)
         source = source_of(rng)
+        if isinstance(self.domain, SetDomain):
+            refuse_clip(outside)
         if is_scalar(values):
             return self._privatize_one(values, None if rng is None else source, outside, nulls)
         batch = self.open_batch(values, nulls)

@@ -109,7 +109,9 @@ class BRR(Mechanism):
             # On a set the same m serves the advice: another one would take another search.
             advised = (lambda size, epsilon: chosen) if on_set else rule  # noqa: ARG005
             fixed = on_set or weights is not None
-            raise DesignError(_what_would_work(tickets, len(domain), budget, advised, edges, fixed_size=fixed))
+            raise DesignError(
+                _what_would_work(tickets, len(domain), budget, advised, edges, fixed_size=fixed, by_tries=on_set)
+            )
         by_list = on_set and needs_list(chosen, len(domain), tickets)
         self._assemble(domain, budget, chosen, edges, tickets, by_list=by_list)
 
@@ -253,7 +255,7 @@ def _layout(m: int, size: int, edges: Edges) -> tuple[int, int]:
 
 
 def _what_would_work(
-    refusal: TooFewTickets, size: int, epsilon: Epsilon, rule: Rule, edges: Edges, *, fixed_size: bool
+    refusal: TooFewTickets, size: int, epsilon: Epsilon, rule: Rule, edges: Edges, *, fixed_size: bool, by_tries: bool
 ) -> str:
     """The message of a refusal: which ε and which N would work instead."""
 
@@ -261,10 +263,10 @@ def _what_would_work(
         return _layout(rule(size, other), size, edges)
 
     if refusal is TooFewTickets.EPSILON_TOO_SMALL:
-        other = smallest_epsilon(epsilon, for_epsilon)
+        other = smallest_epsilon(epsilon, for_epsilon, by_tries=by_tries)
         which, extreme = "small", "smallest"
     else:
-        other = largest_epsilon(epsilon, for_epsilon)
+        other = largest_epsilon(epsilon, for_epsilon, by_tries=by_tries)
         which, extreme = "large", "largest"
     hints = [f"the {extreme} ε for N={size} is about {other.text}"] if other else []
     if not fixed_size:

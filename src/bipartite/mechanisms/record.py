@@ -49,6 +49,7 @@ class Record(Frozen):
     reported: the **sum** of all ε_i, because the ratio of the products is the product of the ratios, each at most
     e\ :sup:`ε_i`. Sampled: the sum of the k **largest**, which for ``sample=1`` is the largest ε_i, because the chance
     of S cancels and the ratio is a product over S alone. S itself is public; it was drawn without looking at a value.
+    Row i of every column is one person.
     n reports about one person spend n·ε.
 
     Reference
@@ -188,7 +189,8 @@ class Record(Frozen):
 def _exact_sum(parts: list[decimal.Decimal]) -> decimal.Decimal:
     """The sum without rounding, trailing zeros dropped; an ε has 20 digits and 34 places at most."""
     with decimal.localcontext(decimal.Context(prec=100, traps=[decimal.Inexact])):
-        return sum(parts, decimal.Decimal(0)).normalize()
+        total = sum(parts, decimal.Decimal(0)).normalize()
+        return decimal.Decimal(f"{total:f}")  # 10, not 1E+1
 
 
 def _naming(name: str, report: Callable[[], Any]) -> Any:  # noqa: ANN401
@@ -261,6 +263,11 @@ def _number_of_people(values: Mapping[str, Any]) -> int:
         if getattr(column, "ndim", 1) != 1:
             problems.add(f"Expected one value a person for {name!r}, got {column.ndim} dimensions; pass a column.")
     problems.raise_if_any(InputError)
+    indexes = [column.index for column in values.values() if type(column).__module__.partition(".")[0] == "pandas"]
+    if any(not index.equals(indexes[0]) for index in indexes):
+        # Rows are people: with other indexes a table of the reports would mix them, and add up their ε.
+        msg = "Expected pandas columns with one index, got different ones; align them, as columns of one frame are."
+        raise InputError(msg)
     sizes = {name: len(column) for name, column in values.items()}
     if len(set(sizes.values())) > 1:
         found = ", ".join(f"{name}: {size}" for name, size in sizes.items())
