@@ -169,6 +169,7 @@ GOOD_ITEMS = BRR(Items(None, loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]), 1).to_spec
         ({key: value for key, value in GOOD_PLACES.items() if key != "draw"}, "Expected a spec with draw"),
         (changed(GOOD_PLACES, "domain", "points", to=[]), "Expected points as {'metric'"),
         (changed(GOOD_PLACES, "domain", "points", "bits", to=3), "without bits"),
+        (changed(GOOD_PLACES, "domain", "points", "vectors", to=[[1, 2, 3], [3, 4, 5], [5, 6, 7]]), "length 2\\^25"),
         (changed(GOOD_PLACES, "domain", "points", "vectors", to=[[1, 2], [3, 4], [5, 6]]), "length 2\\^25"),
         (
             changed(GOOD_PLACES, "domain", "points", "vectors", to=[[1, 2, 3], [3, 4]]),

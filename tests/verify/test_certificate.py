@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from bipartite import BRR, Integers, verify
-from bipartite.lottery import LineLottery, Tickets
+from bipartite import BRR, Integers, Points, verify
+from bipartite.lottery import LineLottery, PointLottery, Tickets
 from bipartite.verification.certificate import largest_ratio
 
 
@@ -62,4 +62,13 @@ def test_a_lottery_that_belongs_to_another_domain_is_refused():
     mechanism = BRR(Integers(18, 90), epsilon=1)
     mechanism._set(domain=Integers(0, 10**9))
     with pytest.raises(AssertionError, match="does not belong to its domain"):
+        verify(mechanism)
+
+
+def test_a_near_set_of_another_size_is_refused(monkeypatch):
+    # One item more near for one value would break the equal totals that the proof rests on.
+    mechanism = BRR(Points([[0, 0], [0, 1], [5, 5], [9, 9]]), epsilon=1, m=2)
+    right = PointLottery.near
+    monkeypatch.setattr(PointLottery, "near", lambda self, x: right(self, x) | (x == 3))
+    with pytest.raises(AssertionError, match="do not hold the same total"):
         verify(mechanism)
