@@ -11,27 +11,32 @@ from typing import TYPE_CHECKING, Final
 from bipartite import __version__
 from bipartite.cli import completion, demo, design, explain, report, verify
 from bipartite.cli.arguments import Command
-from bipartite.cli.output import FINDING, MISSING, BadDataError, complain
+from bipartite.cli.output import (
+    BAD_DATA,
+    BROKEN_PIPE,
+    BUG,
+    FINDING,
+    INTERRUPTED,
+    MISSING,
+    USAGE,
+    BadDataError,
+    complain,
+)
 from bipartite.errors import BipartiteError, BrokenPromiseError, DataError, MissingExtraError, SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_USAGE: Final = 2
-_BAD_DATA: Final = 3
-_BUG: Final = 70
-_INTERRUPTED: Final = 130
-_BROKEN_PIPE: Final = 141
 _COMMANDS: Final = (design, report, verify, explain, demo, completion)
 
 
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.
 _EXIT_CODES: Final = (
     (BrokenPromiseError, FINDING),
-    ((DataError, SpecError, BadDataError), _BAD_DATA),
+    ((DataError, SpecError, BadDataError), BAD_DATA),
     ((MissingExtraError, FileNotFoundError), MISSING),
-    (BipartiteError, _USAGE),
-    (OSError, _BAD_DATA),
+    (BipartiteError, USAGE),
+    (OSError, BAD_DATA),
 )
 
 
@@ -44,18 +49,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = options.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return complain("interrupted", _INTERRUPTED)
+        return complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
         # The reader went away, as `head` does. Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _BROKEN_PIPE
+        return BROKEN_PIPE
     except UnicodeDecodeError:
-        return complain("standard input is not UTF-8 text.", _BAD_DATA)
+        return complain("standard input is not UTF-8 text.", BAD_DATA)
     except Exception as error:  # noqa: BLE001
         for kinds, exit_code in _EXIT_CODES:
             if isinstance(error, kinds):
                 return complain(error, exit_code)
-        return complain(f"unexpected {type(error).__name__}: this is a bug of bipartite, please report it.", _BUG)
+        return complain(f"unexpected {type(error).__name__}: this is a bug of bipartite, please report it.", BUG)
     return code
 
 

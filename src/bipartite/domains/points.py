@@ -47,7 +47,7 @@ class Points(SetDomain):
     Notes
     -----
     Near is decided in whole numbers: coordinates become integer vectors when the domain is made (haversine: unit
-    vectors × 2\ :sup:`25`, which orders great circles to about 0.2 m; otherwise the finest power of two that keeps
+    vectors × 2\ :sup:`25`, a step of 0.19 m on the ground; otherwise the finest power of two that keeps
     distances below 2\ :sup:`53`), and losses are computed from those.
 
     Examples
