@@ -13,7 +13,8 @@ from bipartite.lottery import LineLottery, Tickets, draw_many, fixed_words, inse
 from bipartite.lottery.bulk import ValuesRefusedError, _share_out
 from bipartite.lottery.compiled import CompiledLine, reciprocal_of
 from bipartite.lottery.pairs import split_coins
-from bipartite.lottery.vectorised import VectorisedLine, high_half
+from bipartite.lottery.uniform import high_half
+from bipartite.lottery.vectorised import VectorisedLine
 from tests.strategies import brr
 
 BITS = 12
@@ -153,7 +154,7 @@ def test_division_by_reciprocal_is_exact_around_every_multiple(near, data):
 def test_coins_and_draws_are_split_as_one_by_one(kinds, need):
     lottery = LineLottery(8, 8, 3, -1, Tickets(11, 8))
     words = [0 if kind == "redrawn" else 2**60 + 7 * at for at, kind in enumerate(kinds)]
-    coins, draws, used = split_coins(np.array(words, dtype=np.uint64), lottery, need)
+    coins, draws, used = split_coins(np.array(words, dtype=np.uint64), lottery.total, need)
 
     expected_coins, expected_draws, expected_used = [], [], 0
     at = 0

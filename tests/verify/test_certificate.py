@@ -7,7 +7,6 @@ import pytest
 
 from bipartite import BRR, Integers, Points, verify
 from bipartite.lottery import LineLottery, PointLottery, Tickets
-from bipartite.verification.certificate import largest_ratio
 
 
 def test_a_certificate_says_everything_and_rounds_against_itself():
@@ -48,14 +47,14 @@ def test_the_largest_ratio_is_that_of_all_rows(tickets, shift, m):
     # Also for windows that never move, and for tickets the wrong way round.
     for outputs in range(m + 1, 9):
         lottery = LineLottery(6, outputs, m, shift, tickets)
-        assert largest_ratio(lottery) == every_ratio(lottery)
+        assert lottery.largest_ratio() == every_ratio(lottery)
 
 
 def test_rows_of_unequal_totals_are_refused():
     lottery = BRR(Integers(1, 9), 1).lottery
     object.__setattr__(lottery, "total", lottery.total - 1)
     with pytest.raises(AssertionError, match="do not hold the same total"):
-        largest_ratio(lottery)
+        lottery.largest_ratio()
 
 
 def test_a_lottery_that_belongs_to_another_domain_is_refused():

@@ -1,9 +1,12 @@
 """Exact randomness: whole-number tickets, secure words, and one draw in three implementations that agree."""
 
-from bipartite.lottery.bulk import Codec, ValuesRefusedError, draw_many
+from bipartite.lottery.bulk import Codec, Lottery, ValuesRefusedError, draw_many
 from bipartite.lottery.epsilon import Epsilon, log_between
+from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.line import LineLottery
+from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
+from bipartite.lottery.rows import RowLottery, check_table, issue_rows
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.words import (
     SCALAR,
@@ -22,17 +25,23 @@ __all__ = [
     "Codec",
     "Epsilon",
     "FixedWords",
+    "GroupedLottery",
     "InsecureSeed",
     "LineLottery",
+    "Lottery",
+    "NoiseLottery",
     "PointLottery",
+    "RowLottery",
     "Source",
     "Stream",
     "Tickets",
     "TooFewTickets",
     "ValuesRefusedError",
+    "check_table",
     "draw_many",
     "fixed_words",
     "insecure_seed",
+    "issue_rows",
     "issue_tickets",
     "log_between",
     "needs_list",

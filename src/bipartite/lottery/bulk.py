@@ -9,14 +9,19 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from bipartite.lottery.grouped import GroupedLottery
+from bipartite.lottery.line import LineLottery
+from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.pairs import split_coins
 from bipartite.lottery.points import PointLottery
+from bipartite.lottery.rows import RowLottery
 from bipartite.lottery.vectorised import VectorisedLine
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
+from bipartite.lottery.vectorised_rows import GroupedKernel, SearchedNoise, SearchedRows
 from bipartite.lottery.words import CHUNK
 
 if TYPE_CHECKING:
@@ -24,10 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery.line import LineLottery
     from bipartite.lottery.words import Source, Stream
 
-    Lottery = LineLottery | PointLottery
+Lottery = LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLottery
 
 # Loading numba takes about as long as NumPy needs for this many reports (0.7 s, measured), so it is loaded once so many
 # have been asked for, in one call or in several; once loaded, it pays from far fewer.
@@ -98,6 +102,12 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
     """The faster implementation for a call of this many values; all give the same reports."""
     if isinstance(lottery, PointLottery):
         return _point_kernel(lottery, values)
+    if isinstance(lottery, RowLottery):
+        return SearchedRows(lottery)
+    if isinstance(lottery, NoiseLottery):
+        return SearchedNoise(lottery)
+    if isinstance(lottery, GroupedLottery):
+        return GroupedKernel(lottery, kernel_for(lottery.inner, values))
     _Demand.reports += values
     loaded = "bipartite.lottery.compiled" in sys.modules
     if values >= USE_COMPILED_FROM and (loaded or _Demand.reports >= LOAD_COMPILER_FROM):
@@ -194,8 +204,7 @@ def _draw_chunk(
         served = None
         if codec.coins:
             available = len(words)
-            # Only intervals round at random, so this lottery is a line's.
-            coins, words, served = split_coins(words, cast("LineLottery", lottery), len(values) - done)
+            coins, words, served = split_coins(words, lottery.total, len(values) - done)
             if not served:
                 least = available + 1  # a coin without its draw: ask for more
                 continue

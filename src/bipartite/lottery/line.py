@@ -7,13 +7,18 @@ u exactly uniform (Lemire 2019). Tickets below m·a belong to near outputs in as
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from bipartite.lottery.tickets import Tickets
     from bipartite.lottery.words import Stream
-
-WORD_BITS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,25 @@ class LineLottery:
 
     def draw(self, x: int, stream: Stream) -> int:
         """One report for input x, in plain Python."""
-        bits = self.word_bits
-        low_half = (1 << bits) - 1
-        while True:
-            product = stream.word() * self.total
-            if product & low_half >= self.redraw_below:
-                return self.output_of(x, product >> bits)
+        return self.output_of(x, ticket_below(self.total, stream, self.word_bits))
+
+    def rows(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The tickets of inputs start … stop − 1."""
+        first = np.clip(np.arange(start, stop) + self.shift, 0, self.outputs - self.m)[:, None]
+        at = np.arange(self.outputs)[None, :] - first
+        return np.where((at >= 0) & (at < self.m), self.tickets.near, self.tickets.far)
+
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of two inputs' tickets of one output, exactly.
+
+        start(x) never falls and never rises by more than one from one input to the next, so the windows that the inputs
+        really have are all those from start(0) to start(N−1). That both ends lie within the outputs shows that every
+        near-set has exactly m items and every row the same total; an output has the ratio near/far when some of these
+        windows covers it and another does not. Rows of unequal totals, or a window outside the outputs, are refused.
+        """
+        first, last = self.start(0), self.start(self.inputs - 1)
+        if not 0 <= first <= last <= self.outputs - self.m or self.total != self.tickets.total(self.m, self.outputs):
+            msg = "the rows of this lottery do not hold the same total"
+            raise AssertionError(msg)
+        # Some output is near for one input and far for another exactly when two windows differ.
+        return max(self.tickets.ratio, 1 / self.tickets.ratio) if first < last else Fraction(1)

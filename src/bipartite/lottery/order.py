@@ -36,6 +36,16 @@ class VectorOrder:
         absolute: NDArray[np.int64] = np.abs(difference).sum(axis=1)
         return absolute
 
+    def nearest_of(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each point which of the chosen ones is nearest: its number among them, the first of equals."""
+        nearest = np.zeros(len(self), dtype=np.int64)
+        least = self.distances(int(chosen[0]))
+        for number, x in enumerate(chosen[1:].tolist(), start=1):
+            distances = self.distances(x)  # both kinds are symmetric
+            nearest[distances < least] = number
+            least = np.minimum(least, distances)
+        return nearest
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankOrder:
@@ -50,6 +60,11 @@ class RankOrder:
         """The ranks of all items for x."""
         row: NDArray[np.int64] = self.ranks[x].astype(np.int64)
         return row
+
+    def nearest_of(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each item which of the chosen ones costs least to report: its number among them, the first of equals."""
+        nearest: NDArray[np.int64] = np.argmin(self.ranks[:, chosen], axis=1).astype(np.int64)
+        return nearest
 
 
 Order = VectorOrder | RankOrder

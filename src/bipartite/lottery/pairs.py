@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bipartite.lottery.uniform import WORD_BITS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from bipartite.lottery.line import LineLottery
 
     Words = NDArray[np.uint64]
 
 
-def split_coins(words: Words, lottery: LineLottery, need: int) -> tuple[Words, Words, int]:
-    """(coins, words of the draws that follow them, words used) for up to ``need`` values that the words fully serve."""
-    redrawn = np.flatnonzero((words * np.uint64(lottery.total)) < np.uint64(lottery.redraw_below)).tolist()
+def split_coins(words: Words, total: int, need: int) -> tuple[Words, Words, int]:
+    """(coins, words of the draws from W tickets, words used) for up to ``need`` values that the words fully serve."""
+    redrawn = np.flatnonzero((words * np.uint64(total)) < np.uint64(2**WORD_BITS % total)).tolist()
     redrawn_set = set(redrawn)
     coins, draws = [], []
     at = 0  # the next coin

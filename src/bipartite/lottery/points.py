@@ -10,12 +10,13 @@ The chance that a try is kept is W/(M·a), the same for every x: the number of t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.lottery.line import WORD_BITS
 from bipartite.lottery.order import farthest_near
+from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,20 +72,31 @@ class PointLottery:
         """One report for input x, in plain Python and NumPy; takes O(N) steps to find its m-th neighbour."""
         near = self.near(x)
         if self.by_list:
-            return self._output_of(near, self._ticket(stream))
+            return self._output_of(near, ticket_below(self.drawn_from, stream, self.word_bits))
         while True:
-            y, ticket = divmod(self._ticket(stream), self.tickets.near)
+            y, ticket = divmod(ticket_below(self.drawn_from, stream, self.word_bits), self.tickets.near)
             if near[y] or ticket < self.tickets.far:
                 return y
 
-    def _ticket(self, stream: Stream) -> int:
-        """A uniform whole number below ``drawn_from``."""
-        bits = self.word_bits
-        low_half = (1 << bits) - 1
-        while True:
-            product = stream.word() * self.drawn_from
-            if product & low_half >= self.redraw_below:
-                return product >> bits
+    def rows(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The tickets of inputs start … stop − 1."""
+        near = np.array([self.near(x) for x in range(start, stop)])
+        return np.where(near, self.tickets.near, self.tickets.far)
+
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of two inputs' tickets of one output, from every near-set.
+
+        Every row is looked at: its near-set must have exactly m items, so that all rows hold the same total.
+        """
+        near_for = np.zeros(self.outputs, dtype=np.int64)
+        for x in range(self.inputs):
+            near = self.near(x)
+            if np.count_nonzero(near) != self.m:
+                msg = "the rows of this lottery do not hold the same total"
+                raise AssertionError(msg)
+            near_for += near
+        mixed = bool(((near_for > 0) & (near_for < self.inputs)).any())
+        return max(self.tickets.ratio, 1 / self.tickets.ratio) if mixed else Fraction(1)
 
     def _output_of(self, near: NDArray[np.bool_], ticket: int) -> int:
         """The output that holds this ticket: near outputs first, each kind in ascending order."""

@@ -5,28 +5,16 @@ Used for calls too small to be worth loading the compiler, and where numba is mi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from bipartite.lottery.uniform import tickets_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.lottery.line import LineLottery
-
-_HALF: Final = np.uint64(32)
-_LOW: Final = np.uint64(2**32 - 1)
-
-
-def high_half(a: NDArray[np.uint64], b: int) -> NDArray[np.uint64]:
-    """⌊a·b / 2^64⌋, from four 32-bit products."""
-    a0, a1 = a & _LOW, a >> _HALF
-    b0, b1 = np.uint64(b & 0xFFFFFFFF), np.uint64(b >> 32)
-    middle = a1 * b0 + ((a0 * b0) >> _HALF)
-    carry = (middle & _LOW) + a0 * b1
-    high: NDArray[np.uint64] = a1 * b1 + (middle >> _HALF) + (carry >> _HALF)
-    return high
-
 
 class VectorisedLine:
     """Draws blocks of reports on a line with NumPy."""
@@ -46,11 +34,8 @@ class VectorisedLine:
     ) -> tuple[int, int, bool]:
         """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
         lottery = self._lottery
-        kept = (words * np.uint64(lottery.total)) >= np.uint64(lottery.redraw_below)
-        positions = np.flatnonzero(kept)[: len(codes)]
-        done = len(positions)
-        used = int(positions[-1]) + 1 if done == len(codes) and done else len(words) if len(codes) else 0
-        ticket = high_half(words[positions], lottery.total)
+        ticket, used = tickets_below(lottery.total, words, len(codes))
+        done = len(ticket)
 
         index = codes[:done] - np.int64(code_offset)
         inside = bool((index.view(np.uint64) < np.uint64(lottery.inputs)).all())

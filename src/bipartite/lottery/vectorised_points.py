@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.lottery.vectorised import high_half
+from bipartite.lottery.uniform import high_half, tickets_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,11 +74,8 @@ class ListedPoints:
         if not len(codes) or not ((codes >= 0) & (codes < lottery.inputs)).all():
             return 0, 0, not len(codes)
         # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
-        kept = (words * np.uint64(lottery.drawn_from)) >= np.uint64(lottery.redraw_below)
-        positions = np.flatnonzero(kept)[: len(codes)]
-        done = len(positions)
-        used = int(positions[-1]) + 1 if done == len(codes) else len(words)
-        ticket = high_half(words[positions], lottery.drawn_from)
+        ticket, used = tickets_below(lottery.drawn_from, words, len(codes))
+        done = len(ticket)
         is_near = ticket < np.uint64(lottery.near_total)
         near_item = (ticket // np.uint64(lottery.tickets.near)).view(np.int64)
         far_item = ((ticket - np.uint64(lottery.near_total)) // np.uint64(lottery.tickets.far)).view(np.int64)

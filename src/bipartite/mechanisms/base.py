@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.containers import Nulls, is_scalar, null_error, open_batch, open_labels
-from bipartite.domains import SetDomain
+from bipartite.domains import Domain, LineDomain, SetDomain
 from bipartite.domains.sets import refuse_clip
-from bipartite.errors import InputError, Problems, is_one_of, shown
+from bipartite.domains.subset import Subset, codec_between
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.frozen import Frozen
-from bipartite.lottery import SCALAR, Epsilon, LineLottery, PointLottery, ValuesRefusedError, draw_many, source_of
+from bipartite.lottery import MAX_TOTAL, SCALAR, ValuesRefusedError, draw_many, source_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.containers import Batch
-    from bipartite.domains import Domain, Outside
-    from bipartite.lottery import Source
+    from bipartite.domains import Outside
+    from bipartite.lottery import Epsilon, Lottery, Source, Tickets
 
 _MATRIX_LIMIT: Final = 2**26
 
@@ -40,7 +41,7 @@ class Mechanism(Frozen, ABC):
     outputs: Domain
     """What may be reported."""
     _budget: Epsilon
-    _lottery: LineLottery | PointLottery
+    _lottery: Lottery
 
     @property
     def epsilon(self) -> float:
@@ -53,9 +54,14 @@ class Mechanism(Frozen, ABC):
         return self._budget.value
 
     @property
-    def lottery(self) -> LineLottery | PointLottery:
+    def lottery(self) -> Lottery:
         """The tickets of every input: what a report is drawn from, and what a certificate is computed from."""
         return self._lottery
+
+    @property
+    def guarantee(self) -> str:
+        """What one report promises, in words; whether it is kept, :func:`bipartite.verify` says."""
+        return f"ε-LDP of each report with ε = {self._budget.text}"
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
@@ -111,7 +117,7 @@ class Mechanism(Frozen, ABC):
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
         """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""
-        codec = self.domain.codec(batch.values.dtype, self.outputs, outside)
+        codec = codec_between(self.domain, self.outputs, batch.values.dtype, outside)
         try:
             reports = draw_many(self._lottery, codec, batch.values, source, threads=operator.index(threads))
         except ValuesRefusedError:
@@ -134,7 +140,7 @@ class Mechanism(Frozen, ABC):
         if isinstance(value, int) or self.domain.labels is not None:
             return report
         if isinstance(value, np.generic):
-            return self.domain.codec(value.dtype, self.outputs, outside).report_dtype.type(report)
+            return codec_between(self.domain, self.outputs, value.dtype, outside).report_dtype.type(report)
         return float(report)
 
     def matrix(self) -> NDArray[np.float64]:
@@ -143,17 +149,48 @@ class Mechanism(Frozen, ABC):
         if rows * columns > _MATRIX_LIMIT:
             msg = f"matrix() makes at most 2^26 numbers, this mechanism has {rows} × {columns}; use a smaller domain."
             raise InputError(msg)
-        lottery = self._lottery
-        dense = np.full((rows, columns), lottery.tickets.far / lottery.total)
-        for x in range(rows):
-            dense[x, lottery.near(x)] = lottery.tickets.near / lottery.total
+        dense: NDArray[np.float64] = self._lottery.rows(0, rows) / self._lottery.total
         return dense
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
 
     def __hash__(self) -> int:
-        return hash((type(self), len(self.domain), self._lottery.m, self._lottery.tickets))
+        return hash((type(self), len(self.domain), len(self.outputs), self.epsilon_decimal))
+
+
+def check_domain(domain: object, *, on_a_line: bool = False) -> None:
+    """Refuse what is no domain of values, or one that a mechanism does not fit."""
+    if not isinstance(domain, Domain):
+        msg = (
+            f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}; "
+            "try bp.Integers(18, 90)."
+        )
+        raise InputError(msg)
+    if isinstance(domain, Subset) or (isinstance(domain, LineDomain) and domain.is_padded):
+        msg = "Expected domain as values, got the outputs of another mechanism; pass its domain."
+        raise InputError(msg)
+    if on_a_line and not isinstance(domain, LineDomain):
+        msg = (
+            f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no order from low to "
+            "high; use bp.BRR, bp.GRR, bp.Exponential or bp.Anchored there."
+        )
+        raise DesignError(msg)
+
+
+def check_tickets(budget: Epsilon, tickets: Tickets, m: int, outputs: int) -> None:
+    """Refuse tickets of a spec that break what its promise rests on."""
+    near, far = tickets.near, tickets.far
+    problems = Problems()
+    if not near > far >= 1 or far & (far - 1):
+        problems.add(
+            f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec."
+        )
+    elif (total := tickets.total(m, outputs)) > MAX_TOTAL:
+        problems.add(f"Expected at most 2^52 tickets a row, got {total}; ask for another spec.")
+    if not budget.allows(near, far):
+        problems.add(f"Tickets near={near}, far={far} exceed e^ε for ε={budget.text}; do not report with this spec.")
+    problems.raise_if_any(BrokenPromiseError)
 
 
 def check_options(outside: object, nulls: object, threads: object) -> None:

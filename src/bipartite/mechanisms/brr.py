@@ -13,7 +13,6 @@ from bipartite.design.limits import largest_epsilon, largest_size, smallest_epsi
 from bipartite.domains import Domain, LineDomain, SetDomain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import (
-    MAX_TOTAL,
     Epsilon,
     LineLottery,
     PointLottery,
@@ -22,7 +21,7 @@ from bipartite.lottery import (
     issue_tickets,
     needs_list,
 )
-from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,6 +85,7 @@ class BRR(Mechanism):
     __slots__ = ("edges",)
 
     edges: Edges
+    _lottery: LineLottery | PointLottery
 
     def __init__(
         self,
@@ -131,17 +131,8 @@ class BRR(Mechanism):
             problems.add(f"Expected 1 ≤ m < {outputs}, odd where edges are padded, got m={m}; ask for another spec.")
         elif m >= _MAX_WINDOW:
             problems.add(f"Expected m < 2^31, got m={m}; ask for another spec.")
-        if not near > far >= 1 or far & (far - 1):
-            problems.add(
-                f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec."
-            )
-        elif (total := tickets.total(outputs if isinstance(domain, SetDomain) else m, outputs)) > MAX_TOTAL:
-            problems.add(f"Expected at most 2^52 tickets a row, got {total}; ask for another spec.")
-        if not budget.allows(near, far):
-            problems.add(
-                f"Tickets near={near}, far={far} exceed e^ε for ε={budget.text}; do not report with this spec."
-            )
         problems.raise_if_any(BrokenPromiseError)
+        check_tickets(budget, tickets, outputs if isinstance(domain, SetDomain) else m, outputs)
         mechanism = cls.__new__(cls)
         mechanism._assemble(domain, budget, m, edges, tickets, by_list=by_list)
         return mechanism
@@ -195,16 +186,9 @@ class BRR(Mechanism):
 
 def _check_arguments(domain: object, m: object, prior: object, edges: object) -> None:
     problems = Problems()
-    if not isinstance(domain, Domain):
-        problems.add(
-            f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}; "
-            "try bp.Integers(18, 90)."
-        )
-    elif isinstance(domain, SetDomain):
-        if edges == "padded":
-            problems.add("Expected edges='clamped' on points and items, which have no ends to pad; leave edges out.")
-    elif isinstance(domain, LineDomain) and domain.is_padded:
-        problems.add("Expected domain as values, got the padded outputs of another mechanism; pass its domain.")
+    check_domain(domain)
+    if isinstance(domain, SetDomain) and is_one_of(edges, ("padded",)):
+        problems.add("Expected edges='clamped' on points and items, which have no ends to pad; leave edges out.")
     if not is_one_of(edges, ("clamped", "padded")):
         problems.add(f"Expected edges='clamped' or 'padded', got {shown(edges)}.")
     rule = is_one_of(m, ("safe", "best"))

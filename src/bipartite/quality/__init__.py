@@ -1,5 +1,16 @@
 """What a report is worth."""
 
-from bipartite.quality.line import constant_loss, constant_share_within, expected_loss, local_loss, share_within
+from bipartite.quality import theory
+from bipartite.quality.bounds import local_bound
+from bipartite.quality.measures import expected_loss, local_loss, loss_quantile, qloss, share_within, worst_loss
 
-__all__ = ["constant_loss", "constant_share_within", "expected_loss", "local_loss", "share_within"]
+__all__ = [
+    "expected_loss",
+    "local_bound",
+    "local_loss",
+    "loss_quantile",
+    "qloss",
+    "share_within",
+    "theory",
+    "worst_loss",
+]

@@ -1,0 +1,78 @@
+"""Which anchors: the one question of Anchored, handed to the method that fits the domain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from bipartite.design.anchors_line import best_anchors_on_line, minimax_anchors_on_line
+from bipartite.design.anchors_sets import best_anchors_of_set, minimax_anchors_of_set
+from bipartite.design.line import check_prior
+from bipartite.domains import LineDomain, SetDomain
+from bipartite.domains.losses import applied, function_of
+from bipartite.errors import InputError
+from bipartite.lottery.epsilon import exp_between
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from bipartite.design.anchor_choice import AnchorChoice
+    from bipartite.domains import Domain
+    from bipartite.domains.losses import Loss
+    from bipartite.lottery.epsilon import Epsilon
+
+_DIGITS: Final = 40
+
+
+def choose_anchors(
+    domain: Domain, budget: Epsilon, prior: Any, loss: Loss, progress: Callable[[float], None] | None  # noqa: ANN401
+) -> AnchorChoice:
+    """The best anchors for a prior and a loss, with their expected (or worst) loss and a proved lower bound."""
+    if isinstance(prior, str) and prior != "minimax":
+        msg = f"Expected prior as probabilities, None for uniform, or 'minimax', got {prior!r}."
+        raise InputError(msg)
+    minimax = isinstance(prior, str)
+    weights = None if prior is None or minimax else check_prior(prior, len(domain))
+    e = float(exp_between(budget.value, _DIGITS)[0])
+    function = function_of(loss)
+    if function is None:
+        msg = (
+            "Expected loss=None, 'squared', or a function that never falls as the domain's loss grows; "
+            "for another loss build bp.Items with loss=, for 'zero-one' use bp.GRR."
+        )
+        raise InputError(msg)
+    if isinstance(domain, LineDomain):
+        return _on_a_line(domain, e, weights, loss, minimax=minimax)
+    of_set = cast("SetDomain", domain)
+    own = None if loss is None else cast("Callable[[NDArray[np.float64]], NDArray[np.float64]]", function)
+    if own is not None:
+        _check_never_falls(own, np.sort(of_set.losses(0)))
+    if minimax:
+        return minimax_anchors_of_set(of_set, e, own)
+    return best_anchors_of_set(of_set, e, weights, own, progress)
+
+
+def _on_a_line(
+    domain: LineDomain, e: float, weights: NDArray[np.float64] | None, loss: Loss, *, minimax: bool
+) -> AnchorChoice:
+    """Distances in steps for the two losses that scale; any other as a table over distances."""
+    size = len(domain)
+    known: Any = {None: "absolute", "squared": "squared"}.get(loss if loss is None or isinstance(loss, str) else "?")
+    scale = domain.step if known == "absolute" else domain.step**2
+    if known is None:
+        known, scale = _check_never_falls(loss, np.arange(size) * domain.step), 1.0
+    choice = (
+        minimax_anchors_on_line(size, e, known) if minimax else best_anchors_on_line(size, e, weights, known)
+    )
+    return type(choice)(choice.anchors, choice.loss * scale, choice.lower * scale)
+
+
+def _check_never_falls(function: Any, own: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ANN401
+    losses = applied(function, own)
+    if (np.diff(losses) < 0).any():
+        msg = "Expected a loss function that never falls as the domain's loss grows; build bp.Items with loss= instead."
+        raise InputError(msg)
+    return losses

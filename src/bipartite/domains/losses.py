@@ -1,0 +1,114 @@
+"""What a wrong report costs: the domain's own loss, a function of it, or a matrix.
+
+``loss=None`` is the domain's own: distance on lines and points, the given matrix on items. ``"squared"`` is its square,
+``"zero-one"`` is 1 for every report that is not the value itself, a function is applied to the domain's own losses, and a
+matrix holds a loss for every value (row) and report (column).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from bipartite.domains import SetDomain
+from bipartite.domains.subset import Subset
+from bipartite.errors import InputError, is_one_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain, LineDomain
+
+    Array = NDArray[np.float64]
+
+Function = Callable[[Any], Any]
+Loss = Literal["squared", "zero-one"] | Function | Any | None
+
+
+def check_loss(loss: Loss, rows: int, columns: int) -> Array | None:
+    """Refuse what is no loss; a matrix comes back as an array."""
+    if loss is None or callable(loss) or is_one_of(loss, ("squared", "zero-one")):
+        return None
+    expected = f"Expected loss as None, 'squared', 'zero-one', a function of losses, or a {rows} × {columns} matrix"
+    try:
+        matrix = np.asarray(loss, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = f"{expected}, got {type(loss).__name__}; loss=None takes the domain's own."
+        raise InputError(msg) from None
+    if matrix.shape != (rows, columns) or not np.isfinite(matrix).all():
+        got = f"shape {matrix.shape}" if matrix.shape != (rows, columns) else "NaN or infinity"
+        msg = f"{expected}, got {got}; loss=None takes the domain's own."
+        raise InputError(msg)
+    return matrix
+
+
+def function_of(loss: Loss) -> Function | None:
+    """The function that a loss applies to the domain's own; None where it is none."""
+    if loss is None:
+        return lambda own: own
+    if isinstance(loss, str):
+        return np.square if loss == "squared" else None
+    return cast("Function", loss) if callable(loss) else None
+
+
+def applied(function: Function, own: Array) -> Array:
+    """The function of the domain's own losses, checked."""
+    found = np.asarray(function(own), dtype=np.float64)
+    if found.shape != own.shape or not np.isfinite(found).all():
+        msg = "Expected a loss function that gives a finite number for every loss of an array; try np.square."
+        raise InputError(msg)
+    return found
+
+
+class LossRows:
+    """The losses of all reports for some values at a time: no N × N table."""
+
+    __slots__ = ("_domain", "_loss", "_matrix", "_outputs")
+
+    def __init__(self, domain: Domain, outputs: Domain, loss: Loss) -> None:
+        self._matrix = check_loss(loss, len(domain), len(outputs))
+        self._domain, self._outputs, self._loss = domain, outputs, loss
+
+    def rows(self, start: int, stop: int) -> Array:
+        """The losses of values start … stop − 1, one row a value."""
+        if self._matrix is not None:
+            return self._matrix[start:stop]
+        if is_one_of(self._loss, ("zero-one",)):
+            return (self._positions()[None, :] != np.arange(start, stop)[:, None]).astype(np.float64)
+        return applied(cast("Function", function_of(self._loss)), self._own(start, stop))
+
+    def _own(self, start: int, stop: int) -> Array:
+        if isinstance(self._domain, SetDomain):
+            rows = np.array([self._domain.losses(x) for x in range(start, stop)])
+            return rows[:, self._outputs.indices] if isinstance(self._outputs, Subset) else rows
+        step = cast("LineDomain", self._domain).step
+        away: Array = np.abs(self._positions()[None, :] - np.arange(start, stop)[:, None]) * step
+        return away
+
+    def _positions(self) -> NDArray[np.int64]:
+        """Which value each output is, by index; outputs past the ends have indices past them."""
+        return output_positions(self._domain, self._outputs)
+
+
+def output_positions(domain: Domain, outputs: Domain) -> NDArray[np.int64]:
+    """Where each output stands among the values."""
+    if isinstance(outputs, Subset):
+        return outputs.indices
+    return np.arange(len(outputs)) - (len(outputs) - len(domain)) // 2
+
+
+def largest_loss(domain: Domain, loss: Loss = None) -> float:
+    """The largest loss between two values: what QLoss divides by."""
+    if not isinstance(domain, SetDomain) and (function := function_of(loss)) is not None:
+        # On a line the distances are known; a function of them may have its largest anywhere.
+        most = (len(domain) - 1) * cast("LineDomain", domain).step
+        return most if loss is None else float(_largest_of(function, domain))
+    rows = LossRows(domain, domain, loss)
+    return max(float(rows.rows(x, x + 1).max()) for x in range(len(domain)))
+
+
+def _largest_of(function: Function, domain: Domain) -> float:
+    own = np.arange(len(domain)) * cast("LineDomain", domain).step
+    return float(applied(function, own).max())

@@ -1,0 +1,110 @@
+"""A few values of a domain: what a mechanism with fewer reports than values may report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.domains.base import Domain, Outside
+from bipartite.errors import DomainError, OutsideDomainError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Codec, Stream
+
+
+class Subset(Domain):
+    """Chosen values of a domain, in its order; the outputs of :class:`~bipartite.Anchored` and others.
+
+    >>> from bipartite import Integers
+    >>> few = Subset(Integers(18, 90), [2, 40])
+    >>> len(few), few[0], few.decode(1), few.encode(58), 21 in few
+    (2, 20, 58, 1, False)
+    """
+
+    __slots__ = ("domain", "indices", "labels", "size")
+    domain: Domain
+    """The domain that the values are from."""
+    indices: NDArray[np.int64]
+    """Their indices there, ascending."""
+
+    def __init__(self, domain: Domain, indices: Any) -> None:  # noqa: ANN401 (a list or an array)
+        chosen = np.array(indices, dtype=np.int64)
+        chosen.flags.writeable = False
+        names = domain.labels
+        self._set(
+            domain=domain,
+            indices=chosen,
+            size=len(chosen),
+            labels=None if names is None else tuple(names[at] for at in chosen.tolist()),
+        )
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]  # as in the domain that the values are from
+        return self.domain.whole
+
+    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401
+        index = self.domain.encode(value, outside=outside, stream=stream)
+        at = int(np.searchsorted(self.indices, index))
+        if at == self.size or self.indices[at] != index:
+            msg = "is none of the values that are ever reported; mech.outputs lists them."
+            raise OutsideDomainError(msg, shown=shown(value))
+        return at
+
+    def decode(self, index: int) -> Any:  # noqa: ANN401
+        return self.domain.decode(int(self.indices[index]))
+
+    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+        return self.domain.decode_array(self.indices[indices])
+
+    def codec(self, dtype: np.dtype[Any], outputs: Any, outside: Outside) -> Codec:  # noqa: ANN401
+        msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
+        raise DomainError(msg)
+
+    def to_spec(self) -> dict[str, Any]:
+        msg = "The outputs of a mechanism have no spec of their own; take that of mech.domain."
+        raise DomainError(msg)
+
+    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        return self.domain._troubles(values)
+
+    def __str__(self) -> str:
+        return f"{self.size} of {self.domain}"
+
+    def __repr__(self) -> str:
+        return f"Subset({self.domain!r}, {self.indices.tolist()})"
+
+
+class _SubsetCodec:
+    """Values as the whole domain encodes them; reports are looked up among the chosen ones."""
+
+    __slots__ = ("_indices", "_inner", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+
+    def __init__(self, inner: Codec, indices: NDArray[np.int64]) -> None:
+        self._inner = inner
+        # Codes of reports in the whole domain, which decodes them.
+        self._indices = indices + np.int64(inner.report_offset)
+        self.code_offset = inner.code_offset
+        self.report_dtype = inner.report_dtype
+        self.coins = inner.coins
+        self.report_offset = 0
+        self.direct = False
+
+    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        return self._inner.encode(values, coins)
+
+    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
+        chosen = self._indices[codes]
+        if self._inner.direct:
+            reports[:] = chosen
+        else:
+            self._inner.decode(chosen, reports)
+
+
+def codec_between(domain: Domain, outputs: Domain, dtype: np.dtype[Any], outside: Outside) -> Codec:
+    """How arrays of this type are encoded as values of a domain, and reports among ``outputs`` decoded."""
+    if isinstance(outputs, Subset):
+        return _SubsetCodec(domain.codec(dtype, outputs.domain, outside), outputs.indices)
+    return domain.codec(dtype, outputs, outside)

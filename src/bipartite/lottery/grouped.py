@@ -1,0 +1,61 @@
+"""A lottery for groups of inputs: every input of a group has the same row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bipartite.lottery.rows import largest_fraction
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.line import LineLottery
+    from bipartite.lottery.words import Stream
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedLottery:
+    """Input x is drawn as input ``groups[x]`` of a smaller lottery."""
+
+    groups: NDArray[np.int64]
+    inner: LineLottery
+
+    def __post_init__(self) -> None:
+        if self.groups.min() < 0 or self.groups.max() >= self.inner.inputs:
+            msg = "a group of this lottery has no row"
+            raise AssertionError(msg)
+        self.groups.flags.writeable = False
+
+    @property
+    def inputs(self) -> int:
+        """N, the number of inputs."""
+        return len(self.groups)
+
+    @property
+    def outputs(self) -> int:
+        """M, the outputs of the smaller lottery."""
+        return self.inner.outputs
+
+    @property
+    def total(self) -> int:
+        """W, the tickets of every row."""
+        return self.inner.total
+
+    def rows(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The tickets of inputs start … stop − 1."""
+        rows: NDArray[np.int64] = self.inner.rows(0, self.inner.inputs)[self.groups[start:stop]]
+        return rows
+
+    def draw(self, x: int, stream: Stream) -> int:
+        """One report for input x, in plain Python."""
+        return self.inner.draw(int(self.groups[x]), stream)
+
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of two inputs' tickets of one output: that of the groups that occur."""
+        present = self.inner.rows(0, self.inner.inputs)[np.unique(self.groups)]
+        return largest_fraction(present.max(axis=0), present.min(axis=0))

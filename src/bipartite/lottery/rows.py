@@ -1,0 +1,153 @@
+"""The lottery of any finite mechanism: every input has a row of whole-number tickets, and all rows hold the same total.
+
+A ticket is drawn uniformly and its owner found in the running sums of the row by a search of a fixed number of steps.
+`issue_rows` turns probabilities, which are floats, into tickets that keep ε exactly: in each column every count lies
+between a floor c ≥ 1 and the largest whole number below e^ε·c, and what rounding leaves over goes where there is room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.errors import DesignError
+from bipartite.lottery.tickets import MAX_TOTAL
+from bipartite.lottery.uniform import WORD_BITS, ticket_below
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.epsilon import Epsilon
+    from bipartite.lottery.words import Stream
+
+MOST_TICKET_COUNTS: Final = 2**25
+"""The largest table of rows × outputs: a quarter of a gigabyte."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLottery:
+    """One row of tickets for each input."""
+
+    tickets: NDArray[np.int64]
+    """tickets[x, y]: how many of the W tickets of input x output y holds."""
+    word_bits: int = WORD_BITS
+    """64; smaller only in tests, which draw with every word there is."""
+    total: int = field(init=False)
+    running: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        totals = self.tickets.sum(axis=1)
+        if (self.tickets < 0).any() or (totals != totals[0]).any() or not 1 <= totals[0] <= MAX_TOTAL:
+            msg = "the rows of this lottery do not hold the same total"
+            raise AssertionError(msg)
+        self.tickets.flags.writeable = False
+        running = np.cumsum(self.tickets, axis=1)
+        running.flags.writeable = False
+        object.__setattr__(self, "total", int(totals[0]))
+        object.__setattr__(self, "running", running)
+
+    @property
+    def inputs(self) -> int:
+        """N, the number of rows."""
+        return len(self.tickets)
+
+    @property
+    def outputs(self) -> int:
+        """M, the number of columns."""
+        return self.tickets.shape[1]
+
+    def rows(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The tickets of inputs start … stop − 1."""
+        return self.tickets[start:stop]
+
+    def draw(self, x: int, stream: Stream) -> int:
+        """One report for input x."""
+        ticket = ticket_below(self.total, stream, self.word_bits)
+        return int(np.searchsorted(self.running[x], ticket, side="right"))
+
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of two inputs' tickets of one output, exactly."""
+        most, least = self.tickets.max(axis=0), self.tickets.min(axis=0)
+        held = most > 0
+        if not least[held].all():
+            msg = "an output that one input can report and another cannot has an infinite ratio"
+            raise AssertionError(msg)
+        return largest_fraction(most[held], least[held])
+
+
+def largest_fraction(above: NDArray[np.int64], below: NDArray[np.int64]) -> Fraction:
+    """The largest of these ratios, exactly: floats leave a few candidates, fractions decide."""
+    near = above / below
+    candidates = np.flatnonzero(near >= near.max() * (1 - 1e-9))
+    # The candidates that remain after dropping repetitions are few: most columns of a mechanism are alike.
+    pairs = set(zip(above[candidates].tolist(), below[candidates].tolist(), strict=True))
+    return max(Fraction(a, b) for a, b in pairs)
+
+
+def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> NDArray[np.int64]:
+    """Tickets for these rows of probabilities that keep ε exactly; ε = None only rounds, and promises nothing.
+
+    Parameters
+    ----------
+    probabilities
+        One row an input, each summing to one up to rounding, with ratios within a column of at most about e^ε. A
+        column is either empty or holds a positive probability in every row.
+    epsilon
+        The budget that the tickets are held to.
+    """
+    rows, outputs = probabilities.shape
+    check_table(rows, outputs)
+    tickets = np.floor(probabilities * float(MAX_TOTAL)).astype(np.int64)
+    offered = (probabilities > 0).any(axis=0)
+    floors = np.where(offered, np.maximum(tickets.min(axis=0), 1), 0)
+    ceilings = np.full(outputs, MAX_TOTAL) if epsilon is None else _ceilings(floors, epsilon)
+    tickets = np.clip(tickets, floors, ceilings)
+    left = MAX_TOTAL - tickets.sum(axis=1)
+    _spread(tickets, left, floors, ceilings)
+    return tickets
+
+
+def check_table(rows: int, outputs: int) -> None:
+    """Refuse a table of tickets that is too large to hold."""
+    if rows * outputs > MOST_TICKET_COUNTS:
+        msg = (
+            f"This mechanism holds a ticket count for every value and report, at most 2^25, got {rows} × {outputs}; "
+            "use a smaller domain, or BRR, GRR or Anchored, which need no table."
+        )
+        raise DesignError(msg)
+
+
+def _ceilings(floors: NDArray[np.int64], epsilon: Epsilon) -> NDArray[np.int64]:
+    distinct, where = np.unique(floors, return_inverse=True)
+    most = [min(epsilon.most_near_tickets(floor), MAX_TOTAL) for floor in distinct.tolist()]
+    return np.array(most, dtype=np.int64)[where]
+
+
+def _spread(
+    tickets: NDArray[np.int64], left: NDArray[np.int64], floors: NDArray[np.int64], ceilings: NDArray[np.int64]
+) -> None:
+    """Add what is left of each row, or take away what is too much, where there is room: first where there is most."""
+    for x in np.flatnonzero(left).tolist():
+        row, rest = tickets[x], int(left[x])
+        room = ceilings - row if rest > 0 else row - floors
+        order = np.argsort(-room, kind="stable")
+        shares = _shares(room[order].tolist(), abs(rest))
+        row[order[: len(shares)]] += np.array(shares, dtype=np.int64) * (1 if rest > 0 else -1)
+
+
+def _shares(room: Sequence[int], rest: int) -> list[int]:
+    shares = []
+    for each in room:
+        if not rest:
+            break
+        shares.append(min(each, rest))
+        rest -= shares[-1]
+    if rest:
+        msg = "2^52 tickets cannot keep this ε on this domain; use a larger ε, or fewer values."
+        raise DesignError(msg)
+    return shares

@@ -1,0 +1,215 @@
+"""GRR on a few well-chosen anchors: the least expected loss that ε-LDP allows, or a certificate of how close."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from bipartite.design.anchors import choose_anchors
+from bipartite.domains import LineDomain, SetDomain
+from bipartite.domains.subset import Subset
+from bipartite.errors import BrokenPromiseError, DesignError, InputError
+from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets, TooFewTickets, issue_tickets
+from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+    from bipartite.domains.losses import Loss
+
+    Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
+
+MOST_VALUES: Final = 2**24
+
+
+class Anchored(Mechanism):
+    r"""Sends each value to its nearest anchor and runs GRR on the anchors: the release with the least expected loss.
+
+    With K anchors A and E = e\ :sup:`ε`, the nearest anchor of x is reported with probability E/(E + K − 1) and every
+    other with 1/(E + K − 1). Its expected loss is
+    F(A) = Σ_x π_x·[(E − 1)·min_{a∈A} L(x, a) + Σ_{a∈A} L(x, a)]/(E + K − 1), minimised over A and K. K = 1 is the
+    constant answer, A = everything is GRR.
+
+    Parameters
+    ----------
+    domain
+        Any domain. On :class:`~bipartite.Integers` and :class:`~bipartite.Interval` the anchors are exactly optimal
+        (dynamic programming); on points and items they come from local search, with a certified gap.
+    epsilon
+        The privacy budget of one report.
+    prior
+        Public probabilities of the values, None for uniform. ``"minimax"``: the least worst case instead of the least
+        expected loss. Never estimate it from the private data.
+    loss
+        None for the domain's own loss, ``"squared"``, or a function that never falls as that loss grows.
+    anchors
+        Given anchors, as values of the domain, instead of the best ones: any are private.
+
+    Guarantee
+    ---------
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): all values that share an anchor have the same row, and
+    two rows differ as GRR's do.
+
+    Notes
+    -----
+    It is best *for its prior*, not at every value: some values pay more than under GRR (:func:`bipartite.local_loss`). It
+    reports only K values, so no distribution can be estimated from it. Bias and variance given x are those of GRR on
+    the anchors around x's nearest one. Use BRR where no value may do worse than under GRR, and padded BRR for statistics.
+
+    Reference
+    ---------
+    The best ε-LDP release is a facility location problem: ``docs/optimal-release`` has the theorem and its proof.
+
+    Examples
+    --------
+    >>> from bipartite import Integers, expected_loss
+    >>> mech = Anchored(Integers(1, 100), epsilon=2)
+    >>> mech.anchors, round(expected_loss(mech), 3)
+    ([20, 50, 81], 15.614)
+    """
+
+    __slots__ = ("achieved_loss", "lower_bound")
+    _lottery: GroupedLottery
+    outputs: Subset
+    achieved_loss: float | None
+    """F(A), the expected loss under the prior it was designed for; the worst case where ``prior="minimax"``. None where
+    anchors were given or came from a spec."""
+    lower_bound: float | None
+    """What no ε-LDP release can go below, in units of the loss: of the expected loss under the prior, or of the worst case
+    where ``prior="minimax"``. None where anchors were given or came from a spec."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        epsilon: object,
+        *,
+        prior: Prior = None,
+        loss: Loss = None,
+        anchors: Sequence[Any] | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        budget = Epsilon.of(epsilon)
+        check_domain(domain)
+        if len(domain) > MOST_VALUES:
+            msg = f"Expected at most 2^24 values, got {len(domain)}; use an Interval of fewer points, or bp.BRR."
+            raise DesignError(msg)
+        if anchors is not None:
+            if prior is not None or loss is not None:
+                msg = "Given anchors need no prior and no loss; leave those out, or leave out anchors."
+                raise InputError(msg)
+            self._build(domain, budget, _given(domain, anchors), None, None)
+            return
+        choice = choose_anchors(domain, budget, prior, loss, progress)
+        self._build(domain, budget, choice.anchors, choice.loss, choice.lower)
+
+    def _build(
+        self,
+        domain: Domain,
+        budget: Epsilon,
+        anchors: NDArray[np.int64],
+        achieved: float | None,
+        lower: float | None,
+    ) -> None:
+        tickets = _tickets(budget, len(anchors))
+        self._assemble(domain, budget, anchors, tickets)
+        self._set(achieved_loss=achieved, lower_bound=lower)
+
+    @classmethod
+    def restore(cls, domain: Domain, epsilon: str, anchors: Sequence[int], near: int, far: int) -> Anchored:
+        """An Anchored from the numbers of its spec, after checking everything that its promise rests on."""
+        budget, tickets = Epsilon.of(epsilon), Tickets(near, far)
+        chosen = np.array(anchors, dtype=np.int64)
+        if not len(chosen) or chosen[0] < 0 or chosen[-1] >= len(domain) or (np.diff(chosen) <= 0).any():
+            msg = f"Expected anchors as ascending indices from 0 to {len(domain) - 1}; ask for another spec."
+            raise BrokenPromiseError(msg)
+        check_tickets(budget, tickets, 1, len(chosen))
+        mechanism = cls.__new__(cls)
+        mechanism._assemble(domain, budget, chosen, tickets)
+        mechanism._set(achieved_loss=None, lower_bound=None)
+        return mechanism
+
+    def _assemble(self, domain: Domain, budget: Epsilon, anchors: NDArray[np.int64], tickets: Tickets) -> None:
+        inner = LineLottery(inputs=len(anchors), outputs=len(anchors), m=1, shift=0, tickets=tickets)
+        lottery = GroupedLottery(_nearest_anchor(domain, anchors), inner)
+        self._set(domain=domain, outputs=Subset(domain, anchors), _budget=budget, _lottery=lottery)
+
+    @property
+    def anchors(self) -> list[Any]:
+        """The values that are ever reported, in the domain's order."""
+        return list(self.outputs)
+
+    @property
+    def gap(self) -> float | None:
+        """How far above the best possible release this one may be at most, relative: 0.004 is 0.4 %; 0 is proved optimal.
+
+        (loss − lower_bound)/|lower_bound|, for the prior and loss that it was designed for. None where anchors were given
+        or came from a spec.
+        """
+        if self.achieved_loss is None or self.lower_bound is None:
+            return None
+        excess = max(0.0, self.achieved_loss - self.lower_bound)
+        if not excess:
+            return 0.0
+        return excess / abs(self.lower_bound) if self.lower_bound else np.inf
+
+    def to_spec(self) -> dict[str, Any]:
+        tickets = self._lottery.inner.tickets
+        return {
+            "bipartite": 2,
+            "mechanism": "anchored",
+            "domain": self.domain.to_spec(),
+            "epsilon": self._budget.text,
+            "anchors": self.outputs.indices.tolist(),
+            "tickets": {"near": str(tickets.near), "far": str(tickets.far)},
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.domain, self._budget, self.outputs.indices, self.achieved_loss, self.lower_bound)
+
+    def __repr__(self) -> str:
+        return f"Anchored({self.domain!r}, epsilon={self._budget.text}, {len(self.outputs)} anchors)"
+
+
+def _rebuilt(
+    domain: Domain, budget: Epsilon, anchors: NDArray[np.int64], achieved: float | None, lower: float | None
+) -> Anchored:
+    """What a pickle holds: anchors, from which tickets follow."""
+    mechanism = Anchored.__new__(Anchored)
+    mechanism._build(domain, budget, anchors, achieved, lower)
+    return mechanism
+
+
+def _given(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
+    """Given anchors as ascending indices."""
+    if isinstance(anchors, (str, bytes)) or not hasattr(anchors, "__iter__"):
+        msg = f"Expected anchors as a list of values of the domain, got {type(anchors).__name__}."
+        raise InputError(msg)
+    found = [domain.encode(value.item() if isinstance(value, np.generic) else value) for value in anchors]
+    if not found or len(set(found)) != len(found):
+        msg = f"Expected distinct anchors, one or more, got {len(found)} with {len(found) - len(set(found))} repeated."
+        raise InputError(msg)
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _tickets(budget: Epsilon, anchors: int) -> Tickets:
+    if anchors == 1:
+        # The constant answer. Two tickets, because the compiled draw divides by at least two.
+        return Tickets(2, 1)
+    tickets = issue_tickets(budget, 1, anchors)
+    if isinstance(tickets, TooFewTickets):
+        msg = f"2^52 tickets cannot keep ε={budget.text} on {anchors} anchors; use another ε, or fewer values."
+        raise DesignError(msg)
+    return tickets
+
+
+def _nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each value the number of its nearest anchor, decided in whole numbers; the lower one of equals."""
+    if isinstance(domain, SetDomain):
+        return domain.order.nearest_of(anchors)
+    between = (anchors[:-1] + anchors[1:]) // 2
+    return cast("NDArray[np.int64]", np.searchsorted(between, np.arange(len(cast("LineDomain", domain)))))

@@ -1,0 +1,134 @@
+"""Generalised Randomized Response: the value itself with one chance, every other value with another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bipartite.errors import DesignError
+from bipartite.lottery import Epsilon, LineLottery, Tickets, TooFewTickets, issue_tickets
+from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
+
+if TYPE_CHECKING:
+    from bipartite.domains import Domain
+
+
+class GRR(Mechanism):
+    r"""Generalised Randomized Response: report the value with probability p, any other value with q each.
+
+    p = e\ :sup:`ε`/(e\ :sup:`ε` + N − 1) and q = 1/(e\ :sup:`ε` + N − 1): BRR with m = 1. Every wrong answer is equally wrong, so it
+    knows no distance and fits every domain.
+
+    Parameters
+    ----------
+    domain
+        Any domain.
+    epsilon
+        The privacy budget of one report.
+
+    Guarantee
+    ---------
+    ε-LDP for each report, exactly (:func:`bipartite.verify`).
+
+    Notes
+    -----
+    The report is the value with chance p, else uniform among the others. The share of people who report y,
+    f'_y = q + (p − q)·f_y, is unbiased for the true share f_y after (f'_y − q)/(p − q), with variance
+    f'_y(1 − f'_y)/(n·(p − q)²) for n people. As a number a report is biased towards the middle of the range.
+
+    Reference
+    ---------
+    Kairouz, Bonawitz, Ramage: *Discrete Distribution Estimation under Local Privacy* (ICML 2016); for N = 2, Warner:
+    *Randomized Response* (1965).
+
+    Examples
+    --------
+    >>> from bipartite import Integers, verify
+    >>> mech = GRR(Integers(1, 5), epsilon=1)
+    >>> float(mech.matrix()[0, 0].round(4)), verify(mech).holds
+    (0.4046, True)
+    """
+
+    __slots__ = ()
+    _lottery: LineLottery
+
+    def __init__(self, domain: Domain, epsilon: object) -> None:
+        budget = Epsilon.of(epsilon)
+        check_domain(domain)
+        tickets = issue_tickets(budget, 1, len(domain))
+        if isinstance(tickets, TooFewTickets):
+            which, other = (
+                ("small", "larger") if tickets is TooFewTickets.EPSILON_TOO_SMALL else ("large", "smaller")
+            )
+            msg = (
+                f"ε={budget.text} is too {which} for N={len(domain)}: 2^52 tickets cannot keep it exactly; "
+                f"use a {other} ε, or fewer values."
+            )
+            raise DesignError(msg)
+        self._assemble(domain, budget, tickets)
+
+    @classmethod
+    def restore(cls, domain: Domain, epsilon: str, near: int, far: int) -> GRR:
+        """A GRR from the numbers of its spec, after checking everything that its promise rests on."""
+        budget, tickets = Epsilon.of(epsilon), Tickets(near, far)
+        check_tickets(budget, tickets, 1, len(domain))
+        mechanism = cls.__new__(cls)
+        mechanism._assemble(domain, budget, tickets)
+        return mechanism
+
+    def _assemble(self, domain: Domain, budget: Epsilon, tickets: Tickets) -> None:
+        lottery = LineLottery(inputs=len(domain), outputs=len(domain), m=1, shift=0, tickets=tickets)
+        self._set(domain=domain, outputs=domain, _budget=budget, _lottery=lottery)
+
+    def to_spec(self) -> dict[str, Any]:
+        tickets = self._lottery.tickets
+        return {
+            "bipartite": 2,
+            "mechanism": "grr",
+            "domain": self.domain.to_spec(),
+            "epsilon": self._budget.text,
+            "tickets": {"near": str(tickets.near), "far": str(tickets.far)},
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        tickets = self._lottery.tickets
+        return GRR.restore, (self.domain, self._budget.text, tickets.near, tickets.far)
+
+    def __repr__(self) -> str:
+        return f"GRR({self.domain!r}, epsilon={self._budget.text})"
+
+
+class RR(GRR):
+    r"""Warner's Randomized Response: the truth with probability e\ :sup:`ε`/(e\ :sup:`ε` + 1), else the other of two values.
+
+    Parameters
+    ----------
+    domain
+        A domain of two values, such as ``bp.Integers(0, 1)`` or two items.
+    epsilon
+        The privacy budget of one report.
+
+    Guarantee
+    ---------
+    ε-LDP for each report, exactly.
+
+    Notes
+    -----
+    With p the chance of the truth, the share of one answer among the reports is p·f + (1 − p)(1 − f); it is unbiased for f
+    after (f' − (1 − p))/(2p − 1), with variance f'(1 − f')/(n·(2p − 1)²).
+
+    Reference
+    ---------
+    Warner: *Randomized Response: A Survey Technique for Eliminating Evasive Answer Bias* (JASA 1965).
+    """
+
+    __slots__ = ()
+
+    def __init__(self, domain: Domain, epsilon: object) -> None:
+        check_domain(domain)
+        if len(domain) != 2:  # noqa: PLR2004
+            msg = f"Expected a domain of two values, got {len(domain)}; use bp.GRR for more."
+            raise DesignError(msg)
+        super().__init__(domain, epsilon)
+
+    def __repr__(self) -> str:
+        return f"RR({self.domain!r}, epsilon={self._budget.text})"
