@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _LEAST_GROUPS: Final = 2
 SCRIPT_THRESHOLDS: Final = (10, 6, 0)
-"""Three groups, 10 and 6 bits above the prefix 0: the offsets in the BRR authors' script for L-SRR.
+"""Three groups, 10 and 6 bits above an empty prefix: offsets named in the BRR authors’ script for L-SRR.
 
 Used for every ε they give the realised ε of our reference (0.60, 1.25 and 2.71 for 0.5, 1 and 2 on the authors' 1000
 places). They suit a domain as wide as a continent and no smaller one; for others use :func:`best_thresholds`.
