@@ -1,0 +1,296 @@
+"""L-SRR, a staircase over tiles of a map: the rival of BRR for places, as published and made honest.
+
+Each place has a code (:mod:`bipartite.domains.tiles`); two places are the nearer the more first bits they share. The
+items of x fall into m groups, and a report of group j has the j-th of m probabilities in equal steps from α_max to
+α_min = α_max/e^ε. As published α_min depends on how many items each group of x holds, so it tells about x: the realised
+ratio exceeds e^ε. Calibrated, every x has groups of the same sizes and the ratio is e^ε.
+
+These are matrices of doubles for comparison. No report is drawn from them.
+
+References
+----------
+H. Wang, H. Hong, L. Xiong, Z. Qin, Y. Hong, "L-SRR: Local Differential Privacy for Location-Based Services with
+Staircase Randomized Response", CCS 2022, 2809-2823.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.domains.tiles import BITS, common_bits, prefix, whole_number
+from bipartite.errors import DesignError, InputError, shown
+from bipartite.lottery.epsilon import Epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+_LEAST_GROUPS: Final = 2
+SCRIPT_THRESHOLDS: Final = (10, 6, 0)
+"""Three groups, 10 and 6 bits above an empty prefix: offsets named in the BRR authors’ script for L-SRR.
+
+Used for every ε they give the realised ε of our reference (0.60, 1.25 and 2.71 for 0.5, 1 and 2 on the authors' 1000
+places). They suit a domain as wide as a continent and no smaller one; for others use :func:`best_thresholds`.
+"""
+
+
+def number_of_groups(epsilon: object, size: int) -> int:
+    r"""How many groups L-SRR uses on ``size`` places, at least two.
+
+    .. math:: m \approx \frac{2 (e^ε d - e \cdot e^ε)}{(e^ε - 1) d}, \qquad d = \text{size},
+
+    rounded to the nearest whole number, because the paper gives m approximately and names no rounding (for 1000 places
+    and ε = 0.25, 0.5, 1 and 2 rounding down gives the same).
+
+    >>> [number_of_groups(epsilon, 1000) for epsilon in ("0.25", "0.5", "1", "2")]
+    [9, 5, 3, 2]
+    """
+    budget = float(Epsilon.of(epsilon))
+    places = whole_number(size)
+    if places is None or places < 2:  # noqa: PLR2004
+        msg = f"Expected size ≥ 2 as a whole number, got {shown(size)}; pass the number of places."
+        raise InputError(msg)
+    # e^ε/(e^ε − 1) written so that it stays accurate for small ε.
+    estimate = 2 * (1 - math.e / places) / -math.expm1(-budget)
+    return max(_LEAST_GROUPS, round(estimate))
+
+
+def best_thresholds(codes: ArrayLike, groups: int) -> tuple[int, ...]:
+    r"""The thresholds β_1 > … > β_m = 0 that put items in groups with as many common bits as possible.
+
+    Maximises the objective in the L-SRR authors' public script,
+
+    .. math:: \sum_x \sum_j β_j \, |G_j(x)|,
+
+    exactly, where the script searches from a guess. β_m is counted as the bits that all codes share: for groups it
+    means the same as 0. No group is empty for every x, so there may be fewer groups than asked for: a domain has at
+    most as many as it has different numbers of common bits.
+
+    >>> best_thresholds([0b000 << 43, 0b001 << 43, 0b010 << 43, 0b100 << 43], groups=3)
+    (46, 1, 0)
+    """
+    array = _checked_codes(codes)
+    wanted = whole_number(groups)
+    if wanted is None or wanted < _LEAST_GROUPS:
+        msg = f"Expected groups ≥ {_LEAST_GROUPS} as a whole number, got {shown(groups)}; use number_of_groups."
+        raise DesignError(msg)
+    pairs = [_pairs_sharing(array, bits) for bits in range(BITS + 1)]
+    levels = [bits for bits in range(BITS) if pairs[bits] > pairs[bits + 1]] + [BITS]
+    if len(levels) < _LEAST_GROUPS:
+        msg = "Expected places in two tiles or more, got one tile; the groups of one tile cannot differ."
+        raise DesignError(msg)
+    # Σ β_j |G_j| = Σ (β_j − β_{j+1})·#{pairs that share β_j bits}, so a choice from the lowest up to a level can be
+    # extended without looking back: for each highest level so far, the best sum and its thresholds.
+    best: dict[int, tuple[int, tuple[int, ...]]] = {levels[0]: (0, (0,))}
+    for _ in range(min(wanted, len(levels)) - 1):
+        best = {
+            top: max(
+                (score + (top - below) * pairs[top], (top, *rest))
+                for below, (score, rest) in best.items()
+                if below < top
+            )
+            for top in levels
+            if any(below < top for below in best)
+        }
+    return max(best.values())[1]
+
+
+def group_sizes(codes: ArrayLike, thresholds: Sequence[int]) -> NDArray[np.int64]:
+    """|G_j(x)|: one row for each place x, one column for each group, the nearest first. Rows sum to the places."""
+    array, bounds = _checked_codes(codes), _checked_thresholds(thresholds)
+    sharing = np.column_stack([_sharing(array, bits) for bits in bounds])
+    return np.diff(sharing, axis=1, prepend=0)
+
+
+def mean_sizes(codes: ArrayLike, thresholds: Sequence[int]) -> tuple[int, ...]:
+    """Group sizes that do not depend on x: the means of the published ones, in whole numbers of the same sum.
+
+    Means are rounded down and what is left goes to the largest remainders, the nearer group first. The last group gets
+    at least one item, or the staircase would lose its lowest step and realise less than ε.
+    """
+    each = group_sizes(codes, thresholds)
+    places = len(each)
+    totals = each.sum(axis=0)
+    sizes = totals // places
+    left = places - int(sizes.sum())
+    sizes[np.argsort(-(totals % places), kind="stable")[:left]] += 1
+    if sizes[-1] == 0:
+        # From the largest group, the farther of equal ones: so the first group, which holds x itself, is never emptied.
+        sizes[len(sizes) - 1 - np.argmax(sizes[::-1])] -= 1
+        sizes[-1] = 1
+    return tuple(int(size) for size in sizes)
+
+
+def published_rows(codes: ArrayLike, epsilon: object, thresholds: Sequence[int]) -> NDArray[np.float64]:
+    r"""P[x, y] of L-SRR as published: **its realised ε is larger than ε**, see :func:`realised_ratio`.
+
+    G_j(x) holds the y that share β_j bits or more with x and lie in no nearer group. With
+    :math:`R(x) = \sum_{j \ge 2} (j-1) |G_j(x)|` and E = e^ε over d places,
+
+    .. math:: α_{min}(x) = \frac{m-1}{(m-1) d E - (E-1) R(x)}, \qquad α_{max}(x) = E \, α_{min}(x),
+
+    and equal steps between. Every row sums to one, but α_min differs from x to x.
+
+    Parameters
+    ----------
+    codes
+        One 46-bit code a place; several places may share a tile.
+    epsilon
+        The nominal ε.
+    thresholds
+        β_1 > … > β_m = 0 in bits, from :func:`best_thresholds` or ``SCRIPT_THRESHOLDS``.
+
+    Examples
+    --------
+    >>> codes = [0b000 << 43, 0b001 << 43, 0b010 << 43, 0b100 << 43]
+    >>> rows = published_rows(codes, 1, thresholds=(46, 1, 0))
+    >>> rows.round(3).tolist()[0]
+    [0.366, 0.25, 0.25, 0.134]
+    >>> round(float(np.log(realised_ratio(rows))), 3)
+    1.263
+    """
+    array, bounds = _checked_codes(codes), _checked_thresholds(thresholds)
+    shrink = math.exp(-float(Epsilon.of(epsilon)))
+    shared = common_bits(array[:, np.newaxis], array)
+    group = np.zeros(shared.shape, dtype=np.int64)
+    for bound in bounds[:-1]:
+        group += shared < bound
+    steps = len(bounds) - 1
+    # The formula of α_min with numerator and denominator divided by E, so that large ε do not overflow.
+    highest = steps / (steps * len(array) - (1 - shrink) * group.sum(axis=1))
+    rows: NDArray[np.float64] = _stairs(shrink, len(bounds))[group] * highest[:, np.newaxis]
+    return rows
+
+
+def calibrated_rows(codes: ArrayLike, epsilon: object, sizes: Sequence[int] | None = None) -> NDArray[np.float64]:
+    """P[x, y] of L-SRR with groups of the same sizes for every x: ε-LDP, with realised ratio e^ε.
+
+    The items of x are ranked by common bits with x, the most first; ties go to x itself, then to the lower index. The
+    first ``sizes[0]`` of them have the highest probability, and so on down the same staircase as
+    :func:`published_rows`. All rows are permutations of one vector, so every ratio in a column lies within e^±ε.
+    It is reached: a place in the last group of another is in the first group of itself.
+
+    Parameters
+    ----------
+    codes
+        One 46-bit code a place; several places may share a tile.
+    epsilon
+        ε.
+    sizes
+        Items in each group, the nearest first. Public: must not depend on private positions. By default the
+        :func:`mean_sizes` of the :func:`best_thresholds` for :func:`number_of_groups`.
+
+    Examples
+    --------
+    >>> codes = [0b000 << 43, 0b001 << 43, 0b010 << 43, 0b100 << 43]
+    >>> rows = calibrated_rows(codes, 1, sizes=(1, 2, 1))
+    >>> rows.round(3).tolist()[2]
+    [0.25, 0.25, 0.366, 0.134]
+    >>> round(float(np.log(realised_ratio(rows))), 12)
+    1.0
+    """
+    array = _checked_codes(codes)
+    shrink = math.exp(-float(Epsilon.of(epsilon)))
+    if sizes is None:
+        sizes = mean_sizes(array, best_thresholds(array, number_of_groups(epsilon, len(array))))
+    counts = _checked_sizes(sizes, len(array))
+    ranked = np.repeat(_stairs(shrink, len(counts)), counts)
+    # Doubled, so that a place comes before others in its own tile.
+    nearness = 2 * common_bits(array[:, np.newaxis], array)
+    np.fill_diagonal(nearness, 2 * BITS + 1)
+    order = np.argsort(-nearness, axis=1, kind="stable")
+    rows = np.empty(order.shape)
+    np.put_along_axis(rows, order, (ranked / ranked.sum())[np.newaxis, :], axis=1)
+    return rows
+
+
+def realised_ratio(rows: ArrayLike) -> float:
+    """The largest ratio of two probabilities of one report: e to the ε that a matrix P[x, y] really keeps.
+
+    Infinite where a report is possible for one x and impossible for another.
+
+    >>> realised_ratio([[0.75, 0.25], [0.5, 0.5]])
+    2.0
+    """
+    try:
+        matrix = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all() or (matrix < 0).any():  # noqa: PLR2004
+        msg = "Expected rows as a table of finite probabilities ≥ 0; pass one row for each input."
+        raise InputError(msg)
+    most, least = matrix.max(axis=0), matrix.min(axis=0)
+    possible = most > 0
+    if (least[possible] == 0).any():
+        return math.inf
+    return float((most[possible] / least[possible]).max(initial=1.0))
+
+
+def _stairs(shrink: float, groups: int) -> NDArray[np.float64]:
+    """The m probabilities in units of α_max: equal steps from 1 down to e^−ε, both ends exact."""
+    return np.linspace(1.0, shrink, groups)
+
+
+def _sharing(codes: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    """For each code, how many codes share its first bits, itself included."""
+    _, which, counts = np.unique(prefix(codes, bits), return_inverse=True, return_counts=True)
+    return counts[which.ravel()]
+
+
+def _pairs_sharing(codes: NDArray[np.int64], bits: int) -> int:
+    """How many ordered pairs of places, each with itself too, share their first bits."""
+    return int(_sharing(codes, bits).sum())
+
+
+def _checked_codes(codes: ArrayLike) -> NDArray[np.int64]:
+    array = prefix(codes, BITS)
+    if array.ndim != 1 or len(array) < 2:  # noqa: PLR2004
+        msg = f"Expected two codes or more in one row, got shape {array.shape}; pass one code for each place."
+        raise InputError(msg)
+    return array
+
+
+def _checked_thresholds(thresholds: Sequence[int]) -> tuple[int, ...]:
+    bounds = _whole_numbers(thresholds)
+    falling = bounds is not None and all(high > low for high, low in pairwise(bounds))
+    if bounds is None or len(bounds) < _LEAST_GROUPS or not falling or bounds[0] > BITS or bounds[-1] < 0:
+        msg = (
+            f"Expected thresholds as two or more falling whole numbers from {BITS} to 0, got {shown(thresholds)};"
+            " use best_thresholds."
+        )
+        raise DesignError(msg)
+    if bounds[-1] != 0:
+        msg = (
+            f"Expected 0 as the last threshold, got {bounds[-1]}; end with 0, or places that share fewer bits are never"
+            " reported and ε is infinite."
+        )
+        raise DesignError(msg)
+    return bounds
+
+
+def _checked_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
+    counts = _whole_numbers(sizes)
+    if counts is None or len(counts) < _LEAST_GROUPS or min(counts) < 0 or sum(counts) != places:
+        msg = (
+            f"Expected sizes as two or more whole numbers ≥ 0 that sum to the {places} places, got {shown(sizes)};"
+            " use mean_sizes."
+        )
+        raise DesignError(msg)
+    if counts[0] == 0 or counts[-1] == 0:
+        msg = f"Expected a first and a last group of one item or more, got sizes {shown(sizes)}; leave out empty ones."
+        raise DesignError(msg)
+    return counts
+
+
+def _whole_numbers(values: Any) -> tuple[int, ...] | None:  # noqa: ANN401 (whatever a caller passes)
+    try:
+        numbers = [whole_number(value) for value in values]
+    except TypeError:
+        return None
+    found = tuple(number for number in numbers if number is not None)
+    return found if len(found) == len(numbers) else None
