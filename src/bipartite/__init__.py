@@ -19,6 +19,7 @@ from bipartite._version import __version__
 if TYPE_CHECKING:
     from bipartite import design as design
     from bipartite import errors as errors
+    from bipartite import quality as quality
     from bipartite.domains import Integers as Integers
     from bipartite.domains import Interval as Interval
     from bipartite.domains import Items as Items
@@ -26,10 +27,23 @@ if TYPE_CHECKING:
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
     from bipartite.mechanisms import BRR as BRR
+    from bipartite.mechanisms import Anchored as Anchored
+    from bipartite.mechanisms import Constant as Constant
+    from bipartite.mechanisms import Exponential as Exponential
+    from bipartite.mechanisms import GRR as GRR
+    from bipartite.mechanisms import Geometric as Geometric
+    from bipartite.mechanisms import LSRR as LSRR
+    from bipartite.mechanisms import Optimal as Optimal
+    from bipartite.mechanisms import RR as RR
+    from bipartite.mechanisms import SquareWave as SquareWave
     from bipartite.mechanisms import Record as Record
     from bipartite.quality import expected_loss as expected_loss
     from bipartite.quality import local_loss as local_loss
     from bipartite.quality import share_within as share_within
+    from bipartite.quality import local_bound as local_bound
+    from bipartite.quality import loss_quantile as loss_quantile
+    from bipartite.quality import qloss as qloss
+    from bipartite.quality import worst_loss as worst_loss
     from bipartite.spec import from_spec as from_spec
     from bipartite.verification import Certificate as Certificate
     from bipartite.verification import verify as verify
@@ -38,22 +52,36 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # Each public name and the module that holds it; loaded at first use, so that importing bipartite stays cheap.
 _HOME = {
+    "Anchored": "bipartite.mechanisms",
     "BRR": "bipartite.mechanisms",
     "Certificate": "bipartite.verification",
+    "Constant": "bipartite.mechanisms",
+    "Exponential": "bipartite.mechanisms",
+    "GRR": "bipartite.mechanisms",
+    "Geometric": "bipartite.mechanisms",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
+    "LSRR": "bipartite.mechanisms",
+    "Optimal": "bipartite.mechanisms",
     "Points": "bipartite.domains",
+    "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
+    "SquareWave": "bipartite.mechanisms",
     "design": "bipartite.design",
     "errors": "bipartite.errors",
     "expected_loss": "bipartite.quality",
     "fixed_words": "bipartite.lottery",
     "from_spec": "bipartite.spec",
     "insecure_seed": "bipartite.lottery",
+    "local_bound": "bipartite.quality",
     "local_loss": "bipartite.quality",
+    "loss_quantile": "bipartite.quality",
+    "qloss": "bipartite.quality",
+    "quality": "bipartite.quality",
     "share_within": "bipartite.quality",
     "verify": "bipartite.verification",
+    "worst_loss": "bipartite.quality",
 }
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (names, kept in one place)
@@ -64,7 +92,11 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
         msg = f"module 'bipartite' has no attribute {name!r}"
         raise AttributeError(msg)
     module = importlib.import_module(_HOME[name])
-    value = module if module.__name__ == f"bipartite.{name}" and name in {"design", "errors"} else getattr(module, name)
+    value = (
+        module
+        if module.__name__ == f"bipartite.{name}" and name in {"design", "errors", "quality"}
+        else getattr(module, name)
+    )
     globals()[name] = value
     return value
 

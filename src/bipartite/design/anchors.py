@@ -28,7 +28,11 @@ _DIGITS: Final = 40
 
 
 def choose_anchors(
-    domain: Domain, budget: Epsilon, prior: Any, loss: Loss, progress: Callable[[float], None] | None  # noqa: ANN401
+    domain: Domain,
+    budget: Epsilon,
+    prior: Any,
+    loss: Loss,
+    progress: Callable[[float], None] | None,  # noqa: ANN401
 ) -> AnchorChoice:
     """The best anchors for a prior and a loss, with their expected (or worst) loss and a proved lower bound."""
     if isinstance(prior, str) and prior != "minimax":
@@ -64,9 +68,7 @@ def _on_a_line(
     scale = domain.step if known == "absolute" else domain.step**2
     if known is None:
         known, scale = _check_never_falls(loss, np.arange(size) * domain.step), 1.0
-    choice = (
-        minimax_anchors_on_line(size, e, known) if minimax else best_anchors_on_line(size, e, weights, known)
-    )
+    choice = minimax_anchors_on_line(size, e, known) if minimax else best_anchors_on_line(size, e, weights, known)
     return type(choice)(choice.anchors, choice.loss * scale, choice.lower * scale)
 
 

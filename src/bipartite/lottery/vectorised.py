@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from bipartite.lottery.line import LineLottery
 
+
 class VectorisedLine:
     """Draws blocks of reports on a line with NumPy."""
 

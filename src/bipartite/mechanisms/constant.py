@@ -66,7 +66,9 @@ class Constant(Mechanism):
     def restore(cls, domain: Domain, answer: int) -> Constant:
         """A Constant from the numbers of its spec."""
         if not 0 <= answer < len(domain):
-            msg = f"Expected answer as the index of a value, 0 to {len(domain) - 1}, got {answer}; ask for another spec."
+            msg = (
+                f"Expected answer as the index of a value, 0 to {len(domain) - 1}, got {answer}; ask for another spec."
+            )
             raise SpecError(msg)
         mechanism = cls.__new__(cls)
         mechanism._assemble(domain, answer)

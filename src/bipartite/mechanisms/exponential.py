@@ -63,9 +63,7 @@ class Exponential(Tabled):
     name = "exponential"
     variants: ClassVar[tuple[str, ...]] = ("tight", "published")
 
-    def __init__(
-        self, domain: Domain, epsilon: object, *, variant: Variant = "tight", loss: Loss = None
-    ) -> None:
+    def __init__(self, domain: Domain, epsilon: object, *, variant: Variant = "tight", loss: Loss = None) -> None:
         budget = Epsilon.of(epsilon)
         check_domain(domain)
         if not is_one_of(variant, self.variants):

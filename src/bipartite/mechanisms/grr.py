@@ -56,9 +56,7 @@ class GRR(Mechanism):
         check_domain(domain)
         tickets = issue_tickets(budget, 1, len(domain))
         if isinstance(tickets, TooFewTickets):
-            which, other = (
-                ("small", "larger") if tickets is TooFewTickets.EPSILON_TOO_SMALL else ("large", "smaller")
-            )
+            which, other = ("small", "larger") if tickets is TooFewTickets.EPSILON_TOO_SMALL else ("large", "smaller")
             msg = (
                 f"ε={budget.text} is too {which} for N={len(domain)}: 2^52 tickets cannot keep it exactly; "
                 f"use a {other} ε, or fewer values."
