@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
     from bipartite.mechanisms import BRR as BRR
+    from bipartite.mechanisms import GRR as GRR
+    from bipartite.mechanisms import LSRR as LSRR
+    from bipartite.mechanisms import RR as RR
     from bipartite.mechanisms import Anchored as Anchored
     from bipartite.mechanisms import Constant as Constant
     from bipartite.mechanisms import Exponential as Exponential
-    from bipartite.mechanisms import GRR as GRR
     from bipartite.mechanisms import Geometric as Geometric
-    from bipartite.mechanisms import LSRR as LSRR
     from bipartite.mechanisms import Optimal as Optimal
-    from bipartite.mechanisms import RR as RR
-    from bipartite.mechanisms import SquareWave as SquareWave
     from bipartite.mechanisms import Record as Record
+    from bipartite.mechanisms import SquareWave as SquareWave
     from bipartite.quality import expected_loss as expected_loss
-    from bipartite.quality import local_loss as local_loss
-    from bipartite.quality import share_within as share_within
     from bipartite.quality import local_bound as local_bound
+    from bipartite.quality import local_loss as local_loss
     from bipartite.quality import loss_quantile as loss_quantile
     from bipartite.quality import qloss as qloss
+    from bipartite.quality import share_within as share_within
     from bipartite.quality import worst_loss as worst_loss
     from bipartite.spec import from_spec as from_spec
     from bipartite.verification import Certificate as Certificate

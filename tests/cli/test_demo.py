@@ -6,13 +6,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from bipartite import BRR, Integers, Interval, Points, expected_loss, share_within
+from bipartite import BRR, Constant, Integers, Interval, Points, expected_loss, share_within
 from bipartite.cli import demo, demo_page
 from bipartite.cli.demo_questions import Outcome, PlaceQuestion, Worth, ask, bands
 from bipartite.cli.output import Progress
 from bipartite.data import cities
 from bipartite.explain import explain
-from bipartite.quality import constant_loss, constant_share_within
 from tests.cli.test_commands import conforms
 
 DOMAINS = {"age": (Integers(18, 90), 5), "income": (Interval(0, 200_000, points=401), 10_000)}
@@ -82,8 +81,8 @@ def test_demo_numbers_are_those_of_the_closed_forms(run, tmp_path):
         for row, mechanism in ((brr, BRR(domain, 2)), (grr, BRR(domain, 2, m=1))):
             assert row["expected_error"] == pytest.approx(expected_loss(mechanism))
             assert row["within"] == pytest.approx(share_within(mechanism, nearby))
-        assert constant["expected_error"] == pytest.approx(constant_loss(domain))
-        assert constant["within"] == pytest.approx(constant_share_within(domain, nearby))
+        assert constant["expected_error"] == pytest.approx(expected_loss(Constant(domain)))
+        assert constant["within"] == pytest.approx(share_within(Constant(domain), nearby))
         # Measured on people who are not uniform: near the exact value, not at it.
         assert brr["measured_within"] == pytest.approx(brr["within"], abs=0.05)
         assert brr["measured_error"] < grr["measured_error"]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bipartite import (
     BRR,
+    Constant,
     Items,
     Points,
     expected_loss,
@@ -32,7 +33,6 @@ from bipartite.lottery import PointLottery, Tickets, draw_many
 from bipartite.lottery.compiled_points import CompiledTries, NearestTable
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
-from bipartite.quality import constant_loss, constant_share_within
 from bipartite.spec import canonical_json, load_spec
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
@@ -139,9 +139,9 @@ def test_quality_equals_the_matrix(mechanism, distance, random):
     prior /= prior.sum()
     assert expected_loss(mechanism, prior) == pytest.approx(prior @ local, abs=1e-9, rel=1e-9)
     assert share_within(mechanism, distance) == pytest.approx((matrix * (losses <= distance)).sum(axis=1).mean())
-    assert constant_loss(domain) == pytest.approx(losses.mean(axis=0).min(), abs=1e-9)
+    assert expected_loss(Constant(domain)) == pytest.approx(losses.mean(axis=0).min(), abs=1e-9)
     best = int(np.argmin(losses.sum(axis=0)))
-    assert constant_share_within(domain, distance) == pytest.approx((losses[:, best] <= distance).mean())
+    assert share_within(Constant(domain), distance) == pytest.approx((losses[:, best] <= distance).mean())
 
 
 @settings(max_examples=100)
@@ -314,7 +314,7 @@ def test_the_authors_places_give_the_reference_errors():
         assert expected_loss(BRR(places, epsilon, m=1)) == pytest.approx(grr, abs=1)
         assert expected_loss(BRR(places, epsilon)) == pytest.approx(brr, abs=1)
         assert expected_loss(BRR(places, epsilon, m="best")) == pytest.approx(best, abs=1)
-    assert constant_loss(places) == pytest.approx(1487, abs=1)
+    assert expected_loss(Constant(places)) == pytest.approx(1487, abs=1)
     rank = np.linalg.matrix_rank(BRR(places, 1).matrix())
     assert rank == 810
 

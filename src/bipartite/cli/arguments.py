@@ -7,13 +7,38 @@ import csv
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, cast
 
 from bipartite.cli.output import BadDataError, Progress
 from bipartite.domains import Domain, Integers, Interval, Items, Points
 from bipartite.errors import InputError
-from bipartite.mechanisms import BRR
+from bipartite.mechanisms import (
+    BRR,
+    GRR,
+    LSRR,
+    Anchored,
+    Constant,
+    Exponential,
+    Geometric,
+    Mechanism,
+    Optimal,
+    SquareWave,
+)
 from bipartite.spec import load_spec
+
+_MECHANISMS: Final[dict[str, type[Mechanism]]] = {
+    "anchored": Anchored,
+    "brr": BRR,
+    "constant": Constant,
+    "exponential": Exponential,
+    "geometric": Geometric,
+    "grr": GRR,
+    "lsrr": LSRR,
+    "optimal": Optimal,
+    "square-wave": SquareWave,
+}
+_WITH_PRIOR: Final = {"anchored", "constant", "optimal"}
+_NO_EPSILON: Final = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
 
 
 class Command(argparse.ArgumentParser):
@@ -48,28 +73,36 @@ def add_mechanism(parser: argparse.ArgumentParser) -> None:
     mechanism.add_argument(
         "--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5"
     )
+    mechanism.add_argument(
+        "--mechanism",
+        metavar="NAME",
+        choices=sorted(_MECHANISMS),
+        help=f"{', '.join(sorted(_MECHANISMS))} (default: brr)",
+    )
     mechanism.add_argument("--m", metavar="M", help="safe (default), best, or a whole number of near values")
     mechanism.add_argument(
         "--edges", choices=["clamped", "padded"], help="padded: reports extend past both ends, for statistics"
     )
-    mechanism.add_argument("--prior", metavar="FILE", type=Path, help="with --m best: public probabilities, one a line")
+    mechanism.add_argument(
+        "--prior",
+        metavar="FILE",
+        type=Path,
+        help="with --m best, or for anchored, constant and optimal: public probabilities, one a line",
+    )
 
 
-def mechanism_of(options: argparse.Namespace) -> BRR:
+def mechanism_of(options: argparse.Namespace) -> Mechanism:
     """The mechanism that the options describe."""
     if options.spec is not None:
-        given = [
-            name
-            for name in ("points", "rounding", "epsilon", "m", "edges", "prior")
-            if getattr(options, name) is not None
-        ]
-        if given:
-            msg = f"--spec says everything; leave out {', '.join('--' + name for name in given)}."
-            raise InputError(msg)
+        _refuse_given(
+            options, ("points", "rounding", "mechanism", "epsilon", "m", "edges", "prior"), "--spec says everything"
+        )
         return load_spec(read_text(options.spec))
+    name = options.mechanism or "brr"
+    if name != "brr":
+        return _rival(name, options)
     if options.epsilon is None:
-        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
-        raise InputError(msg)
+        raise InputError(_NO_EPSILON)
     m: Any = "safe" if options.m is None else options.m
     domain = _domain(options)
     with Progress("rows", len(domain), patience=2.0) as progress:
@@ -81,6 +114,29 @@ def mechanism_of(options: argparse.Namespace) -> BRR:
             prior=None if options.prior is None else _prior(options.prior),
             progress=progress.advance,
         )
+
+
+def _rival(name: str, options: argparse.Namespace) -> Mechanism:
+    """A mechanism other than BRR."""
+    _refuse_given(options, ("m", "edges"), f"--mechanism {name} has no window")
+    if name not in _WITH_PRIOR:
+        _refuse_given(options, ("prior",), f"--mechanism {name} does not depend on a prior")
+    build: Any = _MECHANISMS[name]
+    prior = {} if options.prior is None else {"prior": _prior(options.prior)}
+    domain = _domain(options)
+    if name == "constant":
+        _refuse_given(options, ("epsilon",), "--mechanism constant spends nothing")
+        return cast("Mechanism", build(domain, **prior))
+    if options.epsilon is None:
+        raise InputError(_NO_EPSILON)
+    return cast("Mechanism", build(domain, options.epsilon, **prior))
+
+
+def _refuse_given(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    given = [name for name in names if getattr(options, name) is not None]
+    if given:
+        msg = f"{why}; leave out {', '.join('--' + name for name in given)}."
+        raise InputError(msg)
 
 
 def read_text(path: Path) -> str:

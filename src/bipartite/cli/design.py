@@ -1,4 +1,4 @@
-"""``bipartite design``: choose m and show what a report will be worth."""
+"""``bipartite design``: build a mechanism and show what a report will be worth."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.cli.arguments import add_mechanism, mechanism_of
 from bipartite.cli.output import OK, print_json, print_table, write_atomically
-from bipartite.errors import DesignError
-from bipartite.mechanisms import BRR
-from bipartite.quality import constant_loss, expected_loss
+from bipartite.errors import InputError
+from bipartite.mechanisms import BRR, GRR, Anchored, Constant
+from bipartite.quality import expected_loss, worst_loss
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   bipartite design --integers 18..90 --epsilon 1
   bipartite design --interval 0..200000 --points 401 --epsilon 0.5 --edges padded
+  bipartite design --integers 18..90 --epsilon 1 --mechanism anchored
   bipartite design --integers 18..90 --epsilon 1 --output age.json    writes the spec that clients need
 """
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401 (argparse does not name the type)
     """Add this command to the command line."""
-    parser = commands.add_parser("design", help="choose m and show what a report is worth", epilog=_EXAMPLES)
+    parser = commands.add_parser("design", help="build a mechanism and show what a report is worth", epilog=_EXAMPLES)
     add_mechanism(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write the spec, what clients need, to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/design.json)")
@@ -37,36 +38,56 @@ def run(options: argparse.Namespace) -> int:
     mechanism = mechanism_of(options)
     certificate = verify(mechanism)
     lottery = mechanism.lottery
+    # A window has two chances; other mechanisms have many.
+    near, far = (
+        (mechanism.tickets.near / lottery.total, mechanism.tickets.far / lottery.total)
+        if isinstance(mechanism, BRR)
+        else (None, None)
+    )
     try:
-        grr_loss = expected_loss(BRR(mechanism.domain, mechanism.epsilon_decimal, m=1))
-    except DesignError:
+        grr_loss = expected_loss(GRR(mechanism.domain, options.epsilon or mechanism.epsilon_decimal))
+    except InputError:
         grr_loss = None
     described = {
         "spec": mechanism.to_spec(),
         "spec_sha256": certificate.spec_sha256,
         "values": len(mechanism.domain),
         "outputs": len(mechanism.outputs),
-        "m": mechanism.m,
-        "near_probability": lottery.tickets.near / lottery.total,
-        "far_probability": lottery.tickets.far / lottery.total,
+        "m": mechanism.m if isinstance(mechanism, BRR) else None,
+        "near_probability": near,
+        "far_probability": far,
         "epsilon_upper": str(certificate.epsilon_upper),
+        "holds": certificate.holds,
         "expected_loss": expected_loss(mechanism),
+        "worst_loss": worst_loss(mechanism),
+        "gap": mechanism.gap if isinstance(mechanism, Anchored) else None,
         "expected_loss_grr": grr_loss,
-        "expected_loss_constant": constant_loss(mechanism.domain),
+        "expected_loss_constant": expected_loss(Constant(mechanism.domain)),
     }
     if options.output is not None:
         write_atomically(options.output, json.dumps(described["spec"], indent=2) + "\n")
     if options.json:
         print_json(described)
         return OK
+    window = (
+        []
+        if near is None
+        else [
+            ("near outputs m", f"{described['m']:,}"),
+            ("chance of each near output", f"{near:.6g}"),
+            ("chance of each other output", f"{far:.6g}"),
+        ]
+    )
+    gap = described["gap"]
+    proved = [] if gap is None else [("  above the best possible by at most", f"{gap:.2%}")]
     print_table(
         ("", repr(mechanism)),
         [
             ("values, outputs", f"{described['values']:,}, {described['outputs']:,}"),
-            ("near outputs m", f"{mechanism.m:,}"),
-            ("chance of each near output", f"{described['near_probability']:.6g}"),
-            ("chance of each other output", f"{described['far_probability']:.6g}"),
+            *window,
             ("expected error", f"{described['expected_loss']:.6g}"),
+            *proved,
+            ("  of the value that fares worst", f"{described['worst_loss']:.6g}"),
             ("  of GRR with this ε", "not available" if grr_loss is None else f"{grr_loss:.6g}"),
             ("  of always answering the middle", f"{described['expected_loss_constant']:.6g}"),
         ],

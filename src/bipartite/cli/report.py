@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import SetDomain
     from bipartite.lottery import Source
-    from bipartite.mechanisms import BRR
+    from bipartite.mechanisms import Mechanism
 
 _BATCH: Final = 2**16
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _report_batch(
-    mechanism: BRR, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
+    mechanism: Mechanism, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
 ) -> Iterator[Any]:
     """The reports of some lines, in order; None for an empty line that is kept."""
     filled = [(number, text.strip()) for number, text in batch if text.strip()]
@@ -97,7 +97,7 @@ def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[
     return (next(reports) if text.strip() else None for _, text in batch)
 
 
-def _report_labels(mechanism: BRR, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
+def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
     """The reports of labels; labels that are whole numbers are written as such."""
     domain = cast("SetDomain", mechanism.domain)
     names = {str(label): label for label in domain.labels or ()}

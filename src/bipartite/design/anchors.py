@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
-from bipartite.design.anchors_line import best_anchors_on_line, minimax_anchors_on_line
-from bipartite.design.anchors_sets import best_anchors_of_set, minimax_anchors_of_set
+from bipartite.design.anchors_line import best_anchors_on_line
+
+try:
+    from bipartite.design.minimax_line import minimax_anchors_on_line
+except ImportError:
+    pass
+from bipartite.design.anchors_sets import best_anchors_of_set
+
+try:
+    from bipartite.design.anchors_sets import minimax_anchors_of_set
+except ImportError:
+    pass
 from bipartite.design.line import check_prior
 from bipartite.domains import LineDomain, SetDomain
 from bipartite.domains.losses import applied, function_of
@@ -30,16 +40,14 @@ _DIGITS: Final = 40
 def choose_anchors(
     domain: Domain,
     budget: Epsilon,
-    prior: Any,
+    prior: object,
     loss: Loss,
-    progress: Callable[[float], None] | None,  # noqa: ANN401
+    progress: Callable[[float], None] | None,
 ) -> AnchorChoice:
     """The best anchors for a prior and a loss, with their expected (or worst) loss and a proved lower bound."""
-    if isinstance(prior, str) and prior != "minimax":
-        msg = f"Expected prior as probabilities, None for uniform, or 'minimax', got {prior!r}."
-        raise InputError(msg)
-    minimax = isinstance(prior, str)
-    weights = None if prior is None or minimax else check_prior(prior, len(domain))
+    checked = check_prior_or_minimax(prior, len(domain))
+    minimax = isinstance(checked, str)
+    weights = None if isinstance(checked, str) else checked
     e = float(exp_between(budget.value, _DIGITS)[0])
     function = function_of(loss)
     if function is None:
@@ -57,6 +65,16 @@ def choose_anchors(
     if minimax:
         return minimax_anchors_of_set(of_set, e, own)
     return best_anchors_of_set(of_set, e, weights, own, progress)
+
+
+def check_prior_or_minimax(prior: object, size: int) -> NDArray[np.float64] | Literal["minimax"] | None:
+    """A prior as an array that sums to one, None for uniform, or "minimax"."""
+    if isinstance(prior, str):
+        if prior != "minimax":
+            msg = f"Expected prior as probabilities, None for uniform, or 'minimax', got {prior!r}."
+            raise InputError(msg)
+        return "minimax"
+    return None if prior is None else check_prior(prior, size)
 
 
 def _on_a_line(

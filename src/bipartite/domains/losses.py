@@ -1,8 +1,8 @@
 """What a wrong report costs: the domain's own loss, a function of it, or a matrix.
 
 ``loss=None`` is the domain's own: distance on lines and points, the given matrix on items. ``"squared"`` is its square,
-``"zero-one"`` is 1 for every report that is not the value itself, a function is applied to the domain's own losses, and a
-matrix holds a loss for every value (row) and report (column).
+``"zero-one"`` is 1 for every report that is not the value itself, a function is applied to the domain's own losses, and
+a matrix holds a loss for every value (row) and report (column).
 """
 
 from __future__ import annotations
@@ -76,13 +76,14 @@ class LossRows:
         if self._matrix is not None:
             return self._matrix[start:stop]
         if is_one_of(self._loss, ("zero-one",)):
-            return (self._positions()[None, :] != np.arange(start, stop)[:, None]).astype(np.float64)
+            wrong: Array = (self._positions()[None, :] != np.arange(start, stop)[:, None]).astype(np.float64)
+            return wrong
         return applied(cast("Function", function_of(self._loss)), self._own(start, stop))
 
     def _own(self, start: int, stop: int) -> Array:
         if isinstance(self._domain, SetDomain):
             rows = np.array([self._domain.losses(x) for x in range(start, stop)])
-            return rows[:, self._outputs.indices] if isinstance(self._outputs, Subset) else rows
+            return cast("Array", rows[:, self._outputs.indices] if isinstance(self._outputs, Subset) else rows)
         step = cast("LineDomain", self._domain).step
         away: Array = np.abs(self._positions()[None, :] - np.arange(start, stop)[:, None]) * step
         return away
@@ -110,5 +111,5 @@ def largest_loss(domain: Domain, loss: Loss = None) -> float:
 
 
 def _largest_of(function: Function, domain: Domain) -> float:
-    own = np.arange(len(domain)) * cast("LineDomain", domain).step
+    own: Array = np.arange(len(domain), dtype=np.float64) * cast("LineDomain", domain).step
     return float(applied(function, own).max())

@@ -59,7 +59,7 @@ class Subset(Domain):
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         return self.domain.decode_array(self.indices[indices])
 
-    def codec(self, dtype: np.dtype[Any], outputs: Any, outside: Outside) -> Codec:  # noqa: ANN401
+    def codec(self, dtype: np.dtype[Any], outputs: Any, outside: Outside) -> Codec:  # noqa: ANN401, ARG002
         msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
         raise DomainError(msg)
 

@@ -1,7 +1,8 @@
 """The lottery of added noise: one row of tickets over shifts, the same for every input, stopped at the ends.
 
-Report = clamp(x + z), with z drawn from tickets that are the same for −z and z and never rise with |z|. All inputs share one row, so every row holds the
-same total. The last count holds the whole tail: from any input such a shift reaches the end of the outputs.
+Report = clamp(x + z), with z drawn from tickets that are the same for −z and z and never rise with |z|. All inputs
+share one row, so every row holds the same total. The last count holds the whole tail: from any input such a shift
+reaches the end of the outputs.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class RowLottery:
     @property
     def outputs(self) -> int:
         """M, the number of columns."""
-        return self.tickets.shape[1]
+        return int(self.tickets.shape[1])
 
     def rows(self, start: int, stop: int) -> NDArray[np.int64]:
         """The tickets of inputs start … stop − 1."""

@@ -1,7 +1,7 @@
 """A uniform whole number below W from 64-bit words, exactly (Lemire 2019).
 
-u = ⌊w·W/2^64⌋ is kept unless the low half of w·W is below 2^64 mod W; then the next word is taken. Every lottery draws its
-ticket this way.
+u = ⌊w·W/2^64⌋ is kept unless the low half of w·W is below 2^64 mod W; then the next word is taken. Every lottery draws
+its ticket this way.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.design.anchors import choose_anchors
-from bipartite.domains import LineDomain, SetDomain
+from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError, DesignError, InputError
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets, TooFewTickets, issue_tickets
@@ -55,11 +55,10 @@ class Anchored(Mechanism):
     ε-LDP for each report, exactly (:func:`bipartite.verify`): all values that share an anchor have the same row, and
     two rows differ as GRR's do.
 
-    Notes
-    -----
-    It is best *for its prior*, not at every value: some values pay more than under GRR (:func:`bipartite.local_loss`). It
-    reports only K values, so no distribution can be estimated from it. Bias and variance given x are those of GRR on
-    the anchors around x's nearest one. Use BRR where no value may do worse than under GRR, and padded BRR for statistics.
+    Notes ----- It is best *for its prior*, not at every value: some values pay more than under GRR
+    (:func:`bipartite.local_loss`). It reports only K values, so no distribution can be estimated from it. Bias and
+    variance given x are those of GRR on the anchors around x's nearest one. Use BRR where no value may do worse than
+    under GRR, and padded BRR for statistics.
 
     Reference
     ---------
@@ -80,8 +79,8 @@ class Anchored(Mechanism):
     """F(A), the expected loss under the prior it was designed for; the worst case where ``prior="minimax"``. None where
     anchors were given or came from a spec."""
     lower_bound: float | None
-    """What no ε-LDP release can go below, in units of the loss: of the expected loss under the prior, or of the worst case
-    where ``prior="minimax"``. None where anchors were given or came from a spec."""
+    """What no ε-LDP release among the domain's values can go below, in units of the loss: of the expected loss under
+    the prior, or of the worst case where ``prior="minimax"``. None where anchors were given or came from a spec."""
 
     def __init__(
         self,
@@ -145,10 +144,10 @@ class Anchored(Mechanism):
 
     @property
     def gap(self) -> float | None:
-        """How far above the best possible release this one may be at most, relative: 0.004 is 0.4 %; 0 is proved optimal.
+        """How far above the best possible release this one is at most, as a share of it: 0.004 is 0.4 %, 0 is optimal.
 
-        (loss − lower_bound)/|lower_bound|, for the prior and loss that it was designed for. None where anchors were given
-        or came from a spec.
+        (achieved_loss − lower_bound)/|lower_bound|, for the prior and loss that it was designed for. None where anchors
+        were given or came from a spec.
         """
         if self.achieved_loss is None or self.lower_bound is None:
             return None
@@ -212,4 +211,4 @@ def _nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.in
     if isinstance(domain, SetDomain):
         return domain.order.nearest_of(anchors)
     between = (anchors[:-1] + anchors[1:]) // 2
-    return cast("NDArray[np.int64]", np.searchsorted(between, np.arange(len(cast("LineDomain", domain)))))
+    return np.searchsorted(between, np.arange(len(domain)))

@@ -172,8 +172,8 @@ def check_domain(domain: object, *, on_a_line: bool = False) -> None:
         raise InputError(msg)
     if on_a_line and not isinstance(domain, LineDomain):
         msg = (
-            f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no order from low to "
-            "high; use bp.BRR, bp.GRR, bp.Exponential or bp.Anchored there."
+            f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no low and high; "
+            "use bp.BRR, bp.GRR, bp.Exponential or bp.Anchored there."
         )
         raise DesignError(msg)
 

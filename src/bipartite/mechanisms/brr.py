@@ -158,6 +158,11 @@ class BRR(Mechanism):
         """How many outputs are near each value."""
         return self._lottery.m
 
+    @property
+    def tickets(self) -> Tickets:
+        """How many tickets a near and a far output hold."""
+        return self._lottery.tickets
+
     def to_spec(self) -> dict[str, Any]:
         tickets = self._lottery.tickets
         spec = {

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Constant(Mechanism):
     """Always reports the one answer with the least expected loss, whatever is true.
 
-    The answer is argmin_y Σ_x π_x·L(x, y): on a line with the distance as loss the median of the prior. Every comparison
-    should show it: at small ε no mechanism beats it by much, and many do worse.
+    The answer is argmin_y Σ_x π_x·L(x, y): on a line with the distance as loss the median of the prior. Every
+    comparison should show it: at small ε no mechanism beats it by much, and many do worse.
 
     Parameters
     ----------

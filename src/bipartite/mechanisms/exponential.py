@@ -35,8 +35,8 @@ class Exponential(Tabled):
         ``"published"``: θ = ε/2Δ, Δ the largest difference of two losses of one report: always private, but on most
         domains it spends only about half of ε (the certificate says how much).
     loss
-        None for the domain's own loss; ``"squared"``, a function of it, or a matrix. With ``similarity=`` items the loss
-        is −similarity, so more similar reports are likelier.
+        None for the domain's own loss; ``"squared"``, a function of it, or a matrix. With ``similarity=`` items the
+        loss is −similarity, so more similar reports are likelier.
 
     Guarantee
     ---------
@@ -84,12 +84,13 @@ class Exponential(Tabled):
 
 
 def _rows(losses: NDArray[np.float64], theta: float) -> NDArray[np.float64]:
-    weights: NDArray[np.float64] = np.exp(-theta * losses)
-    return weights / weights.sum(axis=1, keepdims=True)
+    weights = np.exp(-theta * losses)
+    rows: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return rows
 
 
 def _realised(losses: NDArray[np.float64], theta: float) -> float:
-    """ln of the largest ratio within a column, in floats: log Pr = −θL − log Σ exp(−θL)."""
+    """Ln of the largest ratio within a column, in floats: log Pr = −θL − log Σ exp(−θL)."""
     normaliser = np.log(np.exp(-theta * losses).sum(axis=1, keepdims=True))
     chances = -theta * losses - normaliser
     return float((chances.max(axis=0) - chances.min(axis=0)).max())

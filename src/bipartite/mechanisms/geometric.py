@@ -107,8 +107,8 @@ class Geometric(Mechanism):
 def _tickets(size: int, budget: Epsilon) -> NDArray[np.int64]:
     """The tickets of shifts 0 … N−1, the last with the whole tail, so that no ratio exceeds e^ε.
 
-    The tightest ratio is that of an end: all shifts that reach it from itself against those from the other end. Rounding
-    may push it past e^ε by a ticket; then the tail gets a few more, until whole numbers agree.
+    The tightest ratio is that of an end: all shifts that reach it from itself against those from the other end.
+    Rounding may push it past e^ε by a ticket; then the tail gets a few more, until whole numbers agree.
     """
     scale = float(budget) / (size - 1)
     alpha = math.exp(-scale)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class GRR(Mechanism):
     r"""Generalised Randomized Response: report the value with probability p, any other value with q each.
 
-    p = e\ :sup:`ε`/(e\ :sup:`ε` + N − 1) and q = 1/(e\ :sup:`ε` + N − 1): BRR with m = 1. Every wrong answer is equally wrong, so it
-    knows no distance and fits every domain.
+    p = e\ :sup:`ε`/(e\ :sup:`ε` + N − 1) and q = 1/(e\ :sup:`ε` + N − 1): BRR with m = 1. Every wrong answer is equally
+    wrong, so it knows no distance and fits every domain.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class GRR(Mechanism):
 
 
 class RR(GRR):
-    r"""Warner's Randomized Response: the truth with probability e\ :sup:`ε`/(e\ :sup:`ε` + 1), else the other of two values.
+    r"""Randomized Response: report the truth with probability e\ :sup:`ε`/(e\ :sup:`ε` + 1), else the other value.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ class RR(GRR):
 
     Notes
     -----
-    With p the chance of the truth, the share of one answer among the reports is p·f + (1 − p)(1 − f); it is unbiased for f
-    after (f' − (1 − p))/(2p − 1), with variance f'(1 − f')/(n·(2p − 1)²).
+    With p the chance of the truth, the share of one answer among the reports is f' = p·f + (1 − p)(1 − f);
+    (f' − (1 − p))/(2p − 1) is unbiased for f, with variance f'(1 − f')/(n·(2p − 1)²).
 
     Reference
     ---------

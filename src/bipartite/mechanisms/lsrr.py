@@ -43,20 +43,16 @@ class LSRR(Tabled):
         The shared bits β_1 > … > β_m = 0 at which groups begin; by default those that put the most bits into the nearer
         groups, for the number of groups that the authors advise.
 
-    Guarantee
-    ---------
-    Calibrated: ε-LDP for each report, exactly (:func:`bipartite.verify`). Published: **not ε-LDP**; it is ε'-LDP for the
-    larger ε' in its certificate.
+    Guarantee --------- Calibrated: ε-LDP for each report, exactly (:func:`bipartite.verify`). Published: **not ε-LDP**;
+    it is ε'-LDP for the larger ε' in its certificate.
 
     Notes
     -----
     Bias and variance given x follow from row x of ``matrix()``. Neighbouring places on two sides of a tile's edge may
     share no bit at all, and are then the least likely reports of each other.
 
-    Reference
-    ---------
-    Wang, Hong, Xiong, Qin, Hong: *L-SRR: Local Differential Privacy for Location-Based Services with Staircase Randomized
-    Response* (CCS 2022).
+    Reference --------- Wang, Hong, Xiong, Qin, Hong: *L-SRR: Local Differential Privacy for Location-Based Services
+    with Staircase Randomized Response* (CCS 2022).
 
     Examples
     --------
@@ -81,7 +77,7 @@ class LSRR(Tabled):
         budget = Epsilon.of(epsilon)
         check_domain(domain)
         if not isinstance(domain, Points) or domain.metric != "haversine":
-            msg = "Expected domain as bp.Points(…, metric='haversine'), whose map tiles L-SRR needs; use bp.BRR elsewhere."
+            msg = "Expected domain as bp.Points(…, metric='haversine'): L-SRR needs map tiles; use bp.BRR elsewhere."
             raise DesignError(msg)
         if not is_one_of(variant, self.variants):
             msg = f"Expected variant='calibrated' or 'published', got {shown(variant)}."

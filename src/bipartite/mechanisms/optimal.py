@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from bipartite.design.line import check_prior
+from bipartite.design.anchors import check_prior_or_minimax
 from bipartite.design.optimum import optimal_matrix
 from bipartite.domains.losses import LossRows
-from bipartite.errors import InputError
 from bipartite.lottery import Epsilon, check_table, issue_rows
 from bipartite.lottery.epsilon import exp_between
 from bipartite.mechanisms.base import check_domain
@@ -19,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
@@ -74,11 +72,8 @@ class Optimal(Tabled):
     def __init__(self, domain: Domain, epsilon: object, *, prior: Prior = None, loss: Loss = None) -> None:
         budget = Epsilon.of(epsilon)
         check_domain(domain)
-        if isinstance(prior, str) and prior != "minimax":
-            msg = f"Expected prior as probabilities, None for uniform, or 'minimax', got {prior!r}."
-            raise InputError(msg)
         size = len(domain)
-        weights = prior if prior is None or isinstance(prior, str) else check_prior(prior, size)
+        weights = check_prior_or_minimax(prior, size)
         check_table(size, size)
         losses = LossRows(domain, domain, loss).rows(0, size)
         probabilities, _ = optimal_matrix(losses, float(exp_between(budget.value, _DIGITS)[0]), weights)

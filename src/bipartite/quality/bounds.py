@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.domains import Domain, LineDomain
+from bipartite.domains import LineDomain
 from bipartite.domains.losses import Loss, LossRows
-from bipartite.errors import InputError
 from bipartite.lottery.epsilon import Epsilon, exp_between
+from bipartite.mechanisms.base import check_domain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
 
@@ -24,8 +26,8 @@ _MOST_STEPS: Final = 200
 def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArray[np.float64]:
     r"""For every x the least expected loss of a report whose chances differ by at most a factor e\ :sup:`ε`.
 
-    Q*_x = min over weights s ∈ [1, e\ :sup:`ε`]\ :sup:`N` of Σ s_y·L(x, y)/Σ s_y: what Algorithm 1 reaches for x when all
-    other values do not matter. GRR and BRR have such rows, so Q*_x lies below their Q^(x) at every x, and its mean
+    Q*_x = min over weights s ∈ [1, e\ :sup:`ε`]\ :sup:`N` of Σ s_y·L(x, y)/Σ s_y: what Algorithm 1 reaches for x when
+    all other values do not matter. GRR and BRR have such rows, so Q*_x lies below their Q^(x) at every x, and its mean
     below their Q_g; BRR's price for serving all x with one m is the difference.
 
     Notes
@@ -44,9 +46,7 @@ def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArra
     >>> local_bound(Integers(1, 5), epsilon=1).round(3).tolist()
     [1.389, 1.028, 0.893, 1.028, 1.389]
     """
-    if not isinstance(domain, Domain):
-        msg = f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}."
-        raise InputError(msg)
+    check_domain(domain)
     excess = float(exp_between(Epsilon.of(epsilon).value, _DIGITS)[0]) - 1
     if isinstance(domain, LineDomain) and loss is None:
         return _on_a_line(domain, excess)
@@ -88,4 +88,4 @@ def _on_a_line(domain: LineDomain, excess: float) -> Array:
 
 
 def _triangle(n: Array) -> Array:
-    return cast("Array", n * (n + 1) / 2)
+    return n * (n + 1) / 2

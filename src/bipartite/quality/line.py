@@ -1,7 +1,7 @@
 """What a report on a line is worth, in closed form: no matrix, whatever N is.
 
-For mechanisms with a window on a line (BRR, GRR, Square Wave): every output is near or far, and sums of distances over a
-window are differences of triangular numbers.
+For mechanisms with a window on a line (BRR, GRR, Square Wave): every output is near or far, and sums of distances over
+a window are differences of triangular numbers.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 from bipartite.design.line import near_sum, total_near_sum, triangular
 from bipartite.domains import LineDomain
+from bipartite.domains.losses import Function, applied
 from bipartite.domains.subset import Subset
 from bipartite.lottery import LineLottery
-from bipartite.domains.losses import Function, applied
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ def local_loss(mechanism: Mechanism, function: Function) -> NDArray[np.float64]:
     # Where x stands among the outputs, and in its window.
     at = x + _padding(mechanism)
     position = at - np.clip(x + lottery.shift, 0, lottery.outputs - lottery.m)
-    by_distance = applied(function, np.arange(lottery.outputs) * domain.step)
+    by_distance = applied(function, np.arange(lottery.outputs, dtype=np.float64) * domain.step)
     # Sum over distances 1 … n; the distance 0 counts once, and a loss of 0 need not be 0.
     up_to = np.cumsum(by_distance) - by_distance[0]
     near = up_to[position] + up_to[lottery.m - 1 - position] + by_distance[0]

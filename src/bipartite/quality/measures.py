@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.design import check_prior
+from bipartite.domains.losses import Loss, LossRows, function_of, largest_loss
 from bipartite.errors import InputError, shown
 from bipartite.quality import line
-from bipartite.domains.losses import Loss, LossRows, function_of, largest_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,15 +113,16 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     return within / mechanism.lottery.total
 
 
-def loss_quantile(mechanism: Mechanism, quantile: float = 0.5, prior: Prior = None) -> float:
+def loss_quantile(mechanism: Mechanism, quantile: Any = 0.5, prior: Prior = None) -> float:  # noqa: ANN401
     """The loss that a report stays within with chance ``quantile``; the median by default.
 
     The least distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
     """
-    if not isinstance(quantile, numbers.Real) or not 0 < float(quantile) <= 1:
+    number = float(quantile) if isinstance(quantile, (int, float, np.floating)) else math.nan
+    if not 0 < number <= 1:
         msg = f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median."
         raise InputError(msg)
-    wanted = float(quantile) * (1 - 1e-12)
+    wanted = number * (1 - 1e-12)
     if prior is None and line.is_window(mechanism):
         return line.loss_quantile(mechanism, wanted)
     size = len(mechanism.domain)
@@ -133,11 +134,12 @@ def loss_quantile(mechanism: Mechanism, quantile: float = 0.5, prior: Prior = No
 def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:
     """Every loss that occurs, ascending, and the chance to stay within it."""
     rows = LossRows(mechanism.domain, mechanism.outputs, None)
-    losses, chances = np.empty(0), np.empty(0)
+    losses: Array = np.empty(0)
+    chances: Array = np.empty(0)
     for start, stop, tickets in _blocks(mechanism):
         here = (tickets * weights[start:stop, None]).ravel() / mechanism.lottery.total
         losses, where = np.unique(np.concatenate([losses, rows.rows(start, stop).ravel()]), return_inverse=True)
-        chances = np.bincount(where, weights=np.concatenate([chances, here]), minlength=len(losses))
+        chances = np.bincount(where, np.concatenate([chances, here]), len(losses)).astype(np.float64)
     return losses, np.cumsum(chances)
 
 

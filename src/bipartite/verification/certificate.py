@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from bipartite.lottery import Epsilon, log_between
 from bipartite.spec import spec_sha256
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from bipartite.mechanisms import Mechanism
 
 # Digits of ε that people are shown; rounded up, like everything in a certificate.
