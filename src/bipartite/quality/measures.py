@@ -15,7 +15,7 @@ import numpy as np
 from bipartite.design import check_prior
 from bipartite.domains.losses import Loss, LossRows, function_of, largest_loss
 from bipartite.errors import InputError, shown
-from bipartite.quality import line
+from bipartite.quality.line import Window, closed_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,8 +41,9 @@ def local_loss(mechanism: Mechanism, *, loss: Loss = None) -> Array:
     loss
         None is the domain's own loss, in its units; ``"squared"``, ``"zero-one"``, a function of it, or a matrix.
     """
-    if line.is_window(mechanism) and (function := function_of(loss)) is not None:
-        return line.local_loss(mechanism, function)
+    closed, function = closed_form(mechanism), function_of(loss)
+    if isinstance(closed, Window) and function is not None:
+        return closed.local_loss(function)
     rows = LossRows(mechanism.domain, mechanism.outputs, loss)
     found = np.empty(len(mechanism.domain))
     for start, stop, tickets in _blocks(mechanism):
@@ -61,8 +62,9 @@ def expected_loss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = Non
     """
     if prior is not None:
         return float(check_prior(prior, len(mechanism.domain)) @ local_loss(mechanism, loss=loss))
-    if loss is None and line.is_window(mechanism):
-        return line.expected_loss(mechanism)
+    closed = closed_form(mechanism)
+    if loss is None and closed is not None:
+        return closed.expected_loss()
     return float(local_loss(mechanism, loss=loss).mean())
 
 
@@ -73,8 +75,9 @@ def worst_loss(mechanism: Mechanism, *, loss: Loss = None) -> float:
     >>> round(worst_loss(BRR(Integers(1, 40), epsilon=1)), 2)
     13.47
     """
-    if loss is None and line.is_window(mechanism):
-        return line.worst_loss(mechanism)
+    closed = closed_form(mechanism)
+    if loss is None and closed is not None:
+        return closed.worst_loss()
     return float(local_loss(mechanism, loss=loss).max())
 
 
@@ -100,8 +103,9 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     On lines that is the chance to lie within that distance of the value; in O(1) there under the uniform prior.
     """
     check_distance(distance)
-    if prior is None and line.is_window(mechanism):
-        return line.share_within(mechanism, float(distance))
+    closed = closed_form(mechanism)
+    if prior is None and closed is not None:
+        return closed.share_within(float(distance))
     size = len(mechanism.domain)
     weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     rows = LossRows(mechanism.domain, mechanism.outputs, None)
@@ -123,8 +127,9 @@ def loss_quantile(mechanism: Mechanism, quantile: Any = 0.5, prior: Prior = None
         msg = f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median."
         raise InputError(msg)
     wanted = number * (1 - 1e-12)
-    if prior is None and line.is_window(mechanism):
-        return line.loss_quantile(mechanism, wanted)
+    closed = closed_form(mechanism)
+    if prior is None and closed is not None:
+        return closed.loss_quantile(wanted)
     size = len(mechanism.domain)
     weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     losses, chances = _distribution(mechanism, weights)
