@@ -30,6 +30,13 @@ def test_the_table_of_points_is_what_the_script_prints():
     assert text.split("```text\n")[1].split("\n```")[0].splitlines() == table
 
 
+def test_the_best_release_costs_what_the_script_proves():
+    # The script raises unless each optimum is attained by a release and proved by a certificate, in fractions.
+    evidence = runpy.run_path(str(DOCS / "optimal_release_example.py"))["evidence"]()
+    text = (DOCS / "optimal-release.md").read_text(encoding="utf-8")
+    assert text.split("```text\n")[1].split("\n```")[0].splitlines() == evidence
+
+
 @pytest.mark.data
 @pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
 def test_the_errata_about_data_sets_are_what_the_data_say():
