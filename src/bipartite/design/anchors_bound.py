@@ -1,0 +1,175 @@
+"""What no ε-LDP release can beat, without solving a linear programme.
+
+**The programme.** Let P_xy be the chance of reporting y when x is true, z_y = min_x P_xy. ε-LDP says P_xy ≤ E·z_y, so
+P_xy = z_y + (E−1)·g_xy with 0 ≤ g_xy ≤ z_y, and every ε-LDP release is a feasible point of
+
+    minimise  Σ_y λ_y z_y + (E−1) Σ_xy π_x L_xy g_xy    subject to   Σ_y z_y + (E−1) Σ_y g_xy = 1 for every x.
+
+**Its dual.** Give row x the price π_x w_x and g_xy ≤ z_y the price (E−1)·t_xy ≥ 0. The column g_xy asks for
+t_xy ≥ π_x (w_x − L_xy), the column z_y for Σ_x π_x w_x + (E−1) Σ_x t_xy ≤ λ_y. So with c = 1/(E−1),
+
+    gain_y(w) = Σ_x π_x (w_x − L_xy)⁺,    T_y(w) = λ_y − gain_y(w)/c,    W(w) = Σ_x π_x w_x,
+
+any w with W ≤ T_y for all y proves that nothing has a loss below W. Where w is no such point, two ways repair it. Lowering
+all w by W − min T lowers W by that and no T: nothing is below min(W, min_y T_y). And lowering w only where a gain is too
+large costs W no more than what is too much: for a trial loss θ, nothing is below θ if W − Σ_y (gain_y − c(λ_y − θ))⁺ ≥ θ.
+The largest such θ is
+
+    bound(w) = min over k of (W + c·(sum of the k smallest T_y)) / (1 + c·k),
+
+which is never below the first form: if θ = min(W, min T), no gain is too large. This holds for any w at all.
+
+**Finding w.** W − Σ_y (gain_y − c(λ_y − θ))⁺ is concave in w. With θ the loss of the anchors found, it is raised by
+subgradient steps of Polyak's length, since its best value is nearly θ. At a whole-number optimum w_x lies between the
+losses to the nearest and the second nearest anchor and each anchor is just paid for, gain_a = c(λ_a − θ), which gives the
+start. Only few y are ever too much, so steps look at some columns, and passes over all of them say which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bipartite.design.anchor_losses import AnchorLosses, Reals, Wholes
+    from bipartite.design.anchors_search import Assignment
+
+# Steps between two passes over all columns, and how many columns they look at.
+_STEPS: Final = 60
+_COLUMNS: Final = 400
+# A step length that brought nothing for so many steps is shortened by this.
+_VAIN: Final = 10
+_SHORTEN: Final = 0.7
+# Closer than this part of the loss is close enough.
+ENOUGH: Final = 1e-4
+_HALVINGS: Final = 60
+# Roundings of a term besides those of the sum, in units of 2^−52.
+_ROUNDINGS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """All columns at some levels w."""
+
+    levels: Reals
+    lower: float
+    """The certified bound."""
+    excess: Reals
+    """gain_y − c(λ_y − θ): what each column has too much at the present θ."""
+    totals: Reals
+
+
+def bound_of(losses: AnchorLosses, cost: float, levels: Reals) -> tuple[float, Reals, Reals]:
+    """(bound(w), λ, gains) for any levels w, certified: rounding and the error of losses are on the safe side."""
+    # A loss below w_x is at most max(|least|, |w_x|) in size, which bounds its error; so for a little larger w the gain
+    # computed is no less than the true one.
+    raised = levels + losses.error * np.maximum(abs(losses.least), np.abs(levels)) * 2
+    found = losses.sweep(np.arange(losses.size), raised)
+    rounding = (len(levels) + _ROUNDINGS) * 2.0**-52
+    size = found.totals + 2 * abs(losses.least)
+    totals = found.totals - (rounding + losses.error) * size
+    with np.errstate(over="ignore"):
+        thresholds = np.sort(totals - found.gains * (1 + rounding) / cost)
+    mean = float(losses.prior @ levels) - rounding * float(losses.prior @ np.abs(levels))
+    return _largest(mean, thresholds, cost), found.totals, found.gains
+
+
+def _largest(mean: float, thresholds: Reals, cost: float) -> float:
+    """The minimum over k of (W + c·(sum of the k smallest thresholds))/(1 + c·k), rounded down."""
+    counts = np.arange(1, len(thresholds) + 1)
+    with np.errstate(over="ignore"):
+        sums = np.cumsum(thresholds)
+        values = (mean + cost * sums) / (1 + cost * counts)
+    at = int(np.nanargmin(values))
+    best = min(mean, float(values[at]))
+    size = max(abs(mean), float(np.abs(thresholds[: at + 1]).max()))
+    return best - (at + _ROUNDINGS) * 2.0**-52 * size
+
+
+def paid_levels(state: Assignment, theta: float) -> Reals:
+    """Levels that pay for each anchor: its items raised to one water level, none above its second nearest anchor."""
+    anchors = np.array(state.anchors)
+    group = np.searchsorted(anchors, state.near)
+    prior, count = state.losses.prior, len(anchors)
+    needed = np.maximum(state.cost * (np.array([state.totals[y] for y in state.anchors]) - theta), 0.0)
+    mass = np.maximum(np.bincount(group, prior, minlength=count), np.finfo(float).tiny)
+    below = np.full(count, float(state.low.min()))
+    above = state.low.max() + needed / mass
+    for _ in range(_HALVINGS):
+        middle = (below + above) / 2
+        levels = np.clip(middle[group], state.low, state.high)
+        enough = np.bincount(group, prior * (levels - state.low), minlength=count) >= needed
+        above, below = np.where(enough, middle, above), np.where(enough, below, middle)
+    clipped: Reals = np.clip(below[group], state.low, state.high)
+    return clipped
+
+
+def certify(
+    state: Assignment, cells: Wholes, passes: int, progress: Callable[[float], None] | None = None
+) -> tuple[float, Reals]:
+    """A certified lower bound for every ε-LDP release, and the levels that prove it.
+
+    Parameters
+    ----------
+    cells
+        A number an item of the domain: of the columns in one cell, only the one with the most excess is looked at.
+    passes
+        How many passes over all pairs may be made.
+    """
+    theta = state.value
+    priced = _price(state, theta, paid_levels(state, theta))
+    best = priced
+    columns = _columns_of(state, priced, cells, np.zeros(0, dtype=np.int64))
+    for done in range(1, passes):
+        if progress is not None:
+            progress(done / passes)
+        if theta - best.lower <= ENOUGH * (theta - state.losses.floor):
+            break
+        levels = _ascend(state, theta, columns, priced.totals[columns], best.levels)
+        priced = _price(state, theta, levels)
+        if priced.lower > best.lower:
+            best = priced
+        columns = _columns_of(state, priced, cells, columns)
+    return min(best.lower, theta), best.levels
+
+
+def _price(state: Assignment, theta: float, levels: Reals) -> Priced:
+    lower, totals, gains = bound_of(state.losses, state.cost, levels)
+    return Priced(levels, lower, gains - state.cost * (totals - theta), totals)
+
+
+def _columns_of(state: Assignment, priced: Priced, cells: Wholes, before: Wholes) -> Wholes:
+    """The columns to look at: the anchors, the worst column of each of the worst cells, and those that still matter."""
+    order = np.lexsort((-priced.excess, cells))
+    first = order[np.flatnonzero(np.diff(cells[order], prepend=-1))]
+    worst = first[np.argsort(-priced.excess[first], kind="stable")[:_COLUMNS]]
+    kept = before[np.argsort(-priced.excess[before], kind="stable")[:_COLUMNS]]
+    return np.unique(np.concatenate([state.anchors, worst, kept]))
+
+
+def _ascend(state: Assignment, theta: float, columns: Wholes, totals: Reals, levels: Reals) -> Reals:
+    """Polyak steps that look at some columns; the best levels on the way."""
+    losses = state.losses
+    bars = state.cost * (totals - theta)
+    best, best_levels, step, vain = -np.inf, levels, 1.0, 0
+    for _ in range(_STEPS):
+        excess = losses.sweep(columns, levels).gains - bars
+        over = excess > 0
+        value = float(losses.prior @ levels) - float(excess[over].sum())
+        vain += 1
+        if value > best:
+            best, best_levels, vain = value, levels, 0
+        elif vain >= _VAIN:
+            step, vain = step * _SHORTEN, 0
+        if theta - value <= ENOUGH * (theta - losses.floor) / 2:
+            break
+        direction = 1.0 - losses.served(columns[over], np.ones(int(over.sum())), levels)
+        length = float(losses.prior @ direction**2)
+        if length == 0:
+            break
+        levels = levels + step * (theta - value) / length * direction
+    return best_levels

@@ -1,0 +1,206 @@
+"""Anchors with a small expected loss: exhaustively for few items, else by local search.
+
+With c = 1/(E−1) the loss of anchors A is F(A) = (Σ_x π_x min_{a∈A} L(x, a) + c·Σ_{a∈A} λ_a) / (1 + c·|A|). Everything is
+written with c, which is small where E is beyond what a double can square.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.design.anchor_losses import Groups, blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bipartite.design.anchor_losses import AnchorLosses, Reals, Sweep, Wholes
+
+# A move must gain more than what sums of doubles lose.
+_GAIN: Final = 1e-12
+# Up to this many anchors every number of them is improved by exchanges; beyond, only every fifth part more.
+_EVERY_COUNT: Final = 12
+_NEXT_COUNT: Final = 1.2
+# Growing ends when this many anchors more than the best did not help.
+_PATIENCE: Final = (1.25, 3)
+# The best few moves of a pass are tried again one after the other before the next pass.
+_RETRIED: Final = 24
+
+
+class Assignment:
+    """Anchors, and for every item its nearest and second nearest."""
+
+    def __init__(self, losses: AnchorLosses, cost: float, anchors: Iterable[int]) -> None:
+        self.losses, self.cost = losses, cost
+        count = len(losses.items)
+        self.low, self.high = np.full(count, np.inf), np.full(count, np.inf)
+        self.near, self.second = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+        self.totals: dict[int, float] = {}
+        for y in anchors:
+            self.add(y)
+
+    @property
+    def anchors(self) -> list[int]:
+        """In increasing order."""
+        return sorted(self.totals)
+
+    @property
+    def numerator(self) -> float:
+        """Σ_x π_x min_a L(x, a) + c·Σ_a λ_a."""
+        return float(self.losses.prior @ self.low) + self.cost * sum(self.totals.values())
+
+    @property
+    def value(self) -> float:
+        """F of the anchors."""
+        return self.numerator / (1 + self.cost * len(self.totals))
+
+    def add(self, y: int) -> None:
+        """One anchor more."""
+        column = self.losses.column(y)
+        first = column < self.low
+        between = ~first & (column < self.high)
+        self.high = np.where(first, self.low, np.where(between, column, self.high))
+        self.second = np.where(first, self.near, np.where(between, y, self.second))
+        self.low, self.near = np.where(first, column, self.low), np.where(first, y, self.near)
+        self.totals[y] = float(self.losses.prior @ column)
+
+    def remove(self, y: int) -> None:
+        """One anchor less; only the items that it served look again."""
+        del self.totals[y]
+        anchors = np.array(self.anchors)
+        touched = np.flatnonzero((self.near == y) | (self.second == y))
+        for part in blocks(len(touched), len(anchors)):
+            some = touched[part]
+            table = self.losses.table(self.losses.items[some], anchors)
+            row = np.arange(len(some))
+            best = table.argmin(axis=1)
+            self.low[some], self.near[some] = table[row, best], anchors[best]
+            table[row, best] = np.inf
+            best = table.argmin(axis=1)
+            self.high[some] = table[row, best]
+            self.second[some] = anchors[best] if len(anchors) > 1 else -1
+
+    def groups(self) -> Groups:
+        """The items by their nearest anchor."""
+        anchors = np.array(self.anchors)
+        near = np.searchsorted(anchors, self.near)
+        order = np.argsort(near, kind="stable")
+        starts = np.searchsorted(near[order], np.arange(len(anchors) + 1))
+        refunds = self.cost * np.array([self.totals[y] for y in self.anchors])
+        return Groups(order, starts.astype(np.int64), self.high, refunds)
+
+    def sweep(self, sites: Wholes) -> Moves:
+        """What every move to these sites would give."""
+        return Moves(self, sites, self.losses.sweep(sites, self.low, self.groups()))
+
+
+class Moves:
+    """The loss F after inserting each site, after its best exchange, and after dropping each anchor."""
+
+    def __init__(self, state: Assignment, sites: Wholes, sweep: Sweep) -> None:
+        self.sites, self.anchors = sites, np.array(state.anchors)
+        cost, count, numerator = state.cost, len(state.totals), state.numerator
+        inserted = numerator + cost * sweep.totals - sweep.gains
+        chosen = np.isin(sites, self.anchors)
+        # Inserting lowers the loss exactly where this is least, whatever the present loss.
+        self.insertions = np.where(chosen, np.inf, inserted / (1 + cost * (count + 1)))
+        self.swaps = np.where(chosen, np.inf, (inserted + sweep.swaps) / (1 + cost * count))
+        self.leaving = self.anchors[sweep.leaving]
+        self.drops = np.full(count, np.inf)
+        if count > 1:
+            at = np.searchsorted(self.anchors, state.near)
+            rise = np.bincount(at, state.losses.prior * (state.high - state.low), minlength=count)
+            totals = np.array([state.totals[y] for y in state.anchors])
+            self.drops = (numerator + rise - cost * totals) / (1 + cost * (count - 1))
+
+
+def exhaustive(losses: AnchorLosses, cost: float) -> list[int]:
+    """The best anchors of all sets of items."""
+    table = losses.table(losses.items, np.arange(losses.size))
+    totals = losses.prior @ table
+    best, chosen = np.inf, [0]
+    for count in range(1, losses.size + 1):
+        sets = np.array(list(combinations(range(losses.size), count)))
+        nearest = table[:, sets].min(axis=2)
+        values = (losses.prior @ nearest + cost * totals[sets].sum(axis=1)) / (1 + cost * count)
+        at = int(values.argmin())
+        # More anchors must gain more than rounding does.
+        if values[at] < best - _GAIN * abs(best) or count == 1:
+            best, chosen = float(values[at]), sets[at].tolist()
+    return chosen
+
+
+def grow(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
+    """Insert the best site again and again, with exchanges in between; the best of all numbers of anchors."""
+    totals = losses.sweep(sites, np.zeros(len(losses.items))).totals
+    state = Assignment(losses, cost, [int(sites[totals.argmin()])])
+    best, best_anchors = state.value, state.anchors
+    milestone = 1.0
+    moves: Moves | None = None
+    while len(state.totals) < len(sites):
+        count = len(state.totals)
+        if count <= _EVERY_COUNT or count >= milestone:
+            milestone = count * _NEXT_COUNT
+            moves = improve(state, sites, resize=False)
+        if state.value < best - _GAIN * abs(best):
+            best, best_anchors = state.value, state.anchors
+        elif count > _PATIENCE[0] * len(best_anchors) + _PATIENCE[1]:
+            break
+        assert moves is not None
+        _insert_best(state, moves)
+    return state if state.value <= best else Assignment(losses, cost, best_anchors)
+
+
+def _insert_best(state: Assignment, moves: Moves) -> None:
+    """Insert the best site. What a site can gain only falls as anchors come, so old numbers tell whom to ask again."""
+    order = np.argsort(moves.insertions, kind="stable")
+    best, chosen = np.inf, -1
+    for start in range(0, len(order), _RETRIED):
+        some = order[start : start + _RETRIED]
+        if moves.insertions[some[0]] >= best:
+            break
+        fresh = state.sweep(moves.sites[some]).insertions
+        moves.insertions[some] = fresh
+        at = int(fresh.argmin())
+        if fresh[at] < best:
+            best, chosen = float(fresh[at]), int(moves.sites[some[at]])
+    state.add(chosen)
+    moves.insertions[moves.sites == chosen] = np.inf
+
+
+def improve(state: Assignment, sites: Wholes, *, resize: bool = True) -> Moves:
+    """Make moves while they help: exchanges and, if `resize`, insertions and drops. Returns the last, vain pass."""
+    while True:
+        moves = state.sweep(sites)
+        if not _step(state, moves, resize=resize):
+            return moves
+        ahead = np.minimum(moves.insertions, moves.swaps) if resize else moves.swaps
+        few = np.sort(sites[np.argsort(ahead, kind="stable")[:_RETRIED]])
+        while len(few) < len(sites) and _step(state, state.sweep(few), resize=resize):
+            pass
+
+
+def _step(state: Assignment, moves: Moves, *, resize: bool) -> bool:
+    """The best move, if it helps."""
+    bar = state.value
+    bar -= _GAIN * max(abs(bar), abs(bar - state.losses.least))
+    swap, insertion, drop = int(moves.swaps.argmin()), int(moves.insertions.argmin()), int(moves.drops.argmin())
+    best = min(moves.swaps[swap], min(moves.insertions[insertion], moves.drops[drop]) if resize else np.inf)
+    if not best < bar:
+        return False
+    if best == moves.swaps[swap]:
+        # In first: with one anchor there would be none left between.
+        state.add(int(moves.sites[swap]))
+        state.remove(int(moves.leaving[swap]))
+    elif best == moves.insertions[insertion]:
+        state.add(int(moves.sites[insertion]))
+    else:
+        state.remove(int(moves.anchors[drop]))
+    return True
+
+
+def mean_over(state: Assignment, values: Reals) -> float:
+    """The prior mean of one number an item."""
+    return float(state.losses.prior @ values)

@@ -1,0 +1,122 @@
+"""The best anchors of a set of points or items, with a proof of how good they are.
+
+Anchored release: send each x to its nearest anchor and run GRR on the anchors. On a line it is the best ε-LDP release;
+elsewhere it is seldom far from it, and the certified bound says how far.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.design.anchor_cells import cells_of
+from bipartite.design.anchor_choice import AnchorChoice
+from bipartite.design.anchor_losses import AnchorLosses
+from bipartite.design.anchors_bound import certify
+from bipartite.design.anchors_search import Assignment, exhaustive, grow, improve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bipartite.design.anchor_losses import LossFunction, Reals, Wholes
+    from bipartite.domains import SetDomain
+
+    Progress = Callable[[float], None]
+    """Told which part is done, from 0 to 1."""
+
+# All 2^N sets of anchors are tried up to here: at most 4095.
+EXHAUSTIVE_TO: Final = 12
+# Sites that the search starts with on large sets, and the size to which it looks at all sites in the end.
+_SITES: Final = 800
+_ALL_SITES_TO: Final = 4000
+# Neighbours of the anchors looked at in one pass on larger sets, and at least for each anchor.
+_NEIGHBOURS: Final = 800
+_LEAST_NEIGHBOURS: Final = 8
+_MOST_NEIGHBOURS: Final = 96
+_ROUNDS: Final = 30
+# Losses that passes over all pairs may read in all when certifying, and at most and least so many passes.
+_LOSSES_TO_CERTIFY: Final = 3e8
+_PASSES: Final = (4, 30)
+# The smallest E − 1 that is told from zero.
+_LEAST_EXCESS: Final = 2.0**-52
+
+
+def best_anchors_of_set(
+    domain: SetDomain,
+    e: float,
+    prior: Reals | None = None,
+    loss: LossFunction | None = None,
+    progress: Progress | None = None,
+) -> AnchorChoice:
+    """Anchors with the least expected loss that could be found, and a lower bound for every ε-LDP release.
+
+    Parameters
+    ----------
+    domain
+        Points or items. Nothing of size N² is made for points.
+    e
+        e^ε, above 1.
+    prior
+        How likely each item is, public; None: all alike. Need not sum to one.
+    loss
+        A non-decreasing function of the domain's own loss, elementwise, such as ``np.square``; None: that loss.
+        On points any function but ``np.square`` is computed by NumPy, several times slower.
+    progress
+        Told now and then which part is done.
+
+    Returns
+    -------
+    AnchorChoice
+        For 12 items or fewer the anchors are the best there are.
+    """
+    losses = AnchorLosses(domain, prior, loss)
+    cost = cost_of(e)
+    if losses.size <= EXHAUSTIVE_TO:
+        state = Assignment(losses, cost, exhaustive(losses, cost))
+        return _choice(state, certify(state, np.arange(losses.size), _PASSES[1])[0])
+    cells, sites = cells_of(losses, _SITES)
+    state = search(losses, cost, sites)
+    if progress is not None:
+        progress(0.1)
+    passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
+    told = None if progress is None else (lambda part: progress(0.1 + 0.9 * part))
+    lower, _ = certify(state, cells, passes, told)
+    if progress is not None:
+        progress(1.0)
+    return _choice(state, lower)
+
+
+def cost_of(e: float) -> float:
+    """c = 1/(E−1)."""
+    return 1 / max(e - 1, _LEAST_EXCESS)
+
+
+def _choice(state: Assignment, lower: float) -> AnchorChoice:
+    return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
+
+
+def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
+    """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours."""
+    state = grow(losses, cost, sites)
+    if losses.size <= _ALL_SITES_TO or losses.vectors is None:
+        improve(state, np.arange(losses.size))
+        return state
+    improve(state, sites)
+    for _ in range(_ROUNDS):
+        before = state.value
+        improve(state, _neighbours(state))
+        if not state.value < before:
+            break
+    return state
+
+
+def _neighbours(state: Assignment) -> Wholes:
+    """The points around each anchor: the nearest, and ever fewer farther out."""
+    losses, anchors = state.losses, state.anchors
+    each = int(np.clip(_NEIGHBOURS // len(anchors), _LEAST_NEIGHBOURS, _MOST_NEIGHBOURS))
+    reach = max(each, losses.size // len(anchors))
+    ranks = np.unique(np.concatenate([np.arange(each // 2), np.geomspace(each // 2, reach - 1, each // 2).astype(int)]))
+    everyone = np.arange(losses.size)
+    found = [np.argsort(losses.table(np.array([y]), everyone)[0], kind="stable")[ranks] for y in anchors]
+    return np.unique(np.concatenate(found))
