@@ -73,7 +73,7 @@ def test_design_says_when_grr_cannot_be_had(run, monkeypatch):
         def __init__(self, *_, **__):
             raise bipartite.errors.DesignError
 
-    monkeypatch.setattr(design, "BRR", Refusing)
+    monkeypatch.setattr(design, "GRR", Refusing)
     _, out, _ = run("design", *AGES)
     assert "not available" in out
     _, out, _ = run("design", *AGES, "--json")

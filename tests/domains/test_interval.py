@@ -107,7 +107,7 @@ def test_a_range_that_cannot_be_is_refused(arguments, message):
 
 def test_padded_outputs_are_no_domain_of_values():
     padded = BRR(Interval(0, 1, points=11), 1, m=5, edges="padded")
-    with pytest.raises(InputError, match="got the padded outputs of another mechanism; pass its domain"):
+    with pytest.raises(InputError, match="got the outputs of another mechanism; pass its domain"):
         BRR(padded.outputs, 1)
     with pytest.raises(DomainError, match="The outputs of a padded mechanism have no spec of their own"):
         padded.outputs.to_spec()

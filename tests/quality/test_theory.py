@@ -202,7 +202,7 @@ def test_above_the_crossing_a_billion_values_beat_the_median_and_below_it_not():
     crossing = theory.epsilon_to_beat_the_median()
     assert crossing == pytest.approx(2 * math.log((1 + math.sqrt(73)) / 6), abs=1e-14)
     billion = bp.Integers(1, 10**9)
-    nothing = expected_loss(Constant(billion))
+    nothing = bp.expected_loss(bp.Constant(billion))
     assert nothing / (10**9 - 1) == pytest.approx(theory.MEDIAN_QUALITY_LOSS, rel=1e-8)
     # Tickets may realise an ε that is lower by up to 10^−6, so the crossing is located to 10^−5.
     assert bp.expected_loss(bp.BRR(billion, round(crossing - 1e-5, 6))) > nothing

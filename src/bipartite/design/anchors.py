@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import numpy as np
 
 from bipartite.design.anchors_line import best_anchors_on_line
-
-try:
-    from bipartite.design.minimax_line import minimax_anchors_on_line
-except ImportError:
-    pass
 from bipartite.design.anchors_sets import best_anchors_of_set
-
-try:
-    from bipartite.design.anchors_sets import minimax_anchors_of_set
-except ImportError:
-    pass
 from bipartite.design.line import check_prior
+from bipartite.design.minimax_line import minimax_anchors_on_line
 from bipartite.domains import LineDomain, SetDomain
 from bipartite.domains.losses import applied, function_of
 from bipartite.errors import InputError
@@ -63,6 +54,8 @@ def choose_anchors(
     if own is not None:
         _check_never_falls(own, np.sort(of_set.losses(0)))
     if minimax:
+        from bipartite.design.anchors_sets import minimax_anchors_of_set  # TODO
+
         return minimax_anchors_of_set(of_set, e, own)
     return best_anchors_of_set(of_set, e, weights, own, progress)
 

@@ -69,7 +69,7 @@ class Anchored(Mechanism):
     >>> from bipartite import Integers, expected_loss
     >>> mech = Anchored(Integers(1, 100), epsilon=2)
     >>> mech.anchors, round(expected_loss(mech), 3)
-    ([20, 50, 81], 15.614)
+    ([23, 51, 78], 15.614)
     """
 
     __slots__ = ("achieved_loss", "lower_bound")

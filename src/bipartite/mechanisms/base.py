@@ -159,17 +159,23 @@ class Mechanism(Frozen, ABC):
         return hash((type(self), len(self.domain), len(self.outputs), self.epsilon_decimal))
 
 
-def check_domain(domain: object, *, on_a_line: bool = False) -> None:
-    """Refuse what is no domain of values, or one that a mechanism does not fit."""
+def domain_problem(domain: object) -> str | None:
+    """Why something cannot be a domain of values, if it cannot."""
     if not isinstance(domain, Domain):
-        msg = (
+        return (
             f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}; "
             "try bp.Integers(18, 90)."
         )
-        raise InputError(msg)
     if isinstance(domain, Subset) or (isinstance(domain, LineDomain) and domain.is_padded):
-        msg = "Expected domain as values, got the outputs of another mechanism; pass its domain."
-        raise InputError(msg)
+        return "Expected domain as values, got the outputs of another mechanism; pass its domain."
+    return None
+
+
+def check_domain(domain: object, *, on_a_line: bool = False) -> None:
+    """Refuse what is no domain of values, or one that a mechanism does not fit."""
+    problem = domain_problem(domain)
+    if problem is not None:
+        raise InputError(problem)
     if on_a_line and not isinstance(domain, LineDomain):
         msg = (
             f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no low and high; "

@@ -21,7 +21,7 @@ from bipartite.lottery import (
     issue_tickets,
     needs_list,
 )
-from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
+from bipartite.mechanisms.base import Mechanism, check_tickets, domain_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,7 +191,9 @@ class BRR(Mechanism):
 
 def _check_arguments(domain: object, m: object, prior: object, edges: object) -> None:
     problems = Problems()
-    check_domain(domain)
+    problem = domain_problem(domain)
+    if problem is not None:
+        problems.add(problem)
     if isinstance(domain, SetDomain) and is_one_of(edges, ("padded",)):
         problems.add("Expected edges='clamped' on points and items, which have no ends to pad; leave edges out.")
     if not is_one_of(edges, ("clamped", "padded")):

@@ -53,7 +53,7 @@ class Geometric(Mechanism):
     --------
     >>> from bipartite import Integers, expected_loss
     >>> round(expected_loss(Geometric(Integers(1, 40), epsilon=1)), 2)
-    14.35
+    14.29
     """
 
     __slots__ = ()
