@@ -18,6 +18,7 @@ from bipartite.lottery import MAX_TOTAL, SCALAR, ValuesRefusedError, draw_many, 
 
 if TYPE_CHECKING:
     from decimal import Decimal
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -62,6 +63,14 @@ class Mechanism(Frozen, ABC):
     def guarantee(self) -> str:
         """What one report promises, in words; whether it is kept, :func:`bipartite.verify` says."""
         return f"ε-LDP of each report with ε = {self._budget.text}"
+
+    def largest_ratio(self) -> Fraction:
+        """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exactly, from the tickets of all rows."""
+        lottery = self._lottery
+        if (lottery.inputs, lottery.outputs) != (len(self.domain), len(self.outputs)):
+            msg = "the lottery of this mechanism does not belong to its domain"
+            raise AssertionError(msg)
+        return lottery.largest_ratio()
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:

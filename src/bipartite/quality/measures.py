@@ -73,7 +73,7 @@ def worst_loss(mechanism: Mechanism, *, loss: Loss = None) -> float:
 
     >>> from bipartite import BRR, Integers
     >>> round(worst_loss(BRR(Integers(1, 40), epsilon=1)), 2)
-    13.47
+    14.6
     """
     closed = closed_form(mechanism)
     if loss is None and closed is not None:
@@ -88,7 +88,7 @@ def qloss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> fl
 
     >>> from bipartite import GRR, Integers
     >>> round(qloss(GRR(Integers(1, 100), epsilon=1)), 3)
-    0.327
+    0.331
     """
     largest = largest_loss(mechanism.domain, loss)
     if largest <= 0:
