@@ -196,10 +196,8 @@ def _given(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def _tickets(budget: Epsilon, anchors: int) -> Tickets:
-    if anchors == 1:
-        # The constant answer. Two tickets, because the compiled draw divides by at least two.
-        return Tickets(2, 1)
-    tickets = issue_tickets(budget, 1, anchors)
+    # A single anchor holds all tickets, however many; those of two keep ε too.
+    tickets = issue_tickets(budget, 1, max(anchors, 2))
     if isinstance(tickets, TooFewTickets):
         msg = f"2^52 tickets cannot keep ε={budget.text} on {anchors} anchors; use another ε, or fewer values."
         raise DesignError(msg)

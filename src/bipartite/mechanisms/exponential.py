@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -38,6 +39,9 @@ class Exponential(Tabled):
         None for the domain's own loss; ``"squared"``, a function of it, or a matrix. With ``similarity=`` items the
         loss is −similarity, so more similar reports are likelier.
 
+    sensitivity
+        For ``"published"``: Δ, where a larger one is known than this domain's own, such as 1 for similarities.
+
     Guarantee
     ---------
     ε-LDP for each report, exactly (:func:`bipartite.verify`).
@@ -63,7 +67,15 @@ class Exponential(Tabled):
     name = "exponential"
     variants: ClassVar[tuple[str, ...]] = ("tight", "published")
 
-    def __init__(self, domain: Domain, epsilon: object, *, variant: Variant = "tight", loss: Loss = None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        epsilon: object,
+        *,
+        variant: Variant = "tight",
+        loss: Loss = None,
+        sensitivity: float | None = None,
+    ) -> None:
         budget = Epsilon.of(epsilon)
         check_domain(domain)
         if not is_one_of(variant, self.variants):
@@ -78,9 +90,22 @@ class Exponential(Tabled):
         if not (losses.max(axis=0) > losses.min(axis=0)).any():
             msg = "Expected losses that differ between values, got the same for all; a report could tell nothing."
             raise DesignError(msg)
+        if sensitivity is not None:
+            spread = _check_sensitivity(sensitivity, spread, variant)
         wanted = float(budget)
         theta = wanted / (2 * spread) if variant == "published" else _tightest(losses, wanted, spread)
         self._assemble(domain, budget, issue_rows(_rows(losses, theta), budget), variant)
+
+
+def _check_sensitivity(sensitivity: Any, spread: float, variant: Variant) -> float:  # noqa: ANN401 (as given)
+    number = float(sensitivity) if isinstance(sensitivity, (int, float, np.number)) else math.nan
+    if variant != "published":
+        msg = "A sensitivity belongs to variant='published'; leave it out."
+        raise InputError(msg)
+    if not spread * (1 - 1e-12) <= number < math.inf:
+        msg = f"Expected sensitivity of at least {spread:.6g}, the largest difference of losses, got {shown(sensitivity)}."
+        raise InputError(msg)
+    return number
 
 
 def _rows(losses: NDArray[np.float64], theta: float) -> NDArray[np.float64]:
