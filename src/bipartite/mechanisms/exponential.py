@@ -103,7 +103,7 @@ def _check_sensitivity(sensitivity: Any, spread: float, variant: Variant) -> flo
         msg = "A sensitivity belongs to variant='published'; leave it out."
         raise InputError(msg)
     if not spread * (1 - 1e-12) <= number < math.inf:
-        msg = f"Expected sensitivity of at least {spread:.6g}, the largest difference of losses, got {shown(sensitivity)}."
+        msg = f"Expected sensitivity of at least {spread:.6g}, the largest difference, got {shown(sensitivity)}."
         raise InputError(msg)
     return number
 
