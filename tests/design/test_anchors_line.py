@@ -182,7 +182,13 @@ def test_a_constant_in_every_loss_is_only_added():
     [
         (0, 2.0, "absolute", InputError, "Expected size as a whole number of at least 1, got 0; give the number"),
         (2.5, 2.0, "absolute", InputError, "got 2.5; give the number of points"),
-        (5, 0.99, "absolute", InputError, r"Expected e as e\^ε, a finite number of at least 1, got 0.99; pass math.exp"),
+        (
+            5,
+            0.99,
+            "absolute",
+            InputError,
+            r"Expected e as e\^ε, a finite number of at least 1, got 0.99; pass math.exp",
+        ),
         (5, math.nan, "absolute", InputError, "got nan; pass math.exp"),
         (5, 2.0, "cubic", InputError, "Expected loss as 'absolute', 'squared' or an array of 5 numbers, got 'cubic'"),
         (5, 2.0, np.zeros(4), InputError, r"got an array of float64 of shape \(4,\); give one a distance"),

@@ -161,14 +161,24 @@ def test_without_a_budget_the_answer_is_constant():
 @pytest.mark.parametrize(
     ("losses", "e", "kind", "message"),
     [
-        (np.zeros((2, 3)), 2.0, InputError, r"Expected losses as an N × N array of numbers, got float64 of shape \(2, 3\)"),
+        (
+            np.zeros((2, 3)),
+            2.0,
+            InputError,
+            r"Expected losses as an N × N array of numbers, got float64 of shape \(2, 3\)",
+        ),
         (np.zeros((0, 0)), 2.0, InputError, "give the loss of reporting each item for each item"),
         (np.array([["a"]]), 2.0, InputError, "Expected losses as an N × N array of numbers, got <U1"),
         (np.array([[0, np.nan], [1, 0]]), 2.0, InputError, "Expected finite losses, got NaN or infinity; give a large"),
         (np.eye(2), 0.5, InputError, r"Expected e as e\^ε, a finite number of at least 1, got 0.5; pass math.exp"),
         (np.eye(2), math.inf, InputError, "got inf; pass math.exp"),
         (np.eye(2), "1", InputError, "got '1'; pass math.exp"),
-        (np.eye(2), 1e9, DesignError, r"Expected e\^ε of at most 1e\+08 for the optimum, got 1e\+09; use Anchored or GRR"),
+        (
+            np.eye(2),
+            1e9,
+            DesignError,
+            r"Expected e\^ε of at most 1e\+08 for the optimum, got 1e\+09; use Anchored or GRR",
+        ),
         (np.zeros((401, 401)), 2.0, DesignError, "Expected at most 400 items for the optimum, got 401; use Anchored"),
     ],
 )
