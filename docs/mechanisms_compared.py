@@ -113,9 +113,12 @@ def over_epsilon() -> str:
         for name, how in STYLES.items()
     ]
     return curves(
-        grid.tolist(), drawn, across="ε of one report", up="expected error in years", says="Expected error of six
-        mechanisms on ages 18 to 90 against ε. Anchored is lowest everywhere and never above "
-        "the constant answer; BRR goes below it near ε = 0.9, GRR only near ε = 3.2.",
+        grid.tolist(),
+        drawn,
+        across="ε of one report",
+        up="expected error in years",
+        says="Expected error of six mechanisms on ages 18 to 90 against ε. Anchored is lowest everywhere and never "
+        "above the constant answer; BRR goes below it near ε = 0.9, GRR only near ε = 3.2.",
     )
 
 
@@ -127,10 +130,12 @@ def over_ages(epsilon: str) -> str:
         if name != "BRR, best m"
     ]
     return curves(
-        AGES.to_numpy().tolist(), drawn, across="true age", up=f"expected error in years, ε = {epsilon}",
-        says=f"Expected error at each true age for ε = {epsilon}: BRR lies below GRR at every age; Anchored is best near
-        its "
-        "anchors and worse than others at the ends.",
+        AGES.to_numpy().tolist(),
+        drawn,
+        across="true age",
+        up=f"expected error in years, ε = {epsilon}",
+        says=f"Expected error at each true age for ε = {epsilon}: BRR lies below GRR at every age; Anchored is best near "
+        "its anchors and worse than BRR at the ends.",
     )
 
 

@@ -37,6 +37,15 @@ def test_the_best_release_costs_what_the_script_proves():
     assert text.split("```text\n")[1].split("\n```")[0].splitlines() == evidence
 
 
+def test_the_comparison_of_mechanisms_is_what_the_script_prints():
+    compared = runpy.run_path(str(DOCS / "mechanisms_compared.py"))
+    text = (DOCS / "choosing-a-mechanism.md").read_text(encoding="utf-8")
+    tables = [block.split("\n```")[0] for block in text.split("```text\n")[1:]]
+    assert "\n\n".join(tables).splitlines() == compared["evidence"]()
+    for name, drawn in compared["pictures"]().items():
+        assert (DOCS / "_static" / name).read_text(encoding="utf-8") == drawn + "\n"
+
+
 @pytest.mark.data
 @pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
 def test_the_errata_about_data_sets_are_what_the_data_say():
