@@ -134,8 +134,8 @@ def over_ages(epsilon: str) -> str:
         drawn,
         across="true age",
         up=f"expected error in years, ε = {epsilon}",
-        says=f"Expected error at each true age for ε = {epsilon}: BRR lies below GRR at every age; Anchored is best near "
-        "its anchors and worse than BRR at the ends.",
+        says=f"Expected error at each true age for ε = {epsilon}: BRR is below GRR at every age; Anchored is best near "
+        "its anchors and worse than BRR at both ends.",
     )
 
 
