@@ -2,9 +2,9 @@
 
 Corrected where the print is wrong; each docstring says where. The derivations are those of the paper's appendix.
 
-Notation, as in the paper: values k = 1 … N, loss = distance, E = e^ε, h = e^{ε/2}; m = cN is the number of near outputs;
-a value stands n = min(k − 1, N − k) = dN steps from the nearer end, so 0 ≤ d ≤ 1/2. Everything is written in
-g = e^{−ε/2} ≤ 1 rather than in h, so that no ε overflows, and without differences of nearly equal numbers.
+Notation, as in the paper: values k = 1 … N, loss the distance, E = e^ε, h = e^{ε/2}; m = cN is the number of near
+outputs; a value stands n = min(k − 1, N − k) = dN steps from the nearer end, so 0 ≤ d ≤ 1/2. Everything is written in g
+= e^{−ε/2} ≤ 1 rather than in h, so that no ε overflows, and without differences of nearly equal numbers.
 
 Reference
 ---------
