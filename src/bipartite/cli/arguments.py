@@ -111,7 +111,7 @@ def mechanism_of(options: argparse.Namespace) -> Mechanism:
             options.epsilon,
             m=int(m) if re.fullmatch("[0-9]{1,12}", m) else m,
             edges=options.edges or "clamped",
-            prior=None if options.prior is None else _prior(options.prior),
+            prior=prior_of(options),
             progress=progress.advance,
         )
 
@@ -122,7 +122,7 @@ def _rival(name: str, options: argparse.Namespace) -> Mechanism:
     if name not in _WITH_PRIOR:
         _refuse_given(options, ("prior",), f"--mechanism {name} does not depend on a prior")
     build: Any = _MECHANISMS[name]
-    prior = {} if options.prior is None else {"prior": _prior(options.prior)}
+    prior = {} if options.prior is None else {"prior": prior_of(options)}
     domain = _domain(options)
     if name == "constant":
         _refuse_given(options, ("epsilon",), "--mechanism constant spends nothing")
@@ -177,11 +177,14 @@ def _ends(option: str, text: str, number: type) -> tuple[Any, Any]:
     raise InputError(msg)
 
 
-def _prior(path: Path) -> list[float]:
+def prior_of(options: argparse.Namespace) -> list[float] | None:
+    """The prior of the options: uniform where none is given."""
+    if options.prior is None:
+        return None
     try:
-        return [float(line) for line in read_text(path).split()]
+        return [float(line) for line in read_text(options.prior).split()]
     except ValueError:
-        msg = f"{path} does not hold one probability a line."
+        msg = f"{options.prior} does not hold one probability a line."
         raise BadDataError(msg) from None
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bipartite.cli.arguments import add_mechanism, mechanism_of
+from bipartite.cli.arguments import add_mechanism, mechanism_of, prior_of
 from bipartite.cli.output import OK, print_json, print_table, write_atomically
 from bipartite.errors import InputError
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant
@@ -38,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
     mechanism = mechanism_of(options)
     certificate = verify(mechanism)
     lottery = mechanism.lottery
+    prior = prior_of(options)
     # A window has two chances; other mechanisms have many.
     near, far = (
         (mechanism.tickets.near / lottery.total, mechanism.tickets.far / lottery.total)
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         else (None, None)
     )
     try:
-        grr_loss = expected_loss(GRR(mechanism.domain, options.epsilon or mechanism.epsilon_decimal))
+        grr_loss = expected_loss(GRR(mechanism.domain, options.epsilon or mechanism.epsilon_decimal), prior)
     except InputError:
         grr_loss = None
     described = {
@@ -58,11 +59,11 @@ def run(options: argparse.Namespace) -> int:
         "far_probability": far,
         "epsilon_upper": str(certificate.epsilon_upper),
         "holds": certificate.holds,
-        "expected_loss": expected_loss(mechanism),
+        "expected_loss": expected_loss(mechanism, prior),
         "worst_loss": worst_loss(mechanism),
         "gap": mechanism.gap if isinstance(mechanism, Anchored) else None,
         "expected_loss_grr": grr_loss,
-        "expected_loss_constant": expected_loss(Constant(mechanism.domain)),
+        "expected_loss_constant": expected_loss(Constant(mechanism.domain, prior=prior), prior),
     }
     if options.output is not None:
         write_atomically(options.output, json.dumps(described["spec"], indent=2) + "\n")
@@ -89,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
             *proved,
             ("  of the value that fares worst", f"{described['worst_loss']:.6g}"),
             ("  of GRR with this ε", "not available" if grr_loss is None else f"{grr_loss:.6g}"),
-            ("  of always answering the middle", f"{described['expected_loss_constant']:.6g}"),
+            ("  of always giving the best single answer", f"{described['expected_loss_constant']:.6g}"),
         ],
     )
     print(certificate)

@@ -38,7 +38,7 @@ class Certificate:
         return (
             f"{self.guarantee}: {verdict}\n"
             f"  largest ratio of two probabilities of one report: {self.ratio.numerator}/{self.ratio.denominator}\n"
-            f"  realised ε ≤ {self.epsilon_upper.quantize(_SHOWN, ROUND_CEILING, Context(prec=40))}\n"
+            f"  realised ε ≤ {self.epsilon_upper.quantize(_SHOWN, ROUND_CEILING, Context(prec=40)):f}\n"
             f"  spec sha256: {self.spec_sha256}"
         )
 
