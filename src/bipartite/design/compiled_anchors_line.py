@@ -53,6 +53,7 @@ def _side_cost(sums: Any, weights: Any, squared: Any, anchor: Any, first: Any, l
 
 _side = njit(
     types.float64(_SUMS, _ROW, types.boolean, *[types.int64] * 4),
+    inline="always",
     **_OPTIONS,
 )(_side_cost)
 
@@ -84,6 +85,7 @@ def _cost_from(
 
 _cost = njit(
     types.float64(_SUMS, _ROW, _ROW, _ROW, types.boolean, types.int64, types.float64[::1], types.int64, types.int64),
+    inline="always",
     **_OPTIONS,
 )(_cost_from)
 
@@ -99,6 +101,7 @@ def _solve_with_queue(
     start[0] = 0
     front = 0
     back = 0
+    border = size
     for b in range(size):
         while front < back and start[front + 1] <= b:
             front += 1
@@ -108,15 +111,32 @@ def _solve_with_queue(
         # Ties stay with the earlier anchor, here and below: an anchor enters only where it is strictly better.
         if best[b] + tail[b] >= _cost(sums, weights, head, tail, squared, centre, best, candidate[back], size):
             continue
+        high = size  # at high b is better than the last candidate left, at low it is not yet
         while back > front:
             at = start[back]
             rival = _cost(sums, weights, head, tail, squared, centre, best, candidate[back], at)
             if _cost(sums, weights, head, tail, squared, centre, best, b, at) >= rival:
                 break
+            high = at
             back -= 1
         a = candidate[back]
-        low = max(start[back], b)  # here b is no better yet; at high it is
-        high = size
+        low = max(start[back], b)
+        # Borders move little from one anchor to the next, so this one is looked for in doubling steps from the last.
+        at = min(max(border, low + 1), high - 1)
+        step = 1
+        up = False
+        while low < at < high:
+            rival = _cost(sums, weights, head, tail, squared, centre, best, a, at)
+            better = _cost(sums, weights, head, tail, squared, centre, best, b, at) < rival
+            if better:
+                high = at
+            else:
+                low = at
+            if step > 1 and better == up:
+                break
+            up = not better
+            at += step if up else -step
+            step *= 2
         while high - low > 1:
             at = (low + high) >> 1
             rival = _cost(sums, weights, head, tail, squared, centre, best, a, at)
@@ -127,6 +147,7 @@ def _solve_with_queue(
         back += 1
         candidate[back] = b
         start[back] = high
+        border = high
     last = candidate[back]
     return best[last] + tail[last], last
 
