@@ -27,7 +27,8 @@ COMPILE_FROM: Final = 2048
 # O(N²): seconds for a table of losses, and about a minute where the compiler is missing.
 LARGEST_TABLE: Final = 4096
 LARGEST_WITHOUT_COMPILER: Final = 2**15
-# Long lines start from the answer on a line this many times shorter.
+# Lines longer than this start from the answer on a line this many times shorter.
+_LONG: Final = 2048
 _COARSER: Final = 16
 _ROUNDING: Final = 2.0**-52
 
@@ -114,7 +115,7 @@ def _search(costs: LineCosts, excess: float) -> AnchorChoice:
 def _starts(costs: LineCosts, excess: float) -> list[NDArray[np.int64]]:
     """Anchors to start from: those of a coarser line, in the middle of their cells."""
     size = len(costs.weights)
-    if size <= COMPILE_FROM or costs.kind == "table":
+    if size <= _LONG or costs.kind == "table":
         return []
     cells = np.add.reduceat(costs.weights, np.arange(0, size, _COARSER))
     coarse = _search(LineCosts(cells, costs.kind), excess)  # type: ignore[arg-type]
