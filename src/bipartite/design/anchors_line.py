@@ -73,13 +73,13 @@ def best_anchors_on_line(size: int, e: float, prior: NDArray[np.float64] | None,
     >>> choice.anchors.tolist(), round(choice.loss, 3), round(choice.lower, 3)
     ([30, 69], 21.346, 21.346)
     """
-    excess, table = _check(size, e, loss)
+    excess, table = checked(size, e, loss)
     weights = np.full(size, 1 / size) if prior is None else np.ascontiguousarray(prior, dtype=np.float64)
     if isinstance(table, str):
-        return _search(LineCosts(weights, table), excess)
+        return best_anchors_of(LineCosts(weights, table), excess)
     # Adding a constant to every loss adds it to the loss of every release.
     base = float(table[0])
-    choice = _search(LineCosts(weights, table - base), excess)
+    choice = best_anchors_of(LineCosts(weights, table - base), excess)
     return AnchorChoice(choice.anchors, base + choice.loss, base + choice.lower)
 
 
@@ -90,8 +90,8 @@ class Solver(Protocol):
         """The least Σ_{a∈A} opening_a + W(A), and its A."""
 
 
-def _search(costs: LineCosts, excess: float) -> AnchorChoice:
-    """Dinkelbach's iteration."""
+def best_anchors_of(costs: LineCosts, excess: float) -> AnchorChoice:
+    """Dinkelbach's iteration on checked arguments; excess is e^ε − 1."""
     anchors = np.array([np.argmin(costs.single)], dtype=np.int64)
     theta = float(costs.single[anchors[0]])
     if excess == 0:
@@ -118,7 +118,7 @@ def _starts(costs: LineCosts, excess: float) -> list[NDArray[np.int64]]:
     if size <= _LONG or costs.kind == "table":
         return []
     cells = np.add.reduceat(costs.weights, np.arange(0, size, _COARSER))
-    coarse = _search(LineCosts(cells, costs.kind), excess)  # type: ignore[arg-type]
+    coarse = best_anchors_of(LineCosts(cells, costs.kind), excess)
     return [np.unique(np.minimum(coarse.anchors * _COARSER + _COARSER // 2, size - 1))]
 
 
@@ -145,7 +145,7 @@ def solver_for(costs: LineCosts, excess: float) -> tuple[Solver, float]:
     return CompiledLine(costs.weights, costs.head, costs.tail, squared=squared), 4.0 * math.sqrt(size) + 64 * excess
 
 
-def _check(size: object, e: object, loss: object) -> tuple[float, Loss]:
+def checked(size: object, e: object, loss: object) -> tuple[float, Loss]:
     """(e^ε − 1, the loss as the name of a formula or as an array)."""
     if not isinstance(size, (int, np.integer)) or size < 1:
         msg = f"Expected size as a whole number of at least 1, got {shown(size)}; give the number of points."
