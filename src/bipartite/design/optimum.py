@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 LARGEST: Final = 400
 # The solver drops coefficients below 1e-9, and 1/E is one.
 _LARGEST_E: Final = 1e8
-# Columns that hold less than this share of the largest are the solver's rounding (its own tolerance is 1e-7).
+# Columns that hold less than this share of the largest are the solver's rounding (its tolerance is below).
 _NOTHING: Final = 1e-9
+# Seconds of dual simplex / interior point on one shared core, over a line, points in the plane and arbitrary losses,
+# ε = 1 and 3: for a prior, N = 40: 0.03 / 0.1, N = 100: 0.1–0.4 / 1–3, N = 200: 0.5–4 / 4–16; for the worst case,
+# N = 40: 0.1 / 0.2, N = 100: 0.5–3 / 3–11, N = 200: 12–40 / 28 to over 60.
+_METHOD: Final = "highs-ds"
+_OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 def optimal_matrix(
@@ -153,14 +158,9 @@ def _solve(
     return result.x[:size], result.x[size : size + size * size].reshape(size, size)
 
 
-# Dual simplex against interior point, one core, |x−y| on a line and points in the plane and arbitrary losses, ε = 1 and 3.
-_METHOD: Final = "highs-ds"
-_OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-
-
 def _scipy() -> tuple[Any, Any]:
     try:
-        from scipy import optimize, sparse  # noqa: PLC0415 (an extra, and slow to import)
+        from scipy import optimize, sparse  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra, slow to import)
     except ImportError:
         msg = "The optimum needs scipy: pip install 'bipartite[optimum]'"
         raise MissingExtraError(msg) from None
@@ -170,8 +170,8 @@ def _scipy() -> tuple[Any, Any]:
 def _clean(z: NDArray[np.float64], g: NDArray[np.float64], e: float) -> NDArray[np.float64]:
     """P from the solver's answer, with its rounding taken out so that rows and ratios hold.
 
-    Dividing rows by their sums would spoil the ratios; instead each row is moved towards one of its own limits, g = 0 or
-    g = z, as far as its sum is off.
+    Dividing rows by their sums would spoil the ratios; instead each row is moved towards one of its own limits, g = 0
+    or g = z, as far as its sum is off.
     """
     z = np.where(z < _NOTHING * z.max(), 0.0, z)
     # Rows can sum to one only if 1 ≤ Σz ≤ E.
