@@ -53,7 +53,6 @@ def _side_cost(sums: Any, weights: Any, squared: Any, anchor: Any, first: Any, l
 
 _side = njit(
     types.float64(_SUMS, _ROW, types.boolean, *[types.int64] * 4),
-    inline="always",
     **_OPTIONS,
 )(_side_cost)
 
@@ -85,7 +84,6 @@ def _cost_from(
 
 _cost = njit(
     types.float64(_SUMS, _ROW, _ROW, _ROW, types.boolean, types.int64, types.float64[::1], types.int64, types.int64),
-    inline="always",
     **_OPTIONS,
 )(_cost_from)
 
