@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize
 
 from bipartite.design import optimal_matrix
-from bipartite.errors import DesignError, InputError, MissingExtraError
+from bipartite.errors import DesignError, InputError, MissingExtraError, PriorError
 
 
 def line(size):
@@ -175,6 +175,23 @@ def test_without_a_budget_the_answer_is_constant():
 def test_what_cannot_be_solved_is_refused(losses, e, kind, message):
     with pytest.raises(kind, match=message):
         optimal_matrix(losses, e, None)
+
+
+@pytest.mark.parametrize(
+    ("prior", "kind", "message"),
+    [
+        (
+            "maximin",
+            InputError,
+            "Expected prior as 2 probabilities, None or 'minimax', got 'maximin'; pass one of these",
+        ),
+        (np.array([0.5, 0.25, 0.25]), PriorError, r"Expected prior as 2 probabilities, got shape \(3,\)"),
+        (np.array([0.5, 0.6]), PriorError, "got a sum of 1.1; divide it by its sum"),
+    ],
+)
+def test_what_is_no_prior_is_refused(prior, kind, message):
+    with pytest.raises(kind, match=message):
+        optimal_matrix(line(2), 2.0, prior)
 
 
 def test_a_solver_that_gives_up_is_an_error(monkeypatch):

@@ -71,7 +71,7 @@ def best_anchors_on_line(size: int, e: float, prior: NDArray[np.float64] | None,
 
     >>> choice = best_anchors_on_line(100, 2.718281828459045, None, "absolute")
     >>> choice.anchors.tolist(), round(choice.loss, 3), round(choice.lower, 3)
-    ([30, 69], 21.346, 21.346)
+    ([34, 65], 21.346, 21.346)
     """
     excess, table = checked(size, e, loss)
     weights = np.full(size, 1 / size) if prior is None else np.ascontiguousarray(prior, dtype=np.float64)

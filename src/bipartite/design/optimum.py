@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.errors import DesignError, InputError, MissingExtraError, shown
+from bipartite.design.line import check_prior
+from bipartite.errors import DesignError, InputError, MissingExtraError, is_one_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,9 +23,10 @@ LARGEST: Final = 400
 _LARGEST_E: Final = 1e8
 # Columns that hold less than this share of the largest are the solver's rounding (its tolerance is below).
 _NOTHING: Final = 1e-9
-# Seconds of dual simplex / interior point on one shared core, over a line, points in the plane and arbitrary losses,
-# ε = 1 and 3: for a prior, N = 40: 0.03 / 0.1, N = 100: 0.1–0.4 / 1–3, N = 200: 0.5–4 / 4–16; for the worst case,
-# N = 40: 0.1 / 0.2, N = 100: 0.5–3 / 3–11, N = 200: 12–40 / 28 to over 60.
+# Seconds of dual simplex / interior point, one core of a busy machine, over a line, points in the plane and arbitrary
+# losses, ε = 1 and 3. For a prior, N = 40: 0.05 / 0.1–0.4, N = 100: 0.1–0.4 / 1–2, N = 200: 1–4 / 14–34. For the worst
+# case, N = 40: 0.04–0.2 / 0.2–0.5, N = 100: 0.6–3 / 3–11, N = 200: 11–39 / 28 to over 60;
+# arbitrary losses took both over 60.
 _METHOD: Final = "highs-ds"
 _OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
@@ -55,7 +57,7 @@ def optimal_matrix(
     Raises
     ------
     InputError
-        For losses or e that cannot be used.
+        For losses, e or a prior that cannot be used.
     DesignError
         For more than 400 items, e above 10^8, or when the solver gives up.
     MissingExtraError
@@ -75,7 +77,7 @@ def optimal_matrix(
     base = losses.min(axis=1)
     above = losses - base[:, None]
     scale = float(above.max())
-    weights = None if isinstance(prior, str) else np.full(size, 1 / size) if prior is None else np.asarray(prior)
+    weights = _weights(prior, size)
     if scale == 0:
         matrix = np.zeros((size, size))
         matrix[:, 0] = 1
@@ -84,6 +86,18 @@ def optimal_matrix(
         matrix = _clean(*_solve(above / scale, (base - lowest) / scale, float(e), weights), float(e))
     by_item = (matrix * losses).sum(axis=1)
     return matrix, float(by_item.max() if weights is None else weights @ by_item)
+
+
+def _weights(prior: object, size: int) -> NDArray[np.float64] | None:
+    """The prior as an array; None for the worst case."""
+    if prior is None:
+        return np.full(size, 1 / size)
+    if is_one_of(prior, ("minimax",)):
+        return None
+    if isinstance(prior, str):
+        msg = f"Expected prior as {size} probabilities, None or 'minimax', got {shown(prior)}; pass one of these."
+        raise InputError(msg)
+    return check_prior(prior, size)
 
 
 def _check(losses: object, e: object) -> NDArray[np.float64]:
