@@ -71,7 +71,7 @@ def best_anchors_on_line(size: int, e: float, prior: NDArray[np.float64] | None,
 
     >>> choice = best_anchors_on_line(100, 2.718281828459045, None, "absolute")
     >>> choice.anchors.tolist(), round(choice.loss, 3), round(choice.lower, 3)
-    ([30, 69], 21.346, 21.346)
+    ([34, 65], 21.346, 21.346)
     """
     excess, table = checked(size, e, loss)
     weights = np.full(size, 1 / size) if prior is None else np.ascontiguousarray(prior, dtype=np.float64)
@@ -90,17 +90,18 @@ class Solver(Protocol):
         """The least Σ_{a∈A} opening_a + W(A), and its A."""
 
 
-def best_anchors_of(costs: LineCosts, excess: float) -> AnchorChoice:
-    """Dinkelbach's iteration on checked arguments; excess is e^ε − 1."""
+def best_anchors_of(costs: LineCosts, excess: float, start: NDArray[np.int64] | None = None) -> AnchorChoice:
+    """Dinkelbach's iteration on checked arguments; excess is e^ε − 1, start a set that may be good already."""
     anchors = np.array([np.argmin(costs.single)], dtype=np.int64)
     theta = float(costs.single[anchors[0]])
     if excess == 0:
         # ε rounds to 0: reports say nothing, and the best constant is the best release.
         return AnchorChoice(anchors, theta, theta)
     solver, roundings = solver_for(costs, excess)
-    for start in _starts(costs, excess):
-        if (loss := costs.expected(start, excess)) < theta:
-            anchors, theta = start, loss
+    if start is None:
+        start = _coarse_anchors(costs, excess)
+    if start is not None and (loss := costs.expected(start, excess)) < theta:
+        anchors, theta = start, loss
     while True:
         cost, found = solver.solve((costs.single - theta) / excess)
         loss = costs.expected(found, excess)
@@ -112,14 +113,14 @@ def best_anchors_of(costs: LineCosts, excess: float) -> AnchorChoice:
     return AnchorChoice(anchors, theta, max(0.0, lower))
 
 
-def _starts(costs: LineCosts, excess: float) -> list[NDArray[np.int64]]:
-    """Anchors to start from: those of a coarser line, in the middle of their cells."""
+def _coarse_anchors(costs: LineCosts, excess: float) -> NDArray[np.int64] | None:
+    """The best anchors of a coarser line, in the middle of their cells; None where the line is short."""
     size = len(costs.weights)
     if size <= _LONG or costs.kind == "table":
-        return []
+        return None
     cells = np.add.reduceat(costs.weights, np.arange(0, size, _COARSER))
     coarse = best_anchors_of(LineCosts(cells, costs.kind), excess)
-    return [np.unique(np.minimum(coarse.anchors * _COARSER + _COARSER // 2, size - 1))]
+    return np.unique(np.minimum(coarse.anchors * _COARSER + _COARSER // 2, size - 1))
 
 
 def solver_for(costs: LineCosts, excess: float) -> tuple[Solver, float]:

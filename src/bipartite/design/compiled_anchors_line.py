@@ -1,7 +1,7 @@
 """The best anchors on a line for one trial loss θ, in O(N log N) machine code (numba); `anchors_line.py` says for what.
 
-f(b) = o(b) + min over a < b of f(a) + w(a, b), with o(b) the cost of opening anchor b and w(a, b) the cost of sending the
-inputs between two neighbouring anchors to the nearer one. For any prior and any loss that grows with distance,
+f(b) = o(b) + min over a < b of f(a) + w(a, b), with o(b) the cost of opening anchor b and w(a, b) the cost of sending
+the inputs between two neighbouring anchors to the nearer one. For any prior and any loss that grows with distance,
 w(a, c) + w(b, d) ≤ w(a, d) + w(b, c) for a ≤ b ≤ c ≤ d: input by input this says that min(s, t) has increasing
 differences. So once a later anchor serves better than an earlier one as the left neighbour, it does so for ever, and a
 queue of (candidate, from where on it is best) that is searched by bisection finds every f(b) [1]_.
@@ -27,8 +27,8 @@ if config.DISABLE_JIT:
     msg = "numba's compiler is switched off"
     raise ImportError(msg)
 
-# Narrow windows are summed term by term: a difference of prefix sums would cancel most where w is smallest, and
-# anchors side by side must cost exactly nothing.
+# Narrow windows are summed term by term: a difference of prefix sums cancels most where w is smallest. This shows only
+# where nearly every point is an anchor: at e^ε = 10^14 on 3·10^5 points the set found is better by 2·10^−5.
 _NARROW: Final = 8
 _SUMS: Final = types.Array(types.float64, 2, "C", readonly=True)
 _ROW: Final = types.Array(types.float64, 1, "C", readonly=True)
@@ -90,7 +90,7 @@ _cost = njit(
 )(_cost_from)
 
 
-def _solve_with_queue(
+def _solve_with_queue(  # noqa: PLR0915 (one loop, kept flat for the compiler)
     sums: Any, weights: Any, head: Any, tail: Any, opening: Any, squared: Any, centre: Any, best: Any, before: Any
 ) -> Any:
     """Fill best (f) and before (the anchor to the left, −1 for none); return (least cost, last anchor)."""

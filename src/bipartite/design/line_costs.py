@@ -34,9 +34,10 @@ class LineCosts:
 
     def __init__(self, weights: NDArray[np.float64], loss: Loss) -> None:
         self.weights = weights
-        self.kind = loss if isinstance(loss, str) else "table"
+        self.kind: Literal["absolute", "squared", "table"] = loss if isinstance(loss, str) else "table"
         steps = np.arange(len(weights), dtype=np.float64)
-        self.losses = {"absolute": steps, "squared": steps**2}.get(self.kind, steps) if isinstance(loss, str) else loss
+        formulas = {"absolute": steps, "squared": steps**2}
+        self.losses = formulas[loss] if isinstance(loss, str) else loss
         self.head = self._one_sided(weights)
         self.tail = self._one_sided(weights[::-1])[::-1].copy()
         self.single = self.head + self.tail
@@ -67,8 +68,8 @@ class LineCosts:
     def solve(self, opening: NDArray[np.float64]) -> tuple[float, NDArray[np.int64]]:
         """The least Σ_{a∈A} opening_a + W(A) of any anchor set, and the set, in O(N²) time and O(N) memory.
 
-        From left to right, f(b) = opening_b + min over a < b of f(a) + w(a, b): inputs between a and b go to a up to the
-        middle and to b from there on. Ties go to the lowest index.
+        From left to right, f(b) = opening_b + min over a < b of f(a) + w(a, b): inputs between a and b go to a up to
+        the middle and to b from there on. Ties go to the lowest index.
         """
         weights, losses = self.weights, self.losses
         size = len(weights)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.errors import DesignError, InputError, MissingExtraError, shown
+from bipartite.design.line import check_prior
+from bipartite.errors import DesignError, InputError, MissingExtraError, is_one_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
 LARGEST: Final = 400
 # The solver drops coefficients below 1e-9, and 1/E is one.
 _LARGEST_E: Final = 1e8
-# Columns that hold less than this share of the largest are the solver's rounding (its own tolerance is 1e-7).
+# Columns that hold less than this share of the largest are the solver's rounding (its tolerance is below).
 _NOTHING: Final = 1e-9
+# Seconds of dual simplex / interior point, one core of a busy machine, over a line, points in the plane and arbitrary
+# losses, ε = 1 and 3. For a prior, N = 40: 0.05 / 0.1–0.4, N = 100: 0.1–0.4 / 1–2, N = 200: 1–4 / 14–34. For the worst
+# case, N = 40: 0.04–0.2 / 0.2–0.5, N = 100: 0.6–3 / 3–11, N = 200: 11–39 / 28 to over 60;
+# arbitrary losses took both over 60.
+_METHOD: Final = "highs-ds"
+_OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 def optimal_matrix(
@@ -50,7 +57,7 @@ def optimal_matrix(
     Raises
     ------
     InputError
-        For losses or e that cannot be used.
+        For losses, e or a prior that cannot be used.
     DesignError
         For more than 400 items, e above 10^8, or when the solver gives up.
     MissingExtraError
@@ -70,7 +77,7 @@ def optimal_matrix(
     base = losses.min(axis=1)
     above = losses - base[:, None]
     scale = float(above.max())
-    weights = None if isinstance(prior, str) else np.full(size, 1 / size) if prior is None else np.asarray(prior)
+    weights = _weights(prior, size)
     if scale == 0:
         matrix = np.zeros((size, size))
         matrix[:, 0] = 1
@@ -79,6 +86,18 @@ def optimal_matrix(
         matrix = _clean(*_solve(above / scale, (base - lowest) / scale, float(e), weights), float(e))
     by_item = (matrix * losses).sum(axis=1)
     return matrix, float(by_item.max() if weights is None else weights @ by_item)
+
+
+def _weights(prior: object, size: int) -> NDArray[np.float64] | None:
+    """The prior as an array; None for the worst case."""
+    if prior is None:
+        return np.full(size, 1 / size)
+    if is_one_of(prior, ("minimax",)):
+        return None
+    if isinstance(prior, str):
+        msg = f"Expected prior as {size} probabilities, None or 'minimax', got {shown(prior)}; pass one of these."
+        raise InputError(msg)
+    return check_prior(prior, size)
 
 
 def _check(losses: object, e: object) -> NDArray[np.float64]:
@@ -153,14 +172,9 @@ def _solve(
     return result.x[:size], result.x[size : size + size * size].reshape(size, size)
 
 
-# Dual simplex against interior point, one core, |x−y| on a line and points in the plane and arbitrary losses, ε = 1 and 3.
-_METHOD: Final = "highs-ds"
-_OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-
-
 def _scipy() -> tuple[Any, Any]:
     try:
-        from scipy import optimize, sparse  # noqa: PLC0415 (an extra, and slow to import)
+        from scipy import optimize, sparse  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra, slow to import)
     except ImportError:
         msg = "The optimum needs scipy: pip install 'bipartite[optimum]'"
         raise MissingExtraError(msg) from None
@@ -170,8 +184,8 @@ def _scipy() -> tuple[Any, Any]:
 def _clean(z: NDArray[np.float64], g: NDArray[np.float64], e: float) -> NDArray[np.float64]:
     """P from the solver's answer, with its rounding taken out so that rows and ratios hold.
 
-    Dividing rows by their sums would spoil the ratios; instead each row is moved towards one of its own limits, g = 0 or
-    g = z, as far as its sum is off.
+    Dividing rows by their sums would spoil the ratios; instead each row is moved towards one of its own limits, g = 0
+    or g = z, as far as its sum is off.
     """
     z = np.where(z < _NOTHING * z.max(), 0.0, z)
     # Rows can sum to one only if 1 ≤ Σz ≤ E.

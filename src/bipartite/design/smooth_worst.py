@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from bipartite.design.minimax_line import WorstCase
@@ -20,6 +22,8 @@ _SHARPNESS: Final = tuple(20.0 * 4.0**k for k in range(6))
 _STEPS: Final = 12
 _NUDGE: Final = 1e-5  # of the line's length: for derivatives by differences
 _HALVINGS: Final = 20
+# Newton's matrix is often singular: few points count, and the absolute loss has no curvature of its own.
+_DAMPING: Final = 1e-3
 
 
 def even_anchors(worst: WorstCase, count: int) -> NDArray[np.float64]:
@@ -53,7 +57,9 @@ def even_anchors(worst: WorstCase, count: int) -> NDArray[np.float64]:
     return np.concatenate([best, middle, 1 - best[::-1]]) * length
 
 
-def _newton(by_point, left: NDArray[np.float64], sharpness: float) -> NDArray[np.float64] | None:
+def _newton(
+    by_point: Callable[[NDArray[np.float64]], NDArray[np.float64]], left: NDArray[np.float64], sharpness: float
+) -> NDArray[np.float64] | None:
     """One step that lowers the smooth maximum, or None where there is none."""
     values = by_point(left)
     slopes = (by_point(left + _NUDGE * np.eye(len(left))) - values).T / _NUDGE
@@ -62,11 +68,11 @@ def _newton(by_point, left: NDArray[np.float64], sharpness: float) -> NDArray[np
     shares = np.exp(sharpness * (values - smooth))
     gradient = slopes.T @ shares
     curvature = sharpness * ((slopes.T * shares) @ slopes - np.outer(gradient, gradient))
-    curvature += (1e-6 + 1e-3 * np.trace(curvature) / len(left)) * np.eye(len(left))
+    curvature += (1e-6 + _DAMPING * np.trace(curvature) / len(left)) * np.eye(len(left))
     step = -np.linalg.solve(curvature, gradient)
     for _ in range(_HALVINGS):
         moved = left + step
-        if moved[0] >= 0 and moved[-1] <= 0.5 and (np.diff(moved) > 0).all():
+        if moved[0] >= 0 and 2 * moved[-1] <= 1 and (np.diff(moved) > 0).all():
             values = by_point(moved)
             top = values.max()
             if top + np.log(np.exp(sharpness * (values - top)).sum()) / sharpness < smooth - 1e-12:
