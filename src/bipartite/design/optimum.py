@@ -28,7 +28,8 @@ _NOTHING: Final = 1e-9
 # case, N = 40: 0.04–0.2 / 0.2–0.5, N = 100: 0.6–3 / 3–11, N = 200: 11–39 / 28 to over 60;
 # arbitrary losses took both over 60.
 _METHOD: Final = "highs-ds"
-_OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+# A quarter of an hour is more than anyone waits for; then the message says what to use instead.
+_OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 900.0}
 
 
 def optimal_matrix(
