@@ -67,6 +67,13 @@ class BRR(Mechanism):
     ε-LDP for each report: Pr[y|x] ≤ e\ :sup:`ε`\ ·Pr[y|x'] for all values x, x' and reports y, in exact arithmetic over
     whole-number tickets (:func:`bipartite.verify`). The realised ε lies below ε by at most min(10\ :sup:`−6`, ε/1000).
 
+    Notes
+    -----
+    On a line, with ȳ and v the mean and the variance of all outputs and z̄(x), u(x) those of the near outputs of x, a
+    report has the mean ȳ + (p − q)·m·(z̄(x) − ȳ): biased towards the middle of the outputs. Padded edges make
+    z̄(x) = x, so the bias is a known straight line, which an estimator takes out. The variance given x is
+    (1 − s)·v + s·u(x) + s(1 − s)·(z̄(x) − ȳ)² with s = (p − q)·m.
+
     Reference
     ---------
     Zhang, Zhu, Chen, Hu: *Bipartite Randomized Response Mechanism for Local Differential Privacy* (2026), section 3 and
