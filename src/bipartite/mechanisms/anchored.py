@@ -146,8 +146,8 @@ class Anchored(Mechanism):
     def gap(self) -> float | None:
         """How far above the best possible release this one is at most, as a share of it: 0.004 is 0.4 %, 0 is optimal.
 
-        ``(achieved_loss − lower_bound)/abs(lower_bound)``, for the prior and loss that it was designed for. None where anchors
-        were given or came from a spec.
+        ``(achieved_loss − lower_bound)/abs(lower_bound)``, for the prior and loss that it was designed for. None where
+        anchors were given or came from a spec.
         """
         if self.achieved_loss is None or self.lower_bound is None:
             return None
