@@ -35,6 +35,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bipartite.design.anchor_cells import Cells
     from bipartite.design.anchor_losses import AnchorLosses, Reals, Wholes
     from bipartite.design.anchors_search import Assignment
 
@@ -44,8 +45,12 @@ _COLUMNS: Final = 400
 # A step length that brought nothing for so many steps is shortened by this.
 _VAIN: Final = 10
 _SHORTEN: Final = 0.7
-# Closer than this part of the loss is close enough.
-ENOUGH: Final = 1e-4
+# Every so many steps all those columns are looked at, in between only those that lack less than this part of their price.
+_LOOK_AGAIN: Final = 6
+_FAR: Final = 0.3
+# Passes end when so many in a row closed less than this part of the gap.
+_VAIN_PASSES: Final = 2
+_WORTH: Final = 0.1
 _HALVINGS: Final = 60
 # Roundings of a term besides those of the sum, in units of 2^−52.
 _ROUNDINGS: Final = 16
@@ -60,7 +65,6 @@ class Priced:
     """The certified bound."""
     excess: Reals
     """gain_y − c(λ_y − θ): what each column has too much at the present θ."""
-    totals: Reals
 
 
 def bound_of(losses: AnchorLosses, cost: float, levels: Reals) -> tuple[float, Reals, Reals]:
@@ -92,9 +96,8 @@ def _largest(mean: float, thresholds: Reals, cost: float) -> float:
 
 def paid_levels(state: Assignment, theta: float) -> Reals:
     """Levels that pay for each anchor: its items raised to one water level, none above its second nearest anchor."""
-    anchors = np.array(state.anchors)
-    group = np.searchsorted(anchors, state.near)
-    prior, count = state.losses.prior, len(anchors)
+    group = state.positions()
+    prior, count = state.losses.prior, len(state.totals)
     needed = np.maximum(state.cost * (np.array([state.totals[y] for y in state.anchors]) - theta), 0.0)
     mass = np.maximum(np.bincount(group, prior, minlength=count), np.finfo(float).tiny)
     below = np.full(count, float(state.low.min()))
@@ -109,67 +112,78 @@ def paid_levels(state: Assignment, theta: float) -> Reals:
 
 
 def certify(
-    state: Assignment, cells: Wholes, passes: int, progress: Callable[[float], None] | None = None
+    state: Assignment, cells: Cells, passes: int, enough: float, progress: Callable[[float], None] | None = None
 ) -> tuple[float, Reals]:
     """A certified lower bound for every ε-LDP release, and the levels that prove it.
 
     Parameters
     ----------
     cells
-        A number an item of the domain: of the columns in one cell, only the one with the most excess is looked at.
+        Of the columns in one cell, only the one with the most excess is looked at.
     passes
         How many passes over all pairs may be made.
+    enough
+        Closer than this part of the loss is close enough.
     """
     theta = state.value
-    priced = _price(state, theta, paid_levels(state, theta))
-    best = priced
-    columns = _columns_of(state, priced, cells, np.zeros(0, dtype=np.int64))
+    scale = theta - state.losses.floor
+    columns = np.unique(np.concatenate([state.anchors, cells.sites]))
+    start = paid_levels(state, theta)
+    levels = _ascend(state, theta, columns, start, enough * scale)
+    best = priced = _price(state, theta, levels)
+    vain = 0
     for done in range(1, passes):
         if progress is not None:
             progress(done / passes)
-        if theta - best.lower <= ENOUGH * (theta - state.losses.floor):
+        gap = theta - best.lower
+        if gap <= enough * scale or vain >= _VAIN_PASSES:
             break
-        levels = _ascend(state, theta, columns, priced.totals[columns], best.levels)
+        columns = _columns_of(state, priced, cells, columns)
+        levels = _ascend(state, theta, columns, best.levels, enough * scale)
         priced = _price(state, theta, levels)
         if priced.lower > best.lower:
             best = priced
-        columns = _columns_of(state, priced, cells, columns)
+        vain = 0 if gap - (theta - best.lower) > _WORTH * gap else vain + 1
     return min(best.lower, theta), best.levels
 
 
 def _price(state: Assignment, theta: float, levels: Reals) -> Priced:
     lower, totals, gains = bound_of(state.losses, state.cost, levels)
-    return Priced(levels, lower, gains - state.cost * (totals - theta), totals)
+    return Priced(levels, lower, gains - state.cost * (totals - theta))
 
 
-def _columns_of(state: Assignment, priced: Priced, cells: Wholes, before: Wholes) -> Wholes:
+def _columns_of(state: Assignment, priced: Priced, cells: Cells, before: Wholes) -> Wholes:
     """The columns to look at: the anchors, the worst column of each of the worst cells, and those that still matter."""
-    order = np.lexsort((-priced.excess, cells))
-    first = order[np.flatnonzero(np.diff(cells[order], prepend=-1))]
+    order = np.lexsort((-priced.excess, cells.of))
+    first = order[np.flatnonzero(np.diff(cells.of[order], prepend=-1))]
     worst = first[np.argsort(-priced.excess[first], kind="stable")[:_COLUMNS]]
     kept = before[np.argsort(-priced.excess[before], kind="stable")[:_COLUMNS]]
     return np.unique(np.concatenate([state.anchors, worst, kept]))
 
 
-def _ascend(state: Assignment, theta: float, columns: Wholes, totals: Reals, levels: Reals) -> Reals:
+def _ascend(state: Assignment, theta: float, columns: Wholes, levels: Reals, enough: float) -> Reals:
     """Polyak steps that look at some columns; the best levels on the way."""
     losses = state.losses
-    bars = state.cost * (totals - theta)
-    best, best_levels, step, vain = -np.inf, levels, 1.0, 0
-    for _ in range(_STEPS):
-        excess = losses.sweep(columns, levels).gains - bars
-        over = excess > 0
+    best, best_levels, length, vain = -np.inf, levels, 1.0, 0
+    excess, bars = np.zeros(len(columns)), np.zeros(len(columns))
+    for step in range(_STEPS):
+        # Columns that are far from too much are looked at now and then only.
+        live = np.arange(len(columns)) if step % _LOOK_AGAIN == 0 else np.flatnonzero(excess > -_FAR * bars)
+        found = losses.sweep(columns[live], levels)
+        bars[live] = state.cost * np.maximum(found.totals - theta, 0.0)
+        excess[live] = found.gains - state.cost * (found.totals - theta)
+        over = live[excess[live] > 0]
         value = float(losses.prior @ levels) - float(excess[over].sum())
         vain += 1
         if value > best:
             best, best_levels, vain = value, levels, 0
         elif vain >= _VAIN:
-            step, vain = step * _SHORTEN, 0
-        if theta - value <= ENOUGH * (theta - losses.floor) / 2:
+            length, vain = length * _SHORTEN, 0
+        if theta - value <= enough / 2:
             break
-        direction = 1.0 - losses.served(columns[over], np.ones(int(over.sum())), levels)
-        length = float(losses.prior @ direction**2)
-        if length == 0:
+        direction = 1.0 - losses.served(columns[over], np.ones(len(over)), levels)
+        square = float(losses.prior @ direction**2)
+        if square == 0:
             break
-        levels = levels + step * (theta - value) / length * direction
+        levels = levels + length * (theta - value) / square * direction
     return best_levels

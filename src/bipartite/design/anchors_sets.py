@@ -14,7 +14,7 @@ from bipartite.design.anchor_cells import cells_of
 from bipartite.design.anchor_choice import AnchorChoice
 from bipartite.design.anchor_losses import AnchorLosses
 from bipartite.design.anchors_bound import certify
-from bipartite.design.anchors_search import Assignment, exhaustive, grow, improve
+from bipartite.design.anchors_search import Assignment, exhaustive, improve, local_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,12 @@ _LEAST_NEIGHBOURS: Final = 8
 _MOST_NEIGHBOURS: Final = 96
 _ROUNDS: Final = 30
 # Losses that passes over all pairs may read in all when certifying, and at most and least so many passes.
-_LOSSES_TO_CERTIFY: Final = 3e8
+_LOSSES_TO_CERTIFY: Final = 5e7
 _PASSES: Final = (4, 30)
+# A certified gap below this part of the loss is small enough, on small and on large sets.
+_ENOUGH: Final = (1e-3, 5e-3)
+# The part of the time that the search takes on large sets, roughly.
+_SEARCHED: Final = 0.2
 # The smallest E − 1 that is told from zero.
 _LEAST_EXCESS: Final = 2.0**-52
 
@@ -72,19 +76,18 @@ def best_anchors_of_set(
     """
     losses = AnchorLosses(domain, prior, loss)
     cost = cost_of(e)
+    told = progress or (lambda _: None)
+    cells = cells_of(losses, _SITES)
     if losses.size <= EXHAUSTIVE_TO:
         state = Assignment(losses, cost, exhaustive(losses, cost))
-        return _choice(state, certify(state, np.arange(losses.size), _PASSES[1])[0])
-    cells, sites = cells_of(losses, _SITES)
-    state = search(losses, cost, sites)
-    if progress is not None:
-        progress(0.1)
+    else:
+        state = search(losses, cost, cells.sites)
+    told(_SEARCHED)
     passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
-    told = None if progress is None else (lambda part: progress(0.1 + 0.9 * part))
-    lower, _ = certify(state, cells, passes, told)
-    if progress is not None:
-        progress(1.0)
-    return _choice(state, lower)
+    enough = _ENOUGH[0] if losses.size <= _ALL_SITES_TO else _ENOUGH[1]
+    lower, _ = certify(state, cells, passes, enough, lambda part: told(_SEARCHED + (1 - _SEARCHED) * part))
+    told(1.0)
+    return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
 
 
 def cost_of(e: float) -> float:
@@ -92,17 +95,14 @@ def cost_of(e: float) -> float:
     return 1 / max(e - 1, _LEAST_EXCESS)
 
 
-def _choice(state: Assignment, lower: float) -> AnchorChoice:
-    return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
-
-
 def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
     """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours."""
-    state = grow(losses, cost, sites)
-    if losses.size <= _ALL_SITES_TO or losses.vectors is None:
+    state = local_search(losses, cost, sites)
+    if len(sites) == losses.size:
+        return state
+    if losses.size <= _ALL_SITES_TO:
         improve(state, np.arange(losses.size))
         return state
-    improve(state, sites)
     for _ in range(_ROUNDS):
         before = state.value
         improve(state, _neighbours(state))
