@@ -36,7 +36,8 @@ def cells_of(losses: AnchorLosses, count: int) -> Cells:
     # Points without mass can still be reported: they weigh a little.
     mass = np.full(size, _LITTLE / size)
     mass[losses.items] += losses.prior
-    cells, sites = np.zeros(size, dtype=np.int64), []
+    cells = np.zeros(size, dtype=np.int64)
+    sites: list[int] = []
     waiting = [(everyone, count)]
     while waiting:
         members, share = waiting.pop()

@@ -6,10 +6,11 @@ how much of a level w_x the items that lie nearer than it leave over, Σ_x π_x 
 
 from __future__ import annotations
 
+import copy
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -84,10 +85,8 @@ class AnchorLosses:
         compiled: bool | None = None,
     ) -> None:
         self.size = len(domain)
-        weights = np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64)
-        self.items: Wholes = np.flatnonzero(weights > 0)
-        self.prior: Reals = weights[self.items] / weights.sum()
         self._loss = loss
+        self._weigh(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
         self.vectors: Reals | None = None
         self._matrix: Reals | None = None
         if isinstance(domain, Points) and domain.metric != "callable":
@@ -95,16 +94,34 @@ class AnchorLosses:
             # Whole numbers below 2^53: their differences, squares and sums are exact in doubles.
             self.vectors = np.ascontiguousarray(domain.order.vectors.T, dtype=np.float64)  # type: ignore[union-attr]
             self.least = float(self._of_distances(np.zeros(1))[0])
-            self.floor = self.least
             self.error = _LAST_BITS
         else:
-            matrix = domain.loss_matrix() if domain._losses is None else domain._losses  # type: ignore[attr-defined]  # noqa: SLF001
-            self._matrix = matrix if loss is None else np.ascontiguousarray(loss(matrix), dtype=np.float64)
+            held = getattr(domain, "_losses", None)
+            matrix = domain.loss_matrix() if held is None else held  # read in place
+            self._matrix = np.ascontiguousarray(matrix if loss is None else loss(matrix), dtype=np.float64)
             self.symmetric = bool((self._matrix == self._matrix.T).all())
             self.least = float(self._matrix.min())
-            self.floor = float(self.prior @ self._matrix.min(axis=1)[self.items])
             self.error = 0.0
-        self._kernels = self._load() if compiled or (compiled is None and self.size >= COMPILE_FROM) else None
+        self._kernels: Any = self._load() if compiled or (compiled is None and self.size >= COMPILE_FROM) else None
+
+    def _weigh(self, weights: Reals) -> None:
+        self.items: Wholes = np.flatnonzero(weights > 0)
+        # Scaled first: weights near the largest double have no sum.
+        weights = weights[self.items] / weights.max()
+        self.prior: Reals = weights / weights.sum()
+
+    def with_prior(self, prior: Reals) -> AnchorLosses:
+        """The same losses under another prior."""
+        other = copy.copy(self)
+        other._weigh(prior)  # noqa: SLF001 (a copy of itself)
+        return other
+
+    @property
+    def floor(self) -> float:
+        """A mean loss that nothing is below: every item gets its best report."""
+        if self._matrix is None:
+            return self.least
+        return float(self.prior @ self._matrix.min(axis=1)[self.items])
 
     @property
     def compiled(self) -> bool:
@@ -117,9 +134,8 @@ class AnchorLosses:
         if self._matrix is not None:
             chosen: Reals = self._matrix[np.ix_(items, columns)]
             return chosen
-        assert self.vectors is not None
         distances = np.zeros((len(items), len(columns)))
-        for axis in self.vectors:
+        for axis in cast("Reals", self.vectors):
             difference = np.subtract.outer(axis[items], axis[columns])
             distances += np.abs(difference) if self._metric == "manhattan" else difference * difference
         return self._of_distances(distances)
@@ -188,7 +204,6 @@ class AnchorLosses:
         source = self._source(self.items[order])
         high = groups.high[order] if len(groups.refunds) else groups.high
         arguments = (self.prior[order], low[order], high, groups.starts, groups.refunds)
-        assert self._kernels is not None
         kernels = self._kernels
 
         def part(start: int, stop: int) -> None:

@@ -10,19 +10,19 @@ t_xy ≥ π_x (w_x − L_xy), the column z_y for Σ_x π_x w_x + (E−1) Σ_x t_
 
     gain_y(w) = Σ_x π_x (w_x − L_xy)⁺,    T_y(w) = λ_y − gain_y(w)/c,    W(w) = Σ_x π_x w_x,
 
-any w with W ≤ T_y for all y proves that nothing has a loss below W. Where w is no such point, two ways repair it. Lowering
-all w by W − min T lowers W by that and no T: nothing is below min(W, min_y T_y). And lowering w only where a gain is too
-large costs W no more than what is too much: for a trial loss θ, nothing is below θ if W − Σ_y (gain_y − c(λ_y − θ))⁺ ≥ θ.
+any w with W ≤ T_y for all y proves that nothing has a loss below W. Any other w can be repaired in two ways.
+Lowering all w by W − min T lowers W by that and no T: nothing is below min(W, min_y T_y). Or lower w only where a gain
+is too large, which costs W no more than the excess: nothing is below θ if W − Σ_y (gain_y − c(λ_y − θ))⁺ ≥ θ.
 The largest such θ is
 
-    bound(w) = min over k of (W + c·(sum of the k smallest T_y)) / (1 + c·k),
+    bound(w) = min over k ≥ 0 of (W + c·(sum of the k smallest T_y)) / (1 + c·k).
 
-which is never below the first form: if θ = min(W, min T), no gain is too large. This holds for any w at all.
+It is never below the first form, since at θ = min(W, min T) no gain is too large. This holds for any w at all.
 
 **Finding w.** W − Σ_y (gain_y − c(λ_y − θ))⁺ is concave in w. With θ the loss of the anchors found, it is raised by
 subgradient steps of Polyak's length, since its best value is nearly θ. At a whole-number optimum w_x lies between the
-losses to the nearest and the second nearest anchor and each anchor is just paid for, gain_a = c(λ_a − θ), which gives the
-start. Only few y are ever too much, so steps look at some columns, and passes over all of them say which.
+losses to the nearest and the second nearest anchor and each anchor is just paid for, gain_a = c(λ_a − θ), which gives
+the start. Only few y are ever too much, so steps look at some columns, and passes over all of them say which.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _COLUMNS: Final = 400
 # A step length that brought nothing for so many steps is shortened by this.
 _VAIN: Final = 10
 _SHORTEN: Final = 0.7
-# Every so many steps all those columns are looked at, in between only those that lack less than this part of their price.
+# Every so many steps all those columns are looked at, between only those that lack less than this part of their price.
 _LOOK_AGAIN: Final = 6
 _FAR: Final = 0.3
 # Passes end when so many in a row closed less than this part of the gap.

@@ -1,7 +1,7 @@
 """Anchors with a small expected loss: exhaustively for few items, else by local search.
 
-With c = 1/(E−1) the loss of anchors A is F(A) = (Σ_x π_x min_{a∈A} L(x, a) + c·Σ_{a∈A} λ_a) / (1 + c·|A|). Everything is
-written with c, which is small where E is beyond what a double can square.
+With c = 1/(E−1) the loss of anchors A is F(A) = (Σ_x π_x min_{a∈A} L(x, a) + c·Σ_{a∈A} λ_a) / (1 + c·|A|), where
+λ_a = Σ_x π_x L(x, a). Everything is written with c, so that nothing overflows where E is large.
 """
 
 from __future__ import annotations
@@ -154,18 +154,17 @@ class Moves:
             self.drops = (numerator + rise - cost * totals) / (1 + cost * (count - 1))
 
 
-def exhaustive(losses: AnchorLosses, cost: float) -> list[int]:
-    """The best anchors of all sets of items."""
+def exhaustive(losses: AnchorLosses, cost: float, *, worst: bool = False) -> list[int]:
+    """The best anchors of all sets of items: for the mean over the prior or, if `worst`, for the worst item."""
     table = losses.table(losses.items, np.arange(losses.size))
-    totals = losses.prior @ table
     best, chosen = np.inf, [0]
     for count in range(1, losses.size + 1):
         sets = np.array(list(combinations(range(losses.size), count)))
-        nearest = table[:, sets].min(axis=2)
-        values = (losses.prior @ nearest + cost * totals[sets].sum(axis=1)) / (1 + cost * count)
+        means = (table[:, sets].min(axis=2) + cost * table[:, sets].sum(axis=2)) / (1 + cost * count)
+        values = means.max(axis=0) if worst else losses.prior @ means
         at = int(values.argmin())
         # More anchors must gain more than rounding does.
-        if values[at] < best - _GAIN * abs(best) or count == 1:
+        if count == 1 or values[at] < best - _GAIN * abs(best):
             best, chosen = float(values[at]), sets[at].tolist()
     return chosen
 

@@ -91,7 +91,7 @@ def best_anchors_of_set(
 
 
 def cost_of(e: float) -> float:
-    """c = 1/(E−1)."""
+    """The cost of an anchor in the units of the search, c = 1/(E−1)."""
     return 1 / max(e - 1, _LEAST_EXCESS)
 
 
