@@ -140,18 +140,17 @@ def test_points_are_near_the_linear_programme_and_the_bound_is_below_it(case):
     assert choice.loss - choice.lower >= (choice.loss - optimum) - 1e-7 * optimum
 
 
-def test_the_bound_is_below_the_programme_where_anchors_are_not_the_best_release():
-    rng = np.random.default_rng(7)
-    gaps = []
-    for case in range(12):
-        loss, prior = arbitrary(rng, 14, case % 3), rng.dirichlet(np.ones(14))
-        e = float(np.exp(rng.uniform(1, 4)))
-        choice = best_anchors_of_set(Items(None, loss=loss), e, prior)
-        optimum = least_of_any_release(loss, e, prior)
-        assert choice.lower <= optimum + 1e-7 * np.abs(loss).max()
-        assert choice.loss >= optimum - 1e-7 * np.abs(loss).max()
-        gaps.append(choice.loss - optimum)
-    assert max(gaps) > 1e-4  # the test would not notice a bound that is merely the loss if all gaps were zero
+@pytest.mark.parametrize("line", [(7, {0, 1, 3}), (13, {0, 1, 3, 9}), (21, {0, 1, 4, 14, 16})])
+def test_the_bound_is_below_the_programme_where_anchors_are_not_the_best_release(line):
+    # Points and lines of a projective plane: reporting a line costs the points that are not on it. A release that
+    # spreads over all lines is better than any anchors.
+    size, differences = line
+    loss = np.array([[float((y - x) % size not in differences) for y in range(size)] for x in range(size)])
+    prior = np.full(size, 1 / size)
+    choice = best_anchors_of_set(Items(None, loss=loss), 6.0, prior)
+    optimum = least_of_any_release(loss, 6.0, prior)
+    assert choice.loss > optimum * 1.05
+    assert optimum * 0.98 < choice.lower <= optimum * (1 + 1e-7)
 
 
 @st.composite
@@ -212,7 +211,8 @@ def test_machine_code_sums_what_numpy_sums(kind, loss):
     for groups in (None, state.groups()):
         one, other = (each.sweep(sites, state.low, groups) for each in (compiled, plain))
         for name in ("totals", "gains", "swaps"):
-            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-9)
+            scale = 1e-9 * np.abs(other.totals).max()
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=scale)
     weights, levels = rng.random(500), state.low * 1.3 + 0.01
     one, other = (each.served(sites, weights, levels) for each in (compiled, plain))
     # A loss at its level may fall on either side.
@@ -243,15 +243,14 @@ def test_without_numba_the_same_question_is_answered(monkeypatch):
 def test_the_arc_is_as_exact_as_it_says():
     from bipartite.design import compiled_anchors
 
-    z = np.concatenate([np.linspace(0, 1, 20_001), np.geomspace(1e-16, 1, 2_000), 1 - np.geomspace(1e-16, 1, 2_000)])
+    z = np.concatenate([np.linspace(0, 1, 801), np.geomspace(1e-16, 1, 200), 1 - np.geomspace(1e-16, 1, 200)])
     found = np.empty_like(z)
     compiled_anchors.arcs(z, found)
-    expected = np.arcsin(np.sqrt(z))
-    inside = (z > 0) & (z < 1)
-    assert np.abs(found[inside] / expected[inside] - 1).max() < compiled_anchors.ARC_ERROR / 5
-    assert found[z == 0].max() == 0 and np.allclose(found[z == 1], np.pi / 2, rtol=1e-15)
-    for at in range(1, 20_000, 501):
-        assert float(mpmath.asin(mpmath.sqrt(z[at]))) == pytest.approx(found[at], rel=compiled_anchors.ARC_ERROR / 5)
+    with mpmath.workdps(40):
+        exact = np.array([float(mpmath.asin(mpmath.sqrt(mpmath.mpf(each)))) for each in z])
+    assert (np.abs(found - exact) <= compiled_anchors.ARC_ERROR / 5 * exact).all()
+    # What the domain computes from the same chord.
+    assert (np.abs(found - np.arcsin(np.sqrt(z))) <= compiled_anchors.LOSS_ERROR * exact).all()
 
 
 def test_a_loss_is_read_with_the_truth_in_the_row():
@@ -274,7 +273,7 @@ def test_a_similarity_is_a_negative_loss_and_rows_may_be_shifted(size):
     assert one.anchors.tolist() == other.anchors.tolist()
     assert other.loss == pytest.approx(one.loss - prior @ shift, abs=1e-12)
     assert other.lower <= other.loss
-    assert other.loss - other.lower == pytest.approx(one.loss - one.lower, abs=2e-3 * one.loss)
+    assert other.loss - other.lower == pytest.approx(one.loss - one.lower, abs=0.01 * one.loss)
 
 
 def test_items_without_mass_do_not_count_but_may_be_reported():
@@ -343,7 +342,9 @@ def test_cities_have_a_small_certified_gap_at_every_epsilon():
 def test_thousands_of_points_need_no_table_of_pairs():
     rng = np.random.default_rng(6)
     size = 5000
-    points = Points(np.column_stack([rng.normal(20, 20, size).clip(-89, 89), rng.uniform(-180, 180, size)]), "haversine")
+    points = Points(
+        np.column_stack([rng.normal(20, 20, size).clip(-89, 89), rng.uniform(-180, 180, size)]), "haversine"
+    )
     done = []
     AnchorLosses(points, None)  # compiled before memory is measured
     tracemalloc.start()

@@ -222,7 +222,7 @@ class AnchorLosses:
             return None
         if self._matrix is None and self._metric == "haversine":
             # A square doubles a relative error.
-            self.error = compiled_anchors.ARC_ERROR * (1 if self._loss is None else 2)
+            self.error = compiled_anchors.LOSS_ERROR * (1 if self._loss is None else 2)
         return compiled_anchors
 
     def _source(self, items: Wholes) -> tuple[Any, ...]:

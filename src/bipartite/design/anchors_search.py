@@ -30,6 +30,9 @@ _PATIENCE: Final = (1.25, 3)
 # The best few moves of a pass are tried again one after the other before the next pass.
 _RETRIED: Final = 24
 _SHORT: Final = 2**16
+# Fresh starts on small sets, and how many losses each may be worth.
+_KICKS: Final = 12
+_LOSSES_TO_KICK: Final = 5e5
 # So many of the best numbers of anchors are improved further.
 _FINALISTS: Final = 3
 
@@ -70,6 +73,11 @@ class Assignment:
     def value(self) -> float:
         """F of the anchors."""
         return float(self.numerator / (1 + self.cost * len(self.totals)))
+
+    @property
+    def rank(self) -> float:
+        """To choose among anchors: their loss, and for equal losses the fewer."""
+        return self.value + _tolerance(self) * len(self.totals)
 
     def add(self, y: int) -> None:
         """One anchor more."""
@@ -172,7 +180,7 @@ def exhaustive(losses: AnchorLosses, cost: float, *, worst: bool = False) -> lis
 def local_search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
     """Anchors among these sites that no insertion, drop or exchange improves, nor one more or one less and these."""
     found = [improved(each, sites) for each in grow(losses, cost, sites)]
-    return shaken(min(found, key=lambda state: state.value), sites)
+    return _kicked(shaken(min(found, key=lambda each: each.rank), sites), sites)
 
 
 def improved(state: Assignment, sites: Wholes) -> Assignment:
@@ -196,10 +204,29 @@ def shaken(state: Assignment, sites: Wholes) -> Assignment:
             other.remove(int(moves.anchors[moves.drops.argmin()]))
             improve(other, sites, resize=False)
             others.append(improved(other, sites))
-        best = min(others, key=lambda each: each.value)
+        best = min(others, key=lambda each: each.rank)
         if not best.value < _bar(state):
             return state
         state = best
+
+
+def _kicked(state: Assignment, sites: Wholes) -> Assignment:
+    """Replace some anchors by any sites and improve again: on small sets, where it costs little and finds more."""
+    kicks = min(_KICKS, int(_LOSSES_TO_KICK / (len(sites) * len(state.losses.items))))
+    # Anchors are public and are the same for everybody: the generator is only there to look elsewhere.
+    generator = np.random.default_rng(0)
+    for _ in range(kicks):
+        other = state.copy()
+        leaving = generator.permutation(state.anchors)[: generator.integers(1, len(state.totals) + 1)]
+        coming = generator.permutation(sites)[: generator.integers(1, len(leaving) + 2)]
+        for y in coming[~other.chosen(coming)]:
+            other.add(int(y))
+        for y in leaving[: len(other.totals) - 1]:
+            other.remove(int(y))
+        improve(other, sites)
+        if other.value < _bar(state):
+            state = other
+    return state
 
 
 def grow(losses: AnchorLosses, cost: float, sites: Wholes) -> list[Assignment]:
@@ -213,7 +240,7 @@ def grow(losses: AnchorLosses, cost: float, sites: Wholes) -> list[Assignment]:
         if count <= _EVERY_COUNT or count >= milestone:
             milestone = count * _NEXT_COUNT
             moves = improve(state, sites, resize=False)
-            best = sorted([*best, state.copy()], key=lambda each: each.value)[:_FINALISTS]
+            best = sorted([*best, state.copy()], key=lambda each: each.rank)[:_FINALISTS]
             if count > _PATIENCE[0] * len(best[0].totals) + _PATIENCE[1]:
                 return best
         if count == len(sites):
@@ -270,5 +297,9 @@ def _step(state: Assignment, moves: Moves, *, resize: bool) -> bool:
 
 def _bar(state: Assignment) -> float:
     """What a better loss is below."""
+    return state.value - _tolerance(state)
+
+
+def _tolerance(state: Assignment) -> float:
     value = state.value
-    return value - _GAIN * max(abs(value), abs(value - state.losses.least))
+    return _GAIN * max(abs(value), abs(value - state.losses.least))

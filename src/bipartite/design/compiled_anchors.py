@@ -22,9 +22,12 @@ EUCLIDEAN, MANHATTAN, HAVERSINE, MATRIX = 0, 1, 2, 3
 _TOGETHER: Final = 8
 # Items worked on together: 8 columns of 512 losses stay in the first cache.
 _TILE: Final = 512
-# asin(√z)/√z on [0, 1/2] as a polynomial in z, by Chebyshev interpolation: off by less than 1e-11 of itself.
-# Larger z go through asin(√z) = π/2 − asin(√(1−z)); the library's asin takes ten times as long.
+# asin(√z)/√z on [0, 1/2] as a polynomial in z, by Chebyshev interpolation: off by less than 1e-11 of itself. Larger z go
+# through asin(√z) = π/2 − asin(√(1−z)). One square root, no branch, so vector instructions do it.
 ARC_ERROR: Final = 1e-10
+# The domain's own losses take asin of a rounded root, which near the antipodes is off by √(2·2^−53): losses of the two
+# differ by less than this part.
+LOSS_ERROR: Final = 2e-8
 _C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11 = (
     0.999999999994685,
     0.16666666972322858,
