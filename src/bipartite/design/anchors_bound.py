@@ -20,7 +20,7 @@ The largest such θ is
 It is never below the first form, since at θ = min(W, min T) no gain is too large. This holds for any w at all.
 
 **Finding w.** W − Σ_y (gain_y − c(λ_y − θ))⁺ is concave in w. With θ the loss of the anchors found, it is raised by
-subgradient steps of Polyak's length, since its best value is nearly θ. At a whole-number optimum w_x lies between the
+subgradient steps of Polyak's length, since its best value is nearly θ; where it is not, a lower θ is aimed at. At a whole-number optimum w_x lies between the
 losses to the nearest and the second nearest anchor and each anchor is just paid for, gain_a = c(λ_a − θ), which gives
 the start. Only few y are ever too much, so steps look at some columns, and passes over all of them say which.
 """
@@ -48,9 +48,9 @@ _SHORTEN: Final = 0.7
 # Every so many steps all those columns are looked at, between only those that lack less than this part of their price.
 _LOOK_AGAIN: Final = 6
 _FAR: Final = 0.3
-# Passes end when so many in a row closed less than this part of the gap.
-_VAIN_PASSES: Final = 2
+# A pass that closed less than this part of the gap was in vain; it ends with this part of all passes in vain.
 _WORTH: Final = 0.1
+_VAIN_PASSES: Final = 0.4
 _HALVINGS: Final = 60
 # Roundings of a term besides those of the sum, in units of 2^−52.
 _ROUNDINGS: Final = 16
@@ -125,26 +125,26 @@ def certify(
     enough
         Closer than this part of the loss is close enough.
     """
-    theta = state.value
-    scale = theta - state.losses.floor
+    value = state.value
+    close = enough * (value - state.losses.floor)
     columns = np.unique(np.concatenate([state.anchors, cells.sites]))
-    start = paid_levels(state, theta)
-    levels = _ascend(state, theta, columns, start, enough * scale)
-    best = priced = _price(state, theta, levels)
-    vain = 0
+    best = priced = _price(state, value, _ascend(state, value, columns, paid_levels(state, value), close))
+    # Where anchors are not the best release their loss is out of reach, and aiming at it leads nowhere: aim lower.
+    aim, vain = value, 0
     for done in range(1, passes):
         if progress is not None:
             progress(done / passes)
-        gap = theta - best.lower
-        if gap <= enough * scale or vain >= _VAIN_PASSES:
+        gap = aim - best.lower
+        if value - best.lower <= close or vain > max(1, passes * _VAIN_PASSES):
             break
         columns = _columns_of(state, priced, cells, columns)
-        levels = _ascend(state, theta, columns, best.levels, enough * scale)
-        priced = _price(state, theta, levels)
-        if priced.lower > best.lower:
-            best = priced
-        vain = 0 if gap - (theta - best.lower) > _WORTH * gap else vain + 1
-    return min(best.lower, theta), best.levels
+        priced = _price(state, aim, _ascend(state, aim, columns, best.levels, close))
+        best = max(best, priced, key=lambda each: each.lower)
+        if aim - best.lower > (1 - _WORTH) * gap:
+            aim, vain = (aim + best.lower) / 2, vain + 1
+        elif aim < value and aim - best.lower <= close:
+            aim = (value + aim) / 2
+    return min(best.lower, value), best.levels
 
 
 def _price(state: Assignment, theta: float, levels: Reals) -> Priced:

@@ -22,8 +22,8 @@ EUCLIDEAN, MANHATTAN, HAVERSINE, MATRIX = 0, 1, 2, 3
 _TOGETHER: Final = 8
 # Items worked on together: 8 columns of 512 losses stay in the first cache.
 _TILE: Final = 512
-# asin(√z)/√z on [0, 1/2] as a polynomial in z, by Chebyshev interpolation: off by less than 1e-11 of itself. Larger z go
-# through asin(√z) = π/2 − asin(√(1−z)). One square root, no branch, so vector instructions do it.
+# asin(√z)/√z on [0, 1/2] as a polynomial in z, by Chebyshev interpolation: off by less than 1e-11 of itself. Larger z
+# go through asin(√z) = π/2 − asin(√(1−z)). One square root, no branch: vector instructions do it.
 ARC_ERROR: Final = 1e-10
 # The domain's own losses take asin of a rounded root, which near the antipodes is off by √(2·2^−53): losses of the two
 # differ by less than this part.
