@@ -12,7 +12,8 @@ t_xy ≥ π_x (w_x − L_xy), the column z_y for Σ_x π_x w_x + (E−1) Σ_x t_
 
 any w with W ≤ T_y for all y proves that nothing has a loss below W. Any other w can be repaired in two ways.
 Lowering all w by W − min T lowers W by that and no T: nothing is below min(W, min_y T_y). Or lower w only where a gain
-is too large, which costs W no more than the excess: nothing is below θ if W − Σ_y (gain_y − c(λ_y − θ))⁺ ≥ θ.
+is too large, which costs W no more than the excess: nothing is below θ if W − Σ_y (gain_y − c(λ_y − θ))⁺ ≥ θ. (Then
+θ ≤ λ_y for all y, since gain_y ≥ W − λ_y, so that a gain can be lowered to c(λ_y − θ).)
 The largest such θ is
 
     bound(w) = min over k ≥ 0 of (W + c·(sum of the k smallest T_y)) / (1 + c·k).
@@ -20,9 +21,10 @@ The largest such θ is
 It is never below the first form, since at θ = min(W, min T) no gain is too large. This holds for any w at all.
 
 **Finding w.** W − Σ_y (gain_y − c(λ_y − θ))⁺ is concave in w. With θ the loss of the anchors found, it is raised by
-subgradient steps of Polyak's length, since its best value is nearly θ; where it is not, a lower θ is aimed at. At a whole-number optimum w_x lies between the
-losses to the nearest and the second nearest anchor and each anchor is just paid for, gain_a = c(λ_a − θ), which gives
-the start. Only few y are ever too much, so steps look at some columns, and passes over all of them say which.
+subgradient steps of Polyak's length, since its best value is nearly θ; where it is not, a lower θ is aimed at. At a
+whole-number optimum w_x lies between the losses to the nearest and second nearest anchor and each anchor is just paid
+for, gain_a = c(λ_a − θ), which gives the start. Only few y are ever too much, so steps look at some columns, and passes
+over all of them say which.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from bipartite.design.anchor_cells import cells_of
 from bipartite.design.anchor_choice import AnchorChoice
 from bipartite.design.anchor_losses import AnchorLosses
 from bipartite.design.anchors_bound import certify
-from bipartite.design.anchors_search import Assignment, exhaustive, improve, local_search
+from bipartite.design.anchors_search import Assignment, exhaustive, improve, improved, local_search, shaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 # All 2^N sets of anchors are tried up to here: at most 4095.
 EXHAUSTIVE_TO: Final = 12
 # Sites that the search starts with on large sets, and the size to which it looks at all sites in the end.
-_SITES: Final = 800
+_SITES: Final = 500
 _ALL_SITES_TO: Final = 4000
+# For each anchor found there are at least so many sites.
+_CHOICE: Final = 3
 # Neighbours of the anchors looked at in one pass on larger sets, and at least for each anchor.
 _NEIGHBOURS: Final = 800
 _LEAST_NEIGHBOURS: Final = 8
@@ -40,6 +42,7 @@ _LOSSES_TO_CERTIFY: Final = 5e7
 _PASSES: Final = (4, 30)
 # A certified gap below this part of the loss is small enough, on small and on large sets.
 _ENOUGH: Final = (1e-3, 5e-3)
+_LARGE: Final = 1500
 # The part of the time that the search takes on large sets, roughly.
 _SEARCHED: Final = 0.2
 # The smallest E − 1 that is told from zero.
@@ -82,9 +85,13 @@ def best_anchors_of_set(
         state = Assignment(losses, cost, exhaustive(losses, cost))
     else:
         state = search(losses, cost, cells.sites)
+        # Many anchors have little choice among few sites.
+        while _CHOICE * len(state.totals) > len(cells.sites) and len(cells.sites) < losses.size:
+            cells = cells_of(losses, _CHOICE * len(cells.sites))
+            state = min(state, search(losses, cost, cells.sites), key=lambda each: each.rank)
     told(_SEARCHED)
     passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
-    enough = _ENOUGH[0] if losses.size <= _ALL_SITES_TO else _ENOUGH[1]
+    enough = _ENOUGH[0] if losses.size <= _LARGE else _ENOUGH[1]
     lower, _ = certify(state, cells, passes, enough, lambda part: told(_SEARCHED + (1 - _SEARCHED) * part))
     told(1.0)
     return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
@@ -101,8 +108,8 @@ def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
     if len(sites) == losses.size:
         return state
     if losses.size <= _ALL_SITES_TO:
-        improve(state, np.arange(losses.size))
-        return state
+        everyone = np.arange(losses.size)
+        return shaken(improved(state, everyone), everyone)
     for _ in range(_ROUNDS):
         before = state.value
         improve(state, _neighbours(state))
