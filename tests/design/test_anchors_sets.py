@@ -117,11 +117,13 @@ def test_local_search_alone_seldom_misses_the_best(solved_cases):
         found = search(AnchorLosses(Items(None, loss=loss), prior), cost_of(e), np.arange(len(loss))).value
         assert found >= least - 1e-9 * (1 + abs(least))
         missed += found > least + 1e-9 * (1 + abs(least))
-    assert missed <= 2  # of 200
+    # 0 of 200 were missed when this was written, and 0 of 1000 others with 12 items.
+    assert missed <= 2
 
 
 @pytest.mark.parametrize("case", range(24))
-def test_points_are_near_the_linear_programme_and_the_bound_is_below_it(case):
+def test_points_are_near_the_linear_programme_and_the_bound_is_below_it(case, monkeypatch):
+    monkeypatch.setattr(anchor_losses, "COMPILE_FROM", 0 if case % 2 else 10**9)
     rng = np.random.default_rng(case)
     size = int(rng.integers(13, 41))
     metric = ("euclidean", "manhattan", "haversine")[case % 3]
@@ -299,7 +301,7 @@ def test_constant_losses_need_one_anchor(size, level):
     assert choice.lower == pytest.approx(level, abs=1e-9)
 
 
-@pytest.mark.parametrize("e", [1 + 2.0**-52, 1 + 1e-9, 1e15, 1e300])
+@pytest.mark.parametrize("e", [1.0, 1 + 1e-9, 1e15, 1e300, np.inf])
 def test_extreme_privacy_and_none_have_answers(e):
     points = Points(np.random.default_rng(1).random((40, 2)) * 1000)
     choice = best_anchors_of_set(points, e)

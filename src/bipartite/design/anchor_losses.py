@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Wholes = NDArray[np.int64]
     LossFunction = Callable[[Reals], Reals]
 
+_THREADS: Final = os.cpu_count() or 1
 # NumPy works on this many losses at a time; a piece fits the second cache.
 _LOSSES_A_BLOCK: Final = 2**17
 # A thread is worth its start from this many losses on, and gets at most this many at once.
@@ -86,6 +87,8 @@ class AnchorLosses:
     ) -> None:
         self.size = len(domain)
         self._loss = loss
+        # Its threads start when they are first needed and end with this object.
+        self._pool = ThreadPoolExecutor(_THREADS)
         self._weigh(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
         self.vectors: Reals | None = None
         self._matrix: Reals | None = None
@@ -153,7 +156,7 @@ class AnchorLosses:
             none = np.zeros(0)
             groups = Groups(np.arange(len(self.items)), np.zeros(1, dtype=np.int64), none, none)
         work = self._sweep_compiled if self.compiled else self._sweep_with_numpy
-        _in_threads(work(columns, low, groups, found), count, len(self.items))
+        self._in_threads(work(columns, low, groups, found), count, len(self.items))
         return found
 
     def served(self, columns: Wholes, weights: Reals, levels: Reals) -> Reals:
@@ -171,8 +174,21 @@ class AnchorLosses:
                 below = self.table(self.items[start:stop], columns) < levels[start:stop, None]
                 out[start:stop] = below @ weights
 
-        _in_threads(part, len(out), max(1, len(columns)))
+        self._in_threads(part, len(out), max(1, len(columns)))
         return out
+
+    def _in_threads(self, part: Callable[[int, int], None], count: int, losses_each: int) -> None:
+        """Run part(start, stop) over 0 … count in pieces, in threads where it pays."""
+        if count * losses_each < _LOSSES_A_PIECE:
+            # NumPy's pieces stay small even where a thread does not pay.
+            step = count if self.compiled else max(1, _LOSSES_A_BLOCK // losses_each)
+            for start in range(0, count, step or 1):
+                part(start, min(start + step, count))
+            return
+        limit = _LOSSES_A_PIECE if self.compiled else _LOSSES_A_BLOCK
+        step = max(1, min(limit // losses_each, -(-count // _THREADS)))
+        for _ in self._pool.map(lambda start: part(start, min(start + step, count)), range(0, count, step)):
+            pass
 
     def _of_distances(self, distances: Reals) -> Reals:
         losses: Reals = loss_of(distances, self._metric, self._bits)
@@ -235,20 +251,6 @@ class AnchorLosses:
         unit = 1 / (2 * UNIT) if self._metric == "haversine" else 2.0**-self._bits
         axes = np.ascontiguousarray(self.vectors[:, items])
         return kind[self._metric], unit, self._loss is not None, axes, self.vectors, none, items, False
-
-
-def _in_threads(part: Callable[[int, int], None], count: int, losses_each: int) -> None:
-    """Run part(start, stop) over 0 … count in pieces, in threads where it pays."""
-    step = max(1, min(_LOSSES_A_PIECE // losses_each, -(-count // (os.cpu_count() or 1))))
-    if count * losses_each < _LOSSES_A_PIECE:
-        # NumPy's pieces stay small even where a thread does not pay.
-        step = max(1, _LOSSES_A_BLOCK // losses_each)
-        for start in range(0, count, step):
-            part(start, min(start + step, count))
-        return
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for _ in pool.map(lambda start: part(start, min(start + step, count)), range(0, count, step)):
-            pass
 
 
 def blocks(count: int, losses_each: int) -> Iterator[slice]:

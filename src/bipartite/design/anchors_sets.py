@@ -45,8 +45,9 @@ _ENOUGH: Final = (1e-3, 5e-3)
 _LARGE: Final = 1500
 # The part of the time that the search takes on large sets, roughly.
 _SEARCHED: Final = 0.2
-# The smallest E − 1 that is told from zero.
+# The smallest E − 1 that is told from zero, and the largest whose inverse is.
 _LEAST_EXCESS: Final = 2.0**-52
+_MOST_EXCESS: Final = 1e300
 
 
 def best_anchors_of_set(
@@ -63,7 +64,7 @@ def best_anchors_of_set(
     domain
         Points or items. Nothing of size N² is made for points.
     e
-        e^ε, above 1.
+        e^ε, above 1; the bound is certified for this very number.
     prior
         How likely each item is, public; None: all alike. Need not sum to one.
     loss
@@ -99,7 +100,7 @@ def best_anchors_of_set(
 
 def cost_of(e: float) -> float:
     """The cost of an anchor in the units of the search, c = 1/(E−1)."""
-    return 1 / max(e - 1, _LEAST_EXCESS)
+    return 1 / min(max(e - 1, _LEAST_EXCESS), _MOST_EXCESS)
 
 
 def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
