@@ -90,10 +90,10 @@ def _largest(mean: float, thresholds: Reals, cost: float) -> float:
     with np.errstate(over="ignore"):
         sums = np.cumsum(thresholds)
         values = (mean + cost * sums) / (1 + cost * counts)
-    at = int(np.nanargmin(values))
-    best = min(mean, float(values[at]))
-    size = max(abs(mean), float(np.abs(thresholds[: at + 1]).max()))
-    return best - (at + _ROUNDINGS) * 2.0**-52 * size
+        at = int(values.argmin())
+        size = (abs(mean) + cost * float(np.abs(thresholds[: at + 1]).sum())) / (1 + cost * (at + 1))
+    lost = (at + _ROUNDINGS) * 2.0**-52 * max(size, abs(mean))
+    return min(mean, float(values[at])) - lost
 
 
 def paid_levels(state: Assignment, theta: float) -> Reals:
