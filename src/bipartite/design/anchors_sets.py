@@ -14,7 +14,7 @@ from bipartite.design.anchor_cells import cells_of
 from bipartite.design.anchor_choice import AnchorChoice
 from bipartite.design.anchor_losses import AnchorLosses
 from bipartite.design.anchors_bound import certify
-from bipartite.design.anchors_search import Assignment, exhaustive, improve, improved, local_search, shaken
+from bipartite.design.anchors_search import Assignment, exhaustive, improve, local_search, shaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,8 @@ EXHAUSTIVE_TO: Final = 12
 # Sites that the search starts with on large sets, and the size to which it looks at all sites in the end.
 _SITES: Final = 500
 _ALL_SITES_TO: Final = 4000
+# With more anchors than this, one anchor more or less is not tried among all sites: it takes longest and gains least.
+_FEW_ANCHORS: Final = 32
 # For each anchor found there are at least so many sites.
 _CHOICE: Final = 3
 # Neighbours of the anchors looked at in one pass on larger sets, and at least for each anchor.
@@ -40,9 +42,8 @@ _ROUNDS: Final = 30
 # Losses that passes over all pairs may read in all when certifying, and at most and least so many passes.
 _LOSSES_TO_CERTIFY: Final = 5e7
 _PASSES: Final = (4, 30)
-# A certified gap below this part of the loss is small enough, on small and on large sets.
-_ENOUGH: Final = (1e-3, 5e-3)
-_LARGE: Final = 1500
+# A certified gap below this part of the loss is small enough on sets up to this size: passes cost N².
+_ENOUGH: Final = ((1500, 1e-3), (30_000, 5e-3), (np.inf, 1e-2))
 # The part of the time that the search takes on large sets, roughly.
 _SEARCHED: Final = 0.2
 # The smallest E − 1 that is told from zero, and the largest whose inverse is.
@@ -92,7 +93,7 @@ def best_anchors_of_set(
             state = min(state, search(losses, cost, cells.sites), key=lambda each: each.rank)
     told(_SEARCHED)
     passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
-    enough = _ENOUGH[0] if losses.size <= _LARGE else _ENOUGH[1]
+    enough = next(gap for size, gap in _ENOUGH if losses.size <= size)
     lower, _ = certify(state, cells, passes, enough, lambda part: told(_SEARCHED + (1 - _SEARCHED) * part))
     told(1.0)
     return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
@@ -110,7 +111,8 @@ def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
         return state
     if losses.size <= _ALL_SITES_TO:
         everyone = np.arange(losses.size)
-        return shaken(improved(state, everyone), everyone)
+        improve(state, everyone)
+        return shaken(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
     for _ in range(_ROUNDS):
         before = state.value
         improve(state, _neighbours(state))
