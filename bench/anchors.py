@@ -19,7 +19,9 @@ def shown(what: str, build: object, rounds: int) -> None:
         mechanism = build()  # type: ignore[operator]
         least = min(least, time.perf_counter() - began)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"  {what:<44}{least:9.2f} s   K = {len(mechanism.anchors):<4} gap {mechanism.gap:.3%}   {memory:.2f} GB so far")
+    print(
+        f"  {what:<44}{least:9.2f} s   K = {len(mechanism.anchors):<4} gap {mechanism.gap:.3%}   {memory:.2f} GB so far"
+    )
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 from bipartite.design.anchor_choice import AnchorChoice
 from bipartite.design.anchors_line import best_anchors_on_line
+from bipartite.design.anchors_minimax import minimax_anchors_of_set
+from bipartite.design.anchors_sets import best_anchors_of_set
 from bipartite.design.line import algorithm_3, algorithm_3_as_printed, best_half_window, best_m, check_prior, safe_m
 from bipartite.design.minimax_line import minimax_anchors_on_line
 from bipartite.design.optimum import optimal_matrix
@@ -15,11 +17,13 @@ __all__ = [
     "algorithm_2",
     "algorithm_3",
     "algorithm_3_as_printed",
+    "best_anchors_of_set",
     "best_anchors_on_line",
     "best_half_window",
     "best_m",
     "best_m_of_set",
     "check_prior",
+    "minimax_anchors_of_set",
     "minimax_anchors_on_line",
     "optimal_matrix",
     "safe_m",

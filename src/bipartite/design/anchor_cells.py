@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from bipartite.design.anchor_losses import AnchorLosses, Wholes
 
+_LITTLE: Final = 1e-3
 
-def cells_of(losses: AnchorLosses, count: int) -> tuple[Wholes, Wholes]:
-    """(the cell of every point, one point of each cell), for about `count` cells of equal mass.
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A set cut into cells."""
+
+    of: Wholes
+    """The cell of every item of the domain."""
+    sites: Wholes
+    """One item of each cell, near its middle."""
+
+
+def cells_of(losses: AnchorLosses, count: int) -> Cells:
+    """About `count` cells of equal mass.
 
     Halves of equal mass along the widest axis, again and again: every axis and every dense place gets its share, and
     nothing is random. Items without coordinates, and sets of few points, are a cell each.
@@ -19,11 +32,12 @@ def cells_of(losses: AnchorLosses, count: int) -> tuple[Wholes, Wholes]:
     size = losses.size
     everyone = np.arange(size)
     if losses.vectors is None or size <= count:
-        return everyone, everyone
+        return Cells(everyone, everyone)
     # Points without mass can still be reported: they weigh a little.
-    mass = np.full(size, 1e-3 / size)
+    mass = np.full(size, _LITTLE / size)
     mass[losses.items] += losses.prior
-    cells, sites = np.zeros(size, dtype=np.int64), []
+    cells = np.zeros(size, dtype=np.int64)
+    sites: list[int] = []
     waiting = [(everyone, count)]
     while waiting:
         members, share = waiting.pop()
@@ -39,4 +53,4 @@ def cells_of(losses: AnchorLosses, count: int) -> tuple[Wholes, Wholes]:
         cut = int(np.searchsorted(below, below[-1] * left / share)) + 1
         cut = min(max(cut, 1), len(members) - 1)
         waiting += [(members[order[:cut]], left), (members[order[cut:]], share - left)]
-    return cells, np.array(sites)
+    return Cells(cells, np.array(sites))

@@ -6,10 +6,11 @@ how much of a level w_x the items that lie nearer than it leave over, Σ_x π_x 
 
 from __future__ import annotations
 
+import copy
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     Wholes = NDArray[np.int64]
     LossFunction = Callable[[Reals], Reals]
 
+_THREADS: Final = os.cpu_count() or 1
 # NumPy works on this many losses at a time; a piece fits the second cache.
 _LOSSES_A_BLOCK: Final = 2**17
 # A thread is worth its start from this many losses on, and gets at most this many at once.
@@ -84,10 +86,10 @@ class AnchorLosses:
         compiled: bool | None = None,
     ) -> None:
         self.size = len(domain)
-        weights = np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64)
-        self.items: Wholes = np.flatnonzero(weights > 0)
-        self.prior: Reals = weights[self.items] / weights.sum()
         self._loss = loss
+        # Its threads start when they are first needed and end with this object.
+        self._pool = ThreadPoolExecutor(_THREADS)
+        self._weigh(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
         self.vectors: Reals | None = None
         self._matrix: Reals | None = None
         if isinstance(domain, Points) and domain.metric != "callable":
@@ -95,16 +97,34 @@ class AnchorLosses:
             # Whole numbers below 2^53: their differences, squares and sums are exact in doubles.
             self.vectors = np.ascontiguousarray(domain.order.vectors.T, dtype=np.float64)  # type: ignore[union-attr]
             self.least = float(self._of_distances(np.zeros(1))[0])
-            self.floor = self.least
             self.error = _LAST_BITS
         else:
-            matrix = domain.loss_matrix() if domain._losses is None else domain._losses  # type: ignore[attr-defined]  # noqa: SLF001
-            self._matrix = matrix if loss is None else np.ascontiguousarray(loss(matrix), dtype=np.float64)
+            held = getattr(domain, "_losses", None)
+            matrix = domain.loss_matrix() if held is None else held  # read in place
+            self._matrix = np.ascontiguousarray(matrix if loss is None else loss(matrix), dtype=np.float64)
             self.symmetric = bool((self._matrix == self._matrix.T).all())
             self.least = float(self._matrix.min())
-            self.floor = float(self.prior @ self._matrix.min(axis=1)[self.items])
             self.error = 0.0
-        self._kernels = self._load() if compiled or (compiled is None and self.size >= COMPILE_FROM) else None
+        self._kernels: Any = self._load() if compiled or (compiled is None and self.size >= COMPILE_FROM) else None
+
+    def _weigh(self, weights: Reals) -> None:
+        self.items: Wholes = np.flatnonzero(weights > 0)
+        # Scaled first: weights near the largest double have no sum.
+        weights = weights[self.items] / weights.max()
+        self.prior: Reals = weights / weights.sum()
+
+    def with_prior(self, prior: Reals) -> AnchorLosses:
+        """The same losses under another prior."""
+        other = copy.copy(self)
+        other._weigh(prior)  # noqa: SLF001 (a copy of itself)
+        return other
+
+    @property
+    def floor(self) -> float:
+        """A mean loss that nothing is below: every item gets its best report."""
+        if self._matrix is None:
+            return self.least
+        return float(self.prior @ self._matrix.min(axis=1)[self.items])
 
     @property
     def compiled(self) -> bool:
@@ -117,9 +137,8 @@ class AnchorLosses:
         if self._matrix is not None:
             chosen: Reals = self._matrix[np.ix_(items, columns)]
             return chosen
-        assert self.vectors is not None
         distances = np.zeros((len(items), len(columns)))
-        for axis in self.vectors:
+        for axis in cast("Reals", self.vectors):
             difference = np.subtract.outer(axis[items], axis[columns])
             distances += np.abs(difference) if self._metric == "manhattan" else difference * difference
         return self._of_distances(distances)
@@ -137,7 +156,7 @@ class AnchorLosses:
             none = np.zeros(0)
             groups = Groups(np.arange(len(self.items)), np.zeros(1, dtype=np.int64), none, none)
         work = self._sweep_compiled if self.compiled else self._sweep_with_numpy
-        _in_threads(work(columns, low, groups, found), count, len(self.items))
+        self._in_threads(work(columns, low, groups, found), count, len(self.items))
         return found
 
     def served(self, columns: Wholes, weights: Reals, levels: Reals) -> Reals:
@@ -155,8 +174,21 @@ class AnchorLosses:
                 below = self.table(self.items[start:stop], columns) < levels[start:stop, None]
                 out[start:stop] = below @ weights
 
-        _in_threads(part, len(out), max(1, len(columns)))
+        self._in_threads(part, len(out), max(1, len(columns)))
         return out
+
+    def _in_threads(self, part: Callable[[int, int], None], count: int, losses_each: int) -> None:
+        """Run part(start, stop) over 0 … count in pieces, in threads where it pays."""
+        if count * losses_each < _LOSSES_A_PIECE:
+            # NumPy's pieces stay small even where a thread does not pay.
+            step = count if self.compiled else max(1, _LOSSES_A_BLOCK // losses_each)
+            for start in range(0, count, step or 1):
+                part(start, min(start + step, count))
+            return
+        limit = _LOSSES_A_PIECE if self.compiled else _LOSSES_A_BLOCK
+        step = max(1, min(limit // losses_each, -(-count // _THREADS)))
+        for _ in self._pool.map(lambda start: part(start, min(start + step, count)), range(0, count, step)):
+            pass
 
     def _of_distances(self, distances: Reals) -> Reals:
         losses: Reals = loss_of(distances, self._metric, self._bits)
@@ -188,7 +220,6 @@ class AnchorLosses:
         source = self._source(self.items[order])
         high = groups.high[order] if len(groups.refunds) else groups.high
         arguments = (self.prior[order], low[order], high, groups.starts, groups.refunds)
-        assert self._kernels is not None
         kernels = self._kernels
 
         def part(start: int, stop: int) -> None:
@@ -207,7 +238,7 @@ class AnchorLosses:
             return None
         if self._matrix is None and self._metric == "haversine":
             # A square doubles a relative error.
-            self.error = compiled_anchors.ARC_ERROR * (1 if self._loss is None else 2)
+            self.error = compiled_anchors.LOSS_ERROR * (1 if self._loss is None else 2)
         return compiled_anchors
 
     def _source(self, items: Wholes) -> tuple[Any, ...]:
@@ -220,20 +251,6 @@ class AnchorLosses:
         unit = 1 / (2 * UNIT) if self._metric == "haversine" else 2.0**-self._bits
         axes = np.ascontiguousarray(self.vectors[:, items])
         return kind[self._metric], unit, self._loss is not None, axes, self.vectors, none, items, False
-
-
-def _in_threads(part: Callable[[int, int], None], count: int, losses_each: int) -> None:
-    """Run part(start, stop) over 0 … count in pieces, in threads where it pays."""
-    step = max(1, min(_LOSSES_A_PIECE // losses_each, -(-count // (os.cpu_count() or 1))))
-    if count * losses_each < _LOSSES_A_PIECE:
-        # NumPy's pieces stay small even where a thread does not pay.
-        step = max(1, _LOSSES_A_BLOCK // losses_each)
-        for start in range(0, count, step):
-            part(start, min(start + step, count))
-        return
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for _ in pool.map(lambda start: part(start, min(start + step, count)), range(0, count, step)):
-            pass
 
 
 def blocks(count: int, losses_each: int) -> Iterator[slice]:

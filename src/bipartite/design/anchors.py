@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import numpy as np
 
 from bipartite.design.anchors_line import best_anchors_on_line
+from bipartite.design.anchors_minimax import minimax_anchors_of_set
 from bipartite.design.anchors_sets import best_anchors_of_set
 from bipartite.design.line import check_prior
 from bipartite.design.minimax_line import minimax_anchors_on_line
@@ -54,8 +55,6 @@ def choose_anchors(
     if own is not None:
         _check_never_falls(own, np.sort(of_set.losses(0)))
     if minimax:
-        from bipartite.design.anchors_sets import minimax_anchors_of_set  # TODO
-
         return minimax_anchors_of_set(of_set, e, own)
     return best_anchors_of_set(of_set, e, weights, own, progress)
 
@@ -78,7 +77,7 @@ def _on_a_line(
     known: Any = {None: "absolute", "squared": "squared"}.get(loss if loss is None or isinstance(loss, str) else "?")
     scale = domain.step if known == "absolute" else domain.step**2
     if known is None:
-        known, scale = _check_never_falls(loss, np.arange(size) * domain.step), 1.0
+        known, scale = _check_never_falls(loss, np.arange(size, dtype=np.float64) * domain.step), 1.0
     choice = minimax_anchors_on_line(size, e, known) if minimax else best_anchors_on_line(size, e, weights, known)
     return type(choice)(choice.anchors, choice.loss * scale, choice.lower * scale)
 

@@ -14,7 +14,7 @@ from bipartite.design.anchor_cells import cells_of
 from bipartite.design.anchor_choice import AnchorChoice
 from bipartite.design.anchor_losses import AnchorLosses
 from bipartite.design.anchors_bound import certify
-from bipartite.design.anchors_search import Assignment, exhaustive, grow, improve
+from bipartite.design.anchors_search import Assignment, exhaustive, improve, local_search, shaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,18 +28,27 @@ if TYPE_CHECKING:
 # All 2^N sets of anchors are tried up to here: at most 4095.
 EXHAUSTIVE_TO: Final = 12
 # Sites that the search starts with on large sets, and the size to which it looks at all sites in the end.
-_SITES: Final = 800
+_SITES: Final = 500
 _ALL_SITES_TO: Final = 4000
+# With more anchors than this, one anchor more or less is not tried among all sites: it takes longest and gains least.
+_FEW_ANCHORS: Final = 32
+# For each anchor found there are at least so many sites.
+_CHOICE: Final = 3
 # Neighbours of the anchors looked at in one pass on larger sets, and at least for each anchor.
 _NEIGHBOURS: Final = 800
 _LEAST_NEIGHBOURS: Final = 8
 _MOST_NEIGHBOURS: Final = 96
 _ROUNDS: Final = 30
 # Losses that passes over all pairs may read in all when certifying, and at most and least so many passes.
-_LOSSES_TO_CERTIFY: Final = 3e8
+_LOSSES_TO_CERTIFY: Final = 5e7
 _PASSES: Final = (4, 30)
-# The smallest E − 1 that is told from zero.
+# A certified gap below this part of the loss is small enough on sets up to this size: passes cost N².
+_ENOUGH: Final = ((1500, 1e-3), (30_000, 5e-3), (np.inf, 1e-2))
+# The part of the time that the search takes on large sets, roughly.
+_SEARCHED: Final = 0.2
+# The smallest E − 1 that is told from zero, and the largest whose inverse is.
 _LEAST_EXCESS: Final = 2.0**-52
+_MOST_EXCESS: Final = 1e300
 
 
 def best_anchors_of_set(
@@ -56,7 +65,7 @@ def best_anchors_of_set(
     domain
         Points or items. Nothing of size N² is made for points.
     e
-        e^ε, above 1.
+        e^ε, above 1; the bound is certified for this very number.
     prior
         How likely each item is, public; None: all alike. Need not sum to one.
     loss
@@ -72,37 +81,38 @@ def best_anchors_of_set(
     """
     losses = AnchorLosses(domain, prior, loss)
     cost = cost_of(e)
+    told = progress or (lambda _: None)
+    cells = cells_of(losses, _SITES)
     if losses.size <= EXHAUSTIVE_TO:
         state = Assignment(losses, cost, exhaustive(losses, cost))
-        return _choice(state, certify(state, np.arange(losses.size), _PASSES[1])[0])
-    cells, sites = cells_of(losses, _SITES)
-    state = search(losses, cost, sites)
-    if progress is not None:
-        progress(0.1)
+    else:
+        state = search(losses, cost, cells.sites)
+        # Many anchors have little choice among few sites.
+        while _CHOICE * len(state.totals) > len(cells.sites) and len(cells.sites) < losses.size:
+            cells = cells_of(losses, _CHOICE * len(cells.sites))
+            state = min(state, search(losses, cost, cells.sites), key=lambda each: each.rank)
+    told(_SEARCHED)
     passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
-    told = None if progress is None else (lambda part: progress(0.1 + 0.9 * part))
-    lower, _ = certify(state, cells, passes, told)
-    if progress is not None:
-        progress(1.0)
-    return _choice(state, lower)
+    enough = next(gap for size, gap in _ENOUGH if losses.size <= size)
+    lower, _ = certify(state, cells, passes, enough, lambda part: told(_SEARCHED + (1 - _SEARCHED) * part))
+    told(1.0)
+    return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
 
 
 def cost_of(e: float) -> float:
-    """c = 1/(E−1)."""
-    return 1 / max(e - 1, _LEAST_EXCESS)
-
-
-def _choice(state: Assignment, lower: float) -> AnchorChoice:
-    return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
+    """The cost of an anchor in the units of the search, c = 1/(E−1)."""
+    return 1 / min(max(e - 1, _LEAST_EXCESS), _MOST_EXCESS)
 
 
 def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
     """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours."""
-    state = grow(losses, cost, sites)
-    if losses.size <= _ALL_SITES_TO or losses.vectors is None:
-        improve(state, np.arange(losses.size))
+    state = local_search(losses, cost, sites)
+    if len(sites) == losses.size:
         return state
-    improve(state, sites)
+    if losses.size <= _ALL_SITES_TO:
+        everyone = np.arange(losses.size)
+        improve(state, everyone)
+        return shaken(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
     for _ in range(_ROUNDS):
         before = state.value
         improve(state, _neighbours(state))

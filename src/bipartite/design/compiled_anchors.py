@@ -22,9 +22,12 @@ EUCLIDEAN, MANHATTAN, HAVERSINE, MATRIX = 0, 1, 2, 3
 _TOGETHER: Final = 8
 # Items worked on together: 8 columns of 512 losses stay in the first cache.
 _TILE: Final = 512
-# asin(√z)/√z on [0, 1/2] as a polynomial in z, by Chebyshev interpolation: off by less than 1e-11 of itself.
-# Larger z go through asin(√z) = π/2 − asin(√(1−z)); the library's asin takes ten times as long.
+# asin(√z)/√z on [0, 1/2] as a polynomial in z, by Chebyshev interpolation: off by less than 1e-11 of itself. Larger z
+# go through asin(√z) = π/2 − asin(√(1−z)). One square root, no branch: vector instructions do it.
 ARC_ERROR: Final = 1e-10
+# The domain's own losses take asin of a rounded root, which near the antipodes is off by √(2·2^−53): losses of the two
+# differ by less than this part.
+LOSS_ERROR: Final = 2e-8
 _C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11 = (
     0.999999999994685,
     0.16666666972322858,
@@ -51,7 +54,7 @@ def _arc(z: Any) -> Any:
     """asin(√z) for z in [0, 1], without a branch."""
     near = z <= 0.5  # noqa: PLR2004 (the middle of the range)
     u = z if near else 1.0 - z
-    u = u if u > 0.0 else 0.0  # rounding may lift a chord above the diameter
+    u = max(0.0, u)  # rounding may lift a chord above the diameter
     p = _C10 + u * _C11
     p = _C9 + u * p
     p = _C8 + u * p
@@ -178,6 +181,7 @@ def sweep(
     swaps: Any,
     leaving: Any,
 ) -> None:
+    """Fill a `Sweep` for some columns."""
     size = prior.shape[0]
     groups = starts.shape[0] - 1
     buffer = np.empty((_TOGETHER, _TILE), dtype=np.float64)
@@ -201,7 +205,18 @@ def sweep(
             else:
                 for j in range(together):
                     _fill(
-                        kind, unit, squared, axes, sites, matrix, rows, symmetric, columns[first + j], start, stop, buffer[j]
+                        kind,
+                        unit,
+                        squared,
+                        axes,
+                        sites,
+                        matrix,
+                        rows,
+                        symmetric,
+                        columns[first + j],
+                        start,
+                        stop,
+                        buffer[j],
                     )
             for j in range(together):
                 total = 0.0
@@ -210,7 +225,7 @@ def sweep(
                 for i in range(stop - start):
                     total += share[i] * row[i]
                     over = bar[i] - row[i]
-                    gain += share[i] * (over if over > 0.0 else 0.0)
+                    gain += share[i] * max(0.0, over)
                 totals[first + j] += total
                 gains[first + j] += gain
             # The items of one anchor stand together, so that these sums have no scattered writes.
@@ -225,8 +240,8 @@ def sweep(
                         row = buffer[j, begin - start : end - start]
                         rise = 0.0
                         for i in range(end - begin):
-                            up = row[i] if row[i] > bar[i] else bar[i]
-                            up = up if up < lid[i] else lid[i]
+                            up = max(bar[i], row[i])
+                            up = min(lid[i], up)
                             rise += share[i] * (up - bar[i])
                         raised[j, at] += rise
                     begin = end
@@ -264,6 +279,7 @@ def served(
     end: Any,
     out: Any,
 ) -> None:
+    """Fill the weight of the columns below each item's level, for the items begin … end−1."""
     buffer = np.empty(_TILE, dtype=np.float64)
     for start in range(begin, end, _TILE):
         stop = min(start + _TILE, end)
