@@ -29,8 +29,8 @@ class Curve:
 def curves(x: Sequence[float], drawn: Sequence[Curve], *, across: str, up: str, says: str, lowest: float = 0) -> str:
     """A picture of curves over common positions, each named at its right end.
 
-    ``across`` and ``up`` name the axes with their units; ``says`` tells what the picture shows, for those who cannot see
-    it. Heights begin at ``lowest``.
+    ``across`` and ``up`` name the axes with their units; ``says`` tells what the picture shows, for those who cannot
+    see it. Heights begin at ``lowest``.
     """
     highest = lowest + (max(max(curve.y) for curve in drawn) - lowest) * _HEADROOM
 
