@@ -114,7 +114,8 @@ def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> N
     if not np.isfinite(probabilities).all():
         msg = "Expected probabilities as finite numbers; scale the losses that they come from."
         raise DesignError(msg)
-    tickets = np.floor(probabilities * float(MAX_TOTAL)).astype(np.int64)
+    # One ticket an output is kept back for those whose probability is too small for one, so that no row has too many.
+    tickets = np.floor(probabilities * float(MAX_TOTAL - outputs)).astype(np.int64)
     offered = (probabilities > 0).any(axis=0)
     floors = np.where(offered, np.maximum(tickets.min(axis=0), 1), 0)
     ceilings = np.full(outputs, MAX_TOTAL) if epsilon is None else _ceilings(floors, epsilon)
