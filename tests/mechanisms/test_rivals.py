@@ -599,7 +599,7 @@ def test_a_record_refuses_a_mechanism_that_spends_more_than_it_says():
     with pytest.raises(
         InputError,
         match="Expected a mechanism for 'place' that keeps its ε, which is added up, got "
-        "LSRR\\(<6 points, haversine>, epsilon=1, variant='published'\\), which spends more; verify\\(\\) says how much",
+        "LSRR\\(<6 points, haversine>, epsilon=1, variant='published'\\), which spends more; verify\\(\\) says how",
     ):
         Record({"age": GRR(Integers(18, 90), 1), "place": broken})
     with pytest.raises(InputError, match="2 problems:"):
