@@ -228,7 +228,9 @@ def test_bad_priors_are_refused_everywhere(mechanism, prior, message):
             measure()
 
 
-@pytest.mark.parametrize("loss", ["cubed", 5, np.ones((2, 2)), [[1]], np.full((5, 5), np.nan), lambda own: own[..., :1]])
+@pytest.mark.parametrize(
+    "loss", ["cubed", 5, np.ones((2, 2)), [[1]], np.full((5, 5), np.nan), lambda own: own[..., :1]]
+)
 @pytest.mark.parametrize("mechanism", [TWO, Geometric(Integers(1, 5), 1)], ids=["window", "noise"])
 def test_bad_losses_are_refused_everywhere(mechanism, loss):
     for measure in (local_loss, expected_loss, worst_loss, qloss):
