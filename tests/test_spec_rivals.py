@@ -277,6 +277,17 @@ def test_a_broken_promise_is_refused(spec, message):
         from_spec(spec)
 
 
+def test_noise_that_wraps_twice_is_refused():
+    # Once loaded with a certificate that held for ε = 0.5, and reported every value itself: sums of 64 bits wrapped.
+    size, first = 3000, 9_000_000_000_000_000
+    each, left = divmod((2 * 2**64 + 2**20 + first) // 2 - first, size - 1)
+    noise = [first, *[each] * (size - 2), each + left]
+    assert 2 * sum(noise) - first == 2 * 2**64 + 2**20
+    spec = {**NOISE, "domain": {"integers": [0, size - 1]}, "epsilon": "0.5", "noise": [str(count) for count in noise]}
+    with pytest.raises(BrokenPromiseError, match=FALLING):
+        from_spec(spec)
+
+
 def test_one_ticket_too_many_is_noticed():
     # The least ticket of the column with the largest ratio, moved away one by one until e^ε is passed.
     rows = np.array([[int(count) for count in row] for row in TABLE["rows"]])
