@@ -6,7 +6,19 @@ from decimal import Decimal
 
 import numpy as np
 
-from bipartite import BRR, Integers, Interval, Items, Points
+from bipartite import (
+    BRR,
+    GRR,
+    Anchored,
+    Constant,
+    Exponential,
+    Geometric,
+    Integers,
+    Interval,
+    Items,
+    Points,
+    SquareWave,
+)
 
 INPUTS = 1_000_000
 MECHANISMS = [
@@ -18,6 +30,13 @@ MECHANISMS = [
     BRR(Points([[0, 0], [0, 1], [1, 0], [7, 7]]), 1, m=2),
     BRR(Points([[52.5, 13.4], [48.9, 2.4], [51.5, -0.1]], metric="haversine", labels=["Berlin", "Paris", "London"]), 1),
     BRR(Items(["a", "b", "c"], loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]), 8, m=1),
+    GRR(Points([[0, 0], [0, 1], [1, 0], [7, 7]]), 1),
+    Exponential(Interval(-1, 1, points=21, rounding="random"), 1),
+    Geometric(Integers(18, 90), 1),
+    SquareWave(Interval(0, 1, points=11), 1),
+    Anchored(Items(["a", "b", "c"], loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]), 1, anchors=["a", "c"]),
+    Anchored(Integers(-100, 100), 2),
+    Constant(Interval(0, 200_000, points=401)),
 ]
 ODD = [
     None, True, False, "", "40", "Paris", "a", b"40", math.nan, math.inf, -math.inf, -0.0, 5e-324, 1.7e308,

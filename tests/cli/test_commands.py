@@ -411,3 +411,114 @@ def test_completion_without_its_extra_says_what_to_install(run, monkeypatch):
     assert run("completion", "bash") == (
         4, "", 'bipartite: Completion needs shtab; install it with pip install "bipartite[completion]".\n',
     )  # fmt: skip
+
+
+RIVALS = ["anchored", "exponential", "geometric", "grr", "optimal", "square-wave"]
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_design_makes_every_mechanism(run, tmp_path, name):
+    file = tmp_path / "spec.json"
+    code, out, err = run(
+        "design", "--integers", "1..20", "--epsilon", "1", "--mechanism", name, "--output", file, "--json"
+    )
+    assert (code, err) == (0, "")
+    described = conforms(json.loads(out), "design")
+    mechanism = from_spec(conforms(json.loads(file.read_text(encoding="utf-8")), "spec"))
+    assert described["spec"] == mechanism.to_spec()
+    assert described["spec_sha256"] == verify(mechanism).spec_sha256
+    assert described["holds"] is True
+    assert described["expected_loss"] == pytest.approx(bipartite.expected_loss(mechanism))
+    assert described["worst_loss"] == pytest.approx(bipartite.worst_loss(mechanism))
+    assert described["expected_loss_constant"] == 5
+    assert described["outputs"] == len(mechanism.outputs)
+    assert (described["gap"] is not None) == (name == "anchored")
+    window = name == "square-wave"
+    assert (described["m"] is not None) == (described["near_probability"] is not None) == window
+    code, out, _ = run("design", "--integers", "1..20", "--epsilon", "1", "--mechanism", name)
+    assert code == 0
+    assert "holds" in out
+    assert ("above the best possible by at most" in out) == (name == "anchored")
+    assert ("near outputs m" in out) == window
+    # The other commands take the same options, and the spec.
+    assert run("verify", "--spec", file)[0] == 0
+    code, out, err = run("report", "--spec", file, "--insecure-seed", 7, stdin="5\n20\n")
+    assert (code, err) == (0, "")
+    assert out.split() == [str(report) for report in mechanism.privatize([5, 20], rng=insecure_seed(7))]
+    given = ["--integers", "1..20", "--epsilon", "1", "--mechanism", name]
+    assert run("report", *given, "--insecure-seed", 7, stdin="5\n20\n")[:2] == (0, out)
+
+
+def test_design_makes_a_constant_which_spends_nothing(run, tmp_path):
+    file = tmp_path / "prior.txt"
+    file.write_text("0.1\n0.1\n0.8\n", encoding="utf-8")
+    code, out, _ = run("design", "--integers", "1..3", "--mechanism", "constant", "--prior", file, "--json")
+    described = conforms(json.loads(out), "design")
+    assert (code, described["spec"]["answer"], described["holds"], described["epsilon_upper"]) == (0, 2, True, "0")
+    assert described["expected_loss_grr"] is None
+    code, out, _ = run("design", "--integers", "1..3", "--mechanism", "constant")
+    assert code == 0
+    assert "0-LDP: reports do not depend on the value: holds" in out
+    assert run("report", "--integers", "1..3", "--mechanism", "constant", stdin="1\n3\n") == (0, "2\n2\n", "")
+
+
+def test_design_makes_lsrr_on_places_and_the_prior_reaches_those_that_take_one(run, places, tmp_path):
+    code, out, _ = run("design", "--places", places, "--epsilon", "1", "--mechanism", "lsrr", "--json")
+    described = conforms(json.loads(out), "design")
+    assert (code, described["spec"]["variant"], described["holds"]) == (0, "calibrated", True)
+    prior = tmp_path / "prior.txt"
+    prior.write_text("0.97\n0.01\n0.01\n0.01\n", encoding="utf-8")
+    answers = {}
+    for name in ("anchored", "optimal"):
+        code, out, _ = run(
+            "design", "--integers", "1..4", "--epsilon", "0.1", "--mechanism", name, "--prior", prior, "--json"
+        )
+        answers[name] = from_spec(json.loads(out)["spec"])
+        assert code == 0
+    assert answers["anchored"].anchors == [1]
+    assert list(answers["optimal"].outputs) == [1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--mechanism", "grr"], "Expected --epsilon, the privacy budget of one report; try --epsilon 1."),
+        (["--mechanism", "grr", "--epsilon", "1", "--m", "3"], "--mechanism grr has no window; leave out --m."),
+        (
+            ["--mechanism", "anchored", "--epsilon", "1", "--m", "best", "--edges", "padded"],
+            "--mechanism anchored has no window; leave out --m, --edges.",
+        ),
+        (
+            ["--mechanism", "grr", "--epsilon", "1", "--prior", "x"],
+            "--mechanism grr does not depend on a prior; leave out --prior.",
+        ),
+        (["--mechanism", "constant", "--epsilon", "1"], "--mechanism constant spends nothing; leave out --epsilon."),
+        (["--mechanism", "lsrr", "--epsilon", "1"], "L-SRR needs map tiles; use bp.BRR elsewhere."),
+    ],
+)
+def test_options_that_do_not_go_with_a_mechanism_are_refused(run, options, message):
+    code, out, err = run("design", "--integers", "1..9", *options)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_mechanism_does_not_go_with_a_spec_and_must_be_known(run, tmp_path):
+    file = tmp_path / "spec.json"
+    file.write_text(json.dumps(bipartite.GRR(Integers(1, 9), 1).to_spec()), encoding="utf-8")
+    code, _, err = run("design", "--spec", file, "--mechanism", "grr")
+    assert code == 2
+    assert "--spec says everything; leave out --mechanism." in err
+    code, _, err = run("design", "--integers", "1..9", "--epsilon", "1", "--mechanism", "laplace")
+    assert code == 2
+    assert "'laplace'" in err
+
+
+def test_a_forged_spec_is_a_finding_or_refused(run, tmp_path):
+    file = tmp_path / "spec.json"
+    spec = bipartite.GRR(Integers(1, 9), 1).to_spec()
+    file.write_text(json.dumps({**spec, "epsilon": "0.5"}), encoding="utf-8")
+    for command in ("verify", "design", "report"):
+        code, out, err = run(command, "--spec", file, stdin="5\n")
+        assert code in {1, 2, 3}
+        assert out == ""
+        assert "exceed e^ε for ε=0.5; do not report with this spec" in err

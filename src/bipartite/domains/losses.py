@@ -55,7 +55,8 @@ def function_of(loss: Loss) -> Function | None:
 
 def applied(function: Function, own: Array) -> Array:
     """The function of the domain's own losses, checked."""
-    found = np.asarray(function(own), dtype=np.float64)
+    found = np.asarray(function(own))
+    found = found.astype(np.float64) if found.dtype.kind in "biuf" else np.empty(0)
     if found.shape != own.shape or not np.isfinite(found).all():
         msg = "Expected a loss function that gives a finite number for every loss of an array; try np.square."
         raise InputError(msg)

@@ -41,6 +41,10 @@ class Subset(Domain):
             labels=None if names is None else tuple(names[at] for at in chosen.tolist()),
         )
 
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        super().__setstate__(state)
+        self.indices.flags.writeable = False  # pickles forget that an array may not be written
+
     @property
     def whole(self) -> bool:  # type: ignore[override]  # as in the domain that the values are from
         return self.domain.whole

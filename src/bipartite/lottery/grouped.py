@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.lottery.rows import largest_fraction
-
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from bipartite.lottery.line import LineLottery
@@ -48,14 +45,16 @@ class GroupedLottery:
 
     def rows(self, start: int, stop: int) -> NDArray[np.int64]:
         """The tickets of inputs start … stop − 1."""
-        rows: NDArray[np.int64] = self.inner.rows(0, self.inner.inputs)[self.groups[start:stop]]
-        return rows
+        return self.inner.rows_of(self.groups[start:stop])
 
     def draw(self, x: int, stream: Stream) -> int:
         """One report for input x, in plain Python."""
         return self.inner.draw(int(self.groups[x]), stream)
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output: that of the groups that occur."""
-        present = self.inner.rows(0, self.inner.inputs)[np.unique(self.groups)]
-        return largest_fraction(present.max(axis=0), present.min(axis=0))
+        """The largest ratio of two inputs' tickets of one output: that of the groups that occur.
+
+        Two windows of one size that differ leave some output near for one group and far for the other.
+        """
+        windows = {self.inner.start(group) for group in np.unique(self.groups).tolist()}
+        return self.inner.largest_ratio() if len(windows) > 1 else Fraction(1)

@@ -74,7 +74,11 @@ class LineLottery:
 
     def rows(self, start: int, stop: int) -> NDArray[np.int64]:
         """The tickets of inputs start … stop − 1."""
-        first = np.clip(np.arange(start, stop) + self.shift, 0, self.outputs - self.m)[:, None]
+        return self.rows_of(np.arange(start, stop))
+
+    def rows_of(self, inputs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The tickets of these inputs, one row each."""
+        first = np.clip(inputs + self.shift, 0, self.outputs - self.m)[:, None]
         at = np.arange(self.outputs)[None, :] - first
         return np.where((at >= 0) & (at < self.m), self.tickets.near, self.tickets.far)
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.lottery.rows import largest_fraction
-from bipartite.lottery.tickets import MAX_TOTAL
+from bipartite.lottery.rows import largest_fraction, totals_of
 from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
 if TYPE_CHECKING:
@@ -43,10 +42,11 @@ class NoiseLottery:
         if len(tickets) != self.inputs + self.padding or (tickets < 1).any() or not falls:
             msg = "the tickets of this noise do not fall on both sides of zero"
             raise AssertionError(msg)
-        running = np.cumsum(np.concatenate([tickets[:0:-1], tickets]))
-        if running[-1] > MAX_TOTAL:
+        both = np.concatenate([tickets[:0:-1], tickets])
+        if totals_of(both[None, :]) is None:
             msg = "the rows of this lottery hold more than 2^52 tickets"
             raise AssertionError(msg)
+        running = np.cumsum(both)
         running.flags.writeable = tickets.flags.writeable = False
         object.__setattr__(self, "total", int(running[-1]))
         object.__setattr__(self, "running", running)

@@ -41,8 +41,8 @@ class RowLottery:
     running: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        totals = self.tickets.sum(axis=1)
-        if (self.tickets < 0).any() or (totals != totals[0]).any() or not 1 <= totals[0] <= MAX_TOTAL:
+        totals = totals_of(self.tickets)
+        if totals is None or (self.tickets < 0).any() or (totals != totals[0]).any() or totals[0] < 1:
             msg = "the rows of this lottery do not hold the same total"
             raise AssertionError(msg)
         self.tickets.flags.writeable = False
@@ -80,11 +80,20 @@ class RowLottery:
         return largest_fraction(most[held], least[held])
 
 
+def totals_of(tickets: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The total of each row of counts ≥ 0, or None where one exceeds 2^52: whole numbers of 64 bits would wrap."""
+    if tickets.sum(axis=-1, dtype=np.float64).max() > 2 * MAX_TOTAL:
+        return None
+    totals: NDArray[np.int64] = tickets.sum(axis=-1)
+    return totals if totals.max() <= MAX_TOTAL else None
+
+
 def largest_fraction(above: NDArray[np.int64], below: NDArray[np.int64]) -> Fraction:
     """The largest of these ratios, exactly: floats leave a few candidates, fractions decide."""
+    # Counts of at most 2^52 are exact doubles and division rounds correctly, so that a larger ratio never has a smaller
+    # quotient: the largest is among those with the largest quotient.
     near = above / below
-    candidates = np.flatnonzero(near >= near.max() * (1 - 1e-9))
-    # The candidates that remain after dropping repetitions are few: most columns of a mechanism are alike.
+    candidates = np.flatnonzero(near == near.max())
     pairs = set(zip(above[candidates].tolist(), below[candidates].tolist(), strict=True))
     return max(Fraction(a, b) for a, b in pairs)
 
@@ -102,7 +111,11 @@ def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> N
     """
     rows, outputs = probabilities.shape
     check_table(rows, outputs)
-    tickets = np.floor(probabilities * float(MAX_TOTAL)).astype(np.int64)
+    if not np.isfinite(probabilities).all():
+        msg = "Expected probabilities as finite numbers; scale the losses that they come from."
+        raise DesignError(msg)
+    # One ticket an output is kept back for those whose probability is too small for one, so that no row has too many.
+    tickets = np.floor(probabilities * float(MAX_TOTAL - outputs)).astype(np.int64)
     offered = (probabilities > 0).any(axis=0)
     floors = np.where(offered, np.maximum(tickets.min(axis=0), 1), 0)
     ceilings = np.full(outputs, MAX_TOTAL) if epsilon is None else _ceilings(floors, epsilon)

@@ -9,7 +9,7 @@ import numpy as np
 from bipartite.design.anchors import choose_anchors
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
-from bipartite.errors import BrokenPromiseError, DesignError, InputError
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets, TooFewTickets, issue_tickets
 from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
 MOST_VALUES: Final = 2**24
+# The constant answer, which keeps every ε. Two tickets, because the compiled draw divides by at least two.
+_SINGLE: Final = Tickets(2, 1)
 
 
 class Anchored(Mechanism):
@@ -101,22 +103,13 @@ class Anchored(Mechanism):
             if prior is not None or loss is not None:
                 msg = "Given anchors need no prior and no loss; leave those out, or leave out anchors."
                 raise InputError(msg)
-            self._build(domain, budget, _given(domain, anchors), None, None)
+            given = _given(domain, anchors)
+            self._assemble(domain, budget, given, _tickets(budget, len(given)))
+            self._set(achieved_loss=None, lower_bound=None)
             return
         choice = choose_anchors(domain, budget, prior, loss, progress)
-        self._build(domain, budget, choice.anchors, choice.loss, choice.lower)
-
-    def _build(
-        self,
-        domain: Domain,
-        budget: Epsilon,
-        anchors: NDArray[np.int64],
-        achieved: float | None,
-        lower: float | None,
-    ) -> None:
-        tickets = _tickets(budget, len(anchors))
-        self._assemble(domain, budget, anchors, tickets)
-        self._set(achieved_loss=achieved, lower_bound=lower)
+        self._assemble(domain, budget, choice.anchors, _tickets(budget, len(choice.anchors)))
+        self._set(achieved_loss=choice.loss, lower_bound=choice.lower)
 
     @classmethod
     def restore(cls, domain: Domain, epsilon: str, anchors: Sequence[int], near: int, far: int) -> Anchored:
@@ -126,7 +119,14 @@ class Anchored(Mechanism):
         if not len(chosen) or chosen[0] < 0 or chosen[-1] >= len(domain) or (np.diff(chosen) <= 0).any():
             msg = f"Expected anchors as ascending indices from 0 to {len(domain) - 1}; ask for another spec."
             raise BrokenPromiseError(msg)
-        check_tickets(budget, tickets, 1, len(chosen))
+        if len(domain) > MOST_VALUES:
+            msg = f"Expected at most 2^24 values, got {len(domain)}; ask for another spec."
+            raise SpecError(msg)
+        if len(chosen) > 1:
+            check_tickets(budget, tickets, 1, len(chosen))
+        elif tickets != _SINGLE:
+            msg = f"Expected near=2, far=1 for a single anchor, got near={near}, far={far}; ask for another spec."
+            raise BrokenPromiseError(msg)
         mechanism = cls.__new__(cls)
         mechanism._assemble(domain, budget, chosen, tickets)
         mechanism._set(achieved_loss=None, lower_bound=None)
@@ -168,18 +168,26 @@ class Anchored(Mechanism):
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.domain, self._budget, self.outputs.indices, self.achieved_loss, self.lower_bound)
+        tickets = self._lottery.inner.tickets
+        parts = (self.domain, self._budget.text, self.outputs.indices.tolist(), tickets.near, tickets.far)
+        return _rebuilt, (*parts, self.achieved_loss, self.lower_bound)
 
     def __repr__(self) -> str:
         return f"Anchored({self.domain!r}, epsilon={self._budget.text}, {len(self.outputs)} anchors)"
 
 
 def _rebuilt(
-    domain: Domain, budget: Epsilon, anchors: NDArray[np.int64], achieved: float | None, lower: float | None
+    domain: Domain,
+    epsilon: str,
+    anchors: Sequence[int],
+    near: int,
+    far: int,
+    achieved: float | None,
+    lower: float | None,
 ) -> Anchored:
-    """What a pickle holds: anchors, from which tickets follow."""
-    mechanism = Anchored.__new__(Anchored)
-    mechanism._build(domain, budget, anchors, achieved, lower)
+    """What a pickle holds: the numbers of the spec, and what was known when the anchors were chosen."""
+    mechanism = Anchored.restore(domain, epsilon, anchors, near, far)
+    mechanism._set(achieved_loss=achieved, lower_bound=lower)
     return mechanism
 
 
@@ -196,8 +204,9 @@ def _given(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def _tickets(budget: Epsilon, anchors: int) -> Tickets:
-    # A single anchor holds all tickets, however many; those of two keep ε too.
-    tickets = issue_tickets(budget, 1, max(anchors, 2))
+    if anchors == 1:
+        return _SINGLE
+    tickets = issue_tickets(budget, 1, anchors)
     if isinstance(tickets, TooFewTickets):
         msg = f"2^52 tickets cannot keep ε={budget.text} on {anchors} anchors; use another ε, or fewer values."
         raise DesignError(msg)

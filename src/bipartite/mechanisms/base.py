@@ -64,6 +64,11 @@ class Mechanism(Frozen, ABC):
         """What one report promises, in words; whether it is kept, :func:`bipartite.verify` says."""
         return f"ε-LDP of each report with ε = {self._budget.text}"
 
+    @property
+    def keeps_epsilon(self) -> bool:
+        """Whether its reports are ε-LDP with the ε it states: so for all but a rival shown as published."""
+        return True
+
     def largest_ratio(self) -> Fraction:
         """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exactly, from the tickets of all rows."""
         lottery = self._lottery
@@ -165,7 +170,8 @@ class Mechanism(Frozen, ABC):
         return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
 
     def __hash__(self) -> int:
-        return hash((type(self), len(self.domain), len(self.outputs), self.epsilon_decimal))
+        # Not the class: Randomized Response equals GRR, and the Square Wave a padded BRR.
+        return hash((len(self.domain), len(self.outputs), self.epsilon_decimal))
 
 
 def domain_problem(domain: object) -> str | None:

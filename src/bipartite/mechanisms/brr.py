@@ -189,7 +189,7 @@ class BRR(Mechanism):
         tickets = self._lottery.tickets
         by_list = isinstance(self._lottery, PointLottery) and self._lottery.by_list
         parts = (self.domain, self._budget.text, self.m, self.edges, tickets.near, tickets.far)
-        return functools.partial(BRR.restore, by_list=by_list), parts
+        return functools.partial(type(self).restore, by_list=by_list), parts
 
     def __repr__(self) -> str:
         edges = ", edges='padded'" if self.edges == "padded" else ""

@@ -84,17 +84,29 @@ class Exponential(Tabled):
         size = len(domain)
         check_table(size, size)
         losses = LossRows(domain, domain, loss).rows(0, size)
-        spread = float((losses.max(axis=0) - losses.min(axis=0)).max())
-        # A row may be shifted: its normaliser takes it out again. The least loss becomes 0, and exp never overflows.
-        losses = losses - losses.min(axis=1, keepdims=True)
-        if not (losses.max(axis=0) > losses.min(axis=0)).any():
-            msg = "Expected losses that differ between values, got the same for all; a report could tell nothing."
-            raise DesignError(msg)
-        if sensitivity is not None:
-            spread = _check_sensitivity(sensitivity, spread, variant)
+        scaled, spread = _in_units_of_spread(losses)
         wanted = float(budget)
-        theta = wanted / (2 * spread) if variant == "published" else _tightest(losses, wanted, spread)
-        self._assemble(domain, budget, issue_rows(_rows(losses, theta), budget), variant)
+        share = 1.0 if sensitivity is None else spread / _check_sensitivity(sensitivity, spread, variant)
+        theta = wanted / 2 * share if variant == "published" else _tightest(scaled, wanted)
+        self._assemble(domain, budget, issue_rows(_rows(scaled, theta), budget), variant)
+
+
+def _in_units_of_spread(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Losses in units of Δ, the largest difference of two losses of one report, each row less its least; and Δ.
+
+    A row may be shifted: its normaliser takes it out again. The least loss becomes 0, and exp never overflows.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        spread = (losses.max(axis=0) - losses.min(axis=0)).max()
+        above = losses - losses.min(axis=1, keepdims=True)
+        scaled: NDArray[np.float64] = above / spread
+    if not (above.max(axis=0) > above.min(axis=0)).any():
+        msg = "Expected losses that differ between values, got the same for all; a report could tell nothing."
+        raise DesignError(msg)
+    if not (np.isfinite(spread) and np.isfinite(scaled).all()):
+        msg = "Expected losses whose differences are finite numbers, got larger ones; scale them down."
+        raise DesignError(msg)
+    return scaled, float(spread)
 
 
 def _check_sensitivity(sensitivity: Any, spread: float, variant: Variant) -> float:  # noqa: ANN401 (as given)
@@ -121,9 +133,9 @@ def _realised(losses: NDArray[np.float64], theta: float) -> float:
     return float((chances.max(axis=0) - chances.min(axis=0)).max())
 
 
-def _tightest(losses: NDArray[np.float64], wanted: float, spread: float) -> float:
-    """A θ whose realised ε is ``wanted``: from below, the first crossing of a continuous function that starts at 0."""
-    low, high = wanted / (2 * spread), wanted / (2 * spread)
+def _tightest(losses: NDArray[np.float64], wanted: float) -> float:
+    """A θ whose realised ε is ``wanted``, from below: a crossing of a continuous function that starts at 0."""
+    low = high = wanted / 2
     while _realised(losses, high) < wanted:
         low, high = high, 2 * high
     for _ in range(_HALVINGS):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import BrokenPromiseError, DesignError
+from bipartite.domains import LineDomain
+from bipartite.errors import BrokenPromiseError, DesignError, SpecError
 from bipartite.lottery import MAX_TOTAL, Epsilon, NoiseLottery
 from bipartite.mechanisms.base import Mechanism, check_domain
 
@@ -71,6 +72,9 @@ class Geometric(Mechanism):
     def restore(cls, domain: Domain, epsilon: str, noise: Sequence[int]) -> Geometric:
         """A Geometric from the numbers of its spec, after checking everything that its promise rests on."""
         budget = Epsilon.of(epsilon)
+        if not isinstance(domain, LineDomain):
+            msg = "Expected a domain of integers or an interval for geometric noise; ask for another spec."
+            raise SpecError(msg)
         try:
             lottery = NoiseLottery(len(domain), 0, np.array(noise, dtype=np.int64))
         except AssertionError:
@@ -123,6 +127,8 @@ def _tickets(size: int, budget: Epsilon) -> NDArray[np.int64]:
             ratio = NoiseLottery(size, 0, tickets.copy()).largest_ratio()
             if budget.allows(ratio.numerator, ratio.denominator):
                 return tickets
+        if extra > MAX_TOTAL:
+            break
         tickets[-1] += extra
         extra *= 2
     msg = f"2^52 tickets cannot keep ε={budget.text} on N={size} values; use another ε, or fewer values."

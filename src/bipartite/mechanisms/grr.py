@@ -89,7 +89,7 @@ class GRR(Mechanism):
 
     def __reduce__(self) -> tuple[Any, ...]:
         tickets = self._lottery.tickets
-        return GRR.restore, (self.domain, self._budget.text, tickets.near, tickets.far)
+        return type(self).restore, (self.domain, self._budget.text, tickets.near, tickets.far)
 
     def __repr__(self) -> str:
         return f"GRR({self.domain!r}, epsilon={self._budget.text})"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-import numpy as np
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from bipartite.design import lsrr
 from bipartite.domains import Points
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
 Variant = Literal["calibrated", "published"]
+# Digits of the ε really spent that people are shown; rounded up.
+_SHOWN: Final = Decimal("0.0001")
 
 
 class LSRR(Tabled):
@@ -96,10 +97,10 @@ class LSRR(Tabled):
     @property
     def guarantee(self) -> str:
         """What one report promises, in words; as published, what it really spends."""
-        if self.variant == "calibrated":
+        if self.keeps_epsilon:
             return super().guarantee
-        spent = log_between(self._lottery.largest_ratio())[1]
+        spent = log_between(self._lottery.largest_ratio())[1].quantize(_SHOWN, ROUND_CEILING, Context(prec=40))
         return (
             f"ε-LDP of each report with ε = {self._budget.text} as published, which its rows do not keep: "
-            f"they spend ε = {np.ceil(float(spent) * 1e4) / 1e4}"
+            f"they spend ε = {spent}"
         )

@@ -214,6 +214,11 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
         if not isinstance(mechanism, Mechanism):
             kind = type(mechanism).__name__
             problems.add(f"Expected a mechanism for {shown(name)}, got {kind}; pass one such as bp.BRR(…).")
+        elif not mechanism.keeps_epsilon:
+            problems.add(
+                f"Expected a mechanism for {shown(name)} that keeps its ε, which is added up, got {mechanism!r}, which "
+                "spends more; verify() says how much."
+            )
     count = len(mechanisms)
     if sample is not None:
         if not isinstance(sample, (int, np.integer)) or isinstance(sample, (bool, np.timedelta64)):

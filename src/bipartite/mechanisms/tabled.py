@@ -8,7 +8,8 @@ import numpy as np
 
 from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError
-from bipartite.lottery import MAX_TOTAL, Epsilon, RowLottery
+from bipartite.lottery import Epsilon, RowLottery
+from bipartite.lottery.rows import totals_of
 from bipartite.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
@@ -32,9 +33,16 @@ class Tabled(Mechanism):
     _lottery: RowLottery
 
     def _assemble(self, domain: Domain, budget: Epsilon, tickets: NDArray[np.int64], variant: str | None) -> None:
+        """From tickets for every value and report."""
         reported = np.flatnonzero(tickets.any(axis=0))
+        self._hold(domain, budget, reported.tolist(), tickets[:, reported], variant)
+
+    def _hold(
+        self, domain: Domain, budget: Epsilon, reported: list[int], tickets: NDArray[np.int64], variant: str | None
+    ) -> None:
+        """From tickets for the values that are ever reported, given by index; the tickets are copied."""
         outputs: Domain = domain if len(reported) == len(domain) else Subset(domain, reported)
-        lottery = RowLottery(np.ascontiguousarray(tickets[:, reported]))
+        lottery = RowLottery(np.array(tickets, order="C"))
         self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery, variant=variant)
 
     @classmethod
@@ -43,25 +51,29 @@ class Tabled(Mechanism):
     ) -> Self:
         """The mechanism of a spec, after checking everything that its promise rests on."""
         budget = Epsilon.of(epsilon)
-        totals = tickets.sum(axis=1)
-        if tickets.min() < 1 or (totals != totals[0]).any() or totals[0] > MAX_TOTAL:
+        totals = totals_of(tickets)
+        if tickets.min() < 1 or totals is None or (totals != totals[0]).any():
             msg = "Expected rows of at least one ticket a report with one total of at most 2^52; ask for another spec."
             raise BrokenPromiseError(msg)
-        ratio = RowLottery(tickets).largest_ratio()
-        if not budget.allows(ratio.numerator, ratio.denominator):
+        mechanism = cls._unchecked(domain, budget, outputs, tickets, variant)
+        if not mechanism.keeps_epsilon:
             msg = f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec."
             raise BrokenPromiseError(msg)
-        return cls._unchecked(domain, budget, outputs, tickets, variant)
+        return mechanism
 
     @classmethod
     def _unchecked(
         cls, domain: Domain, budget: Epsilon, outputs: list[int], tickets: NDArray[np.int64], variant: str | None
     ) -> Self:
         mechanism = cls.__new__(cls)
-        whole = np.zeros((len(domain), len(domain)), dtype=np.int64)
-        whole[:, outputs] = tickets
-        mechanism._assemble(domain, budget, whole, variant)
+        mechanism._hold(domain, budget, outputs, tickets, variant)
         return mechanism
+
+    @property
+    def keeps_epsilon(self) -> bool:
+        """Whether the rows keep ε, decided from the tickets in whole numbers."""
+        ratio = self._lottery.largest_ratio()
+        return self._budget.allows(ratio.numerator, ratio.denominator)
 
     def _reported(self) -> list[int]:
         """The indices of the values that are ever reported."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.design import check_prior
-from bipartite.domains.losses import Loss, LossRows, function_of, largest_loss
+from bipartite.domains.base import as_double
+from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss
 from bipartite.errors import InputError, shown
 from bipartite.quality.line import Window, closed_form
 
@@ -90,7 +91,8 @@ def qloss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> fl
     >>> round(qloss(GRR(Integers(1, 100), epsilon=1)), 3)
     0.331
     """
-    largest = largest_loss(mechanism.domain, loss)
+    matrix = check_loss(loss, len(mechanism.domain), len(mechanism.outputs))
+    largest = largest_loss(mechanism.domain, loss) if matrix is None else float(matrix.max())
     if largest <= 0:
         msg = "Expected a loss with positive values, which QLoss divides by; use expected_loss with a similarity."
         raise InputError(msg)
@@ -103,15 +105,16 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     On lines that is the chance to lie within that distance of the value; in O(1) there under the uniform prior.
     """
     check_distance(distance)
+    reach = _real(distance)
     closed = closed_form(mechanism)
     if prior is None and closed is not None:
-        return closed.share_within(float(distance))
+        return closed.share_within(reach)
     size = len(mechanism.domain)
     weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     rows = LossRows(mechanism.domain, mechanism.outputs, None)
     within = 0.0
     # A rounding error of the distance must not lose a report at exactly that distance.
-    bound = float(distance) * (1 + 1e-12)
+    bound = reach * (1 + 1e-12)
     for start, stop, tickets in _blocks(mechanism):
         within += float(weights[start:stop] @ (tickets * (rows.rows(start, stop) <= bound)).sum(axis=1))
     return within / mechanism.lottery.total
@@ -122,7 +125,7 @@ def loss_quantile(mechanism: Mechanism, quantile: Any = 0.5, prior: Prior = None
 
     The least distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
     """
-    number = float(quantile) if isinstance(quantile, (int, float, np.floating)) else math.nan
+    number = _real(quantile)
     if not 0 < number <= 1:
         msg = f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median."
         raise InputError(msg)
@@ -159,7 +162,13 @@ def _blocks(mechanism: Mechanism) -> Iterator[tuple[int, int, NDArray[np.int64]]
 
 def check_distance(distance: Any) -> None:  # noqa: ANN401 (whatever the caller gave)
     """Refuse what is no distance."""
-    number = float(distance) if isinstance(distance, numbers.Real) else math.nan
-    if not number >= 0:
-        msg = f"Expected distance ≥ 0, got {distance!r}; distances are not negative."
+    if not _real(distance) >= 0:
+        msg = f"Expected distance ≥ 0, got {shown(distance)}; distances are not negative."
         raise InputError(msg)
+
+
+def _real(value: object) -> float:
+    """A number as a double, infinite beyond all doubles; NaN for what is no number."""
+    if type(value) is bool or not isinstance(value, numbers.Real):
+        return math.nan
+    return as_double(value)
