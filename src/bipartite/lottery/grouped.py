@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -48,8 +48,10 @@ class GroupedLottery:
 
     def rows(self, start: int, stop: int) -> NDArray[np.int64]:
         """The tickets of inputs start … stop − 1."""
-        rows: NDArray[np.int64] = self.inner.rows(0, self.inner.inputs)[self.groups[start:stop]]
-        return rows
+        # Only rows that occur: the smaller lottery may have very many that no input has.
+        present, which = np.unique(self.groups[start:stop], return_inverse=True)
+        rows = np.concatenate([self.inner.rows(group, group + 1) for group in present.tolist()])
+        return cast("NDArray[np.int64]", rows[which])
 
     def draw(self, x: int, stream: Stream) -> int:
         """One report for input x, in plain Python."""
@@ -57,5 +59,11 @@ class GroupedLottery:
 
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets of one output: that of the groups that occur."""
-        present = self.inner.rows(0, self.inner.inputs)[np.unique(self.groups)]
-        return largest_fraction(present.max(axis=0), present.min(axis=0))
+        present = np.unique(self.groups).tolist()
+        most = self.inner.rows(present[0], present[0] + 1)[0]
+        least = most.copy()
+        for group in present[1:]:
+            row = self.inner.rows(group, group + 1)[0]
+            np.maximum(most, row, out=most)
+            np.minimum(least, row, out=least)
+        return largest_fraction(most, least)
