@@ -214,6 +214,11 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
         if not isinstance(mechanism, Mechanism):
             kind = type(mechanism).__name__
             problems.add(f"Expected a mechanism for {shown(name)}, got {kind}; pass one such as bp.BRR(…).")
+        elif mechanism.distance_unit is not None:
+            problems.add(
+                f"Expected ε-LDP for {shown(name)}, got ε per {mechanism.distance_unit} of distance, which does not "
+                "add up with the others; use bp.BRR or bp.Anchored for places."
+            )
     count = len(mechanisms)
     if sample is not None:
         if not isinstance(sample, (int, np.integer)) or isinstance(sample, (bool, np.timedelta64)):
