@@ -6,7 +6,7 @@ from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.line import LineLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
-from bipartite.lottery.rows import RowLottery, check_table, issue_rows
+from bipartite.lottery.rows import RowLottery, check_table, issue_rows, row_totals
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.words import (
     SCALAR,
@@ -45,5 +45,6 @@ __all__ = [
     "issue_tickets",
     "log_between",
     "needs_list",
+    "row_totals",
     "source_of",
 ]

@@ -44,7 +44,8 @@ class NoiseLottery:
             msg = "the tickets of this noise do not fall on both sides of zero"
             raise AssertionError(msg)
         running = np.cumsum(np.concatenate([tickets[:0:-1], tickets]))
-        if running[-1] > MAX_TOTAL:
+        # Summed in floats first: counts of a false spec may be so many that whole numbers run over.
+        if tickets.sum(dtype=np.float64) > MAX_TOTAL or running[-1] > MAX_TOTAL:
             msg = "the rows of this lottery hold more than 2^52 tickets"
             raise AssertionError(msg)
         running.flags.writeable = tickets.flags.writeable = False

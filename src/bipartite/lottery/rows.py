@@ -41,7 +41,7 @@ class RowLottery:
     running: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        totals = self.tickets.sum(axis=1)
+        totals = row_totals(self.tickets)
         if (self.tickets < 0).any() or (totals != totals[0]).any() or not 1 <= totals[0] <= MAX_TOTAL:
             msg = "the rows of this lottery do not hold the same total"
             raise AssertionError(msg)
@@ -78,6 +78,12 @@ class RowLottery:
             msg = "an output that one input can report and another cannot has an infinite ratio"
             raise AssertionError(msg)
         return largest_fraction(most[held], least[held])
+
+
+def row_totals(tickets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The tickets of each row; −1 where they are more than any lottery holds, before whole numbers run over."""
+    about = tickets.sum(axis=1, dtype=np.float64)
+    return np.where(about > 2 * float(MAX_TOTAL), np.int64(-1), tickets.sum(axis=1))
 
 
 def largest_fraction(above: NDArray[np.int64], below: NDArray[np.int64]) -> Fraction:

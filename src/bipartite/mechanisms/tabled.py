@@ -8,7 +8,7 @@ import numpy as np
 
 from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError
-from bipartite.lottery import MAX_TOTAL, Epsilon, RowLottery
+from bipartite.lottery import MAX_TOTAL, Epsilon, RowLottery, row_totals
 from bipartite.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Tabled(Mechanism):
     ) -> Self:
         """The mechanism of a spec, after checking everything that its promise rests on."""
         budget = Epsilon.of(epsilon)
-        totals = tickets.sum(axis=1)
-        if tickets.min() < 1 or (totals != totals[0]).any() or totals[0] > MAX_TOTAL:
+        totals = row_totals(tickets)
+        if tickets.min() < 1 or (totals != totals[0]).any() or not 1 <= totals[0] <= MAX_TOTAL:
             msg = "Expected rows of at least one ticket a report with one total of at most 2^52; ask for another spec."
             raise BrokenPromiseError(msg)
         ratio = RowLottery(tickets).largest_ratio()
