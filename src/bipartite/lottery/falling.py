@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from bipartite.lottery.epsilon import Epsilon
 
-# What is kept back for rounding up and for the tail.
-_ISSUED: Final = MAX_TOTAL * (1 - 2**-20)
+# The rest is kept back for rounding up, at most 1/ε tickets for each of 2^22 shifts, and for the tail.
+_ISSUED: Final = MAX_TOTAL * (1 - 2**-12)
 _SCALE_BITS: Final = 64
 
 
@@ -25,9 +25,9 @@ def issue_noise(chances: NDArray[np.float64], inputs: int, epsilon: Epsilon) -> 
 
     Two inputs are at most Δ = N − 1 steps apart, so shift z of one is at most shift z + Δ of another, and ε is kept
     when t_z ≤ e^ε·t_{z+Δ} for every shift that is told apart, and the tail that reaches an end from itself is at most
-    e^ε times the tail that reaches it from the other end. Counts are made from the outermost Δ shifts inwards, each
-    rounded up and then held to the largest whole number that its partner Δ further out allows; held counts still fall,
-    because that limit falls as well. The tail comes last: the least count that the ends allow.
+    e^ε times the tail that reaches it from the other end. Counts are made outwards, Δ shifts at a time, each at least
+    the least whole number that its partner Δ further in asks for; that costs a ticket here and there, and lifted counts
+    still fall, because the partners do. The tail comes last: the least count that the ends allow.
 
     Parameters
     ----------
@@ -40,17 +40,16 @@ def issue_noise(chances: NDArray[np.float64], inputs: int, epsilon: Epsilon) -> 
     """
     apart = inputs - 1
     padding = len(chances) - apart
-    tickets = np.ceil(np.minimum.accumulate(chances) * _ISSUED).astype(np.int64)
-    tickets = np.maximum(tickets, 1)
-    outermost = tickets[padding:]
-    np.minimum(outermost, _allowed(tickets[-1:], epsilon), out=outermost)
-    for stop in range(padding, 0, -apart):
-        start = max(stop - apart, 0)
-        partners = tickets[start + apart : stop + apart]
-        np.minimum(tickets[start:stop], _allowed(partners, epsilon), out=tickets[start:stop])
+    tickets = np.floor(np.minimum.accumulate(chances) * _ISSUED).astype(np.int64)
+    # With the first Δ shifts at least what shift 0 asks for, counts fall from block to block.
+    tickets[:apart] = np.maximum(tickets[:apart], _needed(tickets[:1], epsilon))
+    for start in range(apart, len(tickets), apart):
+        stop = min(start + apart, len(tickets))
+        partners = tickets[start - apart : stop - apart]
+        tickets[start:stop] = np.maximum(tickets[start:stop], _needed(partners, epsilon))
     numerator, denominator = series_below_exp(epsilon.value)
     # The least tail L with S + L ≤ e^ε·L, S being the tickets of the shifts that reach an end from itself.
-    reaching = int(outermost.sum())
+    reaching = int(tickets[padding:].sum())
     tail = -(-reaching * denominator // (numerator - denominator))
     if 2 * (int(tickets.sum()) + tail) - int(tickets[0]) > MAX_TOTAL:
         msg = f"2^52 tickets cannot keep ε={epsilon.text} on N={inputs} values; use a larger ε, or fewer values."
@@ -58,7 +57,7 @@ def issue_noise(chances: NDArray[np.float64], inputs: int, epsilon: Epsilon) -> 
     return np.append(tickets, np.int64(tail))
 
 
-def _allowed(partners: NDArray[np.int64], epsilon: Epsilon) -> NDArray[np.int64]:
-    """Whole numbers of at most e^ε times these: the product with ⌊2^64·e^ε⌋ spares a long division for each."""
+def _needed(partners: NDArray[np.int64], epsilon: Epsilon) -> NDArray[np.int64]:
+    """Whole numbers f with t ≤ e^ε·f for each of these t: with ⌊2^64·e^ε⌋, which spares a long division for each."""
     scale = epsilon.most_near_tickets(1 << _SCALE_BITS)
-    return np.array([min(count * scale >> _SCALE_BITS, MAX_TOTAL) for count in partners.tolist()], dtype=np.int64)
+    return np.array([-(-(count << _SCALE_BITS) // scale) for count in partners.tolist()], dtype=np.int64)

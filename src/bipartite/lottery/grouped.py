@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from bipartite.lottery.rows import largest_fraction
-
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from bipartite.lottery.line import LineLottery
@@ -58,12 +55,14 @@ class GroupedLottery:
         return self.inner.draw(int(self.groups[x]), stream)
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output: that of the groups that occur."""
-        present = np.unique(self.groups).tolist()
-        most = self.inner.rows(present[0], present[0] + 1)[0]
-        least = most.copy()
-        for group in present[1:]:
-            row = self.inner.rows(group, group + 1)[0]
-            np.maximum(most, row, out=most)
-            np.minimum(least, row, out=least)
-        return largest_fraction(most, least)
+        """The largest ratio of two inputs' tickets of one output: that of the groups that occur, in O(N).
+
+        Where two windows of the same length differ, some output is near in one and far in the other.
+        """
+        inner = self.inner
+        if not 1 <= inner.m <= inner.outputs or inner.total != inner.tickets.total(inner.m, inner.outputs):
+            msg = "the rows of this lottery do not hold the same total"
+            raise AssertionError(msg)
+        ratio = inner.tickets.ratio
+        differ = inner.start(int(self.groups.min())) < inner.start(int(self.groups.max()))
+        return max(ratio, 1 / ratio) if differ else Fraction(1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bipartite.design.planar import MOST_PLACES, keeps_per_distance, planar_tickets
 from bipartite.domains import Points
 from bipartite.errors import BrokenPromiseError, DesignError
-from bipartite.lottery import MAX_TOTAL, Epsilon, log_between
+from bipartite.lottery import MAX_TOTAL, Epsilon, log_between, row_totals
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.tabled import Tabled
 
@@ -88,8 +88,8 @@ class PlanarLaplace(Tabled):
         """The mechanism of a spec, after checking everything that its promise rests on."""
         budget = Epsilon.of(epsilon)
         _check_places(domain)
-        totals = tickets.sum(axis=1)
-        alike = tickets.min() >= 1 and (totals == totals[0]).all() and totals[0] <= MAX_TOTAL
+        totals = row_totals(tickets)
+        alike = tickets.min() >= 1 and (totals == totals[0]).all() and 1 <= totals[0] <= MAX_TOTAL
         if not alike or outputs != list(range(len(domain))):
             msg = (
                 "Expected rows of at least one ticket for every place with one total of at most 2^52; "
