@@ -4,12 +4,15 @@ import copy
 import json
 import math
 import pickle
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from bipartite import (
@@ -22,6 +25,7 @@ from bipartite import (
     Laplace,
     Optimal,
     Piecewise,
+    Record,
     Staircase,
     expected_loss,
     fixed_words,
@@ -92,6 +96,19 @@ def test_small_grids_keep_epsilon_too(points, epsilon, clamped):
     for mechanism in mechanisms:
         assert verify(mechanism).ratio == brute_ratio(mechanism)
         assert verify(mechanism).holds
+
+
+@given(
+    st.decimals("0.05", 8, places=6, allow_nan=False),
+    st.integers(2, 40),
+    st.sampled_from([Laplace, Duchi, Piecewise, Hybrid]),
+)
+@settings(max_examples=80)
+def test_any_epsilon_on_any_grid_is_kept(epsilon, points, kind):
+    mechanism = kind(Interval(-1, 2, points=points), epsilon)
+    certificate = verify(mechanism)
+    assert certificate.holds
+    assert 0 <= epsilon - certificate.epsilon_upper < Decimal("1e-6")
 
 
 @pytest.mark.parametrize("gamma", [0.02, 0.3, 0.5, 0.77, 1])
@@ -368,6 +385,13 @@ def test_reports_follow_the_rows(kind):
     assert p_value(x - 1) < 1e-9
 
 
+def test_a_record_may_hold_them():
+    record = Record({"share": Duchi(DOMAIN, "0.5"), "income": Laplace(DOMAIN, "0.3")})
+    assert record.epsilon_decimal == Decimal("0.8")
+    reports = record.privatize({"share": np.array([0.5, 1.0]), "income": np.array([0.25, 0.0])})
+    assert set(reports["share"]) <= set(Duchi(DOMAIN, "0.5").outputs.to_numpy())
+
+
 # Worth
 
 
@@ -469,6 +493,9 @@ def test_a_spec_whose_tickets_break_epsilon_is_refused(mechanism, path, to):
         (Hybrid(DOMAIN, 1), ("parts",), {"window": {}}, "Expected parts as"),
         (Hybrid(DOMAIN, 1), ("parts", "window"), {"m": 3}, "Expected window with m, stride, near and far"),
         (Hybrid(DOMAIN, 1), ("more",), 1, "Expected a spec without more"),
+        (Hybrid(DOMAIN, 1), ("domain", "points"), 60_000, "at most 2\\^2[25]"),
+        (Duchi(DOMAIN, 1), ("domain", "points"), 2**24 + 1, "at most 2\\^25"),
+        (Piecewise(DOMAIN, 1), ("domain", "interval"), [1e15, 1e15 + 1], "Expected"),
     ],
 )
 def test_a_spec_that_is_not_understood_is_refused(mechanism, path, to, message):
@@ -539,7 +566,7 @@ def test_errors_say_what_to_do():
         Piecewise(Interval(0, 1, points=2**22), 1)
     with pytest.raises(DesignError, match="use a larger ε, or fewer outputs"):
         Piecewise(DOMAIN, "0.0000000001")
-    with pytest.raises(DesignError, match="2\\^25"):
+    with pytest.raises(DesignError, match="at most 2\\^25 ticket counts, got 30000 × 48196; use fewer outputs"):
         Hybrid(Interval(0, 1, points=30_000), 1, outputs=30_000)
     with pytest.raises(DesignError, match="fewer outputs, or an Interval nearer to zero"):
         Piecewise(Interval(1e9, 1e9 + 1e-4, points=20), 1, outputs=2**20)

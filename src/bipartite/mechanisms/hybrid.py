@@ -10,6 +10,7 @@ import numpy as np
 from bipartite.errors import BrokenPromiseError, DesignError
 from bipartite.lottery import MAX_TOTAL, Epsilon, RowLottery, Tickets, check_table
 from bipartite.lottery.epsilon import exp_between
+from bipartite.lottery.rows import MOST_TICKET_COUNTS
 from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.added_noise import check_interval
 from bipartite.mechanisms.base import Mechanism
@@ -83,7 +84,12 @@ class Hybrid(Mechanism):
             self._assemble(domain, budget, TwoEnds.issue(budget, size, MAX_TOTAL), None, None)
             return
         sliding = Sliding.design(float(budget), size, outputs)
-        check_table(size, sliding.outputs(size) + _ENDS)
+        if size * (sliding.outputs(size) + _ENDS) > MOST_TICKET_COUNTS:
+            msg = (
+                f"Expected at most 2^25 ticket counts, got {size} × {sliding.outputs(size) + _ENDS}; "
+                "use fewer outputs, a smaller ε, or an Interval of fewer points; bp.Piecewise needs no table."
+            )
+            raise DesignError(msg)
         tickets = _share(budget, sliding, sliding.outputs(size))
         # The coin: Duchi's tickets to Piecewise's as e^(−ε/2) to 1 − e^(−ε/2).
         others = tickets.total(sliding.m, sliding.outputs(size)) / math.expm1(float(budget) / 2)

@@ -40,7 +40,7 @@ class Laplace(AddedNoise):
 
     Notes
     -----
-    Bias: none, but for the tail, below 10\ :sup:`−7` of b; clamped, reports lean to the middle. Variance:
+    Bias: none, but for the tail, below 10\ :sup:`−9` of b; clamped, reports lean to the middle. Variance:
     step²·2α/(1 − α)² = 2b² − step²/6 + O(step⁴/b²), so it nears the literature's 2b² with the square of the step.
 
     Reference

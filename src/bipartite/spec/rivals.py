@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import Problems, SpecError, is_one_of, shown
+from bipartite.errors import DesignError, Problems, SpecError, is_one_of, shown
 from bipartite.mechanisms import GRR, LSRR, Anchored, Constant, Exponential, Geometric, Optimal, PlanarLaplace
 from bipartite.spec.continuous import CONTINUOUS
 from bipartite.spec.parts import (
@@ -51,7 +51,11 @@ def read_rival(spec: Mapping[str, Any]) -> Mechanism:
     domain = read_domain(spec["domain"], problems)
     problems.raise_if_any(SpecError)
     build = _READERS.get(name, _read_tabled)
-    return build(spec, domain)  # type: ignore[arg-type]  # a domain that is None was a problem
+    try:
+        return build(spec, domain)  # type: ignore[arg-type]  # a domain that is None was a problem
+    except DesignError as error:
+        # What no design could be is a spec that nobody could have written.
+        raise SpecError(str(error)) from None
 
 
 def _read_grr(spec: Mapping[str, Any], domain: Domain) -> Mechanism:
