@@ -32,11 +32,17 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import RR as RR
     from bipartite.mechanisms import Anchored as Anchored
     from bipartite.mechanisms import Constant as Constant
+    from bipartite.mechanisms import Duchi as Duchi
     from bipartite.mechanisms import Exponential as Exponential
     from bipartite.mechanisms import Geometric as Geometric
+    from bipartite.mechanisms import Hybrid as Hybrid
+    from bipartite.mechanisms import Laplace as Laplace
     from bipartite.mechanisms import Optimal as Optimal
+    from bipartite.mechanisms import Piecewise as Piecewise
+    from bipartite.mechanisms import PlanarLaplace as PlanarLaplace
     from bipartite.mechanisms import Record as Record
     from bipartite.mechanisms import SquareWave as SquareWave
+    from bipartite.mechanisms import Staircase as Staircase
     from bipartite.quality import expected_loss as expected_loss
     from bipartite.quality import local_bound as local_bound
     from bipartite.quality import local_loss as local_loss
@@ -56,18 +62,24 @@ _HOME = {
     "BRR": "bipartite.mechanisms",
     "Certificate": "bipartite.verification",
     "Constant": "bipartite.mechanisms",
+    "Duchi": "bipartite.mechanisms",
     "Exponential": "bipartite.mechanisms",
     "GRR": "bipartite.mechanisms",
     "Geometric": "bipartite.mechanisms",
+    "Hybrid": "bipartite.mechanisms",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
     "LSRR": "bipartite.mechanisms",
+    "Laplace": "bipartite.mechanisms",
     "Optimal": "bipartite.mechanisms",
+    "Piecewise": "bipartite.mechanisms",
+    "PlanarLaplace": "bipartite.mechanisms",
     "Points": "bipartite.domains",
     "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
     "SquareWave": "bipartite.mechanisms",
+    "Staircase": "bipartite.mechanisms",
     "design": "bipartite.design",
     "errors": "bipartite.errors",
     "expected_loss": "bipartite.quality",

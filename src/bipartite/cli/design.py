@@ -46,7 +46,10 @@ def run(options: argparse.Namespace) -> int:
         else (None, None)
     )
     try:
-        grr_loss = expected_loss(GRR(mechanism.domain, options.epsilon or mechanism.epsilon_decimal), prior)
+        # An ε per unit of distance is none that GRR could have.
+        plain = mechanism.distance_unit is None
+        grr = GRR(mechanism.domain, options.epsilon or mechanism.epsilon_decimal) if plain else None
+        grr_loss = None if grr is None else expected_loss(grr, prior)
     except InputError:
         grr_loss = None
     described = {

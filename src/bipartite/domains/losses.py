@@ -14,6 +14,7 @@ import numpy as np
 
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
+from bipartite.domains.values import Values
 from bipartite.errors import InputError, is_one_of
 
 if TYPE_CHECKING:
@@ -76,6 +77,9 @@ class LossRows:
         """The losses of values start … stop − 1, one row a value."""
         if self._matrix is not None:
             return self._matrix[start:stop]
+        if is_one_of(self._loss, ("zero-one",)) and isinstance(self._outputs, Values):
+            differs: Array = (self._own(start, stop) != 0).astype(np.float64)
+            return differs
         if is_one_of(self._loss, ("zero-one",)):
             wrong: Array = (self._positions()[None, :] != np.arange(start, stop)[:, None]).astype(np.float64)
             return wrong
@@ -85,6 +89,10 @@ class LossRows:
         if isinstance(self._domain, SetDomain):
             rows = np.array([self._domain.losses(x) for x in range(start, stop)])
             return cast("Array", rows[:, self._outputs.indices] if isinstance(self._outputs, Subset) else rows)
+        if isinstance(self._outputs, Values):
+            values = self._domain.decode_array(np.arange(start, stop))
+            apart: Array = np.abs(self._outputs.values[None, :] - values[:, None])
+            return apart
         step = cast("LineDomain", self._domain).step
         away: Array = np.abs(self._positions()[None, :] - np.arange(start, stop)[:, None]) * step
         return away
@@ -95,7 +103,7 @@ class LossRows:
 
 
 def output_positions(domain: Domain, outputs: Domain) -> NDArray[np.int64]:
-    """Where each output stands among the values."""
+    """Where each output stands among the values; outputs that are no nodes stand nowhere."""
     if isinstance(outputs, Subset):
         return outputs.indices
     return np.arange(len(outputs)) - (len(outputs) - len(domain)) // 2

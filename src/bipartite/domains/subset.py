@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.domains.base import Domain, Outside
+from bipartite.domains.values import Values, ValuesCodec
 from bipartite.errors import DomainError, OutsideDomainError, shown
 
 if TYPE_CHECKING:
@@ -111,4 +112,6 @@ def codec_between(domain: Domain, outputs: Domain, dtype: np.dtype[Any], outside
     """How arrays of this type are encoded as values of a domain, and reports among ``outputs`` decoded."""
     if isinstance(outputs, Subset):
         return _SubsetCodec(domain.codec(dtype, outputs.domain, outside), outputs.indices)
+    if isinstance(outputs, Values):
+        return ValuesCodec(domain.codec(dtype, domain, outside), outputs)
     return domain.codec(dtype, outputs, outside)

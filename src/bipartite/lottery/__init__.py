@@ -6,7 +6,7 @@ from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.line import LineLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
-from bipartite.lottery.rows import RowLottery, check_table, issue_rows
+from bipartite.lottery.rows import RowLottery, check_table, issue_rows, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.words import (
     SCALAR,
@@ -46,4 +46,5 @@ __all__ = [
     "log_between",
     "needs_list",
     "source_of",
+    "totals_of",
 ]

@@ -4,13 +4,19 @@ from bipartite.mechanisms.anchored import Anchored
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.brr import BRR
 from bipartite.mechanisms.constant import Constant
+from bipartite.mechanisms.duchi import Duchi
 from bipartite.mechanisms.exponential import Exponential
 from bipartite.mechanisms.geometric import Geometric
 from bipartite.mechanisms.grr import GRR, RR
+from bipartite.mechanisms.hybrid import Hybrid
+from bipartite.mechanisms.laplace import Laplace
 from bipartite.mechanisms.lsrr import LSRR
 from bipartite.mechanisms.optimal import Optimal
+from bipartite.mechanisms.piecewise import Piecewise
+from bipartite.mechanisms.planar_laplace import PlanarLaplace
 from bipartite.mechanisms.record import Record
 from bipartite.mechanisms.square_wave import SquareWave
+from bipartite.mechanisms.staircase import Staircase
 
 __all__ = [
     "BRR",
@@ -19,10 +25,16 @@ __all__ = [
     "RR",
     "Anchored",
     "Constant",
+    "Duchi",
     "Exponential",
     "Geometric",
+    "Hybrid",
+    "Laplace",
     "Mechanism",
     "Optimal",
+    "Piecewise",
+    "PlanarLaplace",
     "Record",
     "SquareWave",
+    "Staircase",
 ]

@@ -12,9 +12,10 @@ from bipartite.containers import Nulls, is_scalar, null_error, open_batch, open_
 from bipartite.domains import Domain, LineDomain, SetDomain
 from bipartite.domains.sets import refuse_clip
 from bipartite.domains.subset import Subset, codec_between
+from bipartite.domains.values import Values
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.frozen import Frozen
-from bipartite.lottery import MAX_TOTAL, SCALAR, ValuesRefusedError, draw_many, source_of
+from bipartite.lottery import MAX_TOTAL, SCALAR, Epsilon, ValuesRefusedError, draw_many, source_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from bipartite.containers import Batch
     from bipartite.domains import Outside
-    from bipartite.lottery import Epsilon, Lottery, Source, Tickets
+    from bipartite.lottery import Lottery, Source, Tickets
 
 _MATRIX_LIMIT: Final = 2**26
 
@@ -77,6 +78,19 @@ class Mechanism(Frozen, ABC):
             raise AssertionError(msg)
         return lottery.largest_ratio()
 
+    @property
+    def distance_unit(self) -> str | None:
+        """The unit of distance that ε is per, as in :class:`~bipartite.PlanarLaplace`; None where it is plain ε-LDP."""
+        return None
+
+    def keeps_promise(self, ratio: Fraction) -> bool:
+        """Whether the tickets keep what ``guarantee`` says, never wrongly yes; ``ratio`` is the largest of them.
+
+        For ε-LDP that is ratio ≤ e^ε, in whole numbers; ε = 0 asks that reports do not depend on the value at all.
+        """
+        epsilon = self.epsilon_decimal
+        return ratio == 1 if epsilon == 0 else Epsilon.of(epsilon).allows(ratio.numerator, ratio.denominator)
+
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
         """The portable description: everything that a client needs to report, as JSON values."""
@@ -112,7 +126,8 @@ class Mechanism(Frozen, ABC):
 
         Guarantee
         ---------
-        Each report alone is ε-LDP. n reports about one person spend n·ε.
+        Each report alone keeps what ``guarantee`` says: ε-LDP, except where that names a weaker promise. n reports
+        about one person spend n·ε.
         """
         check_options(outside, nulls, threads)
         source = source_of(rng)
@@ -181,7 +196,7 @@ def domain_problem(domain: object) -> str | None:
             f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}; "
             "try bp.Integers(18, 90)."
         )
-    if isinstance(domain, Subset) or (isinstance(domain, LineDomain) and domain.is_padded):
+    if isinstance(domain, (Subset, Values)) or (isinstance(domain, LineDomain) and domain.is_padded):
         return "Expected domain as values, got the outputs of another mechanism; pass its domain."
     return None
 

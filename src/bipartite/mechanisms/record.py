@@ -211,14 +211,9 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
     for name, mechanism in mechanisms.items():
         if not isinstance(name, str):
             problems.add(f"Expected names of attributes as strings, got {shown(name)}; use 'age'.")
-        if not isinstance(mechanism, Mechanism):
-            kind = type(mechanism).__name__
-            problems.add(f"Expected a mechanism for {shown(name)}, got {kind}; pass one such as bp.BRR(…).")
-        elif not mechanism.keeps_epsilon:
-            problems.add(
-                f"Expected a mechanism for {shown(name)} that keeps its ε, which is added up, got {mechanism!r}, which "
-                "spends more; verify() says how much."
-            )
+        problem = _problem_with(shown(name), mechanism)
+        if problem is not None:
+            problems.add(problem)
     count = len(mechanisms)
     if sample is not None:
         if not isinstance(sample, (int, np.integer)) or isinstance(sample, (bool, np.timedelta64)):
@@ -234,6 +229,24 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
                 "use a smaller sample, or fewer attributes."
             )
     problems.raise_if_any(InputError)
+
+
+def _problem_with(name: str, mechanism: object) -> str | None:
+    """Why a mechanism's ε cannot be added to others, if it cannot."""
+    if not isinstance(mechanism, Mechanism):
+        kind = type(mechanism).__name__
+        return f"Expected a mechanism for {name}, got {kind}; pass one such as bp.BRR(…)."
+    if mechanism.distance_unit is not None:
+        return (
+            f"Expected ε-LDP for {name}, got ε per {mechanism.distance_unit} of distance, which does not add up with the "
+            "others; use bp.BRR or bp.Anchored for places."
+        )
+    if not mechanism.keeps_epsilon:
+        return (
+            f"Expected a mechanism for {name} that keeps its ε, which is added up, got {mechanism!r}, which spends more; "
+            "verify() says how much."
+        )
+    return None
 
 
 def _check_names(values: object, names: list[str]) -> None:

@@ -8,8 +8,7 @@ import numpy as np
 
 from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError
-from bipartite.lottery import Epsilon, RowLottery
-from bipartite.lottery.rows import totals_of
+from bipartite.lottery import Epsilon, RowLottery, totals_of
 from bipartite.mechanisms.base import Mechanism
 
 if TYPE_CHECKING:

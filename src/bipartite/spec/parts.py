@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import Integers, Interval
-from bipartite.errors import EpsilonError, Problems, shown
+from bipartite.errors import EpsilonError, Problems, SpecError, shown
 from bipartite.lottery import Epsilon
 from bipartite.spec.sets import read_set
 
@@ -60,6 +60,22 @@ def read_tickets(tickets: object, problems: Problems) -> tuple[int, int]:
 def is_ticket_count(text: object) -> bool:
     """Whether a text is a ticket count."""
     return isinstance(text, str) and re.fullmatch(f"[1-9][0-9]{{0,{_MAX_TICKET_DIGITS - 1}}}", text) is not None
+
+
+def read_two_tickets(spec: Mapping[str, Any]) -> tuple[int, int]:
+    """(near, far) of a spec, or the problem raised."""
+    problems = Problems()
+    found = read_tickets(spec["tickets"], problems)
+    problems.raise_if_any(SpecError)
+    return found
+
+
+def read_counts(name: str, given: object, length: int) -> list[int]:
+    """Ticket counts, as strings."""
+    if not isinstance(given, list) or len(given) != length or not all(is_ticket_count(each) for each in given):
+        msg = f"Expected {name} as {length} whole numbers of at most 16 digits as strings; ask for another spec."
+        raise SpecError(msg)
+    return [int(each) for each in given]
 
 
 def read_domain(domain: object, problems: Problems) -> Domain | None:

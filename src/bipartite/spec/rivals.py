@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import Problems, SpecError, is_one_of, shown
-from bipartite.mechanisms import GRR, LSRR, Anchored, Constant, Exponential, Geometric, Optimal
-from bipartite.spec.parts import check_epsilon, check_fields, is_ticket_count, is_whole, read_domain, read_tickets
+from bipartite.errors import DesignError, Problems, SpecError, is_one_of, shown
+from bipartite.mechanisms import GRR, LSRR, Anchored, Constant, Exponential, Geometric, Optimal, PlanarLaplace
+from bipartite.spec.continuous import CONTINUOUS
+from bipartite.spec.parts import (
+    check_epsilon,
+    check_fields,
+    is_whole,
+    read_counts,
+    read_domain,
+    read_two_tickets,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,13 +26,14 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.tabled import Tabled
 
-_TABLED: Final[dict[str, type[Tabled]]] = {kind.name: kind for kind in (Exponential, Optimal, LSRR)}
+_TABLED: Final[dict[str, type[Tabled]]] = {kind.name: kind for kind in (Exponential, Optimal, LSRR, PlanarLaplace)}
 _ALWAYS: Final = {"bipartite", "mechanism", "domain", "epsilon"}
 _FIELDS: Final = {
     "grr": _ALWAYS | {"tickets"},
     "anchored": _ALWAYS | {"anchors", "tickets"},
     "geometric": _ALWAYS | {"noise"},
     "constant": _ALWAYS - {"epsilon"} | {"answer"},
+    **{name: _ALWAYS | fields for name, (fields, _) in CONTINUOUS.items()},
 } | {name: _ALWAYS | {"outputs", "rows"} | ({"variant"} if kind.variants else set()) for name, kind in _TABLED.items()}
 
 
@@ -42,16 +51,20 @@ def read_rival(spec: Mapping[str, Any]) -> Mechanism:
     domain = read_domain(spec["domain"], problems)
     problems.raise_if_any(SpecError)
     build = _READERS.get(name, _read_tabled)
-    return build(spec, domain)  # type: ignore[arg-type]  # a domain that is None was a problem
+    try:
+        return build(spec, domain)  # type: ignore[arg-type]  # a domain that is None was a problem
+    except DesignError as error:
+        # What no design could be is a spec that nobody could have written.
+        raise SpecError(str(error)) from None
 
 
 def _read_grr(spec: Mapping[str, Any], domain: Domain) -> Mechanism:
-    return GRR.restore(domain, spec["epsilon"], *_tickets(spec))
+    return GRR.restore(domain, spec["epsilon"], *read_two_tickets(spec))
 
 
 def _read_anchored(spec: Mapping[str, Any], domain: Domain) -> Mechanism:
     anchors = _indices("anchors", spec["anchors"], domain)
-    return Anchored.restore(domain, spec["epsilon"], anchors, *_tickets(spec))
+    return Anchored.restore(domain, spec["epsilon"], anchors, *read_two_tickets(spec))
 
 
 def _read_constant(spec: Mapping[str, Any], domain: Domain) -> Mechanism:
@@ -62,7 +75,7 @@ def _read_constant(spec: Mapping[str, Any], domain: Domain) -> Mechanism:
 
 
 def _read_geometric(spec: Mapping[str, Any], domain: Domain) -> Mechanism:
-    return Geometric.restore(domain, spec["epsilon"], _counts("noise", spec["noise"], len(domain)))
+    return Geometric.restore(domain, spec["epsilon"], read_counts("noise", spec["noise"], len(domain)))
 
 
 def _read_tabled(spec: Mapping[str, Any], domain: Domain) -> Mechanism:
@@ -75,15 +88,8 @@ def _read_tabled(spec: Mapping[str, Any], domain: Domain) -> Mechanism:
     if not isinstance(rows, list) or len(rows) != len(domain):
         msg = f"Expected rows as a list of {len(domain)} lists, one a value; ask for another spec."
         raise SpecError(msg)
-    tickets = np.array([_counts("rows", row, len(outputs)) for row in rows], dtype=np.int64)
+    tickets = np.array([read_counts("rows", row, len(outputs)) for row in rows], dtype=np.int64)
     return kind.restore(domain, spec["epsilon"], outputs, tickets, spec.get("variant"))
-
-
-def _tickets(spec: Mapping[str, Any]) -> tuple[int, int]:
-    problems = Problems()
-    found = read_tickets(spec["tickets"], problems)
-    problems.raise_if_any(SpecError)
-    return found
 
 
 def _indices(name: str, given: object, domain: Domain) -> list[int]:
@@ -96,17 +102,10 @@ def _indices(name: str, given: object, domain: Domain) -> list[int]:
     return given
 
 
-def _counts(name: str, given: object, length: int) -> list[int]:
-    """Ticket counts, as strings."""
-    if not isinstance(given, list) or len(given) != length or not all(is_ticket_count(each) for each in given):
-        msg = f"Expected {name} as {length} whole numbers of at most 16 digits as strings; ask for another spec."
-        raise SpecError(msg)
-    return [int(each) for each in given]
-
-
 _READERS: Final[dict[str, Callable[[Mapping[str, Any], Domain], Mechanism]]] = {
     "grr": _read_grr,
     "anchored": _read_anchored,
     "constant": _read_constant,
     "geometric": _read_geometric,
+    **{name: read for name, (_, read) in CONTINUOUS.items()},
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Final
 
-from bipartite.lottery import Epsilon, log_between
+from bipartite.lottery import log_between
 from bipartite.spec import spec_sha256
 
 if TYPE_CHECKING:
@@ -27,18 +27,22 @@ class Certificate:
     epsilon_upper: Decimal
     """ln(ratio), rounded up in the 30th digit."""
     holds: bool
-    """Whether ratio ≤ e^ε, decided in whole numbers."""
+    """Whether the guarantee is kept: ratio ≤ e^ε in whole numbers, or what the guarantee names instead."""
     guarantee: str
     """The guarantee in words."""
     spec_sha256: str
     """The mechanism that this certifies, by the name of its spec."""
+    distance_unit: str | None = None
+    """None for ε-LDP. Otherwise ε is **per this unit of distance**, ``holds`` is about that promise, and ``ratio`` and
+    ``epsilon_upper`` are the plain ε-LDP that the mechanism happens to keep on this domain: much larger."""
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "DOES NOT HOLD"
+        realised = "realised ε" if self.distance_unit is None else "as plain ε-LDP on this domain: ε"
         return (
             f"{self.guarantee}: {verdict}\n"
             f"  largest ratio of two probabilities of one report: {self.ratio.numerator}/{self.ratio.denominator}\n"
-            f"  realised ε ≤ {self.epsilon_upper.quantize(_SHOWN, ROUND_CEILING, Context(prec=40)):f}\n"
+            f"  {realised} ≤ {self.epsilon_upper.quantize(_SHOWN, ROUND_CEILING, Context(prec=40)):f}\n"
             f"  spec sha256: {self.spec_sha256}"
         )
 
@@ -47,7 +51,8 @@ def verify(mechanism: Mechanism) -> Certificate:
     """Certify a mechanism: the largest ratio of two probabilities of one report, exactly.
 
     ``ratio`` is computed from the whole-number tickets of all rows (each row holds the same total, which is checked),
-    and ``holds`` compares it with e^ε in whole numbers, never wrongly yes.
+    and ``holds`` compares it with e^ε in whole numbers, never wrongly yes. Where a mechanism promises ε per unit of
+    distance (``distance_unit``), ``holds`` is about that promise, checked for every pair of values.
 
     >>> from bipartite import BRR, Integers
     >>> certificate = verify(BRR(Integers(18, 90), epsilon=1))
@@ -58,12 +63,8 @@ def verify(mechanism: Mechanism) -> Certificate:
     return Certificate(
         ratio=ratio,
         epsilon_upper=log_between(ratio)[1],
-        holds=_keeps(mechanism.epsilon_decimal, ratio),
+        holds=mechanism.keeps_promise(ratio),
         guarantee=mechanism.guarantee,
         spec_sha256=spec_sha256(mechanism),
+        distance_unit=mechanism.distance_unit,
     )
-
-
-def _keeps(epsilon: Decimal, ratio: Fraction) -> bool:
-    """Whether ratio ≤ e^ε; ε = 0 asks that reports do not depend on the value at all."""
-    return ratio == 1 if epsilon == 0 else Epsilon.of(epsilon).allows(ratio.numerator, ratio.denominator)

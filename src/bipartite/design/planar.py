@@ -1,0 +1,203 @@
+"""Planar Laplace noise on a finite set of places: rows of tickets, and the check of what they promise.
+
+The promise is Pr[y|x] ≤ e^(ε·d(x, x'))·Pr[y|x'] for all places x, x' and reports y: ε per unit of distance.
+
+Noise of density ∝ e^(−ε·|z|) is added in the plane and the place nearest to where it lands is reported. The plane is a
+lattice of nodes z_k, the same for every x: Pr[y|x] = Σ w_k·e^(−θ·d(x, z_k))/Z_x over the nodes nearest to y. Each term
+keeps θ by the triangle inequality, so all that a finite lattice costs is the difference of the normalisers Z_x, which
+is measured: θ·(1 + κ) ≤ ε with κ the largest |ln Z_x − ln Z_x'|/(θ·d(x, x')). Floats propose, whole numbers are
+checked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.domains.points import EARTH_RADIUS_KM
+from bipartite.errors import DesignError
+from bipartite.lottery import MAX_TOTAL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Points
+
+    Array = NDArray[np.float64]
+
+MOST_PLACES: Final = 1024
+"""Every triple of two values and a report is checked: a thousand million."""
+# The lattice: its step and its margin around all places, in units of 1/ε; beyond the margin lie (1 + 12)·e^−12 = 8e-5.
+_STEP: Final = 0.1
+_MARGIN: Final = 12.0
+_MOST_NODES: Final = 2**18
+_MOST_TERMS: Final = 2**27
+_BLOCK: Final = 2**21
+# A lattice that costs more of ε than this is too coarse to call its noise planar Laplace.
+_MOST_LOST: Final = 0.05
+_ROUNDS: Final = 6
+# θ stays this much below ε, relatively: the domain's whole-number distances differ from the true ones by 3e-8.
+_SLACK: Final = 1e-6
+# Floats may err by this much, relatively: d and ε·d by 8 units in the last place (2^−53), exp by 4. Taken: 2^−46.
+_DOUBT: Final = 2.0**-46
+_LARGEST_EXPONENT: Final = 600.0
+# The share of all tickets that may go to every report alike, so that rounding breaks nothing.
+_MOST_SHARED: Final = 2.0**-10
+
+
+def keeps_per_distance(tickets: NDArray[np.int64], distances: Array, epsilon: float) -> bool:
+    """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all x, x', y; never wrongly yes.
+
+    Every product is rounded against the promise by more than floats can err; ticket counts are exact in floats.
+    """
+    counts = tickets.astype(np.float64)
+    exponents = np.minimum(epsilon * distances, _LARGEST_EXPONENT) * (1 - _DOUBT)
+    factors = np.exp(exponents) * (1 - _DOUBT)
+    # A value beside itself: T ≤ T, exactly. Distinct places are never at distance 0.
+    np.fill_diagonal(factors, 1.0)
+    return all(bool((row <= factor[:, None] * counts).all()) for row, factor in zip(counts, factors, strict=True))
+
+
+def planar_tickets(points: Points, epsilon: float) -> NDArray[np.int64]:
+    """Rows of 2^52 tickets that keep ε per unit of distance, and nearly spend it."""
+    size = len(points)
+    distances = points.loss_matrix()
+    nearest = float(distances[~np.eye(size, dtype=bool)].min())
+    chances = _chances(points, distances, epsilon)
+    # t + u rounds to within one of itself, and t ≤ e^(ε·d)·t'; so u·(e^(ε·d) − 1) ≥ 1 + e^(ε·d) is enough.
+    shared = 2 / math.tanh(epsilon * nearest / 2)
+    while shared * size <= MAX_TOTAL * _MOST_SHARED:
+        tickets = _rounded(chances * (MAX_TOTAL - size * shared) + shared)
+        if keeps_per_distance(tickets, distances, epsilon):
+            return tickets
+        shared *= 4
+    msg = (
+        f"2^52 tickets cannot keep ε={epsilon:.6g} per unit between places {nearest:.3g} apart; "
+        "use a larger ε, or merge places that are very near."
+    )
+    raise DesignError(msg)
+
+
+def _rounded(wanted: Array) -> NDArray[np.int64]:
+    """Whole numbers within one of these, with 2^52 in every row: the largest remainders are rounded up."""
+    tickets = np.floor(wanted).astype(np.int64)
+    for row, exact in zip(tickets, wanted, strict=True):
+        missing = MAX_TOTAL - int(row.sum())
+        order = np.argsort(row - exact, kind="stable")
+        # Floats of this size err by a few tickets in all; whoever holds most does not feel them.
+        whole, extra = divmod(missing, len(row))
+        row[order[:extra]] += 1
+        row[np.argmax(exact)] += whole * len(row)
+    return tickets
+
+
+def _chances(points: Points, distances: Array, epsilon: float) -> Array:
+    lattice = _Lattice.around(points, epsilon)
+    # By Poisson's sum the normaliser of a square lattice ripples so much at its steepest; the rest is measured.
+    theta = epsilon * (1 - 4 * (epsilon * lattice.step / (2 * math.pi)) ** 2 - _SLACK)
+    for _ in range(_ROUNDS):
+        if theta < epsilon * (1 - _MOST_LOST):
+            break
+        masses = lattice.masses(theta)
+        totals = masses.sum(axis=1)
+        gaps = np.abs(np.subtract.outer(np.log(totals), np.log(totals)))
+        lost = float((gaps[distances > 0] / distances[distances > 0]).max()) / theta
+        if theta * (1 + lost) <= epsilon * (1 - _SLACK / 2):
+            chances: Array = masses / totals[:, None]
+            return chances
+        theta = epsilon * (1 - _SLACK) / (1 + 1.05 * lost)
+    msg = (
+        f"Expected places within about 250/ε of each other, got a lattice of {lattice.step * epsilon:.2g}/ε that is "
+        "too coarse for them; use a smaller ε per unit, or split the places into regions."
+    )
+    raise DesignError(msg)
+
+
+@dataclass(frozen=True)
+class _Lattice:
+    """Nodes in the plane, or on the sphere, each with its area."""
+
+    places: Array
+    nodes: Array
+    areas: Array
+    step: float
+    sphere: bool
+
+    @classmethod
+    def around(cls, points: Points, epsilon: float) -> _Lattice:
+        vectors = points.order.vectors.astype(np.float64)  # type: ignore[union-attr]  # points have vectors
+        most = min(_MOST_NODES, _MOST_TERMS // len(points))
+        margin = _MARGIN / epsilon
+        if points.metric != "haversine":
+            places = np.ldexp(vectors, -points.bits)
+            low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
+            step = max(_STEP / epsilon, math.sqrt(float(np.prod(high - low)) / most))
+            nodes = np.stack(np.meshgrid(*map(_middles, low, high, (step, step)), indexing="ij"), axis=-1).reshape(
+                -1, 2
+            )
+            return cls(places, nodes, np.ones(len(nodes)), step, sphere=False)
+        places = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        latitudes, longitudes, step = _degrees_around(points, margin, _STEP / epsilon, most)
+        latitude, longitude = (each.ravel() for each in np.meshgrid(latitudes, longitudes, indexing="ij"))
+        level = np.cos(latitude)
+        nodes = np.column_stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
+        return cls(places, nodes, level, step, sphere=True)
+
+    def masses(self, theta: float) -> Array:
+        """Σ area·e^(−θ·d(x, node)) over the nodes that are nearest to y, for all x and y."""
+        size = len(self.places)
+        masses = np.zeros((size, size))
+        block = max(1, _BLOCK // size)
+        for start in range(0, len(self.nodes), block):
+            nodes = self.nodes[start : start + block]
+            squares = sum((self.places[:, axis, None] - nodes[None, :, axis]) ** 2 for axis in range(nodes.shape[1]))
+            away = np.sqrt(squares)
+            if self.sphere:
+                away = 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(away / 2, 1))
+            owners = np.argmin(away, axis=0)
+            order = np.argsort(owners, kind="stable")
+            weights = (np.exp(-theta * away) * self.areas[start : start + block])[:, order]
+            present, first = np.unique(owners[order], return_index=True)
+            masses[:, present] += np.add.reduceat(weights, first, axis=1)
+        return masses
+
+
+def _middles(low: float, high: float, step: float) -> Array:
+    """The middles of cells of about one step that fill a range."""
+    cells = max(1, round((high - low) / step))
+    return low + (np.arange(cells, dtype=np.float64) + 0.5) * ((high - low) / cells)
+
+
+def _degrees_around(points: Points, margin: float, step: float, most: int) -> tuple[Array, Array, float]:
+    """Latitudes and longitudes, in radians, of a lattice around places on the sphere, and its step in km."""
+    latitude, longitude = np.radians(points.coordinates).T
+    wide = margin / EARTH_RADIUS_KM
+    south, north = max(latitude.min() - wide, -math.pi / 2), min(latitude.max() + wide, math.pi / 2)
+    # The widest circle of the region has the largest steps; the narrowest needs the widest margin.
+    narrow, level = math.cos(max(abs(south), abs(north))), math.cos(_clamped(0.0, south, north))
+    west, east = _widest_gap(longitude)
+    around = math.pi if narrow <= 0 else min(wide / narrow, math.pi)
+    west, east = west - around, east + around
+    if east - west >= 2 * math.pi:
+        west, east = -math.pi, math.pi
+    area = (north - south) * (east - west) * level * EARTH_RADIUS_KM**2
+    step = max(step, math.sqrt(area / most))
+    latitudes = _middles(south, north, step / EARTH_RADIUS_KM)
+    return latitudes, _middles(west, east, step / (EARTH_RADIUS_KM * level)), step
+
+
+def _clamped(number: float, low: float, high: float) -> float:
+    return min(max(number, low), high)
+
+
+def _widest_gap(longitude: Array) -> tuple[float, float]:
+    """West and east of the shortest arc that holds all longitudes; east may be past the date line."""
+    ordered = np.sort(longitude)
+    gaps = np.diff(np.append(ordered, ordered[0] + 2 * math.pi))
+    after = int(np.argmax(gaps))
+    west = ordered[(after + 1) % len(ordered)]
+    east = ordered[after]
+    return float(west), float(east if east >= west else east + 2 * math.pi)

@@ -1,0 +1,102 @@
+"""Given numbers in ascending order: the reports of a mechanism that are no values of its domain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from bipartite.domains.base import Domain, Outside, as_double, real_scalar
+from bipartite.errors import DomainError, OutsideDomainError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from bipartite.lottery import Codec, Stream
+
+_WRITTEN_OUT: Final = 4
+
+
+class Values(Domain):
+    """Explicit numbers, ascending; the outputs of :class:`~bipartite.Duchi` and others that report outside the range.
+
+    >>> ends = Values([-2.5, 2.5])
+    >>> len(ends), ends[0], ends.encode(2.5), 0.0 in ends
+    (2, -2.5, 1, False)
+    """
+
+    __slots__ = ("size", "values")
+    whole: ClassVar[bool] = False
+    values: NDArray[np.float64]
+    """The numbers themselves."""
+
+    def __init__(self, values: ArrayLike) -> None:
+        array = np.array(values, dtype=np.float64).ravel()
+        if not len(array) or not np.isfinite(array).all() or (np.diff(array) <= 0).any():
+            msg = "Expected ascending finite reports that doubles can tell apart; rescale the values, or use fewer."
+            raise DomainError(msg)
+        array.flags.writeable = False
+        self._set(values=array, size=len(array))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Values, (np.array(self.values),)
+
+    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401, ARG002
+        number = as_double(real_scalar(value))
+        at = int(np.searchsorted(self.values, number))
+        if at == self.size or self.values[at] != number:
+            msg = "is none of the values that are ever reported; mech.outputs lists them."
+            raise OutsideDomainError(msg, shown=shown(value))
+        return at
+
+    def decode(self, index: int) -> float:
+        return float(self.values[index])
+
+    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.values[indices]
+        return found
+
+    def codec(self, dtype: np.dtype[Any], outputs: Any, outside: Outside) -> Codec:  # noqa: ANN401, ARG002
+        msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
+        raise DomainError(msg)
+
+    def to_spec(self) -> dict[str, Any]:
+        msg = "The outputs of a mechanism have no spec of their own; take that of mech.domain."
+        raise DomainError(msg)
+
+    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        return {"outside": ~np.isin(values, self.values)}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Values) and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash((self.size, float(self.values[0]), float(self.values[-1])))
+
+    def __str__(self) -> str:
+        return f"{self.size} numbers from {self.values[0]:.12g} to {self.values[-1]:.12g}"
+
+    def __repr__(self) -> str:
+        return f"Values({self.values.tolist()})" if self.size <= _WRITTEN_OUT else f"<{self}>"
+
+
+class ValuesCodec:
+    """Values as their own domain encodes them; reports are looked up among the given numbers."""
+
+    __slots__ = ("_inner", "_values", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+
+    def __init__(self, inner: Codec, outputs: Values) -> None:
+        self._inner = inner
+        self._values = outputs.values
+        self.code_offset = inner.code_offset
+        self.coins = inner.coins
+        # A narrower type would round the reports, and with them the mean that they keep.
+        self.report_dtype = np.dtype(np.float64)
+        self.report_offset = 0
+        self.direct = False
+
+    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        return self._inner.encode(values, coins)
+
+    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
+        np.take(self._values, codes, out=reports, mode="clip")  # "clip" spares a copy; every code is inside

@@ -1,0 +1,127 @@
+"""What mechanisms share that add noise from one row of tickets: Laplace and Staircase."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from bipartite.domains import Interval
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, shown
+from bipartite.lottery import Epsilon, NoiseLottery
+from bipartite.lottery.falling import issue_noise
+from bipartite.mechanisms.base import Mechanism, check_domain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+
+MOST_SHIFTS: Final = 2**22
+TAIL_BITS: Final = 30
+"""At each end of the outputs at most 2^−30 of all reports stand for a report beyond it."""
+
+
+class AddedNoise(Mechanism):
+    """Report = x + Z, with Z on the grid of the interval; reports far outside the range are stopped."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+    """What its spec calls it."""
+    _lottery: NoiseLottery
+
+    @property
+    def clamped(self) -> bool:
+        """Whether reports are clamped to the range."""
+        return self._lottery.padding == 0
+
+    def _assemble(self, domain: Domain, budget: Epsilon, lottery: NoiseLottery) -> None:
+        outputs = padded_outputs(domain, lottery.padding)
+        self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery)
+
+    def _issue(self, domain: Domain, budget: Epsilon, chances: NDArray[np.float64]) -> None:
+        size = len(domain)
+        padding = len(chances) - (size - 1)
+        self._assemble(domain, budget, NoiseLottery(size, padding, issue_noise(chances, size, budget)))
+
+    @classmethod
+    def restore(cls, domain: Domain, epsilon: str, padding: int, noise: Sequence[int]) -> Self:
+        """The mechanism of a spec, after checking everything that its promise rests on."""
+        mechanism = cls.__new__(cls)
+        mechanism._restore(domain, epsilon, padding, noise)
+        return mechanism
+
+    def _restore(self, domain: Domain, epsilon: str, padding: int, noise: Sequence[int]) -> None:
+        check_interval(domain, type(self).__name__)
+        budget = Epsilon.of(epsilon)
+        try:
+            lottery = NoiseLottery(len(domain), padding, np.array(noise, dtype=np.int64))
+        except AssertionError:
+            msg = "Expected a falling ticket count for each shift, of at most 2^52 in all; ask for another spec."
+            raise BrokenPromiseError(msg) from None
+        ratio = lottery.largest_ratio()
+        if not budget.allows(ratio.numerator, ratio.denominator):
+            msg = f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec."
+            raise BrokenPromiseError(msg)
+        self._assemble(domain, budget, lottery)
+
+    def to_spec(self) -> dict[str, Any]:
+        return {
+            "bipartite": 2,
+            "mechanism": self.name,
+            "domain": self.domain.to_spec(),
+            "epsilon": self._budget.text,
+            "padding": self._lottery.padding,
+            "noise": [str(count) for count in self._lottery.tickets.tolist()],
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        lottery = self._lottery
+        return type(self).restore, (self.domain, self._budget.text, lottery.padding, lottery.tickets.tolist())
+
+
+def check_interval(domain: object, name: str) -> None:
+    """Refuse a domain that is no interval."""
+    check_domain(domain)
+    if not isinstance(domain, Interval):
+        msg = (
+            f"Expected domain as bp.Interval for {name}, got {type(domain).__name__}; whole numbers 18 to 90 are "
+            "bp.Interval(18, 90, points=73)."
+        )
+        raise DesignError(msg)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        msg = f"Expected {name}=True or False, got {shown(value)}."
+        raise InputError(msg)
+
+
+def padding_for(size: int, epsilon: float, *, clamped: bool) -> int:
+    """How many steps outputs reach past both ends: e^(−ε·padding/(N−1)) ≤ 2^−30, in whole ranges."""
+    ranges = 0 if clamped else math.ceil(TAIL_BITS * math.log(2) / epsilon)
+    if (ranges + 1) * (size - 1) > MOST_SHIFTS:
+        fewer = MOST_SHIFTS // (ranges + 1) + 1
+        points = f"at most {fewer} points, " if fewer > 1 else ""
+        msg = (
+            f"Expected noise of at most 2^22 steps, got {ranges + 1} ranges of {size - 1} steps at ε={epsilon:.6g}; "
+            f"use {points}a larger ε, or clamped=True."
+        )
+        raise DesignError(msg)
+    return ranges * (size - 1)
+
+
+def padded_outputs(domain: Domain, padding: int) -> Domain:
+    """The domain and ``padding`` more nodes at both ends."""
+    if not padding or not isinstance(domain, Interval):
+        return domain
+    try:
+        return domain.padded(padding)
+    except DesignError:
+        msg = "Expected reports past the ends that doubles can hold and tell apart; use fewer points, or clamped=True."
+        raise DesignError(msg) from None

@@ -1,0 +1,139 @@
+"""The staircase mechanism under local privacy, on a grid."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.errors import DesignError, InputError, shown
+from bipartite.lottery import Epsilon
+from bipartite.mechanisms.added_noise import AddedNoise, check_flag, check_interval, padding_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+
+
+class Staircase(AddedNoise):
+    r"""The staircase mechanism: noise of the least mean size that ε-differential privacy allows.
+
+    The density of the noise falls in stairs: with Δ = high − low, b = e\ :sup:`−ε` and
+    a = (1 − b)/(2Δ(γ + b(1 − γ))) it is a for \|z\| < γΔ, a·b for γΔ ≤ \|z\| < Δ, and b times itself a Δ further out.
+    γ = 1/(1 + e\ :sup:`ε/2`) gives the least E\|Z\|. Every node gets the density integrated over the cell around it:
+    the noise of the literature, rounded to the grid.
+
+    Parameters
+    ----------
+    domain
+        :class:`~bipartite.Interval`, with at least half a step in γΔ.
+    epsilon
+        The privacy budget of one report.
+    gamma
+        The width of the upper stair, from half a step to 1 in units of Δ; None for 1/(1 + e\ :sup:`ε/2`).
+    clamped
+        False: reports may lie outside the range, as far as needed to leave at most 2\ :sup:`−30` of the noise beyond
+        each end of the outputs; that tail is put on the last output. True: reports are clamped to the range.
+
+    Guarantee
+    ---------
+    ε-LDP for each report, exactly (:func:`bipartite.verify`). The cells of z and z + Δ differ by the factor e\ :sup:`ε`
+    because Δ is a whole number of cells; that of zero too, as long as the upper stair covers it, and
+    tickets are held to e\ :sup:`ε` in whole numbers after rounding.
+
+    Notes
+    -----
+    Bias: none, but for the tail; clamped, reports lean to the middle.
+    E\|Z\|/Δ = b/(1 − b) + (γ² + b(1 − γ²))/(2(γ + b(1 − γ))), at the best γ e\ :sup:`ε/2`/(e\ :sup:`ε` − 1); the grid
+    changes it by O(step²).
+
+    Reference
+    ---------
+    Geng, Viswanath: *The Optimal Mechanism in Differential Privacy* (ISIT 2014); Geng, Kairouz, Oh, Viswanath:
+    *The Staircase Mechanism in Differential Privacy* (IEEE J. Selected Topics in Signal Processing, 2015).
+
+    Examples
+    --------
+    >>> from bipartite import Interval, Laplace, expected_loss
+    >>> share = Interval(0, 1, points=101)
+    >>> [round(expected_loss(kind(share, 4)), 3) for kind in (Laplace, Staircase)]
+    [0.25, 0.138]
+    """
+
+    __slots__ = ("gamma",)
+    name = "staircase"
+    gamma: float
+    """The width of the upper stair, in units of the range."""
+
+    def __init__(self, domain: Domain, epsilon: object, *, gamma: float | None = None, clamped: bool = False) -> None:
+        budget = Epsilon.of(epsilon)
+        check_interval(domain, "Staircase")
+        check_flag("clamped", clamped)
+        size = len(domain)
+        width = 1 / (1 + math.exp(float(budget) / 2)) if gamma is None else _checked(gamma)
+        if width * (size - 1) < 1 / 2:
+            msg = (
+                f"Expected an upper stair of at least half a step, got γ={width:.3g} on {size} points; "
+                f"use at least {math.ceil(1 / (2 * width)) + 1} points."
+                if width
+                else "Expected an upper stair of at least half a step, got gamma=0; use gamma=None for the best."
+            )
+            raise DesignError(msg)
+        padding = padding_for(size, float(budget), clamped=clamped)
+        self._set(gamma=width)
+        self._issue(domain, budget, _cells(size - 1, size - 1 + padding, width, float(budget)))
+
+    @classmethod
+    def restore(
+        cls, domain: Domain, epsilon: str, padding: int, noise: Sequence[int], gamma: float | None = None
+    ) -> Self:
+        """A Staircase from the numbers of its spec, after checking everything that its promise rests on."""
+        mechanism = cls.__new__(cls)
+        mechanism._set(gamma=_checked(gamma))
+        mechanism._restore(domain, epsilon, padding, noise)
+        return mechanism
+
+    def to_spec(self) -> dict[str, Any]:
+        return super().to_spec() | {"gamma": self.gamma}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restore, parts = super().__reduce__()
+        return restore, (*parts, self.gamma)
+
+    def __repr__(self) -> str:
+        clamped = ", clamped=True" if self.clamped else ""
+        return f"Staircase({self.domain!r}, epsilon={self._budget.text}, gamma={self.gamma!r}{clamped})"
+
+
+def _checked(gamma: object) -> float:
+    number = float(gamma) if type(gamma) is not bool and isinstance(gamma, numbers.Real) else math.nan
+    if not 0 <= number <= 1:
+        msg = f"Expected gamma from 0 to 1, got {shown(gamma)}; gamma=None takes the best for the mean size."
+        raise InputError(msg)
+    return number
+
+
+def _cells(apart: int, shifts: int, gamma: float, epsilon: float) -> NDArray[np.float64]:
+    """The mass of the cells around shifts 0, 1, …, of one step each, Δ being ``apart`` steps."""
+    b = math.exp(-epsilon)
+
+    def beyond(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mass beyond a point, in units of Δ, on one side."""
+        stair = np.floor(at)
+        within = at - stair
+        passed = (np.minimum(within, gamma) + b * np.maximum(within - gamma, 0)) / (gamma + b * (1 - gamma))
+        mass: NDArray[np.float64] = b**stair * (1 - (1 - b) * passed) / 2
+        return mass
+
+    borders = beyond((np.arange(apart + 1) + 0.5) / apart)
+    # Cells 1 … Δ as integrated; those further out are the same, b times smaller every Δ.
+    first = borders[:-1] - borders[1:]
+    further = np.arange(shifts - 1)
+    cells: NDArray[np.float64] = first[further % apart] * b ** (further // apart)
+    return np.concatenate([[1 - 2 * borders[0]], cells])

@@ -1,0 +1,590 @@
+"""Laplace, Staircase, Duchi, Piecewise and Hybrid: ε by brute force, moments against the published formulas."""
+
+import copy
+import json
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from bipartite import (
+    GRR,
+    Duchi,
+    Geometric,
+    Hybrid,
+    Integers,
+    Interval,
+    Laplace,
+    Optimal,
+    Piecewise,
+    Record,
+    Staircase,
+    expected_loss,
+    fixed_words,
+    from_spec,
+    insecure_seed,
+    local_loss,
+    verify,
+)
+from bipartite.domains.values import Values
+from bipartite.errors import (
+    BrokenPromiseError,
+    DesignError,
+    DomainError,
+    EpsilonError,
+    InputError,
+    OutsideDomainError,
+    SpecError,
+)
+from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
+from bipartite.lottery.falling import issue_noise
+from bipartite.mechanisms.hybrid import THRESHOLD, _mixes
+from bipartite.spec import canonical_json, load_spec
+from tests import oracle
+
+UNBIASED = [Duchi, Piecewise, Hybrid]
+NOISY = [Laplace, Staircase]
+ALL = [*NOISY, *UNBIASED]
+EPSILONS = ["0.05", "0.1", "0.3", "0.61", "1", "2.5", "4", "6", "8"]
+
+
+def moments(mechanism):
+    """Mean and variance of the report for every value, from the rows."""
+    rows, values = mechanism.matrix(), mechanism.outputs.to_numpy()
+    mean = rows @ values
+    return mean, np.einsum("xy,xy->x", rows, (values[None, :] - mean[:, None]) ** 2)
+
+
+# ε, computed
+
+
+def brute_ratio(mechanism):
+    """The largest ratio over all columns, in Python's whole numbers."""
+    rows = mechanism.lottery.rows(0, len(mechanism.domain))
+    assert len(set(map(sum, rows.tolist()))) == 1
+    pairs = {(max(column), min(column)) for column in rows.T.tolist()}
+    return max(Fraction(most, least) for most, least in pairs)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("kind", ALL)
+def test_the_certificate_is_that_of_all_rows_and_keeps_epsilon(kind, epsilon):
+    mechanism = kind(Interval(-3, 5, points=31), epsilon)
+    certificate = verify(mechanism)
+    assert certificate.ratio == brute_ratio(mechanism)
+    assert certificate.holds and certificate.distance_unit is None
+    assert mpmath.mpf(certificate.ratio.numerator) <= oracle.exp(epsilon) * certificate.ratio.denominator
+    # And ε is really spent.
+    assert certificate.epsilon_upper > Epsilon.of(epsilon).value * (1 - Epsilon.of("1e-9").value)
+
+
+@pytest.mark.parametrize("points", [2, 3, 4, 17])
+@pytest.mark.parametrize("epsilon", ["0.05", "0.7", "3", "8"])
+@pytest.mark.parametrize("clamped", [False, True])
+def test_small_grids_keep_epsilon_too(points, epsilon, clamped):
+    domain = Interval(0, 1, points=points)
+    mechanisms = [Laplace(domain, epsilon, clamped=clamped), Staircase(domain, epsilon, gamma=0.5, clamped=clamped)]
+    mechanisms += [kind(domain, epsilon) for kind in UNBIASED]
+    for mechanism in mechanisms:
+        assert verify(mechanism).ratio == brute_ratio(mechanism)
+        assert verify(mechanism).holds
+
+
+@given(
+    st.decimals("0.05", 8, places=6, allow_nan=False),
+    st.integers(2, 40),
+    st.sampled_from([Laplace, Duchi, Piecewise, Hybrid]),
+)
+@settings(max_examples=80)
+def test_any_epsilon_on_any_grid_is_kept(epsilon, points, kind):
+    mechanism = kind(Interval(-1, 2, points=points), epsilon)
+    certificate = verify(mechanism)
+    assert certificate.holds
+    assert 0 <= epsilon - certificate.epsilon_upper < Decimal("1e-6")
+
+
+@pytest.mark.parametrize("gamma", [0.02, 0.3, 0.5, 0.77, 1])
+def test_a_staircase_of_any_width_keeps_epsilon(gamma):
+    for clamped in (False, True):
+        mechanism = Staircase(Interval(0, 1, points=29), "1.7", gamma=gamma, clamped=clamped)
+        assert verify(mechanism).ratio == brute_ratio(mechanism)
+        assert verify(mechanism).holds
+
+
+def test_noise_tickets_are_held_to_epsilon_even_where_floats_ask_for_more():
+    # Chances that fall too steeply for ε: outer tickets are lifted until whole numbers agree.
+    budget = Epsilon.of("0.5")
+    tickets = issue_noise(np.exp(-np.arange(40) / 4) / 40, 11, budget)
+    assert len(tickets) == 41
+    assert (np.diff(tickets[:-1]) <= 0).all()
+    assert all(budget.allows(int(near), int(far)) for near, far in zip(tickets[:30], tickets[10:40], strict=True))
+    with pytest.raises(DesignError, match="use a larger ε, or fewer values"):
+        issue_noise(np.exp(-np.arange(40) / 4) / 8, 11, budget)
+
+
+def test_the_ratio_of_groups_is_that_of_their_rows():
+    for groups in ([0, 2, 4], [1, 1, 1], [4, 0], [3, 4]):
+        for shift in (0, -2):
+            lottery = GroupedLottery(np.array(groups), LineLottery(5, 7, 3, shift, Tickets(5, 2)))
+            rows = lottery.rows(0, len(groups))
+            assert lottery.largest_ratio() == max(Fraction(int(c.max()), int(c.min())) for c in rows.T)
+            inner = lottery.inner.rows(0, 5)
+            assert (rows == inner[groups]).all()
+    object.__setattr__(lottery.inner, "total", 1)
+    with pytest.raises(AssertionError, match="do not hold the same total"):
+        lottery.largest_ratio()
+
+
+# Moments
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("kind", UNBIASED)
+@pytest.mark.parametrize("ends", [(-1, 1), (0, 200_000), (-7, 0.5)])
+def test_the_mean_of_a_report_is_its_value(kind, epsilon, ends):
+    domain = Interval(*ends, points=41)
+    mechanism = kind(domain, epsilon)
+    mean, _ = moments(mechanism)
+    # Reports are doubles: each is off by half a unit in the last place of the largest, and so is the sum of a row.
+    tolerance = 64 * np.spacing(np.abs(mechanism.outputs.to_numpy()).max())
+    np.testing.assert_allclose(mean, domain.to_numpy(), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("kind", UNBIASED)
+def test_the_mean_is_exact_in_whole_numbers(kind):
+    # With outputs as the doubles that they are, the only error left is their rounding.
+    domain = Interval(-1, 1, points=21)
+    mechanism = kind(domain, 1)
+    values = [Fraction(value) for value in mechanism.outputs.to_numpy().tolist()]
+    for x, row in enumerate(mechanism.lottery.rows(0, 21).tolist()):
+        mean = sum(count * value for count, value in zip(row, values, strict=True)) / mechanism.lottery.total
+        assert abs(mean - Fraction(2 * x - 20, 20)) < Fraction(1, 10**15)
+
+
+def test_random_rounding_keeps_the_mean_of_values_between_nodes():
+    mechanism = Duchi(Interval(0, 1, points=3, rounding="random"), 2)
+    count = 400_000
+    reports = mechanism.privatize(np.full(count, 0.3), rng=insecure_seed(3))
+    # Hoeffding for reports within ±B: a false alarm has probability 2·exp(−2·n·t²/(2B)²) = 1e-9; seeded besides.
+    spread = float(np.ptp(mechanism.outputs.to_numpy()))
+    tolerance = spread * math.sqrt(math.log(2e9) / (2 * count))
+    assert abs(reports.mean() - 0.3) < tolerance
+    # Power: without the coin the mean would be that of the nearest node.
+    assert abs(0.5 - 0.3) > 10 * tolerance
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_laplace_has_the_published_variance_up_to_a_sixth_of_a_squared_step(epsilon):
+    domain = Interval(0, 1, points=51)
+    mechanism = Laplace(domain, epsilon)
+    mean, variance = moments(mechanism)
+    b = 1 / float(epsilon)
+    # The tail of 2^−30 at each end moves the mean by about b·2^−30 and the variance by b²·1e-7.
+    np.testing.assert_allclose(mean, domain.to_numpy(), rtol=0, atol=2e-9 * b)
+    np.testing.assert_allclose(variance, 2 * b**2 - domain.step**2 / 6, rtol=2e-7, atol=domain.step**4 / b**2)
+
+
+def test_the_variance_of_laplace_nears_the_published_one_with_the_square_of_the_step():
+    errors = []
+    for points in (11, 21, 41, 81):
+        _, variance = moments(Laplace(Interval(0, 1, points=points), 8))
+        errors.append(2 / 64 - variance[points // 2])
+    assert all(3.9 < coarse / fine < 4.1 for coarse, fine in pairwise(errors))
+
+
+def test_clamped_laplace_is_the_geometric_mechanism():
+    domain = Interval(18, 90, points=73)
+    ours, geometric = Laplace(domain, "0.7", clamped=True), Geometric(domain, "0.7")
+    np.testing.assert_allclose(ours.matrix(), geometric.matrix(), rtol=1e-8)
+    raw = Laplace(domain, "0.7")
+    padding = raw.lottery.padding
+    rows = raw.matrix()
+    clamped = rows[:, padding : padding + 73].copy()
+    clamped[:, 0] += rows[:, :padding].sum(axis=1)
+    clamped[:, -1] += rows[:, padding + 73 :].sum(axis=1)
+    np.testing.assert_allclose(ours.matrix(), clamped, rtol=1e-7)
+
+
+def published_size(epsilon, gamma):
+    b = math.exp(-epsilon)
+    return b / (1 - b) + (gamma**2 + b * (1 - gamma**2)) / (2 * (gamma + b * (1 - gamma)))
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.3, 1, 2.5, 4, 6])
+def test_staircase_noise_has_the_published_mean_size(epsilon):
+    mechanism = Staircase(Interval(0, 1, points=101), epsilon)
+    assert published_size(epsilon, mechanism.gamma) == pytest.approx(
+        math.exp(epsilon / 2) / (math.exp(epsilon) - 1), rel=1e-12
+    )
+    assert mechanism.gamma == pytest.approx(1 / (1 + math.exp(epsilon / 2)))
+    size = float(mechanism.matrix()[50] @ np.abs(mechanism.outputs.to_numpy() - 0.5))
+    # Off by at most a(γ)/4 squared steps of the middle cell and as much at each stair.
+    assert size == pytest.approx(published_size(epsilon, mechanism.gamma), rel=2e-3)
+    assert size < expected_loss(Laplace(Interval(0, 1, points=101), epsilon))
+
+
+def test_the_mean_size_of_staircase_noise_converges_with_the_square_of_the_step():
+    # γΔ ends half-way between two nodes on each of these grids, so that errors fall smoothly; on whole steps the errors
+    # at the stairs and that of the middle cell cancel.
+    errors = []
+    for points in (11, 31, 91):
+        mechanism = Staircase(Interval(0, 1, points=points), 3, gamma=0.25)
+        size = float(mechanism.matrix()[points // 2] @ np.abs(mechanism.outputs.to_numpy() - 0.5))
+        errors.append(abs(size - published_size(3, 0.25)))
+    assert errors[-1] < 1e-4
+    assert all(8.9 < coarse / fine < 9.1 for coarse, fine in pairwise(errors))
+
+
+@pytest.mark.parametrize("kind", NOISY)
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "8"])
+def test_the_tail_on_the_last_output_is_as_small_as_stated(kind, epsilon):
+    ends = kind(Interval(0, 1, points=41), epsilon).matrix()[:, [0, -1]]
+    assert ends.max() <= 2.0**-30 * 1.001
+    assert ends.min() > 0
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_duchi_has_the_published_reports_and_variance(epsilon):
+    e = math.exp(float(epsilon))
+    b = (e + 1) / (e - 1)
+    domain = Interval(-1, 1, points=41)
+    mechanism = Duchi(domain, epsilon)
+    np.testing.assert_allclose(mechanism.outputs.to_numpy(), [-b, b], rtol=1e-11)
+    _, variance = moments(mechanism)
+    np.testing.assert_allclose(variance, b**2 - domain.to_numpy() ** 2, rtol=1e-9)
+    chances = 1 / 2 + domain.to_numpy() * (e - 1) / (2 * (e + 1))
+    np.testing.assert_allclose(mechanism.matrix()[:, 1], chances, rtol=1e-11)
+
+
+def piecewise_variance(epsilon, x):
+    s = math.exp(epsilon / 2)
+    return x**2 / (s - 1) + (s + 3) / (3 * (s - 1) ** 2)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_piecewise_has_the_published_range_and_variance(epsilon):
+    number = float(epsilon)
+    s = math.exp(number / 2)
+    domain = Interval(-1, 1, points=41)
+    mechanism = Piecewise(domain, epsilon, outputs=20_000)
+    c = (s + 1) / (s - 1)
+    window = mechanism.m
+    # Rounding the window to whole nodes changes its share by half a node.
+    assert mechanism.outputs.to_numpy()[-1] == pytest.approx(c, rel=2 / window)
+    assert window / len(mechanism.outputs) == pytest.approx(1 / (s + 1), rel=1 / window)
+    _, variance = moments(mechanism)
+    np.testing.assert_allclose(variance, piecewise_variance(number, domain.to_numpy()), rtol=1 / window)
+    # The likely reports of each value are those of its window [l, r].
+    l_of_x = (c + 1) * domain.to_numpy() / 2 - (c - 1) / 2
+    starts = mechanism.outputs.to_numpy()[(mechanism.matrix() > 1.01 / len(mechanism.outputs)).argmax(axis=1)]
+    np.testing.assert_allclose(starts, l_of_x, rtol=0, atol=3 * c / window)
+
+
+def test_the_variance_of_piecewise_converges_with_the_number_of_outputs():
+    errors = []
+    domain = Interval(-1, 1, points=11)
+    for outputs in (300, 3_000, 30_000):
+        _, variance = moments(Piecewise(domain, 2, outputs=outputs))
+        errors.append(float(np.abs(variance / piecewise_variance(2, domain.to_numpy()) - 1).max()))
+    # O(1/m) at least: ten times the outputs, a tenth of the bound.
+    bounds = [(math.e + 1) / outputs for outputs in (300, 3_000, 30_000)]
+    assert all(error < bound for error, bound in zip(errors, bounds, strict=True))
+    assert errors[2] < errors[0] / 10
+
+
+@pytest.mark.parametrize("epsilon", ["0.61", "1", "2.5", "4", "6", "8"])
+def test_hybrid_has_the_published_worst_variance_at_every_value(epsilon):
+    number = float(epsilon)
+    s, e = math.exp(number / 2), math.exp(number)
+    domain = Interval(-1, 1, points=41)
+    mechanism = Hybrid(domain, epsilon, outputs=20_000)
+    assert mechanism.piecewise_share == pytest.approx(1 - math.exp(-number / 2), rel=1e-9)
+    _, variance = moments(mechanism)
+    published = (s + 3) / (3 * s * (s - 1)) + (e + 1) ** 2 / (s * (e - 1) ** 2)
+    np.testing.assert_allclose(variance, published, rtol=2 * (s + 1) / 20_000)
+
+
+def test_hybrid_is_duchi_up_to_the_exact_threshold():
+    root = mpmath.findroot(lambda e: 9 * e**3 + 5 * e**2 - 13 * e - 49, 1.84)
+    assert pytest.approx(float(mpmath.log(root)), rel=1e-14) == THRESHOLD
+    # That is where the two worst variances meet.
+    s, e = math.exp(THRESHOLD / 2), math.exp(THRESHOLD)
+    mixed = (s + 3) / (3 * s * (s - 1)) + (e + 1) ** 2 / (s * (e - 1) ** 2)
+    assert mixed == pytest.approx(((e + 1) / (e - 1)) ** 2, rel=1e-12)
+    digits = mpmath.nstr(mpmath.log(root), 25)
+    below, above = Epsilon.of(digits[:21]), Epsilon.of(digits[:20] + str(int(digits[20]) + 1))
+    assert oracle.number(below) < mpmath.log(root) < oracle.number(above)
+    assert not _mixes(below.value) and _mixes(above.value)
+    domain = Interval(0, 1, points=5)
+    assert Hybrid(domain, "0.609").outputs == Duchi(domain, "0.609").outputs
+    assert Hybrid(domain, "0.609").piecewise_share == 0
+    assert len(Hybrid(domain, "0.6094").outputs) > 2
+
+
+# Draws
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "random"])
+@pytest.mark.parametrize("kind", ALL)
+def test_one_at_a_time_and_many_at_once_report_alike(kind, rounding):
+    mechanism = kind(Interval(0, 10, points=41, rounding=rounding), 1)
+    values = np.random.default_rng(1).uniform(0, 10, 200)
+    words = np.random.default_rng(2).integers(0, 2**64, 2_000, dtype=np.uint64).tolist()
+    many = mechanism.privatize(values, rng=fixed_words(words))
+    # Redraws come once in 2^12 words, so 200 values take 200 or 400 words; a redraw would shift all that follow.
+    each = 2 if rounding == "random" else 1
+    ones = [
+        mechanism.privatize(float(value), rng=fixed_words(words[each * at : each * at + each + 4]))
+        for at, value in enumerate(values)
+    ]
+    assert ones == many.tolist()
+    assert set(many) <= set(mechanism.outputs.to_numpy().tolist())
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_every_container_comes_back(kind):
+    import pandas as pd
+
+    mechanism = kind(Interval(0, 10, points=11), 1)
+    assert isinstance(mechanism.privatize([1, 2.5]), list)
+    assert mechanism.privatize(np.array([1, 2], dtype=np.int32)).dtype == np.float64
+    assert isinstance(mechanism.privatize(pd.Series([1.0, 2.0], name="x")), pd.Series)
+    assert isinstance(mechanism.privatize(3.3), float)
+    assert isinstance(mechanism.privatize(np.float32(3.0)), np.floating)
+    assert mechanism.privatize(12.0, outside="clip") in mechanism.outputs
+    with pytest.raises(OutsideDomainError, match="use outside='clip'"):
+        mechanism.privatize(np.array([11.0]))
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_reports_follow_the_rows(kind):
+    mechanism = kind(Interval(0, 1, points=5), 2)
+    count = 200_000
+    x = 3
+    reports = mechanism.privatize(np.full(count, 0.75), rng=insecure_seed(11))
+    at = np.searchsorted(mechanism.outputs.to_numpy(), reports)
+    # Outputs are put into at most 20 groups of about equal chance, so that a chi-squared test is honest.
+    groups = np.minimum((np.cumsum(mechanism.matrix()[x]) * 20).astype(int), 19)
+    observed = np.bincount(groups[at], minlength=20)
+
+    def p_value(row):
+        expected = np.bincount(groups, mechanism.matrix()[row], minlength=20) * count
+        held = expected > 0
+        return stats.chisquare(observed[held], expected[held] * observed[held].sum() / expected[held].sum()).pvalue
+
+    # A false alarm has probability 1e-9; the neighbouring row is rejected, which shows the power.
+    assert p_value(x) > 1e-9
+    assert p_value(x - 1) < 1e-9
+
+
+def test_a_record_may_hold_them():
+    record = Record({"share": Duchi(DOMAIN, "0.5"), "income": Laplace(DOMAIN, "0.3")})
+    assert record.epsilon_decimal == Decimal("0.8")
+    reports = record.privatize({"share": np.array([0.5, 1.0]), "income": np.array([0.25, 0.0])})
+    assert set(reports["share"]) <= set(Duchi(DOMAIN, "0.5").outputs.to_numpy())
+
+
+# Worth
+
+
+def test_losses_are_those_of_the_reports_as_numbers():
+    domain = Interval(0, 10, points=11)
+    for kind in UNBIASED:
+        mechanism = kind(domain, 1)
+        rows, values = mechanism.matrix(), mechanism.outputs.to_numpy()
+        away = np.abs(values[None, :] - domain.to_numpy()[:, None])
+        np.testing.assert_allclose(local_loss(mechanism), (rows * away).sum(axis=1), rtol=1e-12)
+        np.testing.assert_allclose(local_loss(mechanism, loss="squared"), moments(mechanism)[1], rtol=1e-9)
+        assert expected_loss(mechanism, loss="zero-one") == pytest.approx((rows * (away != 0)).sum(axis=1).mean())
+    raw = Laplace(domain, 1)
+    np.testing.assert_allclose(local_loss(raw, loss="squared"), moments(raw)[1], rtol=1e-6)
+
+
+# Specs, pickles, frozen values
+
+
+def variants(domain):
+    yield from (kind(domain, epsilon) for kind in ALL for epsilon in ("0.3", "2"))
+    yield from (Laplace(domain, 1, clamped=True), Staircase(domain, 1, gamma=0.3, clamped=True))
+    yield Piecewise(domain, 1, outputs=77)
+
+
+def test_specs_and_pickles_come_back_whole():
+    for mechanism in variants(Interval(-2, 7.5, points=23, rounding="random")):
+        spec = mechanism.to_spec()
+        for again in (from_spec(spec), load_spec(json.dumps(spec)), load_spec(canonical_json(spec))):
+            assert again == mechanism and type(again) is type(mechanism) and repr(again) == repr(mechanism)
+            assert again.outputs == mechanism.outputs
+        again = pickle.loads(pickle.dumps(mechanism))
+        assert again == mechanism and again.outputs == mechanism.outputs
+        assert copy.deepcopy(mechanism) == mechanism
+        values = np.linspace(-2, 7.5, 100)
+        reports = mechanism.privatize(values, rng=insecure_seed(5))
+        assert (again.privatize(values, rng=insecure_seed(5)) == reports).all()
+        assert verify(again) == verify(mechanism)
+        with pytest.raises(AttributeError, match="cannot change"):
+            mechanism.domain = None
+
+
+def test_reprs_say_what_was_asked_for_and_build_it_again():
+    for mechanism in variants(Interval(0, 1, points=23)):
+        assert eval(repr(mechanism)) == mechanism  # noqa: S307 (our own text)
+
+
+DOMAIN = Interval(0, 1, points=5)
+
+
+def changed(spec, *path, to):
+    spec = copy.deepcopy(spec)
+    inner = spec
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = to
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "path", "to"),
+    [
+        (Laplace(DOMAIN, 1), ("epsilon",), "0.9"),
+        (Laplace(DOMAIN, 1), ("noise", 0), str(2**50)),
+        (Laplace(DOMAIN, 1), ("noise", 3), "1"),
+        (Laplace(DOMAIN, 1, clamped=True), ("noise", 4), "1"),
+        (Staircase(DOMAIN, 1), ("epsilon",), "0.9"),
+        (Staircase(DOMAIN, 1), ("noise", 1), "4503599627370496"),
+        (Duchi(DOMAIN, 1), ("epsilon",), "0.9"),
+        (Duchi(DOMAIN, 1), ("ends", "least"), "1"),
+        (Duchi(DOMAIN, 1), ("ends", "step"), str(2**51)),
+        (Piecewise(DOMAIN, 1), ("epsilon",), "0.9"),
+        (Piecewise(DOMAIN, 1), ("tickets", "far"), "1"),
+        (Piecewise(DOMAIN, 1), ("m",), 2**22),
+        (Hybrid(DOMAIN, 1), ("epsilon",), "0.9"),
+        (Hybrid(DOMAIN, 1), ("parts", "window", "far"), "1"),
+        (Hybrid(DOMAIN, 1), ("parts", "window", "far"), "9999999999999999"),
+        (Hybrid(DOMAIN, 1), ("parts", "window", "m"), 2**22),
+        (Hybrid(DOMAIN, 1), ("parts", "ends", "least"), "1"),
+        (Hybrid(DOMAIN, 1), ("parts", "window", "stride"), 2**20),
+    ],
+)
+def test_a_spec_whose_tickets_break_epsilon_is_refused(mechanism, path, to):
+    with pytest.raises(BrokenPromiseError):
+        from_spec(changed(mechanism.to_spec(), *path, to=to))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "path", "to", "message"),
+    [
+        (Laplace(DOMAIN, 1), ("domain",), {"integers": [0, 4]}, "Expected domain as {'interval'"),
+        (Laplace(DOMAIN, 1), ("padding",), -1, "Expected padding as a whole number from 0"),
+        (Laplace(DOMAIN, 1), ("padding",), 2**22, "at most 2\\^22 steps"),
+        (Laplace(DOMAIN, 1), ("padding",), 3, "Expected noise as 8 whole numbers"),
+        (Staircase(DOMAIN, 1), ("gamma",), "1/2", "Expected gamma as a number from 0 to 1"),
+        (Duchi(DOMAIN, 1), ("ends",), {"least": "1"}, "Expected ends as"),
+        (Piecewise(DOMAIN, 1), ("stride",), 1.5, "Expected stride as a whole number from 1"),
+        (Piecewise(DOMAIN, 1), ("tickets",), {"near": "3"}, "Expected tickets as"),
+        (Hybrid(DOMAIN, 1), ("parts",), {"window": {}}, "Expected parts as"),
+        (Hybrid(DOMAIN, 1), ("parts", "window"), {"m": 3}, "Expected window with m, stride, near and far"),
+        (Hybrid(DOMAIN, 1), ("more",), 1, "Expected a spec without more"),
+        (Hybrid(DOMAIN, 1), ("domain", "points"), 60_000, "at most 2\\^2[25]"),
+        (Duchi(DOMAIN, 1), ("domain", "points"), 2**24 + 1, "at most 2\\^25"),
+        (Piecewise(DOMAIN, 1), ("domain", "interval"), [1e15, 1e15 + 1], "Expected"),
+    ],
+)
+def test_a_spec_that_is_not_understood_is_refused(mechanism, path, to, message):
+    with pytest.raises(SpecError, match=message):
+        from_spec(changed(mechanism.to_spec(), *path, to=to))
+
+
+def test_counts_that_run_over_whole_numbers_are_refused():
+    # Equal counts whose sum is 2^64 + 2^51: added up in 64 bits they would look like an honest row.
+    size = 4801
+    count, rest = divmod(2**64 + 2**51, 2 * size - 1)
+    spec = Laplace(Interval(0, 1, points=size), 1, clamped=True).to_spec()
+    assert count < 10**16
+    noise = [str(count)] * size
+    noise[0] = str(count + rest)
+    assert (2 * size - 1) * count + rest == 2**64 + 2**51
+    with pytest.raises(BrokenPromiseError, match="at most 2\\^52 in all"):
+        from_spec(changed(spec, "noise", to=noise))
+    # 2048·2^53 = 2^64, which 64 bits hold as 0: a little more looks like any total.
+    rows = np.full((2048, 2048), 2**53, dtype=np.int64)
+    rows[:, 0] += 2**40
+    assert rows.sum(axis=1).max() == 2**40
+    with pytest.raises(BrokenPromiseError, match="one total of at most 2\\^52"):
+        Optimal.restore(Integers(1, 2048), "1", list(range(2048)), rows, None)
+
+
+# Errors
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_domains_that_do_not_fit_are_refused(kind):
+    with pytest.raises(DesignError, match=f"Expected domain as bp.Interval for {kind.__name__}, got Integers"):
+        kind(Integers(18, 90), 1)
+    with pytest.raises(InputError, match="Expected domain as bp.Integers"):
+        kind([0, 1], 1)
+    with pytest.raises(InputError, match="got the outputs of another mechanism"):
+        kind(kind(DOMAIN, 1).outputs, 1)
+    with pytest.raises(EpsilonError):
+        kind(DOMAIN, 0)
+    with pytest.raises(InputError, match="got the outputs of another mechanism"):
+        GRR(Duchi(DOMAIN, 1).outputs, 1)
+
+
+def test_errors_say_what_to_do():
+    with pytest.raises(DesignError, match="use at most 10059 points, a larger ε, or clamped=True"):
+        Laplace(Interval(0, 1, points=20_000), "0.05")
+    with pytest.raises(DesignError, match="use a larger ε, or clamped=True"):
+        Laplace(Interval(0, 1, points=3), "0.000001")
+    with pytest.raises(InputError, match="Expected clamped=True or False"):
+        Laplace(DOMAIN, 1, clamped="yes")
+    with pytest.raises(DesignError, match="use fewer points, or clamped=True"):
+        Laplace(Interval(2**20 - 1e-7, 2**20 - 2**-33, points=100), 1)
+    with pytest.raises(DesignError, match="use at least 29 points"):
+        Staircase(Interval(0, 1, points=20), 8)
+    with pytest.raises(DesignError, match="use gamma=None for the best"):
+        Staircase(DOMAIN, 1, gamma=0)
+    with pytest.raises(InputError, match="Expected gamma from 0 to 1, got 2"):
+        Staircase(DOMAIN, 1, gamma=2)
+    with pytest.raises(DesignError, match="use another ε, or fewer points"):
+        Duchi(DOMAIN, 45)
+    with pytest.raises(DesignError, match="at most 2\\^25"):
+        Duchi(Interval(0, 1, points=2**24 + 1), 1)
+    with pytest.raises(DesignError, match="use outputs=56 or more"):
+        Piecewise(Interval(0, 1, points=11), 8, outputs=10)
+    with pytest.raises(InputError, match="Expected outputs from 2 to 2\\^22"):
+        Piecewise(DOMAIN, 1, outputs=1)
+    with pytest.raises(DesignError, match="Expected at most 2\\^22 reports"):
+        Piecewise(Interval(0, 1, points=2**22), 1)
+    with pytest.raises(DesignError, match="use a larger ε, or fewer outputs"):
+        Piecewise(DOMAIN, "0.0000000001")
+    with pytest.raises(DesignError, match="at most 2\\^25 ticket counts, got 30000 × 48196; use fewer outputs"):
+        Hybrid(Interval(0, 1, points=30_000), 1, outputs=30_000)
+    with pytest.raises(DesignError, match="fewer outputs, or an Interval nearer to zero"):
+        Piecewise(Interval(1e9, 1e9 + 1e-4, points=20), 1, outputs=2**20)
+    with pytest.raises(DomainError, match="ascending finite reports"):
+        Values([1.0, 1.0])
+
+
+def test_explicit_outputs_are_a_domain_to_read():
+    outputs = Duchi(DOMAIN, 1).outputs
+    assert repr(Values([1, 2])) == "Values([1.0, 2.0])"
+    assert repr(Piecewise(DOMAIN, 1).outputs).startswith("<10")
+    assert outputs.encode(outputs[1]) == 1 and 0.5 not in outputs
+    assert outputs[:].tolist() == list(outputs) == outputs.to_numpy().tolist()
+    assert hash(outputs) == hash(pickle.loads(pickle.dumps(outputs)))
+    assert not getattr(outputs, "values").flags.writeable  # noqa: B009 (no pandas here)
+    with pytest.raises(OutsideDomainError, match="none of the values that are ever reported"):
+        outputs.encode(0.5)
+    with pytest.raises(DomainError, match="pass values of mech.domain"):
+        outputs.codec(np.dtype(float), outputs, "error")
+    with pytest.raises(DomainError, match="have no spec of their own"):
+        outputs.to_spec()

@@ -1,0 +1,203 @@
+"""Planar Laplace: ε per unit of distance, checked against another arithmetic, and never called ε-LDP."""
+
+import copy
+import json
+import math
+import pickle
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from bipartite import (
+    BRR,
+    Integers,
+    Items,
+    PlanarLaplace,
+    Points,
+    Record,
+    expected_loss,
+    fixed_words,
+    from_spec,
+    verify,
+)
+from bipartite.design.planar import keeps_per_distance
+from bipartite.errors import BrokenPromiseError, DesignError, InputError
+from bipartite.lottery import MAX_TOTAL
+
+RANDOM = np.random.default_rng(4)
+SQUARE = Points(np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2))
+SCATTERED = Points(RANDOM.uniform(0, 10, (40, 2)))
+CITY = Points(np.column_stack([RANDOM.uniform(48.8, 48.9, 30), RANDOM.uniform(2.25, 2.42, 30)]), metric="haversine")
+DATE_LINE = Points([[0.0, 179.9], [0.1, -179.9], [-0.2, 179.95], [0.05, -179.8]], metric="haversine")
+POLE = Points([[89.9, 0.0], [89.9, 120.0], [89.8, -120.0], [90.0, 0.0]], metric="haversine")
+WORLD = Points(np.column_stack([RANDOM.uniform(-80, 80, 25), RANDOM.uniform(-180, 180, 25)]), metric="haversine")
+SETS = [(SQUARE, "1"), (SCATTERED, "0.5"), (CITY, "1"), (DATE_LINE, "0.1"), (POLE, "0.1"), (WORLD, "0.001")]
+NAMES = ["square", "scattered", "city", "date line", "pole", "world"]
+
+
+def true_distance(points, a, b):
+    """The distance of two points from the whole numbers of the domain, by mpmath."""
+    squared = int(((points.order.vectors[a] - points.order.vectors[b]) ** 2).sum())
+    chord = mpmath.sqrt(squared)
+    if points.metric == "euclidean":
+        return chord / mpmath.mpf(2) ** points.bits
+    return 2 * mpmath.mpf("6371.0088") * mpmath.asin(chord / 2**26)
+
+
+@pytest.mark.parametrize(("points", "epsilon"), SETS, ids=NAMES)
+def test_every_triple_keeps_epsilon_per_unit_by_another_arithmetic(points, epsilon):
+    mechanism = PlanarLaplace(points, epsilon)
+    tickets = mechanism.lottery.rows(0, len(points))
+    assert (tickets.sum(axis=1) == MAX_TOTAL).all() and tickets.min() >= 1
+    spent = 0.0
+    with mpmath.workdps(40):
+        for a in range(len(points)):
+            for b in range(a):
+                allowed = mpmath.mpf(epsilon) * true_distance(points, a, b)
+                ups = max(Fraction(int(p), int(q)) for p, q in zip(tickets[a], tickets[b], strict=True))
+                downs = max(Fraction(int(q), int(p)) for p, q in zip(tickets[a], tickets[b], strict=True))
+                most = max(ups, downs)
+                realised = mpmath.log(mpmath.mpf(most.numerator) / most.denominator)
+                assert realised <= allowed
+                spent = max(spent, float(realised / allowed))
+    assert verify(mechanism).holds
+    # And it is really spent somewhere, where places are many: of few places each has a large cell, and averages.
+    assert spent > (0.95 if len(points) > 10 else 0.6)
+
+
+@pytest.mark.parametrize("points", [DATE_LINE, POLE], ids=["date line", "pole"])
+def test_odd_corners_of_the_globe_are_like_the_plane(points):
+    # The azimuthal projection around their middle keeps distances of tens of km to a millionth.
+    unit = points.order.vectors / 2.0**25
+    middle = unit.mean(axis=0) / np.linalg.norm(unit.mean(axis=0))
+    east = np.linalg.qr(np.column_stack([middle, np.eye(3)]))[0][:, 1:3]
+    flat = Points(unit @ east * 6371.0088)
+    np.testing.assert_allclose(flat.loss_matrix(), points.loss_matrix(), rtol=1e-4, atol=1e-6)
+    curved = PlanarLaplace(points, "0.1").matrix()
+    np.testing.assert_allclose(curved, PlanarLaplace(flat, "0.1").matrix(), rtol=0.03, atol=0.003)
+
+
+def test_it_never_calls_itself_ldp():
+    mechanism = PlanarLaplace(CITY, "0.5")
+    certificate = verify(mechanism)
+    for text in (mechanism.guarantee, repr(mechanism), certificate.guarantee, str(certificate), PlanarLaplace.__doc__):
+        assert "per km of distance" in text or "per unit of distance" in text
+        assert "not ε-LDP" in text
+    assert certificate.holds and certificate.distance_unit == mechanism.distance_unit == "km"
+    # The plain ratio is there, and far above e^0.5.
+    assert certificate.ratio == mechanism.largest_ratio() > math.exp(1)
+    assert certificate.epsilon_upper == mechanism.ldp_epsilon > 2
+    assert "as plain ε-LDP on this domain: ε ≤" in str(certificate)
+    assert PlanarLaplace(SQUARE, 1).distance_unit == "unit"
+    assert BRR(SQUARE, 1).distance_unit is None and verify(BRR(SQUARE, 1)).distance_unit is None
+
+
+def test_it_cannot_be_added_up_in_a_record():
+    with pytest.raises(InputError, match="ε per km of distance, which does not add up"):
+        Record({"age": BRR(Integers(1, 9), 1), "home": PlanarLaplace(CITY, 1)})
+
+
+def test_the_check_is_not_fooled():
+    mechanism = PlanarLaplace(SQUARE, "1")
+    tickets = np.array(mechanism.lottery.tickets)
+    distances = SQUARE.loss_matrix()
+    assert keeps_per_distance(tickets, distances, 1.0)
+    assert not keeps_per_distance(tickets, distances, 0.98)
+    # One pair of neighbours a little too far apart.
+    bad = tickets.copy()
+    bad[14, 14] = math.ceil(math.e * bad[15, 14]) + 1
+    assert not keeps_per_distance(bad, distances, 1.0)
+    # A ratio of exactly e^(ε·d), rounded up by one ticket in 2^52, is refused.
+    two = np.array([[0.0, 1.0], [1.0, 0.0]])
+    far = 2**50
+    near = int(far * mpmath.e) + 1
+    assert not keeps_per_distance(np.array([[near, far], [far, near]]), two, 1.0)
+    assert keeps_per_distance(np.array([[near - 2**10, far], [far, near - 2**10]]), two, 1.0)
+    mechanism._set(_lottery=type(mechanism.lottery)(np.ascontiguousarray(tickets[::-1])))
+    assert verify(mechanism).holds  # a square upside down
+    swapped = tickets[[1, 0, *range(2, 36)]]
+    mechanism._set(_lottery=type(mechanism.lottery)(swapped))
+    assert not verify(mechanism).holds
+    assert "DOES NOT HOLD" in str(verify(mechanism))
+
+
+def test_the_law_is_that_of_planar_laplace_moved_to_the_nearest_place():
+    # Against the literature's own way: an angle, a radius of the Gamma law with mean 2/ε, the nearest place.
+    epsilon, x, count = 1.0, 7, 200_000
+    mechanism = PlanarLaplace(SQUARE, epsilon)
+    random = np.random.default_rng(9)
+    angle, radius = random.uniform(0, 2 * np.pi, count), random.gamma(2, 1 / epsilon, count)
+    landed = SQUARE.coordinates[x] + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    away = ((landed[:, None, :] - SQUARE.coordinates[None]) ** 2).sum(axis=2)
+    shares = np.bincount(away.argmin(axis=1), minlength=36) / count
+    chances = mechanism.matrix()[x]
+    # Hoeffding and a union over 36 places: false alarm 1e-9 at 0.0078; the lattice itself is off by well below 0.002.
+    tolerance = math.sqrt(math.log(2 * 36 / 1e-9) / (2 * count)) + 0.002
+    assert np.abs(shares - chances).max() < tolerance
+    # Power: another place, or twice the noise, is told apart.
+    assert np.abs(shares - mechanism.matrix()[x + 1]).max() > 2 * tolerance
+    assert np.abs(shares - PlanarLaplace(SQUARE, epsilon / 2).matrix()[x]).max() > 2 * tolerance
+
+
+def test_the_noise_has_the_published_mean_where_places_are_dense():
+    # E|z| = 2/ε, on a grid wider than the noise; steps of 1/ε add a few percent.
+    side = np.arange(17.0)
+    grid = Points(np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2))
+    middle = 8 * 17 + 8
+    assert float(PlanarLaplace(grid, 1).matrix()[middle] @ grid.losses(middle)) == pytest.approx(2, rel=0.03)
+
+
+def test_one_at_a_time_and_many_at_once_report_alike():
+    mechanism = PlanarLaplace(CITY, 1)
+    words = RANDOM.integers(0, 2**64, 300, dtype=np.uint64).tolist()
+    values = RANDOM.integers(0, 30, 200)
+    many = mechanism.privatize(values, rng=fixed_words(words))
+    ones = [mechanism.privatize(int(v), rng=fixed_words(words[at : at + 3])) for at, v in enumerate(values)]
+    assert ones == many.tolist()
+    assert expected_loss(mechanism) > 0
+
+
+def test_specs_and_pickles_come_back_whole():
+    for points in (CITY, SQUARE, Points([[0, 0], [0, 3], [4, 0]], labels=["a", "b", "c"])):
+        mechanism = PlanarLaplace(points, "0.7")
+        spec = mechanism.to_spec()
+        assert spec["mechanism"] == "planar-laplace"
+        again = from_spec(json.loads(json.dumps(spec)))
+        assert again == mechanism and repr(again) == repr(mechanism) and verify(again) == verify(mechanism)
+        assert pickle.loads(pickle.dumps(mechanism)) == mechanism
+        with pytest.raises(AttributeError, match="cannot change"):
+            mechanism.variant = "other"
+
+
+def test_a_spec_that_breaks_its_promise_is_refused():
+    spec = PlanarLaplace(SQUARE, "1").to_spec()
+    with pytest.raises(BrokenPromiseError, match="do not report with this spec"):
+        from_spec(spec | {"epsilon": "0.97"})
+    moved = copy.deepcopy(spec)
+    moved["rows"][3][3] = str(int(moved["rows"][3][3]) + 10**12)
+    with pytest.raises(BrokenPromiseError, match="one total"):
+        from_spec(moved)
+    moved["rows"][3][4] = str(int(moved["rows"][3][4]) - 10**12)
+    moved["rows"][3][30] = "1"
+    moved["rows"][3][3] = str(int(moved["rows"][3][3]) + int(spec["rows"][3][30]) - 1)
+    with pytest.raises(BrokenPromiseError, match="do not report with this spec"):
+        from_spec(moved)
+    with pytest.raises(BrokenPromiseError, match="for every place"):
+        from_spec(spec | {"outputs": list(range(35)), "rows": [row[:35] for row in spec["rows"]]})
+
+
+def test_places_that_do_not_fit_are_refused():
+    message = "metric='haversine' or 'euclidean' with two coordinates"
+    for domain in (Integers(1, 9), Items(list("abc"), loss=1 - np.eye(3)), Points([[0, 0, 1], [1, 2, 3]])):
+        with pytest.raises(DesignError, match=message):
+            PlanarLaplace(domain, 1)
+    with pytest.raises(DesignError, match=message):
+        PlanarLaplace(Points([[0, 0], [1, 2]], metric="manhattan"), 1)
+    with pytest.raises(DesignError, match="at most 1024 places"):
+        PlanarLaplace(Points(RANDOM.uniform(0, 1, (1025, 2))), 1)
+    with pytest.raises(DesignError, match="use a smaller ε per unit, or split"):
+        PlanarLaplace(Points([[0, 0], [0, 1000.0], [500, 3]]), 1)
+    with pytest.raises(DesignError, match="use a larger ε, or merge places"):
+        PlanarLaplace(Points([[0, 0], [0, 1e-7], [1, 1]]), "0.000001")
