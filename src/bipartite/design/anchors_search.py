@@ -211,12 +211,12 @@ def shaken(state: Assignment, sites: Wholes) -> Assignment:
 def _kicked(state: Assignment, sites: Wholes) -> Assignment:
     """Replace some anchors by any sites and improve again: on small sets, where it costs little and finds more."""
     kicks = min(_KICKS, int(_LOSSES_TO_KICK / (len(sites) * len(state.losses.items))))
-    # Anchors are public and are the same for everybody: the generator is only there to look elsewhere.
-    generator = np.random.default_rng(0)
-    for _ in range(kicks):
+    for kick in range(kicks):
         other = state.copy()
-        leaving = generator.permutation(state.anchors)[: generator.integers(1, len(state.totals) + 1)]
-        coming = generator.permutation(sites)[: generator.integers(1, len(leaving) + 2)]
+        # Between one anchor and all of them leave, between one site and one more than that come.
+        leaving = _scattered(np.array(state.anchors, dtype=np.int64), 2 * kick)
+        leaving = leaving[: 1 + kick % len(leaving)]
+        coming = _scattered(sites, 2 * kick + 1)[: 1 + kick // 2 % (len(leaving) + 1)]
         for y in coming[~other.chosen(coming)]:
             other.add(int(y))
         for y in leaving[: len(other.totals) - 1]:
@@ -225,6 +225,19 @@ def _kicked(state: Assignment, sites: Wholes) -> Assignment:
         if other.value < _bar(state):
             state = other
     return state
+
+
+def _scattered(array: Wholes, turn: int) -> Wholes:
+    """The array in an order that looks like chance and is the same for everybody: anchors are public.
+
+    Positions are mixed as SplitMix64 mixes its counter (Steele, Lea, Flood 2014).
+    """
+    keys = np.arange(1, len(array) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    keys += np.uint64(turn * 0xD1342543DE82EF95 % 2**64)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Wholes = array[np.argsort(keys ^ (keys >> np.uint64(31)), kind="stable")]
+    return mixed
 
 
 def grow(losses: AnchorLosses, cost: float, sites: Wholes) -> list[Assignment]:

@@ -238,13 +238,13 @@ def _problem_with(name: str, mechanism: object) -> str | None:
         return f"Expected a mechanism for {name}, got {kind}; pass one such as bp.BRR(…)."
     if mechanism.distance_unit is not None:
         return (
-            f"Expected ε-LDP for {name}, got ε per {mechanism.distance_unit} of distance, which does not add up with the "
-            "others; use bp.BRR or bp.Anchored for places."
+            f"Expected ε-LDP for {name}, got ε per {mechanism.distance_unit} of distance, which does not add up with "
+            "the others; use bp.BRR or bp.Anchored for places."
         )
     if not mechanism.keeps_epsilon:
         return (
-            f"Expected a mechanism for {name} that keeps its ε, which is added up, got {mechanism!r}, which spends more; "
-            "verify() says how much."
+            f"Expected a mechanism for {name} that keeps its ε, which is added up, got {mechanism!r}, which spends "
+            "more; verify() says how much."
         )
     return None
 
