@@ -66,7 +66,9 @@ class BitKernel(Protocol):
     def levels(self, words: Words, given: Words, chances: Chances) -> tuple[Words, Words]:
         """(answers, open coins) after ``LEVELS`` words for each 64 coins; an open coin's answer is 0 so far."""
 
-    def lanes(self, words: Words, given: Words, chances: Chances, answers: Words, undecided: Words) -> NDArray[np.int64]:
+    def lanes(
+        self, words: Words, given: Words, chances: Chances, answers: Words, undecided: Words
+    ) -> NDArray[np.int64]:
         """Decide the open coins by 16 bits each, in place; returns the places of those that are still open."""
 
     def open_coins(self, undecided: Words) -> int:
@@ -193,7 +195,9 @@ class NumpyBits:
             undecided &= ~(limit ^ drawn)
         return answers, undecided
 
-    def lanes(self, words: Words, given: Words, chances: Chances, answers: Words, undecided: Words) -> NDArray[np.int64]:
+    def lanes(
+        self, words: Words, given: Words, chances: Chances, answers: Words, undecided: Words
+    ) -> NDArray[np.int64]:
         """See `BitKernel`."""
         places = _places(undecided)
         lanes = (words[:, None] >> np.arange(0, 64, LANE_BITS, dtype=np.uint64)) & np.uint64(2**LANE_BITS - 1)
@@ -292,7 +296,7 @@ def _ones(words: Words) -> NDArray[Any]:
 
 def _high(words: Words, factor: np.uint64) -> Words:
     """⌊word·factor/2^64⌋ for a factor below 2^32."""
-    high: Words = ((words >> np.uint64(32)) * factor + (((words & np.uint64(2**32 - 1)) * factor) >> np.uint64(32))) >> (
-        np.uint64(32)
-    )
+    high: Words = (
+        (words >> np.uint64(32)) * factor + (((words & np.uint64(2**32 - 1)) * factor) >> np.uint64(32))
+    ) >> (np.uint64(32))
     return high

@@ -212,7 +212,9 @@ class CompiledBits:
         _levels(words.reshape(LEVELS, -1), given, zeros, changes, answers, undecided)
         return answers, undecided
 
-    def lanes(self, words: Words, given: Words, chances: Chances, answers: Words, undecided: Words) -> NDArray[np.int64]:
+    def lanes(
+        self, words: Words, given: Words, chances: Chances, answers: Words, undecided: Words
+    ) -> NDArray[np.int64]:
         """See `BitKernel`."""
         still = np.empty(64, dtype=np.int64)
         mask = 2**LANE_BITS - 1

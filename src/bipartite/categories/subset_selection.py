@@ -160,7 +160,11 @@ def best_size(budget: Epsilon, size: int) -> int:
 
 def check_choice(name: str, value: Any, least: int, most: int) -> int:  # noqa: ANN401
     """A whole number that a person chose, within its range."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64)) and least <= value <= most:
+    if (
+        isinstance(value, (int, np.integer))
+        and not isinstance(value, (bool, np.timedelta64))
+        and least <= value <= most
+    ):
         return int(value)
     msg = f"Expected {name} as a whole number from {least} to {most}, got {shown(value)}; leave it out for the best."
     raise InputError(msg)
