@@ -199,12 +199,13 @@ class CategoryMechanism(Frozen, ABC):
             raise InputError(msg)
         n = int(people)
         p, q = self.support
-        # One division at the end: support·(1/(n(p−q))) − q/(p−q), with exact factors rounded once.
-        frequencies = held * float(1 / (n * (p - q))) - float(q / (p - q))
+        # Exact factors, each rounded once.
+        frequencies: NDArray[np.float64] = held * float(1 / (n * (p - q))) - float(q / (p - q))
+        shares = np.clip(frequencies, 0.0, 1.0)
         return CategoryEstimate(
             frequencies=frequencies,
-            standard_errors=np.sqrt(self.variances(np.clip(frequencies, 0.0, 1.0), n)),
-            standard_errors_of_rare=np.sqrt(self.variances(np.zeros(len(frequencies)), n)),
+            standard_errors=np.sqrt(self.variances(shares, n)),
+            standard_errors_of_rare=np.sqrt(self._rare_variances(shares, n)),
             people=n,
         )
 
@@ -218,6 +219,10 @@ class CategoryMechanism(Frozen, ABC):
         scale = people * (p - q) ** 2
         variances: NDArray[np.float64] = np.asarray(frequencies, float) * float(gain / scale) + float(rare / scale)
         return variances
+
+    def _rare_variances(self, frequencies: NDArray[np.float64], people: int) -> NDArray[np.float64]:
+        """The variance of the estimated share of a value that nobody holds, for each value."""
+        return self.variances(np.zeros(len(frequencies)), people)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CategoryMechanism) and self.to_spec() == other.to_spec()

@@ -20,7 +20,8 @@ class CategoryEstimate:
     standard_errors: NDArray[np.float64]
     """Plug-in: the mechanism's exact variance with the estimated shares, held to [0, 1], in place of the true ones."""
     standard_errors_of_rare: NDArray[np.float64]
-    """The formula of the literature: the same variance for a value that nobody holds; needs no estimate."""
+    """The formula of the literature: the variance for a value that nobody holds. It needs no estimate, except in
+    Hadamard Response with several blocks, where it takes the estimated share of the value's block."""
     people: int
     """How many people reported."""
 

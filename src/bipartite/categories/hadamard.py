@@ -109,15 +109,19 @@ class HadamardResponse(CategoryMechanism):
     def variances(self, frequencies: Any, people: int) -> NDArray[np.float64]:  # noqa: ANN401
         """See the class: the variance depends on the share of the whole block."""
         shares = np.asarray(frequencies, dtype=np.float64)
-        half, far, total = self.block_size // 2, self._tickets.far, self._total
+        return self._rare_variances(shares, people) - shares / people
+
+    def _rare_variances(self, frequencies: NDArray[np.float64], people: int) -> NDArray[np.float64]:
+        """Of a value that nobody holds: [2sb/W + F·p]/(n·p²), with the share F of its block as estimated."""
         p = self.support[0]
         padded = np.zeros(self.blocks * (self.block_size - 1))
-        padded[: len(shares)] = shares
+        padded[: len(frequencies)] = frequencies
         blocks = np.minimum(padded.reshape(self.blocks, -1).sum(axis=1), 1.0)
-        together = np.repeat(blocks, self.block_size - 1)[: len(shares)]
-        scale = people * p * p
-        base = float(Fraction(2 * half * far, total) / scale)
-        variances: NDArray[np.float64] = base + together * float(p / scale) - shares * float(p * p / scale)
+        if self.blocks == 1:
+            blocks = np.ones(1)  # everybody holds a value of the only block
+        together = np.repeat(blocks, self.block_size - 1)[: len(frequencies)]
+        outside = Fraction(self.block_size * self._tickets.far, self._total)
+        variances: NDArray[np.float64] = together * float(1 / (people * p)) + float(outside / (people * p * p))
         return variances
 
     @property
