@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.categories.drawing import by_slabs, take
+from bipartite.categories.drawing import by_chunks, take
 from bipartite.categories.estimates import CategoryEstimate
 from bipartite.containers import is_scalar, open_batch, open_labels
 from bipartite.domains import SetDomain
@@ -157,10 +157,13 @@ class CategoryMechanism(Frozen, ABC):
             indices = _encode(codec, batch.values[start:stop], len(self.domain), stream)
             if indices is None:
                 refused.append(start)
-            elif not refused:
-                reports[start:stop] = draw(indices, stream)
+            if indices is None or refused:
+                return
+            for first in range(0, len(indices), self._slab):
+                some = indices[first : first + self._slab]
+                reports[start + first : start + first + len(some)] = draw(some, stream)
 
-        by_slabs(len(reports), self._slab, self._words_each + codec.coins, source, operator.index(threads), job)
+        by_chunks(len(reports), self._words_each + codec.coins, source, operator.index(threads), job)
         if refused:
             refusal = self.domain.explain(batch.values, outside, batch.place)
             raise type(refusal)(str(refusal).replace(_KEEP_HINT, ""))

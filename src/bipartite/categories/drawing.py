@@ -1,8 +1,9 @@
-"""Words for wide reports: people are taken in slabs, and a slab takes its words in stages.
+"""Words for wide reports: people are taken in chunks and slabs, and a slab takes its words in stages.
 
-A call is cut into chunks of 2^16 people, each with a stream of words of its own, so that the reports depend on the words
-and not on threads; the chunks are smaller than those of a line because a report may be many bytes. Within a chunk,
-people are taken in slabs whose words fit the cache. Each mechanism says in which order a slab takes its words.
+A call is cut into chunks of 2^16 people, each with a stream of words of its own, so that the reports depend on the
+words and not on threads; the chunks are smaller than those of a line because a report may be many bytes. A chunk
+takes a word a person where values are rounded at random; then its people are taken in slabs whose words fit the
+cache. Each mechanism says in which order a slab takes its words.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ CHUNK_PEOPLE: Final = 2**16
 _SPARE: Final = 8
 
 
-class SlabJob(Protocol):
+class ChunkJob(Protocol):
     """What is done for people start … stop − 1 with the words of a stream."""
 
     def __call__(self, start: int, stop: int, stream: Stream, /) -> None:
         """Write the reports of these people."""
 
 
-def by_slabs(people: int, slab: int, words_each: int, source: Source, threads: int, job: SlabJob) -> None:  # noqa: PLR0917
-    """Do a job for every slab of people, chunk by chunk, on this many threads."""
+def by_chunks(people: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
+    """Do a job for every chunk of people, on this many threads."""
     if isinstance(source, FixedWords) and people > CHUNK_PEOPLE:
         msg = f"fixed_words serves calls of at most 2^16 = {CHUNK_PEOPLE} people here; call again with fewer at a time."
         raise InputError(msg)
@@ -48,8 +49,7 @@ def by_slabs(people: int, slab: int, words_each: int, source: Source, threads: i
         last = min(people, first + CHUNK_PEOPLE)
         stream = streams.stream(chunk, (last - first) * words_each)
         try:
-            for start in range(first, last, slab):
-                job(start, min(start + slab, last), stream)
+            job(first, last, stream)
         finally:
             stream.erase()
 

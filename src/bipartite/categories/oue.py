@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bipartite.categories.base import too_few_tickets
-from bipartite.categories.bits import CERTAIN, Chances
-from bipartite.categories.unary import Unary, check_unary, least_chances
+from bipartite.categories.bits import CERTAIN
+from bipartite.categories.unary import Chances, Unary, check_unary, least_chances
 from bipartite.lottery import Epsilon
 
 if TYPE_CHECKING:

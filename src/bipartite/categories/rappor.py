@@ -11,20 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.categories.base import check_reports
-from bipartite.categories.bits import (
-    CERTAIN,
-    LEVELS,
-    Chances,
-    answer,
-    kernel_for,
-    row_bytes,
-    row_words,
-    to_reports,
-    to_rows,
-)
-from bipartite.categories.drawing import by_slabs
+from bipartite.categories.bits import CERTAIN, coins, kernel_for, row_bytes, words_for
+from bipartite.categories.drawing import by_chunks
 from bipartite.categories.sue import symmetric_chances
-from bipartite.categories.unary import PackedReports, check_spare_bits, check_unary, odds_ratio
+from bipartite.categories.unary import Chances, PackedReports, check_spare_bits, check_unary, draw_unary, odds_ratio
 from bipartite.errors import DesignError, InputError, Problems, shown
 from bipartite.lottery import Epsilon, log_between, source_of
 from bipartite.lottery.epsilon import MAX_DIGITS
@@ -151,23 +141,21 @@ class RAPPOR(PackedReports):
 
     @property
     def _words_each(self) -> int:
-        return 2 * (LEVELS + 1) * row_words(len(self.domain))
+        return 1 + 3 * words_for(len(self.domain))
 
     def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
-        return self._answer(
-            to_rows(np.ascontiguousarray(self._draw_permanent(indices, stream)), len(self.domain)), stream
-        )
+        return self._answer(self._draw_permanent(indices, stream), stream)
 
     def _draw_permanent(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
-        size = len(self.domain)
-        kernel = kernel_for(len(indices) * row_words(size))
-        given = kernel.one_hot(indices, row_words(size))
-        return to_reports(answer(kernel, given, size, self._permanent, stream), size)
+        return draw_unary(self._permanent, indices, len(self.domain), stream)
 
-    def _answer(self, rows: NDArray[np.uint64], stream: Stream) -> NDArray[np.uint8]:
-        size = len(self.domain)
-        kernel = kernel_for(rows.size)
-        return to_reports(answer(kernel, np.ascontiguousarray(rows), size, self._instantaneous, stream), size)
+    def _answer(self, held: NDArray[np.uint8], stream: Stream) -> NDArray[np.uint8]:
+        """Two coins for every bit, of chance q and of chance p; the permanent bit says which one is shown."""
+        kernel = kernel_for(held.size)
+        one = coins(kernel, len(held), len(self.domain), self._instantaneous.one, stream)
+        zero = coins(kernel, len(held), len(self.domain), self._instantaneous.zero, stream)
+        answers: NDArray[np.uint8] = zero ^ ((zero ^ one) & held)
+        return answers
 
     def permanent(
         self,
@@ -194,10 +182,11 @@ class RAPPOR(PackedReports):
         reports = self._empty(len(held))
 
         def job(start: int, stop: int, stream: Stream) -> None:
-            reports[start:stop] = self._answer(to_rows(held[start:stop], size), stream)
+            for first in range(start, stop, self._slab):
+                some = slice(first, min(first + self._slab, stop))
+                reports[some] = self._answer(held[some], stream)
 
-        words_each = (LEVELS + 1) * row_words(size)
-        by_slabs(len(held), self._slab, words_each, source, operator.index(threads), job)
+        by_chunks(len(held), 2 * words_for(size), source, operator.index(threads), job)
         return reports[0] if alone else reports
 
     def to_spec(self) -> dict[str, Any]:

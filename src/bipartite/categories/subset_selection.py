@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.categories.base import too_few_tickets
-from bipartite.categories.bits import kernel_for, last_mask, row_words, to_reports
+from bipartite.categories.bits import kernel_for, last_mask, row_bytes
 from bipartite.categories.drawing import take, tickets
 from bipartite.categories.unary import PackedReports, check_unary
 from bipartite.errors import InputError, shown
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 FIRST_LEVELS: Final = 6
 """Coins of chance c/2^6 make a first set, which is then brought to its size."""
-_ONE: Final = np.uint64(1)
 
 
 class SubsetSelection(PackedReports):
@@ -102,7 +101,7 @@ class SubsetSelection(PackedReports):
     @property
     def _words_each(self) -> int:
         size, k = len(self.domain), self.k
-        return (FIRST_LEVELS + 1) * row_words(size) + 2 + 4 * math.isqrt(k * (size - k) // size + 1)
+        return 17 + row_bytes(size) * (FIRST_LEVELS + 1) // 8 + 4 * math.isqrt(k * (size - k) // size + 1)
 
     @property
     def _first_chances(self) -> int:
@@ -113,12 +112,12 @@ class SubsetSelection(PackedReports):
 
     def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
         size, k = len(self.domain), self.k
-        columns = row_words(size)
-        kernel = kernel_for(len(indices) * columns)
-        drawn = tickets(self._tickets.total(k, size), len(indices), stream)
-        inside = drawn < np.uint64(k * self._tickets.near)
-        words = take(stream, FIRST_LEVELS * len(indices) * columns)
-        rows = kernel.few_levels(words.reshape(FIRST_LEVELS, -1), self._first_chances).reshape(-1, columns)
+        people, width = len(indices), row_bytes(size)
+        kernel = kernel_for(people * width)
+        inside = tickets(self._tickets.total(k, size), people, stream) < np.uint64(k * self._tickets.near)
+        words = take(stream, FIRST_LEVELS * -(-people * width // 8)).reshape(FIRST_LEVELS, -1)
+        first = kernel.start(words, self._first_chances << (64 - FIRST_LEVELS))[0]
+        rows = first.astype("<u8", copy=False).view(np.uint8)[: people * width].reshape(people, width)
         rows[:, -1] &= last_mask(size)
         # While values are added, the person's own counts as in; while they are removed, as out.
         needs = kernel.shortfall(rows, indices, k - inside.astype(np.int64))
@@ -132,9 +131,8 @@ class SubsetSelection(PackedReports):
             else:
                 used, tries = kernel.move(rows, needs, window, size)
                 stream.advance(used)
-        people, at, bit = np.arange(len(rows)), indices >> 6, _ONE << (indices & 63).astype(np.uint64)
-        rows[people, at] = (rows[people, at] & ~bit) | np.where(inside, bit, np.uint64(0))
-        return to_reports(rows, size)
+        kernel.put(rows, indices, inside)
+        return rows
 
     def to_spec(self) -> dict[str, Any]:
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,17 +12,16 @@ import numpy as np
 from bipartite.categories.base import CategoryMechanism, check_reports, check_size
 from bipartite.categories.bits import (
     CERTAIN,
-    LEVELS,
     MOST_BITS,
-    answer,
+    coins,
+    count_rows,
     kernel_for,
     last_mask,
     row_bytes,
-    row_words,
     slab_of,
-    to_reports,
-    to_rows,
+    words_for,
 )
+from bipartite.categories.drawing import take
 from bipartite.errors import DataError
 from bipartite.lottery.epsilon import exp_between
 from bipartite.lottery.tickets import RELATIVE_SHORTFALL, SHORTFALL
@@ -31,12 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.categories.bits import Chances
     from bipartite.domains import Domain
     from bipartite.lottery import Epsilon, Stream
 
-# Reports are counted in pieces whose words stay in the cache.
-_COUNTED_BYTES: Final = 2**20
 _DIGITS: Final = 60
 
 
@@ -53,12 +50,7 @@ class PackedReports(CategoryMechanism):
         size = len(self.domain)
         found = check_reports(reports, np.uint8, row_bytes(size))
         check_spare_bits(found, size)
-        kernel = kernel_for(len(found) * row_words(size))
-        counts = np.zeros(row_words(size) * 64, dtype=np.int64)
-        step = max(1, _COUNTED_BYTES // found.shape[1])
-        for start in range(0, len(found), step):
-            counts += kernel.column_counts(to_rows(found[start : start + step], size))
-        return counts[:size]
+        return count_rows(kernel_for(found.size), found)[:size]
 
     @property
     def _slab(self) -> int:
@@ -70,14 +62,32 @@ class PackedReports(CategoryMechanism):
 
 def check_spare_bits(reports: NDArray[np.uint8], size: int) -> None:
     """Refuse reports with a bit that stands for no value: they are damaged, or of another domain."""
-    spare = np.uint8(int(last_mask(size)) >> (row_bytes(size) - 1) % 8 * 8 & 0xFF)
-    bad = np.flatnonzero(reports[:, -1] & ~spare)
+    bad = np.flatnonzero(reports[:, -1] & ~last_mask(size))
     if len(bad):
         msg = (
             f"Expected reports of {size} bits, got {len(bad)} with bits beyond, the first in row {int(bad[0])}; "
             "count them with the mechanism that made them."
         )
         raise DataError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """The chances, out of 2^64, that a bit is shown as 1."""
+
+    one: int
+    """Where it is 1."""
+    zero: int
+    """Where it is 0."""
+
+
+def draw_unary(chances: Chances, indices: NDArray[np.int64], size: int, stream: Stream) -> NDArray[np.uint8]:
+    """Noisy copies of rows in which one bit is 1: a word for each person's own bit, then coins for all others."""
+    kernel = kernel_for(len(indices) * row_bytes(size))
+    shown = take(stream, len(indices)) < np.uint64(chances.one)
+    rows = coins(kernel, len(indices), size, chances.zero, stream)
+    kernel.put(rows, indices, shown)
+    return rows
 
 
 class Unary(PackedReports):
@@ -100,13 +110,10 @@ class Unary(PackedReports):
 
     @property
     def _words_each(self) -> int:
-        return (LEVELS + 1) * row_words(len(self.domain))
+        return 1 + words_for(len(self.domain))
 
     def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
-        size = len(self.domain)
-        kernel = kernel_for(len(indices) * row_words(size))
-        given = kernel.one_hot(indices, row_words(size))
-        return to_reports(answer(kernel, given, size, self._chances, stream), size)
+        return draw_unary(self._chances, indices, len(self.domain), stream)
 
     @property
     @abstractmethod
