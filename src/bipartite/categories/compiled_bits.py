@@ -247,15 +247,25 @@ def _column_counts(rows: Any, counts: Any) -> Any:
 
 @njit(types.void(types.uint8[:, ::1], _READ_INTS, _READ_INTS, types.int64[::1]), **_OPTIONS)
 def _shortfall(rows: Any, indices: Any, wanted: Any, needs: Any) -> Any:
+    width = rows.shape[1]
+    whole = width // 8 * 8
     for i in range(rows.shape[0]):
+        row = rows[i]
         at, bit = indices[i] >> 3, 1 << (indices[i] & 7)
-        rows[i, at] = _u8(_i64(rows[i, at]) & ~bit)
+        without = _i64(row[at]) & ~bit
+        row[at] = _u8(without)
         total = _u64(0)
-        for column in range(rows.shape[1]):
-            total += _ones(_u64(rows[i, column]))
+        for start in range(0, whole, 8):
+            word = _u64(0)
+            for k in range(8):
+                word |= _u64(row[start + k]) << _u64(8 * k)
+            total += _ones(word)
+        word = _u64(0)
+        for column in range(whole, width):
+            word = (word << _u64(8)) | _u64(row[column])
+        total += _ones(word)
         needs[i] = wanted[i] - _i64(total)
-        if needs[i] > 0:
-            rows[i, at] = _u8(_i64(rows[i, at]) | bit)
+        row[at] = _u8(without | (bit & -_i64(needs[i] > 0)))
 
 
 @njit(
