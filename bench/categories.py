@@ -4,8 +4,8 @@ Client plus counting: every person's value becomes a report and the reports beco
 The jobs take turns and the best of five rounds counts, so that a busy moment of the machine hits all of them. The other
 libraries report one person at a time, so they are given fewer people; figures are per person.
 
-pure-ldp 1.2.0 and multi-freq-ldpy 0.2.5 call xxhash with a string, which xxhash 4 refuses; for local hashing they get an
-xxhash that encodes it, and nothing else is changed.
+pure-ldp 1.2.0 and multi-freq-ldpy 0.2.5 call xxhash with a string, which the installed xxhash refuses; for local
+hashing they get an xxhash that encodes it, and nothing else is changed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def best_of(rounds: int, jobs: dict[str, Job]) -> dict[str, float]:
 
 
 def encoded_xxhash() -> Any:  # noqa: ANN401
-    """xxhash as the other libraries call it."""
+    """What the other libraries call as xxhash."""
     import xxhash
 
     class Encoded:
@@ -105,7 +105,13 @@ def multi_freq_job(kind: str, size: int, values: list[int]) -> Callable[[], Any]
     return lambda: SS.SS_Aggregator_MI([SS.SS_Client(v, size, EPSILON) for v in values], size, EPSILON)
 
 
-OURS: dict[str, Any] = {"OUE": bp.OUE, "SUE": bp.SUE, "OLH": bp.OLH, "SS": bp.SubsetSelection, "HR": bp.HadamardResponse}
+OURS: dict[str, Any] = {
+    "OUE": bp.OUE,
+    "SUE": bp.SUE,
+    "OLH": bp.OLH,
+    "SS": bp.SubsetSelection,
+    "HR": bp.HadamardResponse,
+}
 PEERS: dict[str, dict[str, Callable[[str, int, list[int]], Callable[[], Any]]]] = {
     "OUE": {"pure-ldp": pure_ldp_job, "multi-freq-ldpy": multi_freq_job},
     "SUE": {"pure-ldp": pure_ldp_job, "multi-freq-ldpy": multi_freq_job},

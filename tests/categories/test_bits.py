@@ -1,6 +1,7 @@
 """The coins: every answer is U < T for the 64-bit number U that the words spell, in NumPy and in machine code."""
 
 import itertools
+import sys
 from collections import Counter
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.categories import bits
+from bipartite.categories import bits, hashing
 from bipartite.categories.bits import NumpyBits
 from bipartite.categories.compiled_bits import CompiledBits
 
@@ -109,7 +110,7 @@ def test_coins_of_few_levels_are_exact(kernel, levels):
     lanes = [[sum((u >> (levels - 1 - level) & 1) << u for u in range(cases))] for level in range(levels)]
     for chances in range(cases):
         answer = int(kernel.start(np.array(lanes, dtype=np.uint64), chances << (64 - levels))[0][0])
-        assert bin(answer & (2**cases - 1)).count("1") == chances
+        assert (answer & (2**cases - 1)).bit_count() == chances
 
 
 @each_kernel
@@ -135,6 +136,30 @@ def test_a_word_that_would_bias_the_choice_of_a_value_is_a_failed_try(kernel):
     rows, needs = np.array([[0]], dtype=np.uint8), np.array([1])
     used, left = kernel.move(rows, needs, np.array([0, 1], dtype=np.uint64), 5)
     assert (used, left, int(rows[0, 0])) == (2, 0, 1)
+
+
+def test_without_a_compiler_numpy_serves(monkeypatch):
+    monkeypatch.setitem(sys.modules, "bipartite.categories.compiled_bits", None)
+    assert isinstance(bits.kernel_for(0), NumpyBits)
+    monkeypatch.delitem(sys.modules, "bipartite.categories.compiled_bits")
+    monkeypatch.setattr(bits._Demand, "bytes", 0)
+    assert isinstance(bits.kernel_for(bits.LOAD_COMPILER_FROM - 1), NumpyBits)
+    assert not isinstance(bits.kernel_for(1), NumpyBits)
+
+
+def test_without_a_compiler_numpy_counts_hashes(monkeypatch):
+    family = hashing.HashFamily(9, 4)
+    factors, buckets = np.ones((5, family.digits), dtype=np.uint16), np.zeros(5, dtype=np.uint16)
+    counts = []
+    monkeypatch.setitem(sys.modules, "bipartite.categories.compiled_hashing", None)
+    counts.append(family.supports(factors, buckets).tolist())
+    monkeypatch.delitem(sys.modules, "bipartite.categories.compiled_hashing")
+    monkeypatch.setattr(hashing._Demand, "hashes", 0)
+    counts.append(family.supports(factors, buckets).tolist())
+    monkeypatch.setattr(hashing._Demand, "hashes", hashing.LOAD_COMPILER_FROM)
+    counts.append(family.supports(factors, buckets).tolist())
+    # h(x) is the number of ones of x modulo 4: only 0 goes to bucket 0 below 9.
+    assert counts == [[5, 0, 0, 0, 0, 0, 0, 0, 0]] * 3
 
 
 @settings(max_examples=25, deadline=None)

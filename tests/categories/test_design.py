@@ -89,7 +89,9 @@ def test_rappor_refuses_parameters_that_make_no_sense_all_at_once():
         bp.RAPPOR(DOMAIN)
     with pytest.raises(InputError, match="Expected epsilon_permanent= or f=, one of them"):
         bp.RAPPOR(DOMAIN, epsilon_permanent=1, f=0.5)
-    with pytest.raises(InputError, match="(?s)2 problems.*Expected p as a number.*got 0.*Expected q as a number.*got 'x'"):
+    with pytest.raises(
+        InputError, match="(?s)2 problems.*Expected p as a number.*got 0.*Expected q as a number.*got 'x'"
+    ):
         bp.RAPPOR(DOMAIN, f=0.5, p=0, q="x")
     with pytest.raises(InputError, match="Expected p < q"):
         bp.RAPPOR(DOMAIN, f=0.5, p=0.75, q=0.5)

@@ -37,7 +37,7 @@ def hadamard_law(mechanism):
         row = []
         for x in range(size):
             block, v = divmod(x, b - 1)
-            held = y // b == block and bin((v + 1) & (y % b)).count("1") % 2 == 0
+            held = y // b == block and ((v + 1) & (y % b)).bit_count() % 2 == 0
             row.append(Fraction(mechanism._tickets.near if held else mechanism._tickets.far))
         law[y] = row
     totals = [sum(row[x] for row in law.values()) for x in range(size)]
@@ -141,7 +141,7 @@ def test_the_draw_of_olh_is_its_law(size, buckets, monkeypatch):
         feed = iter([pairs[:, 0], pairs[:, 1]])
         limits = []
 
-        def given(limit, count, stream, feed=feed, limits=limits):
+        def given(limit, *_, feed=feed, limits=limits):
             limits.append(limit)
             return next(feed)
 

@@ -55,7 +55,7 @@ def test_numpy_and_machine_code_give_the_same_reports_and_counts(kind, size, mon
 
             chosen = CompiledBits()
         for module in (unary, subset_selection, rappor_module):
-            monkeypatch.setattr(module, "kernel_for", lambda words, chosen=chosen: chosen)
+            monkeypatch.setattr(module, "kernel_for", lambda _, chosen=chosen: chosen)
         reports = mechanism.privatize(values, rng=bp.insecure_seed(5))
         found.append((reports, mechanism.count(reports)))
     assert (found[0][0] == found[1][0]).all()
@@ -168,7 +168,10 @@ def test_reports_of_another_mechanism_are_refused(kind):
         mechanism.count([[1, 2]])
     with pytest.raises(InputError, match="Expected reports as a NumPy array of .*, got shape"):
         mechanism.count(np.zeros((2, 3, 4)))
-    other = {"HadamardResponse": np.array([5, 2**20], dtype=np.uint32), "OLH": np.array([[0, 0], [1, 99]], dtype=np.uint64)}
+    other = {
+        "HadamardResponse": np.array([5, 2**20], dtype=np.uint32),
+        "OLH": np.array([[0, 0], [1, 99]], dtype=np.uint64),
+    }
     wrong = other.get(kind, np.full((2, 10), [0] * 9 + [0x80], dtype=np.uint8))
     with pytest.raises(DataError, match="count them with the mechanism that made them"):
         mechanism.count(wrong)
@@ -218,7 +221,9 @@ def test_mechanisms_are_frozen_comparable_and_travel(kind):
     assert mechanism != make(kind, bp.Integers(18, 91))
     for twin in (pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism)):
         assert twin == mechanism
-        assert (twin.privatize([20], rng=bp.insecure_seed(1)) == mechanism.privatize([20], rng=bp.insecure_seed(1))).all()
+        assert (
+            twin.privatize([20], rng=bp.insecure_seed(1)) == mechanism.privatize([20], rng=bp.insecure_seed(1))
+        ).all()
     with pytest.raises(AttributeError, match="cannot change"):
         mechanism.domain = None
     assert kind in repr(mechanism)
@@ -249,7 +254,9 @@ def test_an_epsilon_that_cannot_be_kept_is_refused(kind):
         with pytest.raises(EpsilonError):
             make(kind, epsilon=epsilon)
     if kind not in {"SUE", "RAPPOR"}:  # their coins have chance e^(−ε/2), which 2^64 holds up to ε = 50
-        with pytest.raises(DesignError, match="ε=50 (is too large to be kept|asks for more than 2\\^15 buckets).*; use "):
+        with pytest.raises(
+            DesignError, match="ε=50 (is too large to be kept|asks for more than 2\\^15 buckets).*; use "
+        ):
             make(kind, epsilon=50)
     if kind not in {"OUE", "SUE", "RAPPOR"}:  # 2^64 chances keep even 1e-15
         with pytest.raises(DesignError, match="is too small to be kept within 1e-6 by whole tickets; use a larger ε"):

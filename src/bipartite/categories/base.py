@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from bipartite.mechanisms.base import check_domain, check_options
 
 if TYPE_CHECKING:
     from decimal import Decimal
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -147,10 +147,11 @@ class CategoryMechanism(Frozen, ABC):
         if isinstance(self.domain, SetDomain):
             refuse_clip(outside)
         if is_scalar(values):
-            return self._privatize_one(draw, values, source, outside)
+            alone: NDArray[Any] = self._privatize_one(draw, values, source, outside)
+            return alone
         batch = _open(self.domain, values)
         codec = self.domain.codec(batch.values.dtype, self.domain, outside)
-        reports = self._empty(len(batch.values))
+        reports: NDArray[Any] = self._empty(len(batch.values))
         refused: list[int] = []
 
         def job(start: int, stop: int, stream: Stream) -> None:
@@ -203,7 +204,7 @@ class CategoryMechanism(Frozen, ABC):
         n = int(people)
         p, q = self.support
         # Exact factors, each rounded once.
-        frequencies: NDArray[np.float64] = held * float(1 / (n * (p - q))) - float(q / (p - q))
+        frequencies = held.astype(np.float64) * float(1 / (n * (p - q))) - float(q / (p - q))
         shares = np.clip(frequencies, 0.0, 1.0)
         return CategoryEstimate(
             frequencies=frequencies,

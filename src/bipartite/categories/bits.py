@@ -5,8 +5,8 @@ side: one word holds the top bits of all 64 numbers, the next word the second bi
 first bit in which U and T differ, so few are open after a few bits, and their next bits can share words:
 
 1. *Start*: 4 words for each 64 coins. One coin in 16 stays open.
-2. *Fold*, twice: the words of coins are laid over each other, first 8, then 32 at a time (word i over word i + M/8, …). In
-   each of the 64 places the first open coin takes the 6 bits that are drawn there; others stay open.
+2. *Fold*, twice: the M words of coins are laid over each other, first 8, then 32 at a time (word i over word i + M/8,
+   …). In each of the 64 places the first open coin takes the 6 bits that are drawn there; others stay open.
 3. *Ties*: every coin that no fold served takes 16 bits of its own, in the order of the coins, four to a word from its
    low end; what is open even then takes a word for the rest of U. Then the same for those that a fold left open.
 
@@ -47,9 +47,9 @@ MOST_BITS: Final = 2**18
 SLAB_BYTES: Final = 3 * 2**15
 """Bytes of rows that are drawn together: with their words they stay in a second-level cache."""
 
-# NumPy takes about 40 ns for 64 coins (measured), so the compiler is loaded (0.7 s) once so many bytes of coins have been
-# asked for, in one call or in several.
-LOAD_COMPILER_FROM: Final = 2**27
+# NumPy takes 0.9 s for so many bytes of coins; loading the compiled kernels takes 0.6 s, and 3.7 s the first time on a
+# machine (measured). So they are loaded once so many have been asked for, in one call or in several.
+LOAD_COMPILER_FROM: Final = 2**26
 
 _ALL: Final = np.uint64(2**64 - 1)
 _ONE: Final = np.uint64(1)
@@ -62,7 +62,7 @@ class BitKernel(Protocol):
         """(answers, open coins) after a row of words for each bit compared; an open coin's answer is 0 so far."""
 
     def start_and_fold(self, words: Words, chances: int) -> tuple[Words, tuple[Words, Words], tuple[int, int]]:
-        """(answers, open coins, how many these are) after start and folds: those not served by a fold, then the others."""
+        """(answers, open coins, their numbers) after start and folds: those that no fold served, then the others."""
 
     def lanes(self, words: Words, limit: int, answers: Words, undecided: Words) -> NDArray[np.int64]:
         """Decide the open coins by 16 bits each, in place; returns the places of those that are still open."""
@@ -77,7 +77,7 @@ class BitKernel(Protocol):
         """``wanted`` less the number of ones beside the bit ``indices``; that bit is then set where one is missing."""
 
     def move(self, rows: Bytes, needs: NDArray[np.int64], words: Words, size: int) -> tuple[int, int]:
-        """Add or remove ones at random until ``needs`` are met or words run out: (words used, words of a next round)."""
+        """Add or remove ones at random until ``needs`` are met or words run out: (words used, still needed)."""
 
 
 def row_bytes(size: int) -> int:
@@ -233,7 +233,8 @@ class NumpyBits:
         drawn = lanes.reshape(-1)[: len(places)]
         won = (drawn < np.uint64(limit)).astype(np.uint64)
         np.bitwise_or.at(answers, places >> 6, won << (places & 63).astype(np.uint64))
-        return places[drawn == np.uint64(limit)]
+        still: NDArray[np.int64] = places[drawn == np.uint64(limit)]
+        return still
 
     def put(self, rows: Bytes, indices: NDArray[np.int64], shown: NDArray[np.bool_]) -> None:
         """See `BitKernel`."""
@@ -296,7 +297,8 @@ def _compare(words: Words, limits: list[int], undecided: Words) -> Words:
 
 def _bit(indices: NDArray[np.int64]) -> Bytes:
     """The bit of its byte that each index has."""
-    return np.left_shift(1, indices & 7).astype(np.uint8)
+    bits: Bytes = np.left_shift(1, indices & 7).astype(np.uint8)
+    return bits
 
 
 _PAIRS: Final = np.uint64(0x5555555555555555)

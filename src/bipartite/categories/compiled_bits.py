@@ -169,7 +169,7 @@ def _lanes(words: Any, limit: Any, answers: Any, undecided: Any, still: Any, hel
     at = 0
     left = 0
     for k in range(count):
-        i = _i64(held[k])
+        i = int(held[k])
         rest = undecided[i]
         found = _u64(0)
         while rest:
@@ -251,7 +251,7 @@ def _shortfall(rows: Any, indices: Any, wanted: Any, needs: Any) -> Any:
     whole = width // 8 * 8
     for i in range(rows.shape[0]):
         row = rows[i]
-        at, bit = indices[i] >> 3, 1 << (indices[i] & 7)
+        at, bit = indices[i] >> 3, _i64(1) << (indices[i] & 7)
         without = _i64(row[at]) & ~bit
         row[at] = _u8(without)
         total = _u64(0)

@@ -1,7 +1,8 @@
 """How many hash functions send each value to their bucket, as machine code (numba).
 
-For every report a table of all hashes is grown digit by digit: the hashes of the values with digit d are those with digit
-d − 1 plus a_i, modulo g. A sum below 2g is reduced by an unsigned minimum, so that the loops become vector instructions.
+For every report a table of all hashes is grown digit by digit: the hashes of the values with digit d are those with
+digit d − 1 plus a_i, modulo g. A sum below 2g is reduced by an unsigned minimum, so that the loops become vector
+instructions.
 """
 
 from __future__ import annotations

@@ -45,10 +45,10 @@ class HadamardResponse(CategoryMechanism):
 
     Notes
     -----
-    A report is one ``uint32``. The support of a value is the number of reports in its set less the number in the rest of
-    its block, from one fast Walsh–Hadamard transform of whole numbers: exact, it may be negative, and counts add up. With s = b/2
-    and W tickets in all, a report adds in the mean p = s(a − b)/W to the support of the value held and exactly 0 to any
-    other. Estimates support/(n·p) are unbiased, with variance
+    A report is one ``uint32``, from one ticket. The support of a value is the number of reports in its set less the
+    number in the rest of its block, from one fast Walsh–Hadamard transform of whole numbers: exact, and it may be
+    negative. With s = b/2 and W tickets in all, a report adds in the mean p = s(a − b)/W to the support of the value
+    held and exactly 0 to any other. Estimates support/(n·p) are unbiased, with variance
     [2sb/W + F·s(a − b)/W − f·p²]/(n·p²) for a share f in a block whose values have the share F together.
 
     Reference

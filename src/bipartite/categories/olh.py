@@ -49,9 +49,9 @@ class OLH(CategoryMechanism):
 
     Notes
     -----
-    A report is a row of ``uint64``: the seed (one number, or more where K digits in base g need more than 52 bits), then
-    the bucket. The hash function is h(x) = Σ a_i·x_i mod g over the K digits x_i of x in base B, the smallest prime
-    factor of g, with a_i = digit i of the seed in base g. Two values collide with chance 1/g exactly, so a report
+    A report is a row of ``uint64``: the seed (one number, or more where K digits in base g need more than 52 bits),
+    then the bucket. The hash function is h(x) = Σ a_i·x_i mod g over the K digits x_i of x in base B, the smallest
+    prime factor of g, with a_i = digit i of the seed in base g. Two values collide with chance 1/g exactly, so a report
     supports a value that is not held with q = 1/g exactly and estimates are unbiased, with variance
     [q(1 − q) + f(p(1 − p) − q(1 − q))]/(n(p − q)²) for a share f among n people; counting takes n·N steps. A slab takes
     its words so: the first number of all seeds, the second, …, then a ticket for each bucket.

@@ -62,8 +62,8 @@ class RAPPOR(PackedReports):
     -----
     The permanent response is the caller's to keep: it belongs on the person's device and must not leave it.
     ``privatize(values)`` is a permanent response that is used once and dropped. Estimates are unbiased, with
-    (p, q) → (q*, p*) in the variance [p*(1 − p*) + f_x(q*(1 − q*) − p*(1 − p*))]/(n(q* − p*)²) of a share f_x. There are
-    no Bloom filters here: one bit a value, as in *basic* RAPPOR.
+    variance [p*(1 − p*) + f_x(q*(1 − q*) − p*(1 − p*))]/(n(q* − p*)²) of a share f_x among n people. There are no Bloom
+    filters here: one bit a value, as in *basic* RAPPOR.
 
     Reference
     ---------
@@ -76,7 +76,7 @@ class RAPPOR(PackedReports):
     >>> kept = mech.permanent([3, 7, 7])          # once, to be stored by the client
     >>> monday, tuesday = mech.instantaneous(kept), mech.instantaneous(kept)
     >>> bp.verify(mech).holds, float(round(mech.epsilon_of_one_report, 3))
-    (True, 1.559)
+    (True, 1.604)
     """
 
     __slots__ = ("_instantaneous", "_permanent")
@@ -132,7 +132,7 @@ class RAPPOR(PackedReports):
         return kept * one + flipped * zero, flipped * one + kept * zero
 
     def largest_ratio(self) -> Fraction:
-        """((1 − f/2)/(f/2))²: the largest ratio of two probabilities of one permanent response, hence of all reports."""
+        """((1 − f/2)/(f/2))²: the largest ratio of two probabilities of a permanent response, so of all its reports."""
         return odds_ratio(Fraction(self._permanent.one, CERTAIN), Fraction(self._permanent.zero, CERTAIN))
 
     def largest_ratio_of_one_report(self) -> Fraction:
@@ -176,7 +176,7 @@ class RAPPOR(PackedReports):
         check_options("error", "error", threads)
         source = source_of(rng)
         size = len(self.domain)
-        alone = isinstance(permanent, np.ndarray) and permanent.ndim == 1
+        alone = getattr(permanent, "ndim", 2) == 1
         held = check_reports(permanent[None] if alone else permanent, np.uint8, row_bytes(size))
         check_spare_bits(held, size)
         reports = self._empty(len(held))

@@ -42,8 +42,8 @@ class SUE(Unary):
 
     Notes
     -----
-    A report is ⌈N/8⌉ bytes. Estimates are unbiased; the variance of a share among n people does not depend on the share:
-    pq/(n(p − q)²) = e\ :sup:`ε/2`/(n(e\ :sup:`ε/2` − 1)²). For rare values OUE is better.
+    A report is ⌈N/8⌉ bytes. Estimates are unbiased; the variance of a share among n people does not depend on the
+    share: pq/(n(p − q)²) = e\ :sup:`ε/2`/(n(e\ :sup:`ε/2` − 1)²). For rare values OUE is better.
 
     Reference
     ---------
