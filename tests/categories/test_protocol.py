@@ -69,7 +69,7 @@ def test_numpy_and_machine_code_give_the_same_reports_and_counts(kind, size, mon
 @pytest.mark.parametrize("buckets", [2, 3, 4, 6, 35, 149, 2**15])
 @pytest.mark.parametrize("size", [2, 10, 150, 1000])
 def test_both_counts_of_hashes_agree(buckets, size):
-    from bipartite.categories.compiled_hashing import supports
+    from bipartite.categories.compiled_hashing import factors_of, hashes_of, supports
 
     family = hashing.HashFamily(size, buckets)
     rng = np.random.default_rng(size)
@@ -80,6 +80,10 @@ def test_both_counts_of_hashes_agree(buckets, size):
     some = [0, 1, size // 2, size - 1]
     direct = [(family.hash(factors, np.full(300, x)) == targets).sum() for x in some]
     assert by_numpy[some].tolist() == direct
+    seeds = np.stack([rng.integers(0, buckets**digits, 300, dtype=np.uint64) for digits in family.seeds], axis=1)
+    assert (factors_of(seeds, family.seeds, buckets) == family.factors_by_numpy(seeds)).all()
+    values = rng.integers(0, size, 300)
+    assert (hashes_of(factors, values, family.base, buckets) == family.hash_by_numpy(factors, values)).all()
 
 
 def test_counters_of_hashes_do_not_overflow():

@@ -10,9 +10,10 @@ The seed is (a_0, a_1, …) as digits in base g, as many to a 64-bit number as k
 
 from __future__ import annotations
 
+import importlib
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -26,12 +27,25 @@ _MAX_SEED: Final = 2**52
 _TABLE: Final = 2**20
 # NumPy takes 4.4 ns for each report and value, so 0.6 s for so many; loading the compiler takes as long (measured).
 LOAD_COMPILER_FROM: Final = 2**27
+# A digit of a seed or of a value costs about twice as much as that.
+_DEARER: Final = 2
 
 
 class _Demand:
     """How many hashes have been asked for so far."""
 
     hashes = 0
+
+
+def _compiled(hashes: int) -> Any:  # noqa: ANN401 (a module)
+    """The compiled kernels, once they pay and where they can be had."""
+    _Demand.hashes += hashes
+    if "bipartite.categories.compiled_hashing" in sys.modules or _Demand.hashes >= LOAD_COMPILER_FROM:
+        try:
+            return importlib.import_module("bipartite.categories.compiled_hashing")
+        except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same counts)
+            return None
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,14 @@ class HashFamily:
 
     def factors(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint16]:
         """a_0 … a_{K−1} of each seed, one row a person."""
+        compiled = _compiled(_DEARER * len(seeds) * self.digits)
+        if compiled is None:
+            return self.factors_by_numpy(seeds)
+        found: NDArray[np.uint16] = compiled.factors_of(seeds, self.seeds, self.buckets)
+        return found
+
+    def factors_by_numpy(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint16]:
+        """The same without the compiler."""
         g = np.uint64(self.buckets)
         factors = np.empty((len(seeds), self.digits), dtype=np.uint16)
         at = 0
@@ -80,6 +102,14 @@ class HashFamily:
 
     def hash(self, factors: NDArray[np.uint16], values: NDArray[np.int64]) -> NDArray[np.int64]:
         """h(x) of one value for each row of factors."""
+        compiled = _compiled(_DEARER * len(values) * self.digits)
+        if compiled is None:
+            return self.hash_by_numpy(factors, values)
+        found: NDArray[np.int64] = compiled.hashes_of(factors, values, self.base, self.buckets)
+        return found
+
+    def hash_by_numpy(self, factors: NDArray[np.uint16], values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same without the compiler."""
         total = np.zeros(len(values), dtype=np.int64)
         rest = values
         for digit in range(self.digits):
@@ -89,14 +119,11 @@ class HashFamily:
 
     def supports(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.int64]:
         """For each value, how many of these hash functions send it to their bucket."""
-        _Demand.hashes += len(factors) * self.size
-        if "bipartite.categories.compiled_hashing" in sys.modules or _Demand.hashes >= LOAD_COMPILER_FROM:
-            try:
-                from bipartite.categories.compiled_hashing import supports  # noqa: PLC0415 (numba, only when it pays)
-            except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same counts)
-                return self.supports_by_numpy(factors, buckets)
-            return supports(factors, buckets, self.size, self.base, self.buckets)
-        return self.supports_by_numpy(factors, buckets)
+        compiled = _compiled(len(factors) * self.size)
+        if compiled is None:
+            return self.supports_by_numpy(factors, buckets)
+        found: NDArray[np.int64] = compiled.supports(factors, buckets, self.size, self.base, self.buckets)
+        return found
 
     def supports_by_numpy(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.int64]:
         """The same without the compiler: tables of all hashes, grown digit by digit."""
