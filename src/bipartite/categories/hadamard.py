@@ -140,7 +140,10 @@ class HadamardResponse(CategoryMechanism):
         return self._owners(indices, ticket)
 
     def _owners(self, indices: NDArray[np.int64], ticket: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """Whose each ticket is: first the s numbers of the set with a each, then all others with b each, ascending."""
+        """Whose each ticket is: the s numbers of the set hold a each, then those of the rest of the block b, then all others.
+
+        Within a block numbers are ordered by their bits other than that of the row's lowest 1.
+        """
         half, near = self.block_size // 2, self._tickets.near
         shift = np.uint64(self._tickets.far.bit_length() - 1)
         near_total = np.uint64(half * near)
