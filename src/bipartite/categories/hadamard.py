@@ -140,7 +140,7 @@ class HadamardResponse(CategoryMechanism):
         return self._owners(indices, ticket)
 
     def _owners(self, indices: NDArray[np.int64], ticket: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """Whose each ticket is: the s numbers of the set hold a each, then the rest of the block b each, then all others.
+        """Whose each ticket is: the s numbers of the set hold a each, then the rest of the block b, then the others.
 
         Within a block numbers are ordered by their bits other than that of the row's lowest 1.
         """
