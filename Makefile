@@ -39,6 +39,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python bench/line.py
 	$(BIN)/python bench/sets.py
 	$(BIN)/python bench/anchors.py
+	$(BIN)/python bench/categories.py
 
 docs: $(STAMPS)/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from bipartite import design as design
     from bipartite import errors as errors
     from bipartite import quality as quality
+    from bipartite.categories import OLH as OLH
+    from bipartite.categories import OUE as OUE
+    from bipartite.categories import RAPPOR as RAPPOR
+    from bipartite.categories import SUE as SUE
+    from bipartite.categories import HadamardResponse as HadamardResponse
+    from bipartite.categories import SubsetSelection as SubsetSelection
     from bipartite.domains import Integers as Integers
     from bipartite.domains import Interval as Interval
     from bipartite.domains import Items as Items
@@ -66,20 +72,26 @@ _HOME = {
     "Exponential": "bipartite.mechanisms",
     "GRR": "bipartite.mechanisms",
     "Geometric": "bipartite.mechanisms",
+    "HadamardResponse": "bipartite.categories",
     "Hybrid": "bipartite.mechanisms",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
     "LSRR": "bipartite.mechanisms",
     "Laplace": "bipartite.mechanisms",
+    "OLH": "bipartite.categories",
+    "OUE": "bipartite.categories",
     "Optimal": "bipartite.mechanisms",
     "Piecewise": "bipartite.mechanisms",
     "PlanarLaplace": "bipartite.mechanisms",
     "Points": "bipartite.domains",
+    "RAPPOR": "bipartite.categories",
     "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
+    "SUE": "bipartite.categories",
     "SquareWave": "bipartite.mechanisms",
     "Staircase": "bipartite.mechanisms",
+    "SubsetSelection": "bipartite.categories",
     "design": "bipartite.design",
     "errors": "bipartite.errors",
     "expected_loss": "bipartite.quality",

@@ -154,11 +154,11 @@ def draw_many(
         finally:
             stream.erase()
 
-    _share_out(draw_chunk, -(-len(values) // CHUNK), threads)
+    share_out(draw_chunk, -(-len(values) // CHUNK), threads)
     return reports
 
 
-def _share_out(job: Callable[[int], None], jobs: int, threads: int) -> None:
+def share_out(job: Callable[[int], None], jobs: int, threads: int) -> None:
     """Do jobs 0, 1, … on this many threads, the caller's among them; after a failure nothing new is begun.
 
     Not a pool: there the caller would wake at the end of every job only to wait for the next, and take the

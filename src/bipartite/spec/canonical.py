@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bipartite.errors import SpecError
 
 if TYPE_CHECKING:
+    from bipartite.categories import CategoryMechanism
     from bipartite.mechanisms import Mechanism
 
 
@@ -53,6 +54,6 @@ def _ecmascript_number(number: float) -> str:
     return sign + body
 
 
-def spec_sha256(mechanism: Mechanism) -> str:
+def spec_sha256(mechanism: Mechanism | CategoryMechanism) -> str:
     """The name of a mechanism: the SHA-256 of its spec in canonical form."""
     return hashlib.sha256(canonical_json(mechanism.to_spec()).encode()).hexdigest()

@@ -12,6 +12,7 @@ from bipartite.spec import spec_sha256
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from bipartite.categories import CategoryMechanism
     from bipartite.mechanisms import Mechanism
 
 # Digits of ε that people are shown; rounded up, like everything in a certificate.
@@ -47,7 +48,7 @@ class Certificate:
         )
 
 
-def verify(mechanism: Mechanism) -> Certificate:
+def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
     """Certify a mechanism: the largest ratio of two probabilities of one report, exactly.
 
     ``ratio`` is computed from the whole-number tickets of all rows (each row holds the same total, which is checked),

@@ -1,0 +1,87 @@
+"""Words for wide reports: people are taken in chunks and slabs, and a slab takes its words in stages.
+
+A call is cut into chunks of 2^16 people, each with a stream of words of its own, so that the reports depend on the
+words and not on threads; the chunks are smaller than those of a line because a report may be many bytes. A chunk
+takes a word a person where values are rounded at random; then its people are taken in slabs whose words fit the
+cache. Each mechanism says in which order a slab takes its words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from bipartite.errors import InputError
+from bipartite.lottery import FixedWords
+from bipartite.lottery.bulk import share_out
+from bipartite.lottery.uniform import tickets_below
+from bipartite.lottery.words import BLOCK
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Source, Stream
+
+    Words = NDArray[np.uint64]
+
+CHUNK_PEOPLE: Final = 2**16
+# A few more words than tickets, for redraws, which happen less than once in 2^12.
+_SPARE: Final = 8
+
+
+class ChunkJob(Protocol):
+    """What is done for people start … stop − 1 with the words of a stream."""
+
+    def __call__(self, start: int, stop: int, stream: Stream, /) -> None:
+        """Write the reports of these people."""
+
+
+def by_chunks(people: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
+    """Do a job for every chunk of people, on this many threads."""
+    if isinstance(source, FixedWords) and people > CHUNK_PEOPLE:
+        msg = f"fixed_words serves calls of at most 2^16 = {CHUNK_PEOPLE} people here; call again with fewer at a time."
+        raise InputError(msg)
+    streams = source.streams()
+
+    def draw_chunk(chunk: int) -> None:
+        first = chunk * CHUNK_PEOPLE
+        last = min(people, first + CHUNK_PEOPLE)
+        stream = streams.stream(chunk, (last - first) * words_each)
+        try:
+            job(first, last, stream)
+        finally:
+            stream.erase()
+
+    share_out(draw_chunk, -(-people // CHUNK_PEOPLE), threads)
+
+
+def take(stream: Stream, count: int) -> Words:
+    """The next ``count`` words, to be used before the stream is asked for more."""
+    if count == 0:
+        return np.empty(0, dtype=np.uint64)
+    window = stream.window(min(count, BLOCK))
+    if len(window) >= count:
+        stream.advance(count)
+        return window[:count]
+    words = np.empty(count, dtype=np.uint64)
+    done = 0
+    while done < count:
+        window = stream.window()[: count - done]
+        words[done : done + len(window)] = window
+        stream.advance(len(window))
+        done += len(window)
+    return words
+
+
+def tickets(total: int, count: int, stream: Stream) -> Words:
+    """``count`` whole numbers below ``total`` ≤ 2^52, each exactly uniform, from the words in order."""
+    drawn = np.empty(count, dtype=np.uint64)
+    done = 0
+    while done < count:
+        words = stream.window()[: count - done + _SPARE]
+        some, used = tickets_below(total, words, count - done)
+        drawn[done : done + len(some)] = some
+        stream.advance(used)
+        done += len(some)
+    return drawn

@@ -1,0 +1,29 @@
+"""What a collector learns: unbiased shares of every value, with their standard errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CategoryEstimate:
+    """The shares of all values among the people who reported, in the order of the domain."""
+
+    frequencies: NDArray[np.float64]
+    """Unbiased, so a rare value may get a share below 0; they need not add up to 1."""
+    standard_errors: NDArray[np.float64]
+    """Plug-in: the mechanism's exact variance with the estimated shares, held to [0, 1], in place of the true ones."""
+    standard_errors_of_rare: NDArray[np.float64]
+    """The formula of the literature: the variance for a value that nobody holds. It needs no estimate, except in
+    Hadamard Response with several blocks, where it takes the estimated share of the value's block."""
+    people: int
+    """How many people reported."""
+
+    def __post_init__(self) -> None:
+        for array in (self.frequencies, self.standard_errors, self.standard_errors_of_rare):
+            array.flags.writeable = False
