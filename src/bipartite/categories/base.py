@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -14,12 +14,11 @@ from bipartite.containers import is_scalar, open_batch, open_labels
 from bipartite.domains import SetDomain
 from bipartite.domains.sets import refuse_clip
 from bipartite.errors import DesignError, InputError, NullError, shown
-from bipartite.frozen import Frozen
 from bipartite.lottery import source_of
 from bipartite.mechanisms.base import check_domain, check_options
+from bipartite.mechanisms.certified import Certified
 
 if TYPE_CHECKING:
-    from decimal import Decimal
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -32,7 +31,7 @@ _NULL_HINT: Final = "remove it, or add a 'no answer' value to the domain."
 _KEEP_HINT: Final = " (nulls='keep' passes nulls through and publishes them)"
 
 
-class CategoryMechanism(Frozen, ABC):
+class CategoryMechanism(Certified):
     """Reports a value of a domain in which every wrong answer is equally wrong.
 
     A report may be wide (a bit for every value) or narrow (one number). ``count`` adds reports up to one whole number
@@ -41,34 +40,7 @@ class CategoryMechanism(Frozen, ABC):
     (support/n − q)/(p − q) is therefore an unbiased share. p and q are exact fractions of whole-number tickets.
     """
 
-    __slots__ = ("_budget", "domain")
-
-    domain: Domain
-    """What may be true."""
-    _budget: Epsilon
-
-    @property
-    def epsilon(self) -> float:
-        """The privacy budget ε, as asked for. The realised one is in the certificate, never above it."""
-        return float(self._budget)
-
-    @property
-    def epsilon_decimal(self) -> Decimal:
-        """ε as the exact decimal that the tickets are checked against."""
-        return self._budget.value
-
-    @property
-    def guarantee(self) -> str:
-        """What one report promises, in words; whether it is kept, :func:`bipartite.verify` says."""
-        return f"ε-LDP of each report with ε = {self._budget.text}"
-
-    @abstractmethod
-    def largest_ratio(self) -> Fraction:
-        """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exactly, from the tickets."""
-
-    @abstractmethod
-    def to_spec(self) -> dict[str, Any]:
-        """The portable description: everything that a client needs to report, as JSON values."""
+    __slots__ = ()
 
     @property
     @abstractmethod

@@ -7,7 +7,7 @@ import csv
 import json
 import re
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from bipartite.cli.output import BadDataError, Progress
 from bipartite.domains import Domain, Integers, Interval, Items, Points
@@ -25,6 +25,9 @@ from bipartite.mechanisms import (
     SquareWave,
 )
 from bipartite.spec import load_spec
+
+if TYPE_CHECKING:
+    from bipartite.categories import CategoryMechanism
 
 _MECHANISMS: Final[dict[str, type[Mechanism]]] = {
     "anchored": Anchored,
@@ -92,6 +95,15 @@ def add_mechanism(parser: argparse.ArgumentParser) -> None:
 
 
 def mechanism_of(options: argparse.Namespace) -> Mechanism:
+    """The mechanism that the options describe, whose reports are values."""
+    mechanism = any_mechanism_of(options)
+    if not isinstance(mechanism, Mechanism):
+        msg = "The reports of flat categories are rows of numbers; use Python for them: bp.from_spec(…).privatize(…)."
+        raise InputError(msg)
+    return mechanism
+
+
+def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechanism:
     """The mechanism that the options describe."""
     if options.spec is not None:
         _refuse_given(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,61 +13,34 @@ from bipartite.domains.sets import refuse_clip
 from bipartite.domains.subset import Subset, codec_between
 from bipartite.domains.values import Values
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
-from bipartite.frozen import Frozen
-from bipartite.lottery import MAX_TOTAL, SCALAR, Epsilon, ValuesRefusedError, draw_many, source_of
+from bipartite.lottery import MAX_TOTAL, SCALAR, ValuesRefusedError, draw_many, source_of
+from bipartite.mechanisms.certified import Certified
 
 if TYPE_CHECKING:
-    from decimal import Decimal
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
     from bipartite.containers import Batch
     from bipartite.domains import Outside
-    from bipartite.lottery import Lottery, Source, Tickets
+    from bipartite.lottery import Epsilon, Lottery, Source, Tickets
 
 _MATRIX_LIMIT: Final = 2**26
 
 
-class Mechanism(Frozen, ABC):
-    """Replaces a value by a random report, by a lottery of whole-number tickets.
+class Mechanism(Certified):
+    """Replaces a value by a random report, by a lottery of whole-number tickets."""
 
-    Holds public parameters only, and never changes; no private value is ever stored in it.
-    """
+    __slots__ = ("_lottery", "outputs")
 
-    __slots__ = ("_budget", "_lottery", "domain", "outputs")
-
-    domain: Domain
-    """What may be true."""
     outputs: Domain
     """What may be reported."""
-    _budget: Epsilon
     _lottery: Lottery
-
-    @property
-    def epsilon(self) -> float:
-        """The privacy budget ε of one report, as asked for. The realised one is in the certificate, never above it."""
-        return float(self._budget)
-
-    @property
-    def epsilon_decimal(self) -> Decimal:
-        """ε as the exact decimal that the tickets are checked against."""
-        return self._budget.value
 
     @property
     def lottery(self) -> Lottery:
         """The tickets of every input: what a report is drawn from, and what a certificate is computed from."""
         return self._lottery
-
-    @property
-    def guarantee(self) -> str:
-        """What one report promises, in words; whether it is kept, :func:`bipartite.verify` says."""
-        return f"ε-LDP of each report with ε = {self._budget.text}"
-
-    @property
-    def keeps_epsilon(self) -> bool:
-        """Whether its reports are ε-LDP with the ε it states: so for all but a rival shown as published."""
-        return True
 
     def largest_ratio(self) -> Fraction:
         """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exactly, from the tickets of all rows."""
@@ -77,23 +49,6 @@ class Mechanism(Frozen, ABC):
             msg = "the lottery of this mechanism does not belong to its domain"
             raise AssertionError(msg)
         return lottery.largest_ratio()
-
-    @property
-    def distance_unit(self) -> str | None:
-        """The unit of distance that ε is per, as in :class:`~bipartite.PlanarLaplace`; None where it is plain ε-LDP."""
-        return None
-
-    def keeps_promise(self, ratio: Fraction) -> bool:
-        """Whether the tickets keep what ``guarantee`` says, never wrongly yes; ``ratio`` is the largest of them.
-
-        For ε-LDP that is ratio ≤ e^ε, in whole numbers; ε = 0 asks that reports do not depend on the value at all.
-        """
-        epsilon = self.epsilon_decimal
-        return ratio == 1 if epsilon == 0 else Epsilon.of(epsilon).allows(ratio.numerator, ratio.denominator)
-
-    @abstractmethod
-    def to_spec(self) -> dict[str, Any]:
-        """The portable description: everything that a client needs to report, as JSON values."""
 
     def privatize(
         self,

@@ -78,6 +78,11 @@ def read_counts(name: str, given: object, length: int) -> list[int]:
     return [int(each) for each in given]
 
 
+def is_chance(text: object) -> bool:
+    """Whether a text is a chance in units of 2^−64."""
+    return isinstance(text, str) and re.fullmatch("[1-9][0-9]{0,19}", text) is not None and int(text) < 2**64
+
+
 def read_domain(domain: object, problems: Problems) -> Domain | None:
     """The domain, or None with the problems noted."""
     if isinstance(domain, Mapping) and set(domain) in SET_FIELDS:

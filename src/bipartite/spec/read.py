@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from bipartite.domains.base import MAX_SPEC_INTEGER
 from bipartite.errors import Problems, SpecError, is_one_of, shown
 from bipartite.mechanisms import BRR
+from bipartite.spec.categories import read_categories
 from bipartite.spec.parts import SET_FIELDS, check_epsilon, check_fields, is_whole, read_domain, read_tickets
 from bipartite.spec.rivals import read_rival
 
 if TYPE_CHECKING:
+    from bipartite.categories import CategoryMechanism
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
-VERSIONS: Final = (1, 2)
-"""1: BRR. 2: the other mechanisms, one set of fields each."""
+VERSIONS: Final = (1, 2, 3)
+"""1: BRR. 2: the other mechanisms, one set of fields each. 3: flat categories."""
 _FIELDS: Final = {"bipartite", "mechanism", "domain", "epsilon", "m", "edges", "tickets"}
 
 
-def from_spec(spec: object) -> Mechanism:
+def from_spec(spec: object) -> Mechanism | CategoryMechanism:
     """The mechanism that a portable description describes.
 
     Checks everything that the guarantee rests on: fields, types, near > far ≥ 1, 1 ≤ m < M, at most 2^52 tickets, and
@@ -46,9 +48,11 @@ def from_spec(spec: object) -> Mechanism:
         raise SpecError(msg)
     version = spec.get("bipartite", 1)
     if not is_whole(version) or version not in VERSIONS:
-        msg = f"Expected a spec of version 1 or 2, got {shown(version)}; update bipartite to read newer ones."
+        msg = f"Expected a spec of version 1, 2 or 3, got {shown(version)}; update bipartite to read newer ones."
         raise SpecError(msg)
-    return _read_brr(spec) if version == 1 else read_rival(spec)
+    if version == 1:
+        return _read_brr(spec)
+    return read_rival(spec) if version == 2 else read_categories(spec)  # noqa: PLR2004
 
 
 def _read_brr(spec: Mapping[str, Any]) -> BRR:
@@ -75,7 +79,7 @@ def _read_brr(spec: Mapping[str, Any]) -> BRR:
     return BRR.restore(*parts, by_list=spec.get("draw") == "list")
 
 
-def load_spec(text: str) -> Mechanism:
+def load_spec(text: str) -> Mechanism | CategoryMechanism:
     """The mechanism described by a JSON text; refuses duplicate keys and numbers that JSON does not have."""
     try:
         spec = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)

@@ -1,0 +1,69 @@
+"""What everything that reports has: a domain, an ε, a promise, and whole numbers that keep it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from bipartite.frozen import Frozen
+from bipartite.lottery import Epsilon
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
+
+    from bipartite.domains import Domain
+
+
+class Certified(Frozen, ABC):
+    """Something whose ε is computed from its tickets, by :func:`bipartite.verify`.
+
+    Holds public parameters only, and never changes; no private value is ever stored in it.
+    """
+
+    __slots__ = ("_budget", "domain")
+
+    domain: Domain
+    """What may be true."""
+    _budget: Epsilon
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy budget ε of one report, as asked for. What is realised is in the certificate."""
+        return float(self._budget)
+
+    @property
+    def epsilon_decimal(self) -> Decimal:
+        """ε as the exact decimal that the tickets are checked against."""
+        return self._budget.value
+
+    @property
+    def guarantee(self) -> str:
+        """What one report promises, in words; whether it is kept, :func:`bipartite.verify` says."""
+        return f"ε-LDP of each report with ε = {self._budget.text}"
+
+    @property
+    def keeps_epsilon(self) -> bool:
+        """Whether its reports are ε-LDP with the ε it states: so for all but a rival shown as published."""
+        return True
+
+    @property
+    def distance_unit(self) -> str | None:
+        """The unit of distance that ε is per, as in :class:`~bipartite.PlanarLaplace`; None where it is plain ε-LDP."""
+        return None
+
+    @abstractmethod
+    def largest_ratio(self) -> Fraction:
+        """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exactly, from the tickets."""
+
+    def keeps_promise(self, ratio: Fraction) -> bool:
+        """Whether the tickets keep what ``guarantee`` says, never wrongly yes; ``ratio`` is the largest of them.
+
+        For ε-LDP that is ratio ≤ e^ε, in whole numbers; ε = 0 asks that reports do not depend on the value at all.
+        """
+        epsilon = self.epsilon_decimal
+        return ratio == 1 if epsilon == 0 else Epsilon.of(epsilon).allows(ratio.numerator, ratio.denominator)
+
+    @abstractmethod
+    def to_spec(self) -> dict[str, Any]:
+        """The portable description: everything that a client needs to report, as JSON values."""
