@@ -1,9 +1,12 @@
 """Specs of flat categories: version 3."""
 
 import json
+from pathlib import Path
 
+import jsonschema
 import pytest
 
+import bipartite
 from bipartite import OLH, OUE, RAPPOR, SUE, HadamardResponse, Integers, Items, SubsetSelection, from_spec, verify
 from bipartite.errors import BrokenPromiseError, SpecError
 from bipartite.spec import load_spec
@@ -66,3 +69,9 @@ def test_odd_chances_of_rappor_are_refused():
     for odd in ({"one": "x", "zero": "1"}, [], {"one": "1"}):
         with pytest.raises(SpecError, match="Expected permanent and instantaneous as"):
             from_spec(spec | {"permanent": odd})
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=repr)
+def test_specs_conform_to_the_published_schema(mechanism):
+    schema = Path(bipartite.__file__).parent / "cli" / "schemas" / "spec.json"
+    jsonschema.validate(mechanism.to_spec(), json.loads(schema.read_text(encoding="utf-8")))

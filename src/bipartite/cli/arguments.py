@@ -18,11 +18,17 @@ from bipartite.mechanisms import (
     LSRR,
     Anchored,
     Constant,
+    Duchi,
     Exponential,
     Geometric,
+    Hybrid,
+    Laplace,
     Mechanism,
     Optimal,
+    Piecewise,
+    PlanarLaplace,
     SquareWave,
+    Staircase,
 )
 from bipartite.spec import load_spec
 
@@ -33,12 +39,18 @@ _MECHANISMS: Final[dict[str, type[Mechanism]]] = {
     "anchored": Anchored,
     "brr": BRR,
     "constant": Constant,
+    "duchi": Duchi,
     "exponential": Exponential,
     "geometric": Geometric,
     "grr": GRR,
+    "hybrid": Hybrid,
+    "laplace": Laplace,
     "lsrr": LSRR,
     "optimal": Optimal,
+    "piecewise": Piecewise,
+    "planar-laplace": PlanarLaplace,
     "square-wave": SquareWave,
+    "staircase": Staircase,
 }
 _WITH_PRIOR: Final = {"anchored", "constant", "optimal"}
 _NO_EPSILON: Final = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
