@@ -416,6 +416,30 @@ def test_completion_without_its_extra_says_what_to_install(run, monkeypatch):
 RIVALS = ["anchored", "exponential", "geometric", "grr", "optimal", "square-wave"]
 
 
+@pytest.mark.parametrize("name", ["duchi", "hybrid", "laplace", "piecewise", "staircase"])
+def test_mechanisms_for_ranges_are_designed_verified_and_reported(run, tmp_path, name):
+    file = tmp_path / "spec.json"
+    interval = ["--interval", "0..10", "--points", "11", "--epsilon", "1"]
+    code, out, _ = run("design", *interval, "--mechanism", name, "--json", "--output", file)
+    assert code == 0
+    described = conforms(json.loads(out), "design")
+    assert described["holds"] and conforms(described["spec"], "spec")["mechanism"] == name
+    code, out, _ = run("verify", "--spec", file, "--json")
+    assert (code, conforms(json.loads(out), "verify")["distance_unit"]) == (0, None)
+    code, out, _ = run("report", "--spec", file, stdin="5\n")
+    assert code == 0
+    float(out)
+
+
+def test_flat_categories_are_verified_but_not_reported_by_line(run, tmp_path):
+    file = tmp_path / "spec.json"
+    file.write_text(json.dumps(bipartite.OUE(Integers(1, 9), 1).to_spec()), encoding="utf-8")
+    assert run("verify", "--spec", file)[0] == 0
+    code, _, err = run("report", "--spec", file, stdin="5\n")
+    assert code == 2
+    assert "The reports of flat categories are rows of numbers; use Python for them" in err
+
+
 @pytest.mark.parametrize("name", RIVALS)
 def test_design_makes_every_mechanism(run, tmp_path, name):
     file = tmp_path / "spec.json"
@@ -508,9 +532,9 @@ def test_a_mechanism_does_not_go_with_a_spec_and_must_be_known(run, tmp_path):
     code, _, err = run("design", "--spec", file, "--mechanism", "grr")
     assert code == 2
     assert "--spec says everything; leave out --mechanism." in err
-    code, _, err = run("design", "--integers", "1..9", "--epsilon", "1", "--mechanism", "laplace")
+    code, _, err = run("design", "--integers", "1..9", "--epsilon", "1", "--mechanism", "laplacian")
     assert code == 2
-    assert "'laplace'" in err
+    assert "'laplacian'" in err
 
 
 def test_a_forged_spec_is_a_finding_or_refused(run, tmp_path):
