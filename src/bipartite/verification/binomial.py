@@ -1,8 +1,8 @@
 """Exact tails of the binomial law, Clopper–Pearson bounds from them, and the tails of χ² and the normal law.
 
 Written out because scipy is no dependency of the package; the tests compare every function with it. Probabilities are
-computed from deviances (Loader 2000), which stay accurate for billions of trials, and a bound is always the outer end
-of the interval that bisection leaves, so that rounding never makes it sharper than it is.
+computed from deviances (Loader 2000), which stay accurate for billions of trials; α is lowered by more than rounding may
+add and a bound is the outer end of what bisection leaves, so that rounding never makes it sharper than it is.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ _CLOSE: Final = 1e-16
 _MOST_STEPS: Final = 10_000_000
 _EXACT_BELOW: Final = 16.0
 _NEAR: Final = 0.1
-# Bisection stops here; the tails themselves are good to about 1e-12, and α is lowered by more than that.
-_RELATIVE: Final = 1e-12
-_SAFETY: Final = 1 - 1e-9
+# Bisection stops here.
+_RELATIVE: Final = 1e-13
 
 
 def tail_above(hits: int, trials: int, p: float) -> float:
@@ -45,7 +44,7 @@ def lower_bound(hits: int, trials: int, alpha: float) -> float:
     """
     if hits == 0:
         return 0.0
-    wanted = alpha * _SAFETY
+    wanted = _below(alpha, trials)
     # The tail rises with p: what is left of the solution is below it.
     return _bisect(lambda p: _above(hits, trials, p, 1 - p) <= wanted, 0.0, hits / trials)[0]
 
@@ -58,8 +57,16 @@ def upper_bound(hits: int, trials: int, alpha: float) -> float:
     """
     if hits == trials:
         return 1.0
-    wanted = alpha * _SAFETY
+    wanted = _below(alpha, trials)
     return _bisect(lambda p: _above(trials - hits, trials, 1 - p, p) > wanted, hits / trials, 1.0)[1]
+
+
+def _below(alpha: float, trials: int) -> float:
+    """α less what rounding may add to a tail: 1 − p is rounded, which n trials feel n times.
+
+    Found by comparing with 40 digits: the error is below 3e-17 of the tail for each trial.
+    """
+    return alpha * (1 - 1e-7 - 1e-15 * trials)
 
 
 def _bisect(left_of_it: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:

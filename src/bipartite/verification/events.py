@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _MOST_CUTS: Final = 256
 _PAIRED_COLUMNS: Final = 8
+_LUCK: Final = 0.02
 # Fewer ranges have less noise in their ranking, more of them follow the law more closely: both are tried.
 _COARSER: Final = (4, 16)
 
@@ -147,8 +148,13 @@ def _cut(one: NDArray[np.int64], two: NDArray[np.int64], i: int, j: int, z: floa
     low, high = _wilson(hits[0], trials[0], -z), _wilson(hits[1], trials[1], z)
     with np.errstate(divide="ignore"):
         promises = np.log(low / high)
-    at = int(np.argmax(promises))
-    return float(promises[at]), float(cuts[at])
+    best = int(np.argmax(promises))
+    if not np.isfinite(promises[best]):
+        return -math.inf, float(cuts[best])
+    # Among cuts that are as good but for luck, the lowest: outcomes that belong together stay together.
+    width = math.log(max(hits[0][best], 1) / max(hits[1][best], 1)) - promises[best]
+    at = int(np.flatnonzero(promises >= promises[best] - _LUCK * max(width, 0))[0])
+    return float(promises[best]), float(cuts[at])
 
 
 def _above(ratios: NDArray[np.float64], counts: NDArray[np.int64], cuts: NDArray[np.float64]) -> NDArray[np.int64]:

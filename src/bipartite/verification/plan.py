@@ -10,6 +10,7 @@ half of the trials settles easily where there are few reports; it is exact in ev
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,10 +23,12 @@ from bipartite.verification.events import log_ratio
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_TRIALS: Final = 10**15
+_MOST_TRIALS: Final = 10**12
 # The search ends when it knows the number this well.
 _PRECISION: Final = 1.002
 _ROWS: Final = 64
+_ALMOST: Final = 0.95
+_LATER: Final = 1e60
 
 
 def trials_needed(
@@ -76,13 +79,18 @@ def trials_for(pair: tuple[float, float], claimed: float, alpha: float, power: f
             "event; nothing is broken that an audit could find."
         )
         raise InputError(msg)
-    high = 64
+    # A normal approximation says where to look; the exact bounds decide.
+    sure = NormalDist().inv_cdf(1 - alpha) + NormalDist().inv_cdf(1 - (1 - power) / 2)
+    about = sure**2 * _effort(*pair, claimed)
+    if not about < _MOST_TRIALS:
+        msg = "More than 10^12 trials would be needed; ask for a larger violation."
+        raise InputError(msg)
+    high = max(64, int(about))
     while not finds(pair, claimed, alpha, power, high):
         high *= 2
-        if high > _MOST_TRIALS:
-            msg = "More than 10^15 trials would be needed; ask for a larger violation."
-            raise InputError(msg)
-    low = high // 2
+    low = high
+    while low > 1 and finds(pair, claimed, alpha, power, low):
+        high, low = low, low // 2
     while high > low * _PRECISION and high > low + 1:
         middle = (low + high) // 2
         if finds(pair, claimed, alpha, power, middle):
@@ -187,11 +195,17 @@ def _best_event(row: NDArray[np.float64], other: NDArray[np.float64], claimed: f
 
 
 def _effort(p: float, other: float, claimed: float) -> float:
-    """About proportional to the trials that show ln(p/other) > claimed; grows with p/other below the claim too."""
+    """About proportional to the trials that show ln(p/other) > claimed.
+
+    Where that is not so, the events come after all others: first those that would show a violation of 5 %, cheapest
+    first, then the rest, largest ratio first.
+    """
     if other <= 0:
-        return 1 / p
-    excess = math.log(p / other) - claimed
-    spread = math.sqrt(max(0.0, 1 - p) / p) + math.sqrt(max(0.0, 1 - other) / other)
-    # Where nothing is broken, the event that would show a violation of 5 % first.
-    excess = excess if excess > 0 else max(excess + 0.05 * max(claimed, 1e-3), 1e-9)
-    return (spread / excess) ** 2
+        return 1 / p if p > 0 else math.inf
+    ratio = log_ratio(p, other)
+    spread = math.sqrt(max(0.0, 1 - p) / p) + math.sqrt(max(0.0, 1 - other) / other) if p > 0 else math.inf
+    if ratio > claimed:
+        return (spread / (ratio - claimed)) ** 2
+    if ratio > _ALMOST * claimed:
+        return _LATER * (spread / (ratio - _ALMOST * claimed)) ** 2
+    return _LATER**2 * (1 + claimed - ratio)
