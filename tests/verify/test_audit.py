@@ -32,12 +32,12 @@ def test_an_epsilon_that_is_off_by_five_percent_is_caught_with_the_stated_trials
 
 
 def test_the_stated_power_is_reached():
-    # 200 audits of a violation that is caught with probability ≥ 0.9: fewer than 160 has probability < 1e-9 if so.
+    # 200 audits of a violation that is caught with probability ≥ 0.9: fewer than 150 has probability < 1e-8 if so.
     trials = trials_needed(1.5, 1.0, power=0.9)
     caught = sum(
         not bp.audit(randomised_response(1.5, seed), (0, 1), trials=trials, epsilon=1.0).holds for seed in range(200)
     )
-    assert caught >= 160
+    assert caught >= 150
     # A tenth of the trials does not do: the number is no empty promise.
     fewer = sum(
         not bp.audit(randomised_response(1.5, seed), (0, 1), trials=trials // 10, epsilon=1.0).holds
@@ -61,8 +61,8 @@ def same_sample_bound(sampler, values, trials, alpha):
 
 
 def test_the_bound_exceeds_the_truth_as_seldom_as_it_says():
-    # Known ε = 0.4, 60 outputs, confidence 0.9: at most 10 % of bounds may be too high. Of 200 audits more than 47 would
-    # have probability < 1e-9 if it were exactly 10 %.
+    # Known ε = 0.4, 60 outputs, confidence 0.9: at most 10 % of bounds may be too high. More than 47 of 200 would have
+    # probability < 1e-8 if it were exactly 10 %.
     matrix = window_matrix(2, 60, 0.4, lambda x: 30 * x, lambda _: 30)
     runs, trials = 200, 600
     wrong = sum(
@@ -76,13 +76,13 @@ def test_the_bound_exceeds_the_truth_as_seldom_as_it_says():
 
 
 def test_the_bound_covers_on_randomised_response_too():
-    runs, epsilon = 400, 1.0
+    runs, epsilon = 200, 1.0
     wrong = sum(
         bp.audit(randomised_response(epsilon, seed), (0, 1), trials=400, confidence=0.8).epsilon_lower > epsilon
         for seed in range(runs)
     )
-    # Of 400 at 20 %, more than 130 has probability < 1e-9.
-    assert wrong <= 130
+    # Of 200 at 20 %, more than 76 has probability < 1e-8.
+    assert wrong <= 76
 
 
 def test_a_window_whose_size_depends_on_the_value_is_caught():
@@ -308,7 +308,8 @@ def test_power_and_trials_follow_the_exact_bounds():
     assert trials_needed(bp.GRR(bp.Integers(0, 9), 1.05), 1.0) > 2 * needed
     found = bp.audit(randomised_response(1.0, 15), (0, 1), trials=needed, epsilon=1.0)
     assert found.trials_needed(0.05) == pytest.approx(needed, rel=0.05)
-    assert found.power(1.05) > 0.98 > 0.5 > found.power(1.01)
+    assert found.power(1.05) > 0.98
+    assert found.power(1.01) < 0.5
     assert found.power(0.9) == 0
     hopeless = bp.audit(randomised_response(1.0, 15), (0, 1), trials=100, epsilon=1e-12)
     assert "more trials than anyone has" in str(hopeless)

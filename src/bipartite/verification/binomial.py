@@ -1,8 +1,8 @@
 """Exact tails of the binomial law, Clopper–Pearson bounds from them, and the tails of χ² and the normal law.
 
 Written out because scipy is no dependency of the package; the tests compare every function with it. Probabilities are
-computed from deviances (Loader 2000), which stay accurate for billions of trials; α is lowered by more than rounding may
-add and a bound is the outer end of what bisection leaves, so that rounding never makes it sharper than it is.
+computed from deviances (Loader 2000), which stay accurate for billions of trials; α is lowered by more than rounding
+may add and a bound is the outer end of what bisection leaves, so that rounding never makes it sharper than it is.
 """
 
 from __future__ import annotations
