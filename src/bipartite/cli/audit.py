@@ -1,4 +1,4 @@
-"""``bipartite audit``: how much do the reports of a mechanism really tell, or of a command that is trusted in nothing?"""
+"""``bipartite audit``: how much the reports of a mechanism, or of a command that is trusted in nothing, really tell."""
 
 from __future__ import annotations
 
