@@ -209,11 +209,12 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     --------
     >>> import numpy as np
     >>> from bipartite import GRR, Integers
-    >>> leaky = lambda values: np.where(np.random.default_rng(1).random(len(values)) < 0.9, values, 1 - values)
+    >>> generator = np.random.default_rng(1)
+    >>> leaky = lambda values: np.where(generator.random(len(values)) < 0.9, values, 1 - values)
     >>> found = audit(leaky, (0, 1), trials=10_000, epsilon=1)
     >>> found.holds, found.epsilon_lower > 2
     (False, True)
-    >>> audit(GRR(Integers(1, 5), epsilon=1), (1, 5), trials=10_000).holds
+    >>> audit(GRR(Integers(1, 5), epsilon=1), (1, 5), trials=10_000, confidence=1 - 1e-9).holds
     True
     """
     _check_arguments(sampler, inputs, epsilon, scalar)
