@@ -274,6 +274,36 @@ def test_tuples_of_several_kinds_and_unequal_lengths():
     assert ragged.event.outputs in {((1,),), ((1, 1),)}
 
 
+def test_a_sampler_that_answers_in_different_ways_gives_itself_away():
+    random = generator(16)
+    words = bp.audit(lambda v: v if v[0] else v.astype(str), (0, 1), trials=400, epsilon=1)
+    assert words.holds is False
+    assert words.event.outputs in {("0",), (1,)}
+    shapes = bp.audit(lambda v: np.zeros((len(v), 2 + v[0])), (0, 1), trials=400, epsilon=1)
+    assert shapes.holds is False
+    assert shapes.event.contains(np.zeros((3, len(shapes.event.outputs[0])))).all()
+    floats = bp.audit(lambda v: v if v[0] else v + 0.5, (0, 1), trials=400, epsilon=1)
+    assert floats.event.outputs in {(0.5,), (1.0,)}
+
+    def hides(values):
+        return np.ma.masked_array(np.zeros(len(values)), mask=random.random(len(values)) < 0.8 * values)
+
+    assert bp.audit(hides, (0, 1), trials=400, epsilon=1).event.outputs == (None,)
+    assert bp.audit(lambda v: v * (1 + 1j), (0, 1), trials=400, epsilon=1).holds is False
+    days = bp.audit(lambda v: v.astype("datetime64[D]"), (0, 1), trials=400, epsilon=1)
+    assert days.holds is False
+    pairs = bp.audit(lambda v: np.array([(x, 1.5) for x in v], dtype=[("a", "i8"), ("b", "f8")]), (0, 1), trials=400)
+    assert pairs.epsilon_lower > 3
+    assert bp.audit(str, ("a", 1), trials=400, scalar=True, epsilon=1).holds is False
+
+
+def test_kinds_of_labels_are_told_apart():
+    answers = {"list": [1], "dict": {"a": [1]}, "set": {1, 2}, "array": np.ones(2), "true": True, "one": 1}
+    found = bp.audit(lambda v: (answers[v],), tuple(answers), trials=200, scalar=True, epsilon=1)
+    assert found.holds is False
+    assert bp.audit(lambda v: [answers[v], "x"], ("true", "one"), trials=400, scalar=True, epsilon=1).holds is False
+
+
 def test_the_event_can_be_counted_again_on_fresh_reports():
     sampler = randomised_response(2.0, 12)
     found = bp.audit(sampler, (0, 1), trials=10_000)
@@ -339,10 +369,6 @@ class Unhashable:
             "Expected 100 reports for 100 values, got 3; return an array as long as the input, or use scalar=True",
         ),
         ({"sampler": lambda _: 1}, "Expected 100 reports for 100 values, got one object;"),
-        (
-            {"sampler": lambda v: v if v[0] else v.astype(str)},
-            "Expected reports of one kind and shape, got several; return strings for all, or rows of one length.",
-        ),
         (
             {"sampler": lambda _: Unhashable(), "scalar": True},
             "Expected reports as numbers, strings, or rows and tuples of them, got Unhashable;",

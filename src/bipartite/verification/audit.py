@@ -222,7 +222,7 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     draw, claimed = _claim_of(sampler, epsilon)
     values = list(inputs)
     reader = Reader()
-    drawn = reader.alike([sample(draw, value, trials, reader, scalar=scalar, progress=progress) for value in values])
+    drawn = reader.read([sample(draw, value, trials, scalar=scalar, progress=progress) for value in values])
     half = trials // 2
     looking = Looking([each[:half] for each in drawn], bins, reader.names if reader.labelled else None)
     tested = [looking.encode(each[half:]) for each in drawn]
@@ -250,7 +250,7 @@ def _event(candidate: Candidate, looking: Looking, reader: Reader) -> Event:
     outcomes, codes = candidate.outcomes, candidate.codes
 
     def contains(reports: object) -> NDArray[np.bool_]:
-        return candidate.hits(looking.encode(reader.read(reports, len(reports))))  # type: ignore[arg-type]
+        return candidate.hits(looking.encode(reader.again(reports)))
 
     return Event(outcomes.describe(codes), outcomes.members(codes), contains)
 
@@ -299,7 +299,7 @@ def _check_numbers(trials: Any, confidence: Any, bins: Any, events: Any) -> None
 
 
 def _same(a: object, b: object) -> bool:
-    return bool(np.array_equal(np.asarray(a), np.asarray(b)))
+    return isinstance(a, str) == isinstance(b, str) and bool(np.array_equal(np.asarray(a), np.asarray(b)))
 
 
 def _whole(value: object) -> bool:

@@ -91,7 +91,7 @@ class Looking:
         for at in range(len(coder.columns)):
             self._look(Columns(coder, (at,)))
         # Pairs of those columns that tell some two inputs apart best.
-        telling = [max(_cut(one, two, i, j, 2.0)[0] for i, j in self._pairs()) for _, one, two in self._views]
+        telling = [max(_cuts(one, two, i, j, 2.0)[0][0] for i, j in self._pairs()) for _, one, two in self._views]
         best = sorted(np.argsort(telling, kind="stable")[::-1][:_PAIRED_COLUMNS].tolist())
         for pair in combinations(best, 2):
             self._look(Columns(coder, pair))
@@ -115,10 +115,10 @@ class Looking:
         z = NormalDist().inv_cdf(1 - alpha)
         found = []
         for view, one, two in [*self._views, *self._scored(i, j)]:
-            promise, cut = _cut(one, two, i, j, z)
             ratios = (one[i] + two[i] + 1) / (one[j] + two[j] + 1)
-            codes = tuple(np.flatnonzero(ratios >= cut).tolist())
-            found.append(Candidate(view, codes, promise))
+            for promise, cut in _cuts(one, two, i, j, z)[:events]:
+                codes = tuple(np.flatnonzero(ratios >= cut).tolist())
+                found.append(Candidate(view, codes, promise))
         found.sort(key=lambda each: -each.promise)
         return found[:events]
 
@@ -137,8 +137,11 @@ class Looking:
         yield score, one, two
 
 
-def _cut(one: NDArray[np.int64], two: NDArray[np.int64], i: int, j: int, z: float) -> tuple[float, float]:
-    """(the bound expected of the best cut, the ratio from which on outcomes are in the event)."""
+def _cuts(one: NDArray[np.int64], two: NDArray[np.int64], i: int, j: int, z: float) -> list[tuple[float, float]]:
+    """Pairs (the bound expected, the ratio from which on outcomes are in the event), the best first.
+
+    One for each order of magnitude (powers of two) of how often the event is met.
+    """
     by_one, by_two = ((half[i] + 0.5) / (half[j] + 0.5) for half in (one, two))
     cuts = np.unique(np.concatenate([by_one, by_two]))
     if len(cuts) > _MOST_CUTS:
@@ -148,13 +151,16 @@ def _cut(one: NDArray[np.int64], two: NDArray[np.int64], i: int, j: int, z: floa
     low, high = _wilson(hits[0], trials[0], -z), _wilson(hits[1], trials[1], z)
     with np.errstate(divide="ignore"):
         promises = np.log(low / high)
-    best = int(np.argmax(promises))
-    if not np.isfinite(promises[best]):
-        return -math.inf, float(cuts[best])
-    # Among cuts that are as good but for luck, the lowest: outcomes that belong together stay together.
-    width = math.log(max(hits[0][best], 1) / max(hits[1][best], 1)) - promises[best]
-    at = int(np.flatnonzero(promises >= promises[best] - _LUCK * max(width, 0))[0])
-    return float(promises[best]), float(cuts[at])
+    magnitude = np.frexp(hits[0].astype(np.float64))[1]
+    found = []
+    for each in np.unique(magnitude):
+        inside = np.flatnonzero(magnitude == each)
+        best = inside[np.argmax(promises[inside])]
+        # Among cuts that are as good but for luck, the lowest: outcomes that belong together stay together.
+        width = math.log(max(hits[0][best], 1) / max(hits[1][best], 1)) - promises[best]
+        near = promises >= promises[best] - (_LUCK * max(width, 0) if np.isfinite(width) else 0)
+        found.append((float(promises[best]), float(cuts[np.flatnonzero(near)[0]])))
+    return sorted(found, reverse=True)
 
 
 def _above(ratios: NDArray[np.float64], counts: NDArray[np.int64], cuts: NDArray[np.float64]) -> NDArray[np.int64]:

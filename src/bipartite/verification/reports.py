@@ -1,7 +1,8 @@
 """Reports of any sampler as arrays of numbers: what an audit looks at.
 
-Numbers stay as they are; strings, tuples and other labels get a number each, in the order in which they first appear;
-rows (vectors, bit patterns, tuples of one length) become a two-dimensional array.
+Numbers stay as they are; rows of one length (vectors, bits, tuples) become a table; strings, and whatever else there is
+among the reports, get a number each, in the order in which they first appear. What kind reports are is decided over all
+of them: a sampler that answers one value in numbers and another with a word is worth finding out about.
 """
 
 from __future__ import annotations
@@ -19,60 +20,50 @@ if TYPE_CHECKING:
 
 # Values in one call of a sampler: bounds the memory, and lets a progress bar move.
 _BATCH: Final = 2**20
-_ROWS_BY_CALL: Final = 2**14
+_SCALARS: Final = 2**14
 
 
 class Reader:
-    """Turns what samplers return into arrays of numbers, and remembers the labels that it has met."""
+    """Turns the reports of several inputs into numbers, and remembers the labels that it has met."""
 
     def __init__(self) -> None:
         self.names: list[Any] = []
-        self._numbers: dict[Hashable, int] = {}
         self.labelled = False
-        self._shape: tuple[int, ...] | None = None
+        self._numbers: dict[Hashable, int] = {}
+        self._columns: int | None = None
         self._dtype: np.dtype[Any] = np.dtype(np.int64)
 
-    def read(self, raw: object, expected: int) -> NDArray[Any]:
-        """The reports of ``expected`` values as numbers: one each, or one row each."""
-        reports = _as_array(raw)
-        if reports.ndim == 0 or len(reports) != expected:
-            found = "one object" if reports.ndim == 0 else f"{len(reports)}"
-            msg = (
-                f"Expected {expected} reports for {expected} values, got {found}; return an array as long as the "
-                "input, or use scalar=True for a sampler of one value."
-            )
-            raise InputError(msg)
-        reports = reports.reshape(expected, -1) if reports.ndim > 1 else reports
-        kind = reports.dtype.kind
-        labelled = kind in "USO"
-        if self._shape is None:
-            self._shape, self.labelled = reports.shape[1:], labelled
-        if reports.shape[1:] != self._shape or labelled != self.labelled:
-            msg = "Expected reports of one kind and shape, got several; return strings for all, or rows of one length."
-            raise InputError(msg)
-        if labelled:
-            return self._numbered(reports)
-        if kind == "f":
+    def read(self, drawn: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
+        """The reports of each input, given in parts: one number a report, or one row."""
+        parts = [part for each in drawn for part in each]
+        widths = {part.shape[1] if part.ndim > 1 else None for part in parts}
+        alike = len(widths) == 1
+        self._columns = widths.pop() if alike else None
+        self.labelled = not alike or any(part.dtype.kind in "USO" for part in parts)
+        if not self.labelled and any(part.dtype.kind == "f" for part in parts):
             self._dtype = np.dtype(np.float64)
-            return reports.astype(np.float64)
-        return (reports.astype(np.int64) if kind in "biu" else reports.view(np.int64)).astype(self._dtype)
+        return [np.concatenate([self._as_numbers(part) for part in each]) for each in drawn]
 
-    def alike(self, drawn: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """The same reports, all as floats where some are."""
-        return [reports.astype(self._dtype, copy=False) for reports in drawn]
+    def again(self, raw: object) -> NDArray[Any]:
+        """Further reports, as those were read."""
+        return self._as_numbers(as_reports(raw))
 
-    def _numbered(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """The number of each label."""
-        if reports.dtype.kind in "US":
-            distinct, where = np.unique(reports, return_inverse=True)
-            numbers = np.array([self._number(label) for label in distinct.tolist()], dtype=np.int64)
-            return numbers[where].reshape(reports.shape)
-        flat = [self._number(label) for label in reports.ravel().tolist()]
-        return np.array(flat, dtype=np.int64).reshape(reports.shape)
+    def _as_numbers(self, reports: NDArray[Any]) -> NDArray[Any]:
+        if reports.ndim > 1 and self._columns is None:
+            reports = _objects([tuple(row) for row in reports.tolist()])
+        if not self.labelled:
+            kind = reports.dtype.kind
+            numbers = reports.view(np.int64) if kind in "mM" else reports
+            return numbers.astype(self._dtype)
+        if reports.dtype.kind == "O":
+            flat = [self._number(label) for label in reports.ravel().tolist()]
+            return np.array(flat, dtype=np.int64).reshape(reports.shape)
+        distinct, where = np.unique(reports, return_inverse=True)
+        numbers = np.array([self._number(label) for label in distinct.tolist()], dtype=np.int64)
+        return numbers[where].reshape(reports.shape)
 
     def _number(self, label: Any) -> int:  # noqa: ANN401 (whatever a sampler reports)
-        key = _key(label)
-        number = self._numbers.setdefault(key, len(self.names))
+        number = self._numbers.setdefault(_key(label), len(self.names))
         if number == len(self.names):
             self.names.append(label)
         return number
@@ -99,25 +90,36 @@ def _key(label: Any) -> Hashable:  # noqa: ANN401
     return (type(label).__name__, label)  # True, 1 and 1.0 are different reports
 
 
+def as_reports(raw: object) -> NDArray[Any]:
+    """Whatever a sampler returned, as one report an element or a row."""
+    found = _as_array(raw)
+    return found.reshape(len(found), -1) if found.ndim > 1 else found
+
+
 def _as_array(raw: object) -> NDArray[Any]:
-    """Whatever was returned, as an array; reports of unequal lengths as an array of tuples."""
+    if isinstance(raw, np.ma.MaskedArray):
+        return _objects(raw.tolist())  # what is masked is None, whatever lies under it
     if isinstance(raw, (list, tuple)):
-        kinds = {type(each) for each in raw}
-        if kinds & {str, bytes} and len(kinds) > 1:
+        if _mixed(raw):
             return _objects(raw)
-        if kinds <= {tuple, list} and len({type(part) for each in raw[:1] for part in each} & {str, bytes}):
-            lengths = {len(each) for each in raw}
-            if len(lengths) == 1:
-                return _objects([part for each in raw for part in each]).reshape(len(raw), -1)
+        first = raw[0] if raw else None
+        rows = isinstance(first, (list, tuple)) and all(isinstance(each, (list, tuple)) for each in raw)
+        if rows and len({len(each) for each in raw}) == 1 and any(_mixed(each) for each in raw):
+            # NumPy would turn the numbers of such rows into strings.
+            return _objects([part for each in raw for part in each]).reshape(len(raw), -1)
     try:
         found = np.asarray(raw)
     except ValueError:  # rows of unequal lengths
         return _objects(raw)
     if found.dtype.kind == "c":
         return np.ascontiguousarray(found).view(np.float64).reshape(*found.shape, 2)
-    if found.dtype.kind == "V":
-        return _objects(found.tolist())
-    return found
+    return _objects(found.tolist()) if found.dtype.kind == "V" else found
+
+
+def _mixed(parts: Any) -> bool:  # noqa: ANN401
+    """Whether there are strings among other things."""
+    kinds = {type(part) for part in parts}
+    return len(kinds) > 1 and bool(kinds & {str, bytes})
 
 
 def _objects(raw: Any) -> NDArray[np.object_]:  # noqa: ANN401
@@ -130,27 +132,27 @@ def sample(
     sampler: Callable[[Any], object],
     value: object,
     trials: int,
-    reader: Reader,
     *,
     scalar: bool,
     progress: Callable[[int], None] | None = None,
-) -> NDArray[Any]:
-    """Reports of one value, asked for ``trials`` times."""
+) -> list[NDArray[Any]]:
+    """Reports of one value, asked for ``trials`` times, in parts."""
     parts = []
-    done = 0
-    batch = _ROWS_BY_CALL if scalar else _BATCH
-    while done < trials:
-        size = min(batch, trials - done)
-        raw = _objects_of(sampler, value, size) if scalar else sampler(_repeated(value, size))
-        parts.append(reader.read(raw, size))
-        done += size
+    for start in range(0, trials, _SCALARS if scalar else _BATCH):
+        size = min(_SCALARS if scalar else _BATCH, trials - start)
+        raw = [sampler(value) for _ in range(size)] if scalar else sampler(_repeated(value, size))
+        reports = as_reports(raw)
+        if reports.ndim == 0 or len(reports) != size:
+            found = "one object" if reports.ndim == 0 else f"{len(reports)}"
+            msg = (
+                f"Expected {size} reports for {size} values, got {found}; return an array as long as the input, "
+                "or use scalar=True for a sampler of one value."
+            )
+            raise InputError(msg)
+        parts.append(reports)
         if progress is not None:
             progress(size)
-    return np.concatenate(parts)
-
-
-def _objects_of(sampler: Callable[[Any], object], value: object, size: int) -> list[object]:
-    return [sampler(value) for _ in range(size)]
+    return parts
 
 
 def _repeated(value: object, size: int) -> NDArray[Any]:
