@@ -31,6 +31,19 @@ def test_an_epsilon_that_is_off_by_five_percent_is_caught_with_the_stated_trials
     assert sound.verdict.startswith("not refuted")
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_a_brr_that_is_off_by_five_percent_is_caught(epsilon):
+    # A mechanism of the package, built for 5 % more than is claimed; the trials are those of its own best event.
+    ages = bp.Integers(18, 90)
+    real, rng = bp.BRR(ages, 1.05 * epsilon), bp.insecure_seed(17)
+    pair = [ages.decode(x) for x in best_pair(real.matrix(), epsilon)[0]]
+    found = bp.audit(
+        lambda values: real.privatize(values, rng=rng), pair, trials=trials_needed(real, epsilon), epsilon=epsilon
+    )
+    assert found.holds is False
+    assert found.epsilon_lower < 1.05 * epsilon
+
+
 def test_the_stated_power_is_reached():
     # 200 audits of a violation that is caught with probability ≥ 0.9: fewer than 150 has probability < 1e-8 if so.
     trials = trials_needed(1.5, 1.0, power=0.9)
