@@ -167,6 +167,22 @@ def test_no_mechanism_of_the_package_is_refuted(mechanism, inputs):
         assert found.epsilon_lower == 0
 
 
+@pytest.mark.parametrize("sample", [None, 1])
+def test_a_record_is_audited_person_by_person(sample):
+    parts = {"a": bp.GRR(bp.Integers(1, 3), 0.5), "b": bp.GRR(bp.Integers(1, 3), 1)}
+    record, rng = bp.Record(parts, sample=sample), bp.insecure_seed(18)
+    people = ({"a": 1, "b": 1}, {"a": 3, "b": 3})
+
+    def report(person):
+        return record.privatize(person, rng=rng)
+
+    found = bp.audit(report, people, trials=8000, scalar=True, epsilon=record.epsilon, confidence=SURE)
+    assert found.holds
+    found = bp.audit(report, people, trials=8000, scalar=True, epsilon=0.5)
+    assert found.holds is False
+    assert all(isinstance(each, dict) for each in found.event.outputs)
+
+
 def test_a_mechanism_is_held_to_the_epsilon_that_its_tickets_realise():
     found = bp.audit(bp.GRR(bp.Integers(1, 5), 1), (1, 5), trials=1000)
     assert found.epsilon == float(bp.verify(bp.GRR(bp.Integers(1, 5), 1)).epsilon_upper)

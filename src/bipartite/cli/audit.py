@@ -50,15 +50,17 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
 def run(options: argparse.Namespace) -> int:
     """Audit a command or a mechanism."""
     settings = {"trials": options.trials, "confidence": options.confidence, "bins": options.bins}
-    with Progress("reports", options.trials * len(options.inputs), patience=2.0) as progress:
-        if options.command is not None:
+    reports = options.trials * len(options.inputs)
+    if options.command is not None:
+        with Progress("reports", reports, patience=2.0) as progress:
             found = _audit_command(options, settings, progress)
-        else:
-            if options.each:
-                msg = "--each belongs to --command; leave it out."
-                raise InputError(msg)
-            mechanism = mechanism_of(options)
-            inputs = [_value_of(mechanism, text) for text in options.inputs]
+    else:
+        if options.each:
+            msg = "--each belongs to --command; leave it out."
+            raise InputError(msg)
+        mechanism = mechanism_of(options)
+        inputs = [_value_of(mechanism, text) for text in options.inputs]
+        with Progress("reports", reports, patience=2.0) as progress:
             found = audit(mechanism, inputs, progress=progress.advance, **settings)
     if options.json:
         print_json(_as_json(found))
