@@ -326,6 +326,30 @@ def test_a_sampler_that_answers_in_different_ways_gives_itself_away():
     assert bp.audit(str, ("a", 1), trials=400, scalar=True, epsilon=1).holds is False
 
 
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        (np.zeros(50), np.array(["x"] * 50)),
+        (np.zeros(50, dtype=int), np.array([*[0] * 49, "x"], dtype=object)),
+        (np.zeros(50, dtype=int), np.zeros((50, 2))),
+        (np.zeros((50, 2)), np.zeros(50)),
+        (np.array(["x"] * 50), np.zeros(50)),
+        (np.array([["x", "y"]] * 50), np.array(["x"] * 50)),
+    ],
+    ids=["words", "a word", "rows", "numbers", "numbers for words", "words for rows"],
+)
+def test_what_appears_only_when_events_are_tested_is_a_report_not_seen_before(first, later):
+    calls = []
+
+    def changes(values):
+        calls.append(values[0])
+        return first if len(calls) <= 2 else later
+
+    found = bp.audit(changes, (0, 1), trials=100, epsilon=1)
+    assert found.holds
+    assert found.counts.hits in {0, 49}
+
+
 def test_kinds_of_labels_are_told_apart():
     answers = {"list": [1], "dict": {"a": [1]}, "set": {1, 2}, "array": np.ones(2), "true": True, "one": 1}
     found = bp.audit(lambda v: (answers[v],), tuple(answers), trials=200, scalar=True, epsilon=1)
@@ -395,9 +419,9 @@ class Unhashable:
         ({"events": 0}, "Expected events as a whole number from 1 to 100, got 0; use 1."),
         (
             {"sampler": lambda v: v[:3]},
-            "Expected 100 reports for 100 values, got 3; return an array as long as the input, or use scalar=True",
+            "Expected 50 reports for 50 values, got 3; return an array as long as the input, or use scalar=True",
         ),
-        ({"sampler": lambda _: 1}, "Expected 100 reports for 100 values, got one object;"),
+        ({"sampler": lambda _: 1}, "Expected 50 reports for 50 values, got one object;"),
         (
             {"sampler": lambda _: Unhashable(), "scalar": True},
             "Expected reports as numbers, strings, or rows and tuples of them, got Unhashable;",

@@ -15,7 +15,7 @@ from bipartite.mechanisms import Mechanism
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.events import Looking, log_ratio
 from bipartite.verification.plan import level_of, power_of, trials_for
-from bipartite.verification.reports import Reader, sample
+from bipartite.verification.reports import Reader, as_reports, sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -222,10 +222,14 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     draw, claimed = _claim_of(sampler, epsilon)
     values = list(inputs)
     reader = Reader()
-    drawn = reader.read([sample(draw, value, trials, scalar=scalar, progress=progress) for value in values])
     half = trials // 2
-    looking = Looking([each[:half] for each in drawn], bins, reader.names if reader.labelled else None)
-    tested = [looking.encode(each[half:]) for each in drawn]
+
+    def drawn(value: object, count: int) -> list[NDArray[Any]]:
+        return sample(draw, value, count, scalar=scalar, progress=progress)
+
+    chosen = reader.learn([drawn(value, half) for value in values])
+    looking = Looking(chosen, bins, reader.names if reader.labelled else None)
+    tested = [looking.encode(reader.read(drawn(value, trials - half))) for value in values]
     alpha = level_of(confidence, len(values), events)
     results = []
     for i, j in permutations(range(len(values)), 2):
@@ -250,7 +254,7 @@ def _event(candidate: Candidate, looking: Looking, reader: Reader) -> Event:
     outcomes, codes = candidate.outcomes, candidate.codes
 
     def contains(reports: object) -> NDArray[np.bool_]:
-        return candidate.hits(looking.encode(reader.again(reports)))
+        return candidate.hits(looking.encode(reader.read([as_reports(reports)])))
 
     return Event(outcomes.describe(codes), outcomes.members(codes), contains)
 

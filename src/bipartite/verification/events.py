@@ -117,7 +117,7 @@ class Looking:
         for view, one, two in [*self._views, *self._scored(i, j)]:
             ratios = (one[i] + two[i] + 1) / (one[j] + two[j] + 1)
             for promise, cut in _cuts(one, two, i, j, z)[:events]:
-                codes = tuple(np.flatnonzero(ratios >= cut).tolist())
+                codes = tuple(np.flatnonzero(ratios >= min(cut, ratios.max())).tolist())
                 found.append(Candidate(view, codes, promise))
         found.sort(key=lambda each: -each.promise)
         return found[:events]

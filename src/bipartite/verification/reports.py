@@ -2,7 +2,8 @@
 
 Numbers stay as they are; rows of one length (vectors, bits, tuples) become a table; strings, and whatever else there is
 among the reports, get a number each, in the order in which they first appear. What kind reports are is decided over all
-of them: a sampler that answers one value in numbers and another with a word is worth finding out about.
+inputs: a sampler that answers one value in numbers and another with a word is worth finding out about. It is decided on
+the samples that choose events alone; what is of another kind among those that are tested is a report not seen before.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # Values in one call of a sampler: bounds the memory, and lets a progress bar move.
 _BATCH: Final = 2**20
 _SCALARS: Final = 2**14
+_UNSEEN: Final = -(2**63)
 
 
 class Reader:
@@ -33,8 +35,8 @@ class Reader:
         self._columns: int | None = None
         self._dtype: np.dtype[Any] = np.dtype(np.int64)
 
-    def read(self, drawn: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
-        """The reports of each input, given in parts: one number a report, or one row."""
+    def learn(self, drawn: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
+        """The reports of each input, given in parts: one number a report, or one row. Says what kind reports are."""
         parts = [part for each in drawn for part in each]
         widths = {part.shape[1] if part.ndim > 1 else None for part in parts}
         alike = len(widths) == 1
@@ -42,19 +44,28 @@ class Reader:
         self.labelled = not alike or any(part.dtype.kind in "USO" for part in parts)
         if not self.labelled and any(part.dtype.kind == "f" for part in parts):
             self._dtype = np.dtype(np.float64)
-        return [np.concatenate([self._as_numbers(part) for part in each]) for each in drawn]
+        return [self.read(each) for each in drawn]
 
-    def again(self, raw: object) -> NDArray[Any]:
-        """Further reports, as those were read."""
-        return self._as_numbers(as_reports(raw))
+    def read(self, parts: list[NDArray[Any]]) -> NDArray[Any]:
+        """Reports as the kind that was learned."""
+        return np.concatenate([self._labels(part) if self.labelled else self._numerals(part) for part in parts])
 
-    def _as_numbers(self, reports: NDArray[Any]) -> NDArray[Any]:
+    def _numerals(self, reports: NDArray[Any]) -> NDArray[Any]:
+        shape = (len(reports),) if self._columns is None else (len(reports), self._columns)
+        unseen = np.nan if self._dtype.kind == "f" else _UNSEEN
+        if reports.shape != shape:
+            return np.full(shape, unseen, dtype=self._dtype)
+        if reports.dtype.kind in "USO":
+            parts = reports.ravel().tolist()
+            numbers = [part if isinstance(part, (int, float)) and abs(part) < -_UNSEEN else unseen for part in parts]
+            return np.array(numbers).reshape(shape).astype(self._dtype)
+        return (reports.view(np.int64) if reports.dtype.kind in "mM" else reports).astype(self._dtype)
+
+    def _labels(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        if self._columns is not None and reports.shape[1:] != (self._columns,):
+            return np.full((len(reports), self._columns), _UNSEEN)
         if reports.ndim > 1 and self._columns is None:
             reports = _objects([tuple(row) for row in reports.tolist()])
-        if not self.labelled:
-            kind = reports.dtype.kind
-            numbers = reports.view(np.int64) if kind in "mM" else reports
-            return numbers.astype(self._dtype)
         if reports.dtype.kind == "O":
             flat = [self._number(label) for label in reports.ravel().tolist()]
             return np.array(flat, dtype=np.int64).reshape(reports.shape)
