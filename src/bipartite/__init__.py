@@ -57,7 +57,12 @@ if TYPE_CHECKING:
     from bipartite.quality import share_within as share_within
     from bipartite.quality import worst_loss as worst_loss
     from bipartite.spec import from_spec as from_spec
+    from bipartite.verification import Audit as Audit
     from bipartite.verification import Certificate as Certificate
+    from bipartite.verification import LawTest as LawTest
+    from bipartite.verification import audit as audit
+    from bipartite.verification import law_test as law_test
+    from bipartite.verification import trials_needed as trials_needed
     from bipartite.verification import verify as verify
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -65,6 +70,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 # Each public name and the module that holds it; loaded at first use, so that importing bipartite stays cheap.
 _HOME = {
     "Anchored": "bipartite.mechanisms",
+    "Audit": "bipartite.verification",
     "BRR": "bipartite.mechanisms",
     "Certificate": "bipartite.verification",
     "Constant": "bipartite.mechanisms",
@@ -79,6 +85,7 @@ _HOME = {
     "Items": "bipartite.domains",
     "LSRR": "bipartite.mechanisms",
     "Laplace": "bipartite.mechanisms",
+    "LawTest": "bipartite.verification",
     "OLH": "bipartite.categories",
     "OUE": "bipartite.categories",
     "Optimal": "bipartite.mechanisms",
@@ -92,18 +99,21 @@ _HOME = {
     "SquareWave": "bipartite.mechanisms",
     "Staircase": "bipartite.mechanisms",
     "SubsetSelection": "bipartite.categories",
+    "audit": "bipartite.verification",
     "design": "bipartite.design",
     "errors": "bipartite.errors",
     "expected_loss": "bipartite.quality",
     "fixed_words": "bipartite.lottery",
     "from_spec": "bipartite.spec",
     "insecure_seed": "bipartite.lottery",
+    "law_test": "bipartite.verification",
     "local_bound": "bipartite.quality",
     "local_loss": "bipartite.quality",
     "loss_quantile": "bipartite.quality",
     "qloss": "bipartite.quality",
     "quality": "bipartite.quality",
     "share_within": "bipartite.quality",
+    "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
     "worst_loss": "bipartite.quality",
 }

@@ -63,10 +63,15 @@ class Command(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
 
-def add_mechanism(parser: argparse.ArgumentParser) -> None:
-    """Add the options that describe a mechanism."""
-    domain = parser.add_argument_group("the domain (one of --integers, --interval, --places, --items, --spec)")
+def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False) -> None:
+    """Add the options that describe a mechanism; or, where that is asked for, a command of which nothing is known."""
+    kinds = ["--integers", "--interval", "--places", "--items", "--spec", *(["--command"] if or_command else [])]
+    domain = parser.add_argument_group(f"the domain (one of {', '.join(kinds)})")
     which = domain.add_mutually_exclusive_group(required=True)
+    if or_command:
+        which.add_argument(
+            "--command", metavar="'PROGRAM …'", help="a program: values in, reports out; --epsilon is what it claims"
+        )
     which.add_argument(
         "--integers", metavar="LOW..HIGH", help="whole numbers; --integers=-5..5 when the first is negative"
     )

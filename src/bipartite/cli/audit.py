@@ -1,0 +1,133 @@
+"""``bipartite audit``: how much the reports of a mechanism, or of a command that is trusted in nothing, really tell."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from bipartite.cli.arguments import add_mechanism, mechanism_of
+from bipartite.cli.audited_command import reports_of
+from bipartite.cli.output import FINDING, OK, BadDataError, Progress, print_json
+from bipartite.errors import DataError, InputError
+from bipartite.verification import audit
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from bipartite.mechanisms import Mechanism
+    from bipartite.verification import Audit
+
+_EXAMPLES = """examples:
+  bipartite audit --command "python client.py" --inputs 18 90 --trials 100000 --epsilon 1
+  bipartite audit --command ./report-one --each --inputs yes no --trials 2000 --epsilon 1 --json
+  bipartite audit --spec age.json --inputs 18 90 --trials 1000000
+
+The command gets one value a line on standard input and answers each with one line: a number, a word, or a vector as
+JSON, [0, 1, 1]. It is run once for each input, with all trials; with --each once for each trial, with one line.
+The bound is one-sided: with the stated confidence ε is at least that large. A small bound proves nothing.
+Exit code 1 when the claimed ε is refuted.
+"""
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser(
+        "audit", help="bound the real ε of any command or mechanism from its reports", epilog=_EXAMPLES
+    )
+    add_mechanism(parser, or_command=True)
+    asked = parser.add_argument_group("the audit")
+    asked.add_argument("--inputs", metavar="X", nargs="+", required=True, help="two values or more, to be told apart")
+    asked.add_argument("--trials", metavar="N", type=int, default=100_000, help="reports of each input (100000)")
+    asked.add_argument("--confidence", metavar="C", type=float, default=0.99, help="of the bound (0.99)")
+    asked.add_argument("--bins", metavar="N", type=int, help="sort numbers into so many ranges")
+    asked.add_argument("--each", action="store_true", help="run the command anew for every report")
+    asked.add_argument("--json", action="store_true", help="print one JSON object (schemas/audit.json)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Audit a command or a mechanism."""
+    settings = {"trials": options.trials, "confidence": options.confidence, "bins": options.bins}
+    reports = options.trials * len(options.inputs)
+    if options.command is not None:
+        with Progress("reports", reports, patience=2.0) as progress:
+            found = _audit_command(options, settings, progress)
+    else:
+        if options.each:
+            msg = "--each belongs to --command; leave it out."
+            raise InputError(msg)
+        mechanism = mechanism_of(options)
+        inputs = [_value_of(mechanism, text) for text in options.inputs]
+        with Progress("reports", reports, patience=2.0) as progress:
+            found = audit(mechanism, inputs, progress=progress.advance, **settings)
+    if options.json:
+        print_json(_as_json(found))
+    else:
+        print(found)
+    return FINDING if found.holds is False else OK
+
+
+def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
+    unused = ("points", "rounding", "mechanism", "m", "edges", "prior")
+    given = [f"--{name}" for name in unused if getattr(options, name) is not None]
+    if given:
+        msg = f"--command is all that is known of its mechanism; leave out {', '.join(given)}."
+        raise InputError(msg)
+    claimed = None if options.epsilon is None else _number(options.epsilon)
+    drawn: dict[str, Callable[[int], list[Any]]] = {}
+
+    def sampler(values: Any) -> list[Any]:  # noqa: ANN401 (an array of equal values)
+        text = str(values[0])
+        if text not in drawn:
+            # One run for all trials: a command that seeds itself must not repeat its reports within a sample.
+            drawn[text] = reports_of(options.command, text, options.trials, options.each, progress.advance)
+        return drawn[text](len(values))
+
+    return audit(sampler, options.inputs, epsilon=claimed, **settings)
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        msg = f"Expected --epsilon, the claim, as a number of at least 0, got {text!r}; try --epsilon 1."
+        raise InputError(msg)
+    return value
+
+
+def _value_of(mechanism: Mechanism, text: str) -> Any:  # noqa: ANN401
+    """A value of the domain; what is tried out is public, so it may be shown."""
+    labels = mechanism.domain.labels
+    if labels is not None:
+        named = {str(label): label for label in labels}
+        if text in named:
+            return named[text]
+    else:
+        try:
+            value = int(text) if mechanism.domain.whole else float(text)
+            mechanism.domain.encode(value)
+        except (ValueError, DataError):
+            pass
+        else:
+            return value
+    msg = f"Expected --inputs in the domain, got {text!r}; choose other values."
+    raise BadDataError(msg)
+
+
+def _as_json(found: Audit) -> dict[str, Any]:
+    return {
+        "verdict": found.verdict,
+        "holds": found.holds,
+        "epsilon": found.epsilon,
+        "epsilon_lower": found.epsilon_lower,
+        "confidence": found.confidence,
+        "inputs": [json.loads(json.dumps(value, default=str)) for value in found.inputs],
+        "event": found.event.description,
+        "counts": {"hits": found.counts.hits, "hits_other": found.counts.hits_other, "tested": found.counts.tested},
+        "trials": found.trials,
+        "searched": found.searched,
+    }

@@ -1,0 +1,107 @@
+"""Runs a command that is audited: values in, one a line; reports out, one a line."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.cli.output import BadDataError
+from bipartite.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LINES: Final = 2**12
+
+
+def reports_of(
+    command: str,
+    value: str,
+    trials: int,
+    each: bool,  # noqa: FBT001
+    progress: Callable[[int], None],
+) -> Callable[[int], list[Any]]:
+    """All reports of one value; the answer hands them out in order."""
+    arguments = _split(command)
+    reports: list[Any] = []
+    if each:
+        for _ in range(trials):
+            reports.extend(_run(arguments, value, 1, progress))
+    else:
+        reports = _run(arguments, value, trials, progress)
+    left = iter(reports)
+    return lambda size: [next(left) for _ in range(size)]
+
+
+def _split(command: str) -> list[str]:
+    try:
+        arguments = shlex.split(command)
+    except ValueError:
+        arguments = []
+    if not arguments:
+        msg = f"Expected --command as a program with its arguments, got {command!r}; try 'python client.py'."
+        raise InputError(msg)
+    return arguments
+
+
+def _run(arguments: list[str], value: str, lines: int, progress: Callable[[int], None]) -> list[Any]:
+    """The reports of one run with this many equal lines."""
+    reports: list[Any] = []
+    # The person who audits names the command; it runs with their rights and without a shell.
+    with subprocess.Popen(  # noqa: S603
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", errors="replace"
+    ) as process:
+        writer = threading.Thread(target=_feed, args=(process, value, lines))
+        writer.start()
+        try:
+            for line in process.stdout or ():
+                reports.append(_report(line))
+                if len(reports) > lines:
+                    break
+                if len(reports) % _LINES == 0 or len(reports) == lines:
+                    progress((len(reports) - 1) % _LINES + 1)
+        finally:
+            if len(reports) > lines:
+                process.kill()
+            writer.join()
+    if len(reports) > lines:
+        msg = f"the command wrote more than the {lines} lines that it read; let it answer each line with one."
+        raise BadDataError(msg)
+    if process.returncode:
+        msg = f"the command ended with exit code {process.returncode}; run it by hand with one line to see why."
+        raise BadDataError(msg)
+    if len(reports) < lines:
+        msg = f"the command read {lines} lines and wrote {len(reports)}; let it answer each line with one."
+        raise BadDataError(msg)
+    return reports
+
+
+def _feed(process: subprocess.Popen[str], value: str, lines: int) -> None:
+    try:
+        with process.stdin as pipe:  # type: ignore[union-attr]  # it was asked for
+            for start in range(0, lines, _LINES):
+                pipe.write(f"{value}\n" * min(_LINES, lines - start))
+    except OSError:
+        """The command went away before it had read everything; what it wrote says whether that matters."""
+
+
+def _report(line: str) -> Any:  # noqa: ANN401
+    """A number, a vector, or a word."""
+    text = line.strip()
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if text.startswith("["):
+        try:
+            return tuple(json.loads(text))
+        except (ValueError, RecursionError):
+            pass
+    return text

@@ -1,0 +1,314 @@
+"""A lower confidence bound on the real ε of anything that reports, from its reports alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import InputError, Problems, shown
+from bipartite.lottery import log_between
+from bipartite.mechanisms import Mechanism
+from bipartite.verification.binomial import lower_bound, upper_bound
+from bipartite.verification.events import Looking, log_ratio
+from bipartite.verification.plan import level_of, power_of, trials_for
+from bipartite.verification.reports import Reader, as_reports, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.verification.events import Candidate
+
+_FEWEST_TRIALS: Final = 40
+_FEWEST_INPUTS: Final = 2
+_LEAST_CONFIDENCE: Final = 0.5
+_MOST_BINS: Final = 2**16
+_MOST_EVENTS: Final = 100
+_VIOLATION: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a report may show, met more often for one input than for the other."""
+
+    description: str
+    """The event in words."""
+    outputs: tuple[Any, ...]
+    """What it holds: reports; ranges (low, high] of numbers or scores; or columns with their values."""
+    _contains: Callable[[Any], NDArray[np.bool_]] = field(repr=False, compare=False)
+
+    def contains(self, reports: object) -> NDArray[np.bool_]:
+        """Whether each of these reports is in the event, so that anyone can count again on fresh reports."""
+        return self._contains(reports)
+
+    def __str__(self) -> str:
+        return self.description
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often the event was met in the half of the trials that was tested."""
+
+    hits: int
+    """With the first input."""
+    hits_other: int
+    """With the second input."""
+    tested: int
+    """Trials for each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What reports alone tell about the ε of whatever made them."""
+
+    epsilon_lower: float
+    """The real ε is at least this, with the stated confidence."""
+    confidence: float
+    """The probability with which the bound is right, over everything that was searched."""
+    epsilon: float | None
+    """The ε that was claimed, if one was."""
+    inputs: tuple[Any, Any]
+    """The two values that the event tells apart: it is likelier for the first."""
+    event: Event
+    """What to look for in a report."""
+    counts: Counts
+    """How often it was met."""
+    trials: int
+    """Reports drawn for each input; half of them chose the event, half of them tested it."""
+    searched: int
+    """How many events were tested; the confidence holds for all of them together."""
+
+    @property
+    def holds(self) -> bool | None:
+        """False: the claim is refuted. True: it is not refuted by these trials, which is no proof. None: no claim."""
+        return None if self.epsilon is None else self.epsilon_lower <= self.epsilon
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence."""
+        sure = f"with {100 * self.confidence:g} % confidence"
+        if self.epsilon is None:
+            return f"real ε is at least {self.epsilon_lower:.6g}, {sure}"
+        if self.holds:
+            return f"not refuted: real ε is at least {self.epsilon_lower:.6g}, claimed {self.epsilon:.6g}, {sure}"
+        return f"broken: real ε is at least {self.epsilon_lower:.6g} > claimed {self.epsilon:.6g}, {sure}"
+
+    def power(self, real_epsilon: float) -> float:
+        """With which probability, at least, an audit like this one refutes the claim if ε is really this.
+
+        For an event as likely for the first input as the one found here, and e^ε times less likely for the second.
+        """
+        return power_of(self._law(real_epsilon), self._claim(), self._alpha(), self.counts.tested)
+
+    def trials_needed(self, violation: float = _VIOLATION, *, power: float = 0.99) -> int:
+        """How many trials for each input refute the claim with this probability if ε is really (1 + violation) of it.
+
+        For an event as likely for the first input as the one found here, and e^ε times less likely for the second.
+        """
+        if not violation > 0:
+            msg = f"Expected violation as a positive share of ε, got {violation!r}; 0.05 is 5 %."
+            raise InputError(msg)
+        claimed = self._claim()
+        return trials_for(self._law(claimed * (1 + violation)), claimed, self._alpha(), power)
+
+    def _claim(self) -> float:
+        if self.epsilon is None:
+            msg = "Power is that of refuting a claim, and none was made; audit with epsilon=…"
+            raise InputError(msg)
+        return self.epsilon
+
+    def _alpha(self) -> float:
+        return (1 - self.confidence) / (2 * self.searched)
+
+    def _law(self, real_epsilon: float) -> tuple[float, float]:
+        likely = max(self.counts.hits, 1) / self.counts.tested
+        return likely, likely * math.exp(-real_epsilon)
+
+    def __str__(self) -> str:
+        counts = self.counts
+        first, second = self.inputs
+        lines = [
+            self.verdict,
+            f"  event: {self.event}",
+            f"  met {counts.hits:,} times in {counts.tested:,} reports of {first!r}",
+            f"      {counts.hits_other:,} times in {counts.tested:,} reports of {second!r}",
+            f"  {self.trials:,} trials for each input; {self.searched} events tested on the half that chose none",
+        ]
+        if self.epsilon:
+            try:
+                needed = f"{self.trials_needed():,} trials for each input"
+            except InputError:
+                needed = "more trials than anyone has"
+            lines.append(f"  to catch ε off by 5 % in 99 of 100 audits: {needed}, by an event like this one")
+        return "\n".join(lines)
+
+
+def audit(  # noqa: PLR0913 (two arguments, and options by name)
+    sampler: Mechanism | Callable[[Any], object],
+    inputs: Sequence[Any],
+    *,
+    trials: int,
+    confidence: float = 0.99,
+    epsilon: float | None = None,
+    scalar: bool = False,
+    bins: int | None = None,
+    events: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Audit:
+    """Find how much reports really tell: a lower confidence bound on ε of any sampler, which is trusted in nothing.
+
+    Half of the trials choose events: unions of outputs that one input reports more often than another. The other half
+    tests them: with k of n reports of x in the event and k' of n reports of x', ε is at least
+    ln(lower(k, n)/upper(k', n)), where lower and upper are exact (Clopper–Pearson) bounds, corrected (Bonferroni) for
+    all ordered pairs of inputs and all events tested. The largest of these is ``epsilon_lower``.
+
+    Parameters
+    ----------
+    sampler
+        A mechanism, or any callable that takes an array of n equal values and returns n reports: numbers, strings,
+        tuples, or rows of a table. To look at a function of the reports instead, wrap it: that is as private.
+    inputs
+        Two values or more; every ordered pair is searched.
+    trials
+        Reports drawn for each input.
+    confidence
+        The probability with which the bound is right, whatever the sampler does.
+    epsilon
+        The claimed ε. For a mechanism of this package the one that its tickets realise.
+    scalar
+        The sampler takes one value and returns one report.
+    bins
+        Sort numbers into so many ranges. Else reports that repeat are counted each by itself, and others are sorted
+        into 128 ranges.
+    events
+        How many events are tested for each ordered pair.
+    progress
+        Called with the number of reports drawn.
+
+    Returns
+    -------
+    Audit
+        With ``epsilon_lower``, ``verdict``, ``holds``, ``event``, ``inputs``, ``counts`` and the power.
+
+    Guarantee
+    ---------
+    If reports are drawn independently of each other, the real ε is below ``epsilon_lower`` with probability
+    1 − confidence at most. The bound is one-sided: a small one proves nothing.
+
+    Reference
+    ---------
+    Clopper, Pearson: *The use of confidence or fiducial limits* (1934). For audits of this kind, Ding et al.:
+    *Detecting Violations of Differential Privacy* (CCS 2018); Bichsel et al.: *DP-Sniper* (S&P 2021).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bipartite import GRR, Integers
+    >>> generator = np.random.default_rng(1)
+    >>> leaky = lambda values: np.where(generator.random(len(values)) < 0.9, values, 1 - values)
+    >>> found = audit(leaky, (0, 1), trials=10_000, epsilon=1)
+    >>> found.holds, found.epsilon_lower > 2
+    (False, True)
+    >>> audit(GRR(Integers(1, 5), epsilon=1), (1, 5), trials=10_000, confidence=1 - 1e-9).holds
+    True
+    """
+    _check_arguments(sampler, inputs, epsilon, scalar)
+    _check_numbers(trials, confidence, bins, events)
+    draw, claimed = _claim_of(sampler, epsilon)
+    values = list(inputs)
+    reader = Reader()
+    half = trials // 2
+
+    def drawn(value: object, count: int) -> list[NDArray[Any]]:
+        return sample(draw, value, count, scalar=scalar, progress=progress)
+
+    chosen = reader.learn([drawn(value, half) for value in values])
+    looking = Looking(chosen, bins, reader.names if reader.labelled else None)
+    tested = [looking.encode(reader.read(drawn(value, trials - half))) for value in values]
+    alpha = level_of(confidence, len(values), events)
+    results = []
+    for i, j in permutations(range(len(values)), 2):
+        for candidate in looking.best(i, j, alpha, events):
+            hits = [int(np.count_nonzero(candidate.hits(tested[at]))) for at in (i, j)]
+            bound = log_ratio(lower_bound(hits[0], trials - half, alpha), upper_bound(hits[1], trials - half, alpha))
+            results.append((bound, candidate.promise, hits, (i, j), candidate))
+    bound, _, hits, (i, j), candidate = max(results, key=lambda each: each[:2])
+    return Audit(
+        epsilon_lower=max(0.0, bound),
+        confidence=confidence,
+        epsilon=claimed,
+        inputs=(values[i], values[j]),
+        event=_event(candidate, looking, reader),
+        counts=Counts(hits[0], hits[1], trials - half),
+        trials=trials,
+        searched=events * len(values) * (len(values) - 1),
+    )
+
+
+def _event(candidate: Candidate, looking: Looking, reader: Reader) -> Event:
+    outcomes, codes = candidate.outcomes, candidate.codes
+
+    def contains(reports: object) -> NDArray[np.bool_]:
+        return candidate.hits(looking.encode(reader.read([as_reports(reports)])))
+
+    return Event(outcomes.describe(codes), outcomes.members(codes), contains)
+
+
+def _claim_of(
+    sampler: Mechanism | Callable[[Any], object], epsilon: float | None
+) -> tuple[Callable[[Any], object], float | None]:
+    """What draws the reports, and the ε that it is held to."""
+    if not isinstance(sampler, Mechanism):
+        return sampler, None if epsilon is None else float(epsilon)
+    realised = float(log_between(sampler.largest_ratio())[1])
+    return sampler.privatize, realised if epsilon is None else float(epsilon)
+
+
+def _check_arguments(sampler: object, inputs: Any, epsilon: Any, scalar: object) -> None:  # noqa: ANN401
+    problems = Problems()
+    if not callable(sampler) and not isinstance(sampler, Mechanism):
+        problems.add(
+            f"Expected sampler as a mechanism or a callable, got {type(sampler).__name__}; "
+            "pass lambda values: … that returns one report for each value."
+        )
+    if isinstance(inputs, (str, bytes, dict, set)) or not hasattr(inputs, "__len__") or len(inputs) < _FEWEST_INPUTS:
+        problems.add("Expected inputs as two values or more; pass inputs=(x, x2).")
+    elif any(_same(a, b) for a, b in combinations(inputs, 2)):
+        problems.add("Expected inputs that differ, got one twice; pass each once.")
+    if epsilon is not None and (not _number(epsilon) or not 0 <= epsilon < math.inf):
+        problems.add(f"Expected epsilon, the claim, as a number of at least 0, got {shown(epsilon)}; or leave it out.")
+    if not isinstance(scalar, bool):
+        problems.add(f"Expected scalar as True or False, got {shown(scalar)}.")
+    problems.raise_if_any(InputError)
+
+
+def _check_numbers(trials: Any, confidence: Any, bins: Any, events: Any) -> None:  # noqa: ANN401
+    problems = Problems()
+    if not _whole(trials) or trials < _FEWEST_TRIALS:
+        problems.add(
+            f"Expected trials as a whole number of at least {_FEWEST_TRIALS}, got {shown(trials)}; try 100_000."
+        )
+    if not _number(confidence) or not _LEAST_CONFIDENCE <= confidence < 1:
+        problems.add(f"Expected confidence from 0.5 to below 1, got {shown(confidence)}; use 0.99.")
+    if bins is not None and (not _whole(bins) or not 1 < bins <= _MOST_BINS):
+        problems.add(f"Expected bins as a whole number from 2 to {_MOST_BINS}, got {shown(bins)}; or leave it out.")
+    if not _whole(events) or not 1 <= events <= _MOST_EVENTS:
+        problems.add(f"Expected events as a whole number from 1 to {_MOST_EVENTS}, got {shown(events)}; use 1.")
+    problems.raise_if_any(InputError)
+
+
+def _same(a: object, b: object) -> bool:
+    return isinstance(a, str) == isinstance(b, str) and bool(np.array_equal(np.asarray(a), np.asarray(b)))
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64))

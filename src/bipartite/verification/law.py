@@ -1,0 +1,333 @@
+"""Whether reports follow the law that a mechanism states: for faults that leave ε as it is.
+
+A window that is shifted by one, two outputs whose tickets were swapped, words that are not uniform: ε may be intact,
+and every estimate wrong. Reports are compared with ``matrix()`` in four ways, each corrected for what it looks at, and
+the smallest of the four p-values times four is the answer:
+
+==============  ====================================================================================================
+each cell       the count of every output of every input, by exact binomial tails; Bonferroni over all cells
+each input      χ² of every input, cells pooled to an expected count of 5 or more; Bonferroni over the inputs
+all inputs      the sum of these χ²: many small faults together
+directions      sums of deviations along the faults to be expected: rows and columns shifted by one either way, near
+                outputs too likely or too rare, low outputs too likely or too rare; normal, Bonferroni over the six
+==============  ====================================================================================================
+
+The first is exact. The other three are asymptotic; the law of χ² is fitted to its first three moments for these counts,
+because far out in its tail, where many inputs are corrected for, χ² itself would cry wolf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import InputError, Problems, shown
+from bipartite.mechanisms import Mechanism
+from bipartite.verification.binomial import chi_square_tail, normal_tail, tail_above, tail_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Source
+
+_MOST_INPUTS: Final = 256
+_MOST_CELLS: Final = 2**24
+_LEAST_EXPECTED: Final = 5.0
+# Cells whose exact tails are computed: those with the smallest Chernoff bounds, which are never below the tails.
+_SUSPECTS: Final = 32
+_WAYS: Final = 4
+_BATCH: Final = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One output of one input."""
+
+    input: Any
+    output: Any
+    expected: float
+    found: int
+    p_value: float
+    """Two-sided and exact, for this cell alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class LawTest:
+    """Whether reports follow the stated law."""
+
+    p_value: float
+    """If the law is as stated, the probability of this or anything as odd, at most; corrected for all that was seen."""
+    confidence: float
+    """A p-value below 1 − confidence counts as a finding."""
+    worst: Cell
+    """The output that is farthest from its law."""
+    parts: Mapping[str, float]
+    """The p-value of each of the four ways, corrected within it."""
+    trials: int
+    """Reports drawn for each input."""
+    inputs: int
+    """How many inputs were looked at."""
+
+    @property
+    def holds(self) -> bool:
+        """False: reports do not follow the law. True: these trials do not show it, which is no proof."""
+        return self.p_value >= 1 - self.confidence
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence."""
+        if self.holds:
+            return f"not refuted: reports are as the law says, p = {self.p_value:.3g}"
+        return f"broken: reports do not follow the law, p = {self.p_value:.3g} < {1 - self.confidence:.3g}"
+
+    def __str__(self) -> str:
+        worst = self.worst
+        parts = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
+        return (
+            f"{self.verdict}\n"
+            f"  worst: report {worst.output!r} of value {worst.input!r}, expected {worst.expected:,.1f} times, "
+            f"found {worst.found:,} times\n"
+            f"  {self.trials:,} trials for each of {self.inputs} inputs; p-values: {parts}"
+        )
+
+
+def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
+    mechanism: Mechanism | Callable[[Any], object],
+    *,
+    trials: int,
+    rng: Source | None = None,
+    confidence: float = 0.99,
+    matrix: NDArray[np.float64] | Sequence[Sequence[float]] | None = None,
+    inputs: Sequence[Any] | None = None,
+    outputs: Sequence[Any] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> LawTest:
+    """Compare reports with the probabilities that a mechanism states.
+
+    Parameters
+    ----------
+    mechanism
+        A mechanism, or any callable that takes an array of n equal values and returns n reports.
+    trials
+        Reports drawn for each input.
+    rng
+        Where a mechanism takes its words from; None for the secure source.
+    confidence
+        1 − confidence is the probability of a false alarm, over everything that is looked at.
+    matrix
+        The stated law: a row an input, a column an output. Needed for a callable; a mechanism has its own.
+    inputs
+        The values to report, a row of the matrix each. For a mechanism all of them, or 256 spread over them.
+    outputs
+        The reports, a column of the matrix each. Left out, the whole numbers from 0.
+    progress
+        Called with the number of reports drawn.
+
+    Examples
+    --------
+    >>> from bipartite import BRR, Integers, insecure_seed
+    >>> law_test(BRR(Integers(1, 20), epsilon=1), trials=10_000, rng=insecure_seed(1)).holds
+    True
+    """
+    _check_numbers(trials, confidence)
+    if isinstance(mechanism, Mechanism):
+        draw, values, law, reports = _of_mechanism(mechanism, rng, matrix, inputs, outputs)
+    else:
+        draw, values, law, reports = _of_callable(mechanism, rng, matrix, inputs, outputs)
+    counts, strange = _count(draw, values, reports, trials, progress)
+    return _compare(law, counts, strange, values, reports, trials, confidence)
+
+
+def _count(
+    draw: Callable[[Any], object],
+    values: Sequence[Any],
+    outputs: Sequence[Any],
+    trials: int,
+    progress: Callable[[int], None] | None,
+) -> tuple[NDArray[np.int64], int | None]:
+    """How often each output was reported for each value, and which value got a report that is no output."""
+    place = {_plain(output): at for at, output in enumerate(outputs)}
+    counts = np.zeros((len(values), len(outputs)), dtype=np.int64)
+    for row, value in enumerate(values):
+        for start in range(0, trials, _BATCH):
+            size = min(_BATCH, trials - start)
+            drawn = np.asarray(draw(np.full(size, value)))
+            if drawn.shape != (size,):
+                msg = f"Expected {size} reports for {size} values, got shape {drawn.shape}; return one for each."
+                raise InputError(msg)
+            distinct, found = np.unique(drawn, return_counts=True)
+            for report, count in zip(distinct.tolist(), found.tolist(), strict=True):
+                at = place.get(_plain(report))
+                if at is None:
+                    return counts, row
+                counts[row, at] += count
+            if progress is not None:
+                progress(size)
+    return counts, None
+
+
+def _plain(report: Any) -> Any:  # noqa: ANN401
+    return report.item() if isinstance(report, np.generic) else report
+
+
+def _compare(
+    law: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    strange: int | None,
+    values: Sequence[Any],
+    outputs: Sequence[Any],
+    trials: int,
+    confidence: float,
+) -> LawTest:
+    if strange is not None:
+        cell = Cell(values[strange], "none of the outputs", 0.0, 1, 0.0)
+        return LawTest(0.0, confidence, cell, {"each cell": 0.0}, trials, len(values))
+    (row, column), tail = _worst_cell(law, counts, trials)
+    squares = [_chi_square(law[x], counts[x], trials) for x in range(len(law))]
+    parts = {
+        "each cell": min(1.0, tail * law.size),
+        "each input": min(1.0, min(_tail_of(each) for each in squares) * len(law)),
+        "all inputs": _tail_of(np.sum(squares, axis=0)),
+        "directions": _directions(law, counts, trials),
+    }
+    cell = Cell(values[row], outputs[column], float(law[row, column] * trials), int(counts[row, column]), tail)
+    return LawTest(min(1.0, _WAYS * min(parts.values())), confidence, cell, parts, trials, len(values))
+
+
+def _worst_cell(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int) -> tuple[tuple[int, int], float]:
+    """The cell with the smallest exact two-sided tail."""
+    share = counts / trials
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chernoff = np.where(counts > 0, counts * np.log(share / law), 0) + np.where(
+            counts < trials, (trials - counts) * (np.log1p(-share) - np.log1p(-law)), 0
+        )
+    chernoff = np.nan_to_num(chernoff, nan=0.0, posinf=np.inf)
+    suspects = np.argsort(-chernoff, axis=None, kind="stable")[:_SUSPECTS]
+    best = ((0, 0), 2.0)
+    for at in suspects.tolist():
+        row, column = divmod(at, law.shape[1])
+        found, p = int(counts[row, column]), min(1.0, float(law[row, column]))
+        tail = min(1.0, 2 * min(tail_above(found, trials, p), tail_below(found, trials, p)))
+        if tail < best[1]:
+            best = (row, column), tail
+    return best
+
+
+def _chi_square(row: NDArray[np.float64], found: NDArray[np.int64], trials: int) -> NDArray[np.float64]:
+    """(χ², its first three cumulants) of one input; cells that are expected too rarely are joined."""
+    order = np.argsort(row, kind="stable")
+    expected, seen = row[order] * trials, found[order]
+    running = np.cumsum(expected)
+    # The rarest cells together, as few as reach the least expected count; all others by themselves.
+    small = int(np.searchsorted(expected, _LEAST_EXPECTED))
+    joined = max(small, int(np.searchsorted(running, _LEAST_EXPECTED)) + 1) if small else 0
+    if joined >= len(row):
+        return np.zeros(4)
+    if joined:
+        expected = np.concatenate([[running[joined - 1]], expected[joined:]])
+        seen = np.concatenate([[seen[:joined].sum()], seen[joined:]])
+    cells = len(expected)
+    inverse, per_cell = float((1 / expected).sum()), cells / trials
+    # Mean and variance are exact (Haldane 1937); the third is that of Poisson counts given their sum, to first order.
+    variance = 2 * (cells - 1) + inverse - (cells**2 + 2 * cells - 2) / trials
+    third = (
+        8 * (cells - 1)
+        + 22 * inverse
+        + float((1 / expected**2).sum())
+        - 3 * per_cell * (8 * cells + inverse)
+        + 3 * per_cell**2 * (cells + 2 * trials)
+        - per_cell**3 * trials
+    )
+    return np.array([float(((seen - expected) ** 2 / expected).sum()), cells - 1, variance, third])
+
+
+def _tail_of(square: NDArray[np.float64]) -> float:
+    """The tail of a sum of χ² by the gamma law with the same mean, variance and skewness."""
+    statistic, mean, variance, third = square.tolist()
+    if mean == 0 or variance <= 0 or third <= 0:
+        return 1.0
+    shape = 4 * variance**3 / third**2
+    return chi_square_tail(2 * (shape + (statistic - mean) * (shape / variance) ** 0.5), 2 * shape)
+
+
+def _directions(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int) -> float:
+    """The p-value of the faults that are to be expected."""
+    held = law > 0
+    safe = np.where(held, law, 1)
+    ranks = np.broadcast_to(np.linspace(-1, 1, law.shape[1]), law.shape)
+    neighbours = [
+        np.concatenate([law[1:], law[-1:]]),
+        np.concatenate([law[:1], law[:-1]]),
+        np.concatenate([law[:, 1:], law[:, -1:]], axis=1),
+        np.concatenate([law[:, :1], law[:, :-1]], axis=1),
+    ]
+    weights = [*((other - law) / safe for other in neighbours), np.log(safe), ranks]
+    deviation = counts - trials * law
+    tails = []
+    for each in weights:
+        weight = np.where(held, each, 0)
+        mean = (law * weight).sum(axis=1)
+        variance = trials * float(((law * weight**2).sum(axis=1) - mean**2).sum())
+        # A direction in which the law has no room says nothing but rounding.
+        if variance > 1e-9 * trials:
+            tails.append(normal_tail(float((deviation * weight).sum()) / variance**0.5))
+    return min(1.0, len(weights) * min(tails, default=1.0))
+
+
+def _of_mechanism(
+    mechanism: Mechanism, rng: Source | None, matrix: object, inputs: Sequence[Any] | None, outputs: object
+) -> tuple[Callable[[Any], object], list[Any], NDArray[np.float64], list[Any]]:
+    if matrix is not None or outputs is not None:
+        msg = "A mechanism states its own law; leave matrix and outputs out, or pass mech.privatize with them."
+        raise InputError(msg)
+    domain, reports = mechanism.domain, mechanism.outputs
+    size = len(domain)
+    if inputs is None:
+        chosen = np.unique(np.linspace(0, size - 1, min(size, _MOST_INPUTS)).astype(np.int64)).tolist()
+    else:
+        chosen = [domain.encode(value) for value in inputs]
+    if len(chosen) * len(reports) > _MOST_CELLS:
+        msg = (
+            f"Expected at most 2^24 cells, got {len(chosen)} inputs × {len(reports)} outputs; "
+            "pass fewer inputs, or use a smaller domain."
+        )
+        raise InputError(msg)
+    lottery = mechanism.lottery
+    law = np.concatenate([lottery.rows(x, x + 1) for x in chosen]) / lottery.total
+    values = [domain.decode(x) for x in chosen]
+    stated = [reports.decode(y) for y in range(len(reports))]
+    return lambda array: mechanism.privatize(array, rng=rng), values, law, stated
+
+
+def _of_callable(
+    sampler: object, rng: object, matrix: object, inputs: Sequence[Any] | None, outputs: Sequence[Any] | None
+) -> tuple[Callable[[Any], object], list[Any], NDArray[np.float64], list[Any]]:
+    problems = Problems()
+    if not callable(sampler):
+        problems.add(f"Expected a mechanism or a callable, got {type(sampler).__name__}; pass mech or mech.privatize.")
+    if rng is not None:
+        problems.add("A callable takes its own random words; leave rng out, or pass the mechanism itself.")
+    law = np.asarray(matrix, dtype=np.float64) if matrix is not None else np.empty(0)
+    if law.ndim != 2 or law.size == 0 or (law < 0).any() or not np.allclose(law.sum(axis=1), 1):  # noqa: PLR2004
+        problems.add("Expected matrix as rows of probabilities, one an input; pass matrix=mech.matrix().")
+    else:
+        for name, given, expected in (("inputs", inputs, law.shape[0]), ("outputs", outputs, law.shape[1])):
+            if given is not None and len(given) != expected:
+                problems.add(f"Expected {expected} {name}, as many as the matrix has, got {len(given)}.")
+    problems.raise_if_any(InputError)
+    values = list(range(law.shape[0])) if inputs is None else list(inputs)
+    reports = list(range(law.shape[1])) if outputs is None else list(outputs)
+    return sampler, values, law, reports  # type: ignore[return-value]
+
+
+def _check_numbers(trials: object, confidence: object) -> None:
+    problems = Problems()
+    if not isinstance(trials, (int, np.integer)) or isinstance(trials, bool) or trials < 1:
+        problems.add(f"Expected trials as a whole number of at least 1, got {shown(trials)}; try 100_000.")
+    if not isinstance(confidence, (float, np.floating)) or not 0.5 <= confidence < 1:  # noqa: PLR2004
+        problems.add(f"Expected confidence from 0.5 to below 1, got {shown(confidence)}; use 0.99.")
+    problems.raise_if_any(InputError)

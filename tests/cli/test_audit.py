@@ -1,0 +1,173 @@
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import bipartite
+from bipartite.cli import output
+
+SCHEMA = Path(bipartite.__file__).parent / "cli" / "schemas" / "audit.json"
+# A client that keeps a bit with probability KEEP; seeded, so that the test says the same every time.
+CLIENT = """import random, sys
+random.seed(SEED)
+for line in sys.stdin:
+    bit = int(line)
+    print(bit if random.random() < KEEP else 1 - bit)
+"""
+
+
+def conforms(text):
+    value = json.loads(text)
+    jsonschema.validate(value, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    return value
+
+
+@pytest.fixture
+def command(tmp_path):
+    """A program as an argument of --command."""
+
+    def write(source):
+        file = tmp_path / "client.py"
+        file.write_text(source, encoding="utf-8")
+        return f"'{sys.executable}' '{file}'"
+
+    return write
+
+
+def client(keep, seed=7):
+    return CLIENT.replace("SEED", str(seed)).replace("KEEP", str(keep))
+
+
+def test_a_command_that_breaks_its_claim_is_a_finding(run, command):
+    # keep = 0.8 is ε = ln 4 = 1.386.
+    arguments = ["audit", "--command", command(client(0.8)), "--inputs", 0, 1, "--trials", 10000, "--epsilon", 1]
+    code, out, err = run(*arguments)
+    assert (code, err) == (1, "")
+    assert out.startswith("broken: real ε is at least 1.2")
+    assert "10,000 trials for each input; 2 events tested" in out
+    code, out, err = run(*arguments, "--json")
+    assert (code, err) == (1, "")
+    found = conforms(out)
+    assert found["holds"] is False
+    assert 1 < found["epsilon_lower"] < 1.387
+    assert sorted(found["inputs"]) == ["0", "1"]
+    assert found["counts"]["tested"] == 5000
+
+
+def test_a_command_that_keeps_its_claim_is_not(run, command):
+    code, out, _ = run(
+        "audit", "--command", command(client(0.7)), "--inputs", 0, 1, "--trials", 4000, "--epsilon", 1, "--json"
+    )
+    assert code == 0
+    assert conforms(out)["holds"] is True
+    code, out, _ = run("audit", "--command", command(client(0.7)), "--inputs", 0, 1, "--trials", 400, "--json")
+    assert code == 0
+    assert conforms(out)["holds"] is conforms(out)["epsilon"] is None
+
+
+def test_a_command_can_be_run_anew_for_each_report(run, command):
+    # Its seed is the same in every run, so that its reports are too: exactly what --each is for.
+    source = client(0.7, seed=1)
+    code, out, _ = run(
+        "audit", "--command", command(source), "--each", "--inputs", 0, 1, "--trials", 40, "--epsilon", 1, "--json"
+    )
+    assert code == 1
+    assert conforms(out)["counts"]["hits_other"] == 0
+
+
+def test_words_and_vectors_are_read(run, command):
+    echo = "import sys\nfor line in sys.stdin: print(line.strip())"
+    code, out, _ = run(
+        "audit", "--command", command(echo), "--inputs", "yes", "no", "--trials", 100, "--epsilon", 1, "--json"
+    )
+    assert code == 1
+    assert conforms(out)["event"] in {"the report is 'yes'", "the report is 'no'"}
+    vectors = "import sys\nfor line in sys.stdin: print([0, int(line), 1.5])"
+    code, out, _ = run("audit", "--command", command(vectors), "--inputs", 0, 1, "--trials", 100, "--epsilon", 1)
+    assert code == 1
+    assert "column 1 = " in out or "the report is " in out
+    broken = "import sys\nfor line in sys.stdin: print('[0,' + line.strip())"
+    code, out, _ = run("audit", "--command", command(broken), "--inputs", 0, 1, "--trials", 100)
+    assert "the report is '[0," in out
+
+
+def test_a_mechanism_is_audited_against_its_tickets(run, tmp_path):
+    code, out, _ = run(
+        "audit", "--integers", "1..5", "--epsilon", 1, "--inputs", 1, 5, "--trials", 2000, "--confidence", 1 - 1e-9,
+        "--json",
+    )  # fmt: skip
+    assert code == 0
+    found = conforms(out)
+    assert (found["inputs"] in [[1, 5], [5, 1]], found["holds"]) == (True, True)
+    assert found["epsilon"] == pytest.approx(1)
+    items = tmp_path / "items.json"
+    items.write_text(json.dumps({"labels": ["a", "b"], "loss": [[0, 1], [1, 0]]}), encoding="utf-8")
+    code, out, _ = run(
+        "audit", "--items", items, "--epsilon", 1, "--m", 1, "--inputs", "a", "b", "--trials", 400, "--json"
+    )
+    assert sorted(conforms(out)["inputs"]) == ["a", "b"]
+    code, _, err = run("audit", "--items", items, "--epsilon", 1, "--m", 1, "--inputs", "a", "c")
+    assert (code, err) == (3, "bipartite: Expected --inputs in the domain, got 'c'; choose other values.\n")
+    interval = ["--interval", "0..1", "--points", 5, "--epsilon", 1]
+    # Secure words: a false alarm has probability 1e-9.
+    assert run("audit", *interval, "--inputs", "0.25", 1, "--trials", 400, "--confidence", 1 - 1e-9)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--inputs", 1, 2], 2, "one of the arguments --command --integers"),
+        (["--command", "", "--inputs", 1, 2], 2, "Expected --command as a program with its arguments, got ''"),
+        (["--command", "'", "--inputs", 1, 2], 2, 'Expected --command as a program with its arguments, got "\'"'),
+        (["--command", "no-such-program", "--inputs", 1, 2], 4, "No such file or directory: 'no-such-program'"),
+        (
+            ["--command", "cat", "--inputs", 1, 2, "--epsilon", "x"],
+            2,
+            "Expected --epsilon, the claim, as a number of at least 0, got 'x'; try --epsilon 1.",
+        ),
+        (
+            ["--command", "cat", "--inputs", 1, 2, "--m", 3, "--edges", "padded"],
+            2,
+            "--command is all that is known of its mechanism; leave out --m, --edges.",
+        ),
+        (["--command", "cat", "--inputs", 1], 2, "Expected inputs as two values or more"),
+        (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 2, "--each"], 2, "--each belongs to --command"),
+        (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 9], 3, "Expected --inputs in the domain, got '9'"),
+        (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, "x"], 3, "Expected --inputs in the domain, got 'x'"),
+    ],
+)
+def test_mistakes_give_a_message_and_an_exit_code(run, arguments, code, message):
+    found, out, err = run("audit", *arguments)
+    assert (found, out) == (code, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("raise SystemExit(9)", "the command ended with exit code 9; run it by hand with one line to see why."),
+        ("import sys\nsys.stdin.read()\nprint(1)", "the command read 5000 lines and wrote 1; let it answer each line"),
+        (
+            "import sys\nfor line in sys.stdin: print(1, 2, sep='\\n')",
+            "the command wrote more than the 5000 lines that it read; let it answer each line with one.",
+        ),
+        ("print(1)", "the command read 5000 lines and wrote 1;"),
+    ],
+)
+def test_a_command_that_does_not_answer_line_by_line_is_bad_data(run, command, source, message):
+    code, out, err = run("audit", "--command", command(source), "--inputs", 1, 2, "--trials", 5000)
+    assert (code, out) == (3, "")
+    assert message in err
+
+
+def test_progress_is_shown_on_a_terminal(run, command, monkeypatch):
+    shown = []
+    monkeypatch.setattr(output.Progress, "advance", lambda _, by: shown.append(by))
+    run("audit", "--command", command(client(0.7)), "--inputs", 0, 1, "--trials", 5000)
+    assert sum(shown) == 10_000
+    shown.clear()
+    run("audit", "--integers", "1..5", "--epsilon", 1, "--inputs", 1, 2, "--trials", 400)
+    assert sum(shown) >= 800
