@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import bipartite as bp
+from bipartite.mechanisms import Mechanism
 from bipartite.verification.plan import best_pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bipartite.mechanisms import Mechanism
+    from bipartite.categories import CategoryMechanism
 
 TRIALS = 10**7
 SECONDS = 10**6
@@ -52,15 +53,30 @@ def mechanisms() -> Iterator[Mechanism]:
         yield bp.Anchored(ages, epsilon)
         yield bp.Anchored(places, epsilon)
         yield bp.Optimal(bp.Integers(1, 12), epsilon)
+        yield bp.Anchored(ages, epsilon, prior="minimax")
+        yield bp.Laplace(income, epsilon, clamped=True)
+        yield bp.Staircase(income, epsilon, clamped=True)
+        yield bp.Duchi(income, epsilon)
+        yield bp.Piecewise(income, epsilon)
+        yield bp.Hybrid(income, epsilon)
     yield bp.RR(bp.Integers(0, 1), 1)
     yield bp.Constant(ages)
+
+
+def categories() -> Iterator[CategoryMechanism]:
+    """Flat categories, few enough that whole reports can be counted; they have no matrix for a law test."""
+    ratings = bp.Integers(1, 8)
+    for epsilon in (0.5, 1, 4):
+        for kind in (bp.OUE, bp.SUE, bp.OLH, bp.SubsetSelection, bp.HadamardResponse):
+            yield kind(ratings, epsilon)
+    yield bp.RAPPOR(ratings, epsilon_permanent=2, p="0.25", q="0.75")
 
 
 def main() -> int:
     """Print a line a mechanism and the verdict over all."""
     trials = int(float(sys.argv[1])) if len(sys.argv) > 1 else TRIALS
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else SECONDS  # noqa: PLR2004
-    every = list(mechanisms())
+    every = [*mechanisms(), *categories()]
     confidence = 1 - FALSE_ALARMS / (2 * len(every))
     print(f"{trials:,} trials an input; confidence {100 * confidence:.4f} % for each audit and law test")
     print(f"{'mechanism':58} {'ε':>9} {'ε ≥':>9} {'audit':>11} {'law: p':>8} {'seconds':>8}")
@@ -70,20 +86,24 @@ def main() -> int:
         if time.perf_counter() - began > seconds:
             break
         started = time.perf_counter()
-        matrix, domain = mechanism.matrix(), mechanism.domain
+        domain = mechanism.domain
         realised = float(bp.verify(mechanism).epsilon_upper)
-        pair = [domain.decode(x) for x in best_pair(matrix, realised)[0]]
+        lawful, told = True, ""
+        pair = [1, 8]
+        if isinstance(mechanism, Mechanism):
+            pair = [domain.decode(x) for x in best_pair(mechanism.matrix(), realised)[0]]
+            law = bp.law_test(mechanism, trials=max(1000, trials // len(domain)), confidence=confidence)
+            lawful, told = law.holds, f"{law.p_value:8.2g}"
         found = bp.audit(mechanism, pair, trials=trials, confidence=confidence)
-        law = bp.law_test(mechanism, trials=max(1000, trials // len(domain)), confidence=confidence)
-        findings += (not found.holds) + (not law.holds)
+        findings += (not found.holds) + (not lawful)
         done += 1
         verdict = "not refuted" if found.holds else "BROKEN"
         print(
-            f"{_short(mechanism):58} {realised:9.6f} {found.epsilon_lower:9.6f} {verdict:>11} {law.p_value:8.2g} "
+            f"{_short(mechanism):58} {realised:9.6f} {found.epsilon_lower:9.6f} {verdict:>11} {told:>8} "
             f"{time.perf_counter() - started:8.1f}",
             flush=True,
         )
-    print(f"{done} of {len(every)} mechanisms, {2 * done} tests, {findings} findings; 1 % false alarms over all")
+    print(f"{done} of {len(every)} mechanisms, {findings} findings; 1 % false alarms over all")
     return 1 if findings else 0
 
 

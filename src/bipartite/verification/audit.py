@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.categories import CategoryMechanism
 from bipartite.errors import InputError, Problems, shown
 from bipartite.lottery import log_between
 from bipartite.mechanisms import Mechanism
@@ -149,7 +150,7 @@ class Audit:
 
 
 def audit(  # noqa: PLR0913 (two arguments, and options by name)
-    sampler: Mechanism | Callable[[Any], object],
+    sampler: Mechanism | CategoryMechanism | Callable[[Any], object],
     inputs: Sequence[Any],
     *,
     trials: int,
@@ -260,10 +261,10 @@ def _event(candidate: Candidate, looking: Looking, reader: Reader) -> Event:
 
 
 def _claim_of(
-    sampler: Mechanism | Callable[[Any], object], epsilon: float | None
+    sampler: Mechanism | CategoryMechanism | Callable[[Any], object], epsilon: float | None
 ) -> tuple[Callable[[Any], object], float | None]:
     """What draws the reports, and the ε that it is held to."""
-    if not isinstance(sampler, Mechanism):
+    if not isinstance(sampler, (Mechanism, CategoryMechanism)):
         return sampler, None if epsilon is None else float(epsilon)
     realised = float(log_between(sampler.largest_ratio())[1])
     return sampler.privatize, realised if epsilon is None else float(epsilon)
@@ -271,7 +272,7 @@ def _claim_of(
 
 def _check_arguments(sampler: object, inputs: Any, epsilon: Any, scalar: object) -> None:  # noqa: ANN401
     problems = Problems()
-    if not callable(sampler) and not isinstance(sampler, Mechanism):
+    if not callable(sampler) and not isinstance(sampler, (Mechanism, CategoryMechanism)):
         problems.add(
             f"Expected sampler as a mechanism or a callable, got {type(sampler).__name__}; "
             "pass lambda values: … that returns one report for each value."
