@@ -5,6 +5,7 @@ Any function of a report is as private as the report, so every way to look is al
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -258,9 +259,8 @@ class Patterns:
     def learn(cls, reports: NDArray[np.int32], coder: Coder) -> Patterns:
         """The rows that occur."""
         # Fixed odd numbers: two rows of one number are unlikely, and would only be looked at as one.
-        weights = np.asarray(
-            np.random.default_rng(20).integers(0, 2**64, reports.shape[1], dtype=np.uint64) | np.uint64(1)
-        )
+        digest = hashlib.shake_256(b"bipartite patterns").digest(8 * reports.shape[1])
+        weights = np.frombuffer(digest, dtype="<u8").astype(np.uint64) | np.uint64(1)
         keys = _row_keys(reports, weights)
         _, first = np.unique(keys, return_index=True)
         return cls(coder, weights, Distinct.learn(keys), reports[first])
