@@ -201,7 +201,8 @@ class NumpyBits:
         """See `BitKernel`."""
         whole = TILE // FOLDS[-1] * WORDS_OF_32
         tiled = len(words) // whole * whole
-        found = [self._tiles(some, chances) for some in (words[:tiled].reshape(-1, whole), words[None, tiled:])]
+        kinds = (words[:tiled].reshape(-1, whole), words[None, tiled:])
+        found = [self._tiles(some, chances) for some in kinds if some.size]
         answers, undecided, late = (
             np.concatenate([part.reshape(-1) for part in parts]) for parts in zip(*found, strict=True)
         )
@@ -231,7 +232,7 @@ class NumpyBits:
     def _fold(self, words: Words, chances: int, answers: Words, undecided: Words, late: Words) -> None:
         """Let open coins that are laid over each other share words; those served and still open move to ``late``."""
         tiles, _, places = words.shape
-        shape = (tiles, undecided.shape[1] // max(1, places), places)
+        shape = (tiles, undecided.shape[1] // places, places)
         layers, answered, postponed = undecided.reshape(shape), answers.reshape(shape), late.reshape(shape)
         seen = np.zeros((tiles, places), dtype=np.uint64)
         served = np.empty_like(layers)
