@@ -127,14 +127,11 @@ PEERS: dict[str, dict[str, Callable[[str, int, list[int]], Callable[[], Any]]]] 
 
 
 def sized(job_for: Callable[[Any], Callable[[], Any]], values: Any) -> Job:  # noqa: ANN401 (an array or a list)
-    """A job with as many of these people as take it about JOB_SECONDS."""
+    """A job with as many of these people as take it about JOB_SECONDS, by its best time."""
     people = 16
     while people < len(values):
         job = job_for(values[:people])
-        job()
-        began = time.perf_counter()
-        job()
-        taken = time.perf_counter() - began
+        taken = best_of(ROUNDS, {"": (1, job)})[""]
         if taken > JOB_SECONDS / 4:
             people = max(16, min(len(values), int(people * JOB_SECONDS / taken)))
             break

@@ -83,20 +83,23 @@ def test_subset_selection_word_by_word(size, k):
                 chosen.add(j)
         people.append(chosen)
     needs = [k - mine - len(chosen) for mine, chosen in zip(inside, people, strict=True)]
-    while any(needs):
-        before = list(needs)
-        for person, (x, chosen) in enumerate(zip(values.tolist(), people, strict=True)):
-            for _ in range(abs(before[person])):
-                product = stream.word() * size
-                j = product >> 64
-                if product % 2**64 < 2**64 % size or j == x:
+    each = mechanism._round_words
+    active = list(range(len(needs)))
+    while active:
+        columns = list(zip(*[[stream.word() for _ in active] for _ in range(each)], strict=True))
+        for person, column in zip(active, columns, strict=True):
+            x, chosen = values[person], people[person]
+            for piece in (word >> at & 0xFFFF for word in column for at in (0, 16, 32, 48)):
+                j, low = divmod(piece * size, 2**16)
+                if needs[person] == 0 or low < 2**16 % size or j == x:
                     continue
-                if before[person] > 0 and j not in chosen:
+                if needs[person] > 0 and j not in chosen:
                     chosen.add(j)
                     needs[person] -= 1
-                elif before[person] < 0 and j in chosen:
+                elif needs[person] < 0 and j in chosen:
                     chosen.remove(j)
                     needs[person] += 1
+        active = [person for person in active if needs[person]]
     sets = [chosen | ({x} if mine else set()) for x, mine, chosen in zip(values.tolist(), inside, people, strict=True)]
     reports = mechanism.privatize(values, rng=bp.insecure_seed(size))
     found = [set(np.flatnonzero(np.unpackbits(row, bitorder="little")).tolist()) for row in reports]

@@ -5,15 +5,18 @@ side: one word holds the top bits of all 64 numbers, the next word the second bi
 first bit in which U and T differ, so few are open after a few bits, and their next bits can share words:
 
 1. *Start*: 4 words for each 64 coins. One coin in 16 stays open.
-2. *Fold*, twice: the M words of coins are laid over each other, first 8, then 32 at a time (word i over word i + M/8,
-   …). In each of the 64 places the first open coin takes the 6 bits that are drawn there; others stay open.
-3. *Ties*: every coin that no fold served takes 16 bits of its own, in the order of the coins, four to a word from its
-   low end; what is open even then takes a word for the rest of U. Then the same for those that a fold left open.
+2. *Fold*, twice: the M words of coins of a tile are laid over each other, first 8, then 32 at a time (word i over word
+   i + M/8, …). In each of the 64 places the first open coin takes the 6 bits that are drawn there; others stay open.
+3. *Ties*: every coin that is still open (one in 270) takes a word for the rest of U, from its top, in the order of the
+   coins.
+
+A tile has M = 1024 words of coins, and its words fit a first-level cache; the last tile of a slab has as many as are
+needed, padded to a multiple of 32. A tile draws all its first words, then all its second words, and so on; the ties of
+a slab come after its last tile.
 
 Every bit of every U is drawn once and used by one coin, and all 64 bits are compared if it comes to that: the chance of
 a 1 is T/2^64 exactly, and coins are independent. Which words are taken, and how many, depends on the words alone,
-never on a private value. A slab draws all its first words, then all its second words, and so on; M is padded to a
-multiple of 32 words.
+never on a private value.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from __future__ import annotations
 import math
 import sys
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -38,8 +41,10 @@ if TYPE_CHECKING:
 START_LEVELS: Final = 4
 FOLDS: Final = (8, 32)
 FOLD_LEVELS: Final = 6
-LANE_BITS: Final = 16
-_COMPARED: Final = (START_LEVELS, START_LEVELS + FOLD_LEVELS)
+TILE: Final = 1024
+"""Words of coins in a tile."""
+WORDS_OF_32: Final = FOLDS[-1] * START_LEVELS + FOLD_LEVELS * sum(FOLDS[-1] // fold for fold in FOLDS)
+"""How many words start and folds take for 32 words of coins."""
 CERTAIN: Final = 2**64
 """The chances of a coin that always shows 1."""
 MOST_BITS: Final = 2**18
@@ -51,6 +56,8 @@ SLAB_BYTES: Final = 3 * 2**15
 # machine (measured). So they are loaded once so many have been asked for, in one call or in several.
 LOAD_COMPILER_FROM: Final = 2**26
 
+# Up to this size a try takes 16 bits.
+_SHORT_TRIES: Final = 2**12
 _ALL: Final = np.uint64(2**64 - 1)
 _ONE: Final = np.uint64(1)
 
@@ -61,11 +68,11 @@ class BitKernel(Protocol):
     def start(self, words: Words, chances: int) -> tuple[Words, Words]:
         """(answers, open coins) after a row of words for each bit compared; an open coin's answer is 0 so far."""
 
-    def start_and_fold(self, words: Words, chances: int) -> tuple[Words, tuple[Words, Words], tuple[int, int]]:
-        """(answers, open coins, their numbers) after start and folds: those that no fold served, then the others."""
+    def start_and_fold(self, words: Words, chances: int) -> tuple[Words, NDArray[np.int64]]:
+        """(answers, ties) after start and folds; coin i is listed as 2i, or 2i + 1 if a fold has served it."""
 
-    def lanes(self, words: Words, limit: int, answers: Words, undecided: Words) -> NDArray[np.int64]:
-        """Decide the open coins by 16 bits each, in place; returns the places of those that are still open."""
+    def settle(self, words: Words, chances: int, ties: NDArray[np.int64], answers: Words) -> None:
+        """Decide each tie by a word of its own, in place."""
 
     def put(self, rows: Bytes, indices: NDArray[np.int64], shown: NDArray[np.bool_]) -> None:
         """Set the bit with this index in each row."""
@@ -73,11 +80,22 @@ class BitKernel(Protocol):
     def column_counts(self, rows: Words) -> NDArray[np.int64]:
         """How many rows have a 1 in each place."""
 
-    def shortfall(self, rows: Bytes, indices: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-        """``wanted`` less the number of ones beside the bit ``indices``; that bit is then set where one is missing."""
+    def first_round(
+        self, rows: Bytes, indices: NDArray[np.int64], wanted: NDArray[np.int64], words: Words, size: int
+    ) -> NDArray[np.int64]:
+        """What is left of ``wanted`` less the ones beside the bit ``indices``, after a `move` of all people.
 
-    def move(self, rows: Bytes, needs: NDArray[np.int64], words: Words, size: int) -> tuple[int, int]:
-        """Add or remove ones at random until ``needs`` are met or words run out: (words used, still needed)."""
+        Where ones are missing that bit is set first, else cleared; so it is neither added nor removed.
+        """
+
+    def move(
+        self, rows: Bytes, needs: NDArray[np.int64], who: NDArray[np.int64], words: Words, size: int
+    ) -> NDArray[np.int64]:
+        """Add or remove ones at random until ``needs`` are met or tries run out: those of ``who`` that need more.
+
+        Each of ``who`` has a column of ``words`` and tries one value after the other, `try_bits` for each, from the low
+        end of the words.
+        """
 
 
 def row_bytes(size: int) -> int:
@@ -95,6 +113,11 @@ def words_for(size: int) -> int:
     return 16 + row_bytes(size) * (START_LEVELS + 2) // 8
 
 
+def try_bits(size: int) -> int:
+    """How many bits are drawn for one of so many values; fewer than one try in 16 is refused."""
+    return 16 if size <= _SHORT_TRIES else 32
+
+
 def last_mask(size: int) -> np.uint8:
     """The bits of the last byte of a row that stand for values."""
     return np.uint8(0xFF >> (-size % 8))
@@ -103,11 +126,9 @@ def last_mask(size: int) -> np.uint8:
 def coins(kernel: BitKernel, people: int, size: int, chances: int, stream: Stream) -> Bytes:
     """Rows of ``size`` coins of chance ``chances``/2^64, packed; the spare bits of the last byte are 0."""
     width = row_bytes(size)
-    words = take(stream, coin_words(people * width))
-    answers, undecided, ties = kernel.start_and_fold(words, chances)
-    for still_open, compared, count in zip(undecided, _COMPARED, ties, strict=True):
-        if count:
-            _decide(kernel, chances, compared, count, answers, still_open, stream)
+    answers, ties = kernel.start_and_fold(take(stream, coin_words(people * width)), chances)
+    if len(ties):
+        kernel.settle(take(stream, len(ties)), chances, ties, answers)
     rows = answers.astype("<u8", copy=False).view(np.uint8)[: people * width].reshape(people, width)
     if size % 8:
         rows[:, -1] &= last_mask(size)
@@ -116,32 +137,7 @@ def coins(kernel: BitKernel, people: int, size: int, chances: int, stream: Strea
 
 def coin_words(count: int) -> int:
     """How many words start and folds take for so many bytes of coins, padded to 32 words of them."""
-    blocks = -(-count // (8 * FOLDS[-1]))
-    return blocks * (FOLDS[-1] * START_LEVELS + FOLD_LEVELS * sum(FOLDS[-1] // fold for fold in FOLDS))
-
-
-def _decide(
-    kernel: BitKernel, chances: int, compared: int, ties: int, answers: Words, undecided: Words, stream: Stream
-) -> None:
-    """Decide the open coins, of which so many bits are compared already."""
-    rest_bits = 64 - compared - LANE_BITS
-    words = take(stream, -(-ties * LANE_BITS // 64))
-    places = kernel.lanes(words, chances >> rest_bits & (2**LANE_BITS - 1), answers, undecided)
-    if len(places):
-        words = take(stream, len(places))
-        won = (words >> np.uint64(64 - rest_bits)) < np.uint64(chances & ((1 << rest_bits) - 1))
-        np.bitwise_or.at(answers, places >> 6, won.astype(np.uint64) << (places & 63).astype(np.uint64))
-
-
-def parts(words: Words) -> list[Words]:
-    """The words of the start and of each fold, a row for each bit compared."""
-    blocks = len(words) // coin_words(1)
-    cut: list[Words] = []
-    at = 0
-    for levels, width in [(START_LEVELS, 32 * blocks), *((FOLD_LEVELS, 32 * blocks // fold) for fold in FOLDS)]:
-        cut.append(words[at : at + levels * width].reshape(levels, width))
-        at += levels * width
-    return cut
+    return -(-count // (8 * FOLDS[-1])) * WORDS_OF_32
 
 
 @lru_cache(maxsize=64)
@@ -201,40 +197,60 @@ class NumpyBits:
         undecided = np.full(words.shape[1], _ALL)
         return _compare(words, limits_of(chances, 0, len(words)), undecided), undecided
 
-    def start_and_fold(self, words: Words, chances: int) -> tuple[Words, tuple[Words, Words], tuple[int, int]]:
+    def start_and_fold(self, words: Words, chances: int) -> tuple[Words, NDArray[np.int64]]:
         """See `BitKernel`."""
-        first, *folds = parts(words)
-        answers, undecided = self.start(first, chances)
+        whole = TILE // FOLDS[-1] * WORDS_OF_32
+        tiled = len(words) // whole * whole
+        kinds = (words[:tiled].reshape(-1, whole), words[None, tiled:])
+        found = [self._tiles(some, chances) for some in kinds if some.size]
+        answers, undecided, late = (
+            np.concatenate([part.reshape(-1) for part in parts]) for parts in zip(*found, strict=True)
+        )
+        still = undecided | late
+        held = np.flatnonzero(still)
+        at = np.flatnonzero(np.unpackbits(still[held].astype("<u8").view(np.uint8), bitorder="little"))
+        i, bit = held[at >> 6], at & 63
+        served = (late[i] >> bit.astype(np.uint64)).astype(np.int64) & 1
+        ties: NDArray[np.int64] = (((i << 6) + bit) << 1) + served
+        return answers, ties
+
+    def _tiles(self, words: Words, chances: int) -> tuple[Words, Words, Words]:
+        """(answers, open coins that no fold served, other open coins) of tiles of one size, a row for each."""
+        tiles, size = len(words), words.shape[1] // WORDS_OF_32 * FOLDS[-1]
+        at = START_LEVELS * size
+        undecided = np.full((tiles, size), _ALL)
+        limits = limits_of(chances, 0, START_LEVELS)
+        answers = _compare(words[:, :at].reshape(tiles, START_LEVELS, size), limits, undecided)
         late = np.zeros_like(answers)
-        for fold in folds:
-            self._fold(fold, chances, answers, undecided, late)
-        return answers, (undecided, late), (int(_ones(undecided).sum()), int(_ones(late).sum()))
+        for fold in FOLDS:
+            places = size // fold
+            some = words[:, at : at + FOLD_LEVELS * places].reshape(tiles, FOLD_LEVELS, places)
+            self._fold(some, chances, answers, undecided, late)
+            at += FOLD_LEVELS * places
+        return answers, undecided, late
 
     def _fold(self, words: Words, chances: int, answers: Words, undecided: Words, late: Words) -> None:
         """Let open coins that are laid over each other share words; those served and still open move to ``late``."""
-        shape = (-1, words.shape[1])
+        tiles, _, places = words.shape
+        shape = (tiles, undecided.shape[1] // places, places)
         layers, answered, postponed = undecided.reshape(shape), answers.reshape(shape), late.reshape(shape)
-        seen = np.zeros(words.shape[1], dtype=np.uint64)
+        seen = np.zeros((tiles, places), dtype=np.uint64)
         served = np.empty_like(layers)
-        for layer, mine in zip(layers, served, strict=True):
-            np.bitwise_and(layer, ~seen, out=mine)
-            seen |= layer
+        for layer in range(shape[1]):
+            np.bitwise_and(layers[:, layer], ~seen, out=served[:, layer])
+            seen |= layers[:, layer]
         shared = _compare(words, limits_of(chances, START_LEVELS, FOLD_LEVELS), seen)
-        answered |= served & shared
-        postponed |= served & seen
+        answered |= served & shared[:, None]
+        postponed |= served & seen[:, None]
         layers &= ~served
 
-    def lanes(self, words: Words, limit: int, answers: Words, undecided: Words) -> NDArray[np.int64]:
+    def settle(self, words: Words, chances: int, ties: NDArray[np.int64], answers: Words) -> None:
         """See `BitKernel`."""
-        held = np.flatnonzero(undecided)
-        at = np.flatnonzero(np.unpackbits(undecided[held].astype("<u8").view(np.uint8), bitorder="little"))
-        places: NDArray[np.int64] = (held[at >> 6] << 6) + (at & 63)
-        lanes = (words[:, None] >> np.arange(0, 64, LANE_BITS, dtype=np.uint64)) & np.uint64(2**LANE_BITS - 1)
-        drawn = lanes.reshape(-1)[: len(places)]
-        won = (drawn < np.uint64(limit)).astype(np.uint64)
-        np.bitwise_or.at(answers, places >> 6, won << (places & 63).astype(np.uint64))
-        still: NDArray[np.int64] = places[drawn == np.uint64(limit)]
-        return still
+        compared = START_LEVELS + FOLD_LEVELS * (ties & 1).astype(np.uint64)
+        rest = (np.uint64(chances) << compared) >> compared
+        won = ((words >> compared) < rest).astype(np.uint64)
+        coin = ties >> 1
+        np.bitwise_or.at(answers, coin >> 6, won << (coin & 63).astype(np.uint64))
 
     def put(self, rows: Bytes, indices: NDArray[np.int64], shown: NDArray[np.bool_]) -> None:
         """See `BitKernel`."""
@@ -251,41 +267,43 @@ class NumpyBits:
             counts += bits.sum(axis=0, dtype=np.uint8)
         return counts
 
-    def shortfall(self, rows: Bytes, indices: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    def first_round(
+        self, rows: Bytes, indices: NDArray[np.int64], wanted: NDArray[np.int64], words: Words, size: int
+    ) -> NDArray[np.int64]:
         """See `BitKernel`."""
         people, at, bit = np.arange(len(rows)), indices >> 3, _bit(indices)
         rows[people, at] &= ~bit
         needs: NDArray[np.int64] = wanted - np.unpackbits(rows, axis=1).sum(axis=1, dtype=np.int64)
         rows[people, at] |= np.where(needs > 0, bit, np.uint8(0))
+        self.move(rows, needs, people, words, size)
         return needs
 
-    def move(self, rows: Bytes, needs: NDArray[np.int64], words: Words, size: int) -> tuple[int, int]:
+    def move(
+        self, rows: Bytes, needs: NDArray[np.int64], who: NDArray[np.int64], words: Words, size: int
+    ) -> NDArray[np.int64]:
         """See `BitKernel`."""
-        used = 0
-        factor, refuse_below = np.uint64(size), np.uint64(2**64 % size)
-        while True:
-            tries = np.abs(needs)
-            round_words = int(tries.sum())
-            if round_words == 0 or used + round_words > len(words):
-                return used, round_words
-            drawn = words[used : used + round_words]
-            used += round_words
-            person = np.repeat(np.arange(len(rows)), tries)
-            kept = drawn * factor >= refuse_below
-            # Tries of one round on one place count once, so the order within a round does not matter.
-            places = np.unique(person[kept] * size + _high(drawn[kept], factor).astype(np.int64))
-            person, lane = places // size, places % size
+        bits = try_bits(size)
+        at = np.flatnonzero(needs[who])
+        for start in range(0, len(words) * 64, bits):
+            if len(at) == 0:
+                break
+            person = who[at]
+            product = ((words[start >> 6, at] >> np.uint64(start & 63)) & np.uint64(2**bits - 1)) * np.uint64(size)
+            lane = (product >> np.uint64(bits)).astype(np.int64)
             bit = _bit(lane)
             useful = ((rows[person, lane >> 3] & bit) != 0) == (needs[person] < 0)
+            useful &= (product & np.uint64(2**bits - 1)) >= np.uint64(2**bits % size)
             person, lane, bit = person[useful], lane[useful], bit[useful]
-            np.bitwise_xor.at(rows, (person, lane >> 3), bit)
-            needs -= np.sign(needs) * np.bincount(person, minlength=len(rows))
+            rows[person, lane >> 3] ^= bit
+            needs[person] -= np.sign(needs[person])
+            at = at[needs[who[at]] != 0]
+        return who[at]
 
 
 def _compare(words: Words, limits: list[int], undecided: Words) -> Words:
     """Answers of the open coins after these bits; ``undecided`` keeps those that are still open."""
-    answers = np.zeros(len(undecided), dtype=np.uint64)
-    for drawn, limit in zip(words, limits, strict=True):
+    answers = np.zeros_like(undecided)
+    for drawn, limit in zip(np.moveaxis(words, -2, 0), limits, strict=True):
         if limit:
             # T's bit is 1: a 0 of U is below, a 1 leaves it open.
             answers |= undecided & ~drawn
@@ -299,24 +317,3 @@ def _bit(indices: NDArray[np.int64]) -> Bytes:
     """The bit of its byte that each index has."""
     bits: Bytes = np.left_shift(1, indices & 7).astype(np.uint8)
     return bits
-
-
-_PAIRS: Final = np.uint64(0x5555555555555555)
-_FOURS: Final = np.uint64(0x3333333333333333)
-_EIGHTS: Final = np.uint64(0x0F0F0F0F0F0F0F0F)
-_BYTES: Final = np.uint64(0x0101010101010101)
-
-
-def _ones(words: Words) -> Any:  # noqa: ANN401 (an array)
-    """How many bits of each word are 1."""
-    pairs = words - ((words >> _ONE) & _PAIRS)
-    fours = (pairs & _FOURS) + ((pairs >> np.uint64(2)) & _FOURS)
-    eights = (fours + (fours >> np.uint64(4))) & _EIGHTS
-    return (eights * _BYTES) >> np.uint64(56)
-
-
-def _high(words: Words, factor: np.uint64) -> Words:
-    """⌊word·factor/2^64⌋ for a factor below 2^32."""
-    half, low = np.uint64(32), np.uint64(2**32 - 1)
-    high: Words = ((words >> half) * factor + (((words & low) * factor) >> half)) >> half
-    return high

@@ -74,6 +74,25 @@ def take(stream: Stream, count: int) -> Words:
     return words
 
 
+def tickets_under(limit: int, total: int, count: int, stream: Stream) -> NDArray[np.bool_]:
+    """Whether each of the next ``count`` tickets, as `tickets` draws them, is below ``limit`` < ``total``."""
+    # ⌊w·W/2^64⌋ < a just where w < ⌈a·2^64/W⌉.
+    words_below = np.uint64(-(-limit * 2**64 // total))
+    factor, redraw_below = np.uint64(total), np.uint64(2**64 % total)
+    under = np.empty(count, dtype=np.bool_)
+    done = 0
+    while done < count:
+        words = stream.window()[: count - done]
+        kept = words * factor >= redraw_below
+        some = words < words_below
+        if not kept.all():
+            some = some[kept]
+        under[done : done + len(some)] = some
+        stream.advance(len(words))
+        done += len(some)
+    return under
+
+
 def tickets(total: int, count: int, stream: Stream) -> Words:
     """``count`` whole numbers below ``total`` ≤ 2^52, each exactly uniform, from the words in order."""
     drawn = np.empty(count, dtype=np.uint64)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.categories.base import too_few_tickets
-from bipartite.categories.bits import kernel_for, last_mask, row_bytes
-from bipartite.categories.drawing import take, tickets
+from bipartite.categories.bits import kernel_for, last_mask, row_bytes, try_bits
+from bipartite.categories.drawing import take, tickets_under
 from bipartite.categories.unary import PackedReports, check_unary
 from bipartite.errors import InputError, shown
 from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
-from bipartite.lottery.words import BLOCK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +26,8 @@ FIRST_LEVELS: Final = 6
 
 # Without the compiler a byte of a set takes about so many times as long as a byte of coins (measured).
 _DEARER: Final = 8
+# Words that a person takes in a round, at most.
+_MOST_WORDS: Final = 256
 
 
 class SubsetSelection(PackedReports):
@@ -55,7 +56,10 @@ class SubsetSelection(PackedReports):
     one chance, give a set that is uniform among those of its size; then values are added, or removed, one by one,
     each uniform among those that are not yet in, or still in, until the size is right. Any chance of the coins gives
     the same law; the one taken saves words. A slab takes its words so: one ticket a person, 6 words for each 64
-    coins, then rounds in which each person takes a word for each value that is still to be added or removed.
+    coins, then rounds. In the first round each person takes the same number of words, in the next ones each whose set
+    is not yet right: all their first words, then all their second words, and so on. From these, low end first, 16 bits
+    (32 where N > 4096) serve one try after the other until the size is right. A try names a value uniformly (Lemire
+    2019), and fails where that value is in already, or out, or the bits are refused.
 
     Another value is in the set with q = ((k − 1)p + k(1 − p))/(N − 1). Estimates are unbiased, with variance
     [q(1 − q) + f(p(1 − p) − q(1 − q))]/(n(p − q)²) for a share f among n people.
@@ -104,8 +108,8 @@ class SubsetSelection(PackedReports):
 
     @property
     def _words_each(self) -> int:
-        size, k = len(self.domain), self.k
-        return 17 + row_bytes(size) * (FIRST_LEVELS + 1) // 8 + 4 * math.isqrt(k * (size - k) // size + 1)
+        size = len(self.domain)
+        return 17 + row_bytes(size) * (FIRST_LEVELS + 1) // 8 + self._round_words
 
     @property
     def _first_chances(self) -> int:
@@ -114,27 +118,30 @@ class SubsetSelection(PackedReports):
         spread = math.isqrt(k * (size - k) // size)
         return max(0, k - spread * 7 // 10) * 2**FIRST_LEVELS // size
 
+    @property
+    def _round_words(self) -> int:
+        """How many words a person takes at once to bring the set to its size: most need no second round."""
+        size, k = len(self.domain), self.k
+        missing = k - size * self._first_chances // 2**FIRST_LEVELS
+        tries = (missing + math.isqrt(k * (size - k) // size) + 3) * size // (size - k) + 1
+        return min(_MOST_WORDS, -(-tries * try_bits(size) // 64))
+
     def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
         size, k = len(self.domain), self.k
         people, width = len(indices), row_bytes(size)
         kernel = kernel_for(_DEARER * people * width)
-        inside = tickets(self._tickets.total(k, size), people, stream) < np.uint64(k * self._tickets.near)
+        inside = tickets_under(k * self._tickets.near, self._tickets.total(k, size), people, stream)
         words = take(stream, FIRST_LEVELS * -(-people * width // 8)).reshape(FIRST_LEVELS, -1)
         first = kernel.start(words, self._first_chances << (64 - FIRST_LEVELS))[0]
         rows = first.astype("<u8", copy=False).view(np.uint8)[: people * width].reshape(people, width)
-        rows[:, -1] &= last_mask(size)
+        if size % 8:
+            rows[:, -1] &= last_mask(size)
         # While values are added, the person's own counts as in; while they are removed, as out.
-        needs = kernel.shortfall(rows, indices, k - inside.astype(np.int64))
-        tries = int(np.abs(needs).sum())
-        while tries:
-            window = stream.window(min(tries, BLOCK))
-            if len(window) < tries:
-                # Only where hardly any words were expected, or words are given.
-                taken = take(stream, tries)
-                _, tries = kernel.move(rows, needs, taken, size)
-            else:
-                used, tries = kernel.move(rows, needs, window, size)
-                stream.advance(used)
+        wanted, each = k - inside.astype(np.int64), self._round_words
+        needs = kernel.first_round(rows, indices, wanted, take(stream, people * each).reshape(each, people), size)
+        who = np.flatnonzero(needs)
+        while len(who):
+            who = kernel.move(rows, needs, who, take(stream, len(who) * each).reshape(each, -1), size)
         kernel.put(rows, indices, inside)
         return rows
 
