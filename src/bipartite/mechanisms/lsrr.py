@@ -44,15 +44,19 @@ class LSRR(Tabled):
         The shared bits β_1 > … > β_m = 0 at which groups begin; by default those that put the most bits into the nearer
         groups, for the number of groups that the authors advise.
 
-    Guarantee --------- Calibrated: ε-LDP for each report, exactly (:func:`bipartite.verify`). Published: **not ε-LDP**;
-    it is ε'-LDP for the larger ε' in its certificate.
+    Guarantee
+    ---------
+    Calibrated: ε-LDP for each report, exactly (:func:`bipartite.verify`). Published: **not ε-LDP**; it is ε'-LDP for
+    the larger ε' in its certificate.
 
     Notes
     -----
     Bias and variance given x follow from row x of ``matrix()``. Neighbouring places on two sides of a tile's edge may
     share no bit at all, and are then the least likely reports of each other.
 
-    Reference --------- Wang, Hong, Xiong, Qin, Hong: *L-SRR: Local Differential Privacy for Location-Based Services
+    Reference
+    ---------
+    Wang, Hong, Xiong, Qin, Hong: *L-SRR: Local Differential Privacy for Location-Based Services
     with Staircase Randomized Response* (CCS 2022).
 
     Examples
