@@ -21,7 +21,7 @@ class AnchorChoice:
     loss : float
         What this release costs (expected, or in the worst case: the function that made the choice says which).
     lower : float
-        A proved lower bound of that cost over all ε-LDP releases with reports in the domain, up to the rounding of floats.
+        A proved lower bound of that cost over all ε-LDP releases with reports in the domain, up to rounding of floats.
     """
 
     anchors: NDArray[np.int64]

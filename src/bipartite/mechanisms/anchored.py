@@ -60,9 +60,9 @@ class Anchored(Mechanism):
     Notes
     -----
     It is best among releases that report values of the domain (for the distance on a line: among all), and *for its
-    prior*, not at every value: some values pay more than under GRR (:func:`bipartite.local_loss`). It reports only K values, so no distribution can be estimated from it. Bias and
-    variance given x are those of GRR on the anchors around x's nearest one. Use BRR where no value may do worse than
-    under GRR, and padded BRR for statistics.
+    prior*, not at every value: some values pay more than under GRR (:func:`bipartite.local_loss`). It reports only K
+    values, so no distribution can be estimated from it. Bias and variance given x are those of GRR on the anchors
+    around x's nearest one. Use BRR where no value may do worse than under GRR, and padded BRR for statistics.
 
     Reference
     ---------
