@@ -90,7 +90,7 @@ def table(domain: Domain, mechanisms: dict[str, Build], unit: str) -> list[str]:
             spent = [float(verify(each).epsilon_upper) for each in built]
             lines.append(f"{'  ε that it really spends':<26}" + "".join(f"{each:9.2f}" for each in spent))
     limits = [Anchored(domain, epsilon).lower_bound or 0.0 for epsilon in EPSILONS]
-    lines.append(f"{'no ε-LDP release below':<26}" + "".join(f"{limit:9.1f}" for limit in limits))
+    lines.append(f"{'limit for reported values':<26}" + "".join(f"{limit:9.1f}" for limit in limits))
     return lines
 
 

@@ -45,7 +45,7 @@ ANYWHERE = {
 ON_LINES = {"geometric": Geometric, "square wave": SquareWave}
 ON_PLACES = {
     "lsrr": LSRR,
-    "lsrr as published": lambda domain, epsilon: LSRR(domain, epsilon, variant="published"),
+    "lsrr as published": lambda domain, epsilon: LSRR(domain, epsilon, variant="published", thresholds=(6, 0)),
 }
 
 

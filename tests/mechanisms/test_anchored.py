@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import os
 import pickle
 from pathlib import Path
@@ -281,3 +282,26 @@ def test_ninety_places_against_the_programme():
         best = expected_loss(Optimal(places, epsilon))
         assert expected_loss(Anchored(places, epsilon)) == pytest.approx(best, rel=1e-4)
         assert 1.1 < expected_loss(BRR(places, epsilon)) / best < 1.45
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 13])
+@pytest.mark.parametrize("epsilon", [0.5, 3])
+def test_the_worst_case_where_all_items_fare_alike(size, epsilon):
+    """All losses are 0 or 1: under GRR nobody fares worse than another, so no prior is harder than the next."""
+    flat = Items([f"item {x}" for x in range(size)], loss=1 - np.eye(size))
+    mech = Anchored(flat, epsilon, prior="minimax")
+    # Of K < N anchors the worst item has none of its own and loses 1 always: all of them, which is GRR, is best.
+    best = (size - 1) / (math.exp(epsilon) + size - 1)
+    assert mech.achieved_loss == pytest.approx(best)
+    assert mech.lower_bound == pytest.approx(best, rel=1e-3)
+
+
+def test_a_loss_that_falls_far_from_the_first_item_is_refused():
+    """Else the nearest anchor is not the best one, and the certified gap would be of another release."""
+    places = Points([[0.0, 0], [1, 0], [-1, 0], [50, 0], [-50, 0], [49, 0]])
+
+    def wraps_around(own):
+        return np.where(own <= 50.5, own, np.maximum(0, 101 - own))
+
+    with pytest.raises(InputError, match="never falls as the domain's loss grows"):
+        Anchored(places, 3, loss=wraps_around)

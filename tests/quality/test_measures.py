@@ -18,6 +18,7 @@ from bipartite import (
     Geometric,
     Integers,
     Interval,
+    Items,
     SquareWave,
     expected_loss,
     local_bound,
@@ -272,3 +273,16 @@ def test_items_of_a_spec_have_no_quality():
         with pytest.raises(DomainError, match="which carries only an order; build them with loss="):
             measure(mechanism)
     assert expected_loss(mechanism, loss="zero-one") == pytest.approx(1 - float(mpmath.e / (mpmath.e + 3)))
+
+
+def test_losses_near_the_largest_double_have_an_expectation():
+    far = Items(["here", "there"], loss=[[0, 1e300], [1e300, 0]])
+    mech = GRR(far, 1)
+    assert expected_loss(mech) == pytest.approx(1e300 * mech.matrix()[0, 1])
+
+
+def test_a_similarity_is_no_distance():
+    """Its losses are below 0, so that every share within a distance would be 1."""
+    songs = Items(["one", "two"], similarity=[[1, 0.2], [0.2, 1]])
+    with pytest.raises(InputError, match="similarity, which is no distance"):
+        share_within(GRR(songs, 1), 0.5)

@@ -127,6 +127,18 @@ def test_false_alarms_are_as_rare_as_stated():
         assert alarms <= 19
 
 
+@pytest.mark.parametrize(("size", "epsilon", "trials"), [(4, 10, 1000), (10, 10, 1000), (5, 6, 200)])
+def test_rare_reports_of_large_weight_raise_no_false_alarm(size, epsilon, trials):
+    # A shift by one weighs a report with chance e^−10 by e^10: two of them are far out for a normal law, and likely.
+    law = bp.GRR(bp.Integers(1, size), epsilon).matrix()
+    random = generator(8)
+    alarms = 0
+    for _ in range(1000):
+        counts = np.array([random.multinomial(trials, row / row.sum()) for row in law])
+        alarms += not _compare(law, counts, None, range(size), range(size), trials, 0.99).holds
+    assert alarms <= 10
+
+
 def test_labels_floats_and_chosen_inputs():
     items = bp.Items(["a", "b", "c"], loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     mechanism = bp.BRR(items, 1, m=1)

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         ]
     )
     gap = described["gap"]
-    proved = [] if gap is None else [("  above the best possible by at most", f"{gap:.2%}")]
+    proved = [] if gap is None else [("  above the best report of a value by at most", f"{gap:.2%}")]
     print_table(
         ("", repr(mechanism)),
         [

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AnchorChoice:
-    """Anchors and their certificate: no ε-LDP release of any form costs less than ``lower``.
+    """Anchors and their certificate: no ε-LDP release that reports items of the domain costs less than ``lower``.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class AnchorChoice:
     loss : float
         What this release costs (expected, or in the worst case: the function that made the choice says which).
     lower : float
-        A proved lower bound of that cost over all ε-LDP releases, up to the rounding of floats.
+        A proved lower bound of that cost over all ε-LDP releases with reports in the domain, up to rounding of floats.
     """
 
     anchors: NDArray[np.int64]

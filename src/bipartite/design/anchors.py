@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
+from bipartite.design.anchor_losses import AnchorLosses, blocks
 from bipartite.design.anchors_line import best_anchors_on_line
 from bipartite.design.anchors_minimax import minimax_anchors_of_set
 from bipartite.design.anchors_sets import best_anchors_of_set
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from bipartite.lottery.epsilon import Epsilon
 
 _DIGITS: Final = 40
+_ROUNDING: Final = 1e-9
+_FALLS: Final = (
+    "Expected a loss function that never falls as the domain's loss grows; build bp.Items with loss= instead."
+)
 
 
 def choose_anchors(
@@ -55,8 +60,12 @@ def choose_anchors(
     if own is not None:
         _check_never_falls(own, np.sort(of_set.losses(0)))
     if minimax:
-        return minimax_anchors_of_set(of_set, e, own)
-    return best_anchors_of_set(of_set, e, weights, own, progress)
+        choice = minimax_anchors_of_set(of_set, e, own)
+    else:
+        choice = best_anchors_of_set(of_set, e, weights, own, progress)
+    if own is not None:
+        _check_nearest_is_best(of_set, own, choice.anchors)
+    return choice
 
 
 def check_prior_or_minimax(prior: object, size: int) -> NDArray[np.float64] | Literal["minimax"] | None:
@@ -85,6 +94,17 @@ def _on_a_line(
 def _check_never_falls(function: Any, own: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ANN401
     losses = applied(function, own)
     if (np.diff(losses) < 0).any():
-        msg = "Expected a loss function that never falls as the domain's loss grows; build bp.Items with loss= instead."
-        raise InputError(msg)
+        raise InputError(_FALLS)
     return losses
+
+
+def _check_nearest_is_best(domain: SetDomain, function: Any, anchors: NDArray[np.int64]) -> None:  # noqa: ANN401
+    """Refuse a function under which the nearest anchor, which is reported, is not the one of least loss.
+
+    The row that was looked at first may not reach the distances at which a function falls.
+    """
+    own = AnchorLosses(domain, None)
+    for part in blocks(len(domain), len(anchors)):
+        losses = applied(function, np.sort(own.table(np.arange(len(domain))[part], anchors), axis=1))
+        if (np.diff(losses, axis=1) < -_ROUNDING * np.abs(losses[:, 1:])).any():
+            raise InputError(_FALLS)

@@ -85,8 +85,10 @@ def _hard_priors(losses: AnchorLosses, cost: float, sites: Wholes) -> tuple[list
         anchors = tuple(state.anchors)
         met[anchors] = None
         means = _Worst(losses, cost, anchors).means
-        step = _STEP / np.sqrt(round_)
-        logarithms += step * means / max(float(np.ptp(means)), np.finfo(float).tiny)
+        # Where all items fare alike no prior is harder for these anchors, and the spread is rounding or nothing.
+        spread = float(np.ptp(means))
+        if spread > _GAIN * float(np.abs(means).max()):
+            logarithms += _STEP / np.sqrt(round_) * (means - means.max()) / spread
         # Later priors count more: the first ones are far from hard.
         total += round_ * prior / prior.sum()
         weight += round_

@@ -114,10 +114,12 @@ def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> N
     if not np.isfinite(probabilities).all():
         msg = "Expected probabilities as finite numbers; scale the losses that they come from."
         raise DesignError(msg)
-    # One ticket an output is kept back for those whose probability is too small for one, so that no row has too many.
+    # One ticket an output is kept back, so that no row has too many when floors are rounded up: rounded down, e^ε times
+    # the floor of two reports would leave a row up to e^ε tickets short, and ε far below the one asked for.
     tickets = np.floor(probabilities * float(MAX_TOTAL - outputs)).astype(np.int64)
     offered = (probabilities > 0).any(axis=0)
-    floors = np.where(offered, np.maximum(tickets.min(axis=0), 1), 0)
+    least = tickets.min(axis=0)
+    floors = np.where(offered, np.maximum(least, 1) if epsilon is None else least + 1, 0)
     ceilings = np.full(outputs, MAX_TOTAL) if epsilon is None else _ceilings(floors, epsilon)
     tickets = np.clip(tickets, floors, ceilings)
     left = MAX_TOTAL - tickets.sum(axis=1)

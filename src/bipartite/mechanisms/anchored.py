@@ -57,10 +57,12 @@ class Anchored(Mechanism):
     ε-LDP for each report, exactly (:func:`bipartite.verify`): all values that share an anchor have the same row, and
     two rows differ as GRR's do.
 
-    Notes ----- It is best *for its prior*, not at every value: some values pay more than under GRR
-    (:func:`bipartite.local_loss`). It reports only K values, so no distribution can be estimated from it. Bias and
-    variance given x are those of GRR on the anchors around x's nearest one. Use BRR where no value may do worse than
-    under GRR, and padded BRR for statistics.
+    Notes
+    -----
+    It is best among releases that report values of the domain (for the distance on a line: among all), and *for its
+    prior*, not at every value: some values pay more than under GRR (:func:`bipartite.local_loss`). It reports only K
+    values, so no distribution can be estimated from it. Bias and variance given x are those of GRR on the anchors
+    around x's nearest one. Use BRR where no value may do worse than under GRR, and padded BRR for statistics.
 
     Reference
     ---------
@@ -144,7 +146,9 @@ class Anchored(Mechanism):
 
     @property
     def gap(self) -> float | None:
-        """How far above the best possible release this one is at most, as a share of it: 0.004 is 0.4 %, 0 is optimal.
+        """How far above the best release this one is at most, as a share of it: 0.004 is 0.4 %, 0 is optimal.
+
+        The best is meant among all ε-LDP releases whose reports are values of the domain.
 
         ``(achieved_loss − lower_bound)/abs(lower_bound)``, for the prior and loss that it was designed for. None where
         anchors were given or came from a spec.

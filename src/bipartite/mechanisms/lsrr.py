@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
+import numpy as np
+
 from bipartite.design import lsrr
 from bipartite.domains import Points
 from bipartite.domains.tiles import tile_codes
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 Variant = Literal["calibrated", "published"]
 # Digits of the ε really spent that people are shown; rounded up.
 _SHOWN: Final = Decimal("0.0001")
+_ROUNDING: Final = 1e-9
 
 
 class LSRR(Tabled):
@@ -38,29 +41,34 @@ class LSRR(Tabled):
         The privacy budget of one report.
     variant
         ``"calibrated"``: groups of the same sizes for every x, so that ε is kept.
-        ``"published"``: groups as they fall; α_min then depends on x, and **ε is not kept**: the certificate fails and
-        ``guarantee`` names the ε that is really spent. For comparison only; never report with it.
+        ``"published"``: groups as they fall; where α_min then depends on x, **ε is not kept**: the certificate fails
+        and ``guarantee`` names the ε that is really spent. For comparison only; never report with it.
     thresholds
         The shared bits β_1 > … > β_m = 0 at which groups begin; by default those that put the most bits into the nearer
         groups, for the number of groups that the authors advise.
 
-    Guarantee --------- Calibrated: ε-LDP for each report, exactly (:func:`bipartite.verify`). Published: **not ε-LDP**;
-    it is ε'-LDP for the larger ε' in its certificate.
+    Guarantee
+    ---------
+    Calibrated: ε-LDP for each report, exactly (:func:`bipartite.verify`). Published: **not ε-LDP** but
+    where all places have groups of the same sizes; it is ε'-LDP for the larger ε' in its certificate.
 
     Notes
     -----
     Bias and variance given x follow from row x of ``matrix()``. Neighbouring places on two sides of a tile's edge may
     share no bit at all, and are then the least likely reports of each other.
 
-    Reference --------- Wang, Hong, Xiong, Qin, Hong: *L-SRR: Local Differential Privacy for Location-Based Services
+    Reference
+    ---------
+    Wang, Hong, Xiong, Qin, Hong: *L-SRR: Local Differential Privacy for Location-Based Services
     with Staircase Randomized Response* (CCS 2022).
 
     Examples
     --------
     >>> from bipartite import Points, verify
     >>> cities = Points([[52.5, 13.4], [48.9, 2.35], [51.5, -0.13], [40.4, -3.7], [41.9, 12.5]], metric="haversine")
-    >>> [verify(LSRR(cities, 1, variant=v)).holds for v in ("calibrated", "published")]
-    [True, False]
+    >>> published = LSRR(cities, 1, variant="published", thresholds=(6, 0))
+    >>> verify(LSRR(cities, 1)).holds, verify(published).holds, round(float(verify(published).epsilon_upper), 2)
+    (True, False, 1.41)
     """
 
     __slots__ = ()
@@ -89,7 +97,10 @@ class LSRR(Tabled):
         if bounds is None:
             bounds = lsrr.best_thresholds(codes, lsrr.number_of_groups(budget, len(domain)))
         if variant == "published":
-            tickets = issue_rows(lsrr.published_rows(codes, budget, bounds), None)
+            rows = lsrr.published_rows(codes, budget, bounds)
+            spent = float(np.log(rows.max(axis=0) / rows.min(axis=0)).max())
+            # Where α_min happens to be the same for all places ε is kept, and rounding to tickets must not break it.
+            tickets = issue_rows(rows, budget if spent <= float(budget) * (1 + _ROUNDING) else None)
         else:
             tickets = issue_rows(lsrr.calibrated_rows(codes, budget, lsrr.mean_sizes(codes, bounds)), budget)
         self._assemble(domain, budget, tickets, variant)

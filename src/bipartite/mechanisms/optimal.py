@@ -1,4 +1,4 @@
-"""The best ε-LDP release there is, by linear programming; for domains small enough to solve."""
+"""The best ε-LDP release that reports values of the domain, by linear programming; for small domains."""
 
 from __future__ import annotations
 

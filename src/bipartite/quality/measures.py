@@ -48,8 +48,9 @@ def local_loss(mechanism: Mechanism, *, loss: Loss = None) -> Array:
     rows = LossRows(mechanism.domain, mechanism.outputs, loss)
     found = np.empty(len(mechanism.domain))
     for start, stop, tickets in _blocks(mechanism):
-        found[start:stop] = np.einsum("xy,xy->x", tickets.astype(np.float64), rows.rows(start, stop))
-    return found / mechanism.lottery.total
+        # Chances first: 2^52 tickets times a large loss would be more than doubles hold.
+        found[start:stop] = np.einsum("xy,xy->x", tickets / mechanism.lottery.total, rows.rows(start, stop))
+    return found
 
 
 def expected_loss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> float:
@@ -116,7 +117,11 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     # A rounding error of the distance must not lose a report at exactly that distance.
     bound = reach * (1 + 1e-12)
     for start, stop, tickets in _blocks(mechanism):
-        within += float(weights[start:stop] @ (tickets * (rows.rows(start, stop) <= bound)).sum(axis=1))
+        losses = rows.rows(start, stop)
+        if (losses < 0).any():
+            msg = "Expected losses of at least 0, got a similarity, which is no distance; use bp.loss_quantile."
+            raise InputError(msg)
+        within += float(weights[start:stop] @ (tickets * (losses <= bound)).sum(axis=1))
     return within / mechanism.lottery.total
 
 

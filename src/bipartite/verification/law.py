@@ -9,15 +9,17 @@ each cell       the count of every output of every input, by exact binomial tail
 each input      χ² of every input, cells pooled to an expected count of 5 or more; Bonferroni over the inputs
 all inputs      the sum of these χ²: many small faults together
 directions      sums of deviations along the faults to be expected: rows and columns shifted by one either way, near
-                outputs too likely or too rare, low outputs too likely or too rare; normal, Bonferroni over the six
+                outputs too likely or too rare, low outputs too likely or too rare; Bennett's inequality, or the
+                normal law where no single report matters, Bonferroni over the six
 ==============  ====================================================================================================
 
-The first is exact. The other three are asymptotic; the law of χ² is fitted to its first three moments for these counts,
-because far out in its tail, where many inputs are corrected for, χ² itself would cry wolf.
+The first is exact, the last a bound. The two of χ² are asymptotic; its law is fitted to its first three moments for
+these counts, because far out in its tail, where many inputs are corrected for, χ² itself would cry wolf.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +42,8 @@ _LEAST_EXPECTED: Final = 5.0
 # Cells whose exact tails are computed: those with the smallest Chernoff bounds, which are never below the tails.
 _SUSPECTS: Final = 32
 _WAYS: Final = 4
+# A sum is as good as normal while its distance × what one report adds at most stays below this part of its variance.
+_NORMAL_TO: Final = 0.3
 _BATCH: Final = 2**20
 
 
@@ -274,8 +278,25 @@ def _directions(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int
         variance = trials * float(((law * weight**2).sum(axis=1) - mean**2).sum())
         # A direction in which the law has no room says nothing but rounding.
         if variance > 1e-9 * trials:
-            tails.append(normal_tail(float((deviation * weight).sum()) / variance**0.5))
+            found = float((deviation * weight).sum())
+            # What a single report can add at most on the side where the sum was found.
+            most = float(np.where(held, (weight - mean[:, None]) * (1 if found > 0 else -1), 0).max())
+            tails.append(_tail_of_sum(abs(found), variance, most))
     return min(1.0, len(weights) * min(tails, default=1.0))
+
+
+def _tail_of_sum(found: float, variance: float, most: float) -> float:
+    """The two-sided tail of a sum of independent deviations of at most ``most`` each.
+
+    Bennett's inequality, which holds always: where a rare report has a large weight, the sum of a few of them is far
+    from normal. Where no single report matters, the normal tail with the first term of Cramér's series is sharper.
+    """
+    u = found * most / variance
+    bennett = 2 * math.exp(-variance / most**2 * ((1 + u) * math.log1p(u) - u)) if most > 0 else 1.0
+    if u > _NORMAL_TO:
+        return min(1.0, bennett)
+    z = found / math.sqrt(variance)
+    return min(1.0, bennett, normal_tail(z) * math.exp(u * z * z / 6))
 
 
 def _of_mechanism(

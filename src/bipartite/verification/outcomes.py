@@ -259,8 +259,7 @@ class Patterns:
     def learn(cls, reports: NDArray[np.int32], coder: Coder) -> Patterns:
         """The rows that occur."""
         # Fixed odd numbers: two rows of one number are unlikely, and would only be looked at as one.
-        digest = hashlib.shake_256(b"bipartite patterns").digest(8 * reports.shape[1])
-        weights = np.frombuffer(digest, dtype="<u8").astype(np.uint64) | np.uint64(1)
+        weights = _odd_numbers(reports.shape[1])
         keys = _row_keys(reports, weights)
         _, first = np.unique(keys, return_index=True)
         return cls(coder, weights, Distinct.learn(keys), reports[first])
@@ -286,6 +285,12 @@ class Patterns:
         rows = self.members(codes)
         bits = all(part in {0, 1} and not isinstance(part, str) for row in rows for part in row)
         return "the report is " + _either(["".join(str(int(b)) for b in row) if bits else repr(row) for row in rows])
+
+
+def _odd_numbers(count: int) -> NDArray[np.uint64]:
+    """Fixed odd numbers without a pattern, one a column."""
+    digests = (hashlib.blake2b(str(at).encode(), digest_size=8).digest() for at in range(count))
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64) | np.uint64(1)
 
 
 def _row_keys(reports: NDArray[Any], weights: NDArray[np.uint64]) -> NDArray[np.int64]:
