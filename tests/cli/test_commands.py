@@ -462,7 +462,7 @@ def test_design_makes_every_mechanism(run, tmp_path, name):
     code, out, _ = run("design", "--integers", "1..20", "--epsilon", "1", "--mechanism", name)
     assert code == 0
     assert "holds" in out
-    assert ("above the best possible by at most" in out) == (name == "anchored")
+    assert ("above the best report of a value by at most" in out) == (name == "anchored")
     assert ("near outputs m" in out) == window
     # The other commands take the same options, and the spec.
     assert run("verify", "--spec", file)[0] == 0
