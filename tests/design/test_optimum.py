@@ -183,7 +183,7 @@ def test_what_cannot_be_solved_is_refused(losses, e, kind, message):
         (
             "maximin",
             InputError,
-            "Expected prior as 2 probabilities, None or 'minimax', got 'maximin'; pass one of these",
+            "Expected prior as probabilities, None for uniform, or 'minimax', got 'maximin'",
         ),
         (np.array([0.5, 0.25, 0.25]), PriorError, r"Expected prior as 2 probabilities, got shape \(3,\)"),
         (np.array([0.5, 0.6]), PriorError, "got a sum of 1.1; divide it by its sum"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -10,12 +10,11 @@ from bipartite.design.anchor_losses import AnchorLosses, blocks
 from bipartite.design.anchors_line import best_anchors_on_line
 from bipartite.design.anchors_minimax import minimax_anchors_of_set
 from bipartite.design.anchors_sets import best_anchors_of_set
-from bipartite.design.line import check_prior
+from bipartite.design.line import check_prior_or_minimax
 from bipartite.design.minimax_line import minimax_anchors_on_line
 from bipartite.domains import LineDomain, SetDomain
 from bipartite.domains.losses import applied, function_of
 from bipartite.errors import InputError
-from bipartite.lottery.epsilon import exp_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from bipartite.domains.losses import Loss
     from bipartite.lottery.epsilon import Epsilon
 
-_DIGITS: Final = 40
 _ROUNDING: Final = 1e-9
 _FALLS: Final = (
     "Expected a loss function that never falls as the domain's loss grows; build bp.Items with loss= instead."
@@ -45,7 +43,7 @@ def choose_anchors(
     checked = check_prior_or_minimax(prior, len(domain))
     minimax = isinstance(checked, str)
     weights = None if isinstance(checked, str) else checked
-    e = float(exp_between(budget.value, _DIGITS)[0])
+    e = budget.exp
     function = function_of(loss)
     if function is None:
         msg = (
@@ -66,16 +64,6 @@ def choose_anchors(
     if own is not None:
         _check_nearest_is_best(of_set, own, choice.anchors)
     return choice
-
-
-def check_prior_or_minimax(prior: object, size: int) -> NDArray[np.float64] | Literal["minimax"] | None:
-    """A prior as an array that sums to one, None for uniform, or "minimax"."""
-    if isinstance(prior, str):
-        if prior != "minimax":
-            msg = f"Expected prior as probabilities, None for uniform, or 'minimax', got {prior!r}."
-            raise InputError(msg)
-        return "minimax"
-    return None if prior is None else check_prior(prior, size)
 
 
 def _on_a_line(

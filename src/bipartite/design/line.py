@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -131,7 +131,7 @@ def best_m(points: int, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> 
 
         return _last(1, points - 1, helps)
 
-    excess = float(exp_between(epsilon.value, _DIGITS)[0]) - 1
+    excess = epsilon.exp - 1
     x = np.arange(points, dtype=np.float64)
     everything_expected = float(prior @ (x * (x + 1) + (points - 1 - x) * (points - x))) / 2
 
@@ -180,6 +180,16 @@ def check_prior(prior: object, points: int) -> NDArray[np.float64]:
         msg = f"Expected prior as non-negative numbers that sum to 1, got a sum of {total:.6g}; divide it by its sum."
         raise PriorError(msg)
     return array / total
+
+
+def check_prior_or_minimax(prior: object, size: int) -> NDArray[np.float64] | Literal["minimax"] | None:
+    """A prior as an array that sums to one, None for uniform, or "minimax"."""
+    if isinstance(prior, str):
+        if prior != "minimax":
+            msg = f"Expected prior as probabilities, None for uniform, or 'minimax', got {prior!r}."
+            raise InputError(msg)
+        return "minimax"
+    return None if prior is None else check_prior(prior, size)
 
 
 def _as_floats(prior: object) -> NDArray[np.float64] | None:

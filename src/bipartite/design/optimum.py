@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.design.line import check_prior
-from bipartite.errors import DesignError, InputError, MissingExtraError, is_one_of, shown
+from bipartite.design.line import check_prior_or_minimax
+from bipartite.errors import DesignError, InputError, MissingExtraError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,14 +91,10 @@ def optimal_matrix(
 
 def _weights(prior: object, size: int) -> NDArray[np.float64] | None:
     """The prior as an array; None for the worst case."""
-    if prior is None:
-        return np.full(size, 1 / size)
-    if is_one_of(prior, ("minimax",)):
+    checked = check_prior_or_minimax(prior, size)
+    if isinstance(checked, str):
         return None
-    if isinstance(prior, str):
-        msg = f"Expected prior as {size} probabilities, None or 'minimax', got {shown(prior)}; pass one of these."
-        raise InputError(msg)
-    return check_prior(prior, size)
+    return np.full(size, 1 / size) if checked is None else checked
 
 
 def _check(losses: object, e: object) -> NDArray[np.float64]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.design.rows import exact_losses, raised
-from bipartite.lottery.epsilon import Epsilon, exp_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import SetDomain
+    from bipartite.lottery.epsilon import Epsilon
 
     Progress = Callable[[int], None]
     """Told how many rows are done since the last call."""
 
-_DIGITS: Final = 40
 # Rounding of E, of each loss and of the final division, in units of 2^−52; the sums add one for each item.
 _ROUNDINGS: Final = 16
 # Rows are handed to threads in pieces of about this many losses, which is also how often progress is told.
@@ -38,7 +37,7 @@ _COMPILE_FROM: Final = 2**23
 
 def safe_m_of_set(domain: SetDomain, epsilon: Epsilon, progress: Progress | None = None) -> int:
     """Algorithm 2 on a set of points or items: the least m^(x) of all x, in O(N) memory beyond the domain."""
-    excess = float(exp_between(epsilon.value, _DIGITS)[0]) - 1
+    excess = epsilon.exp - 1
     size = len(domain)
     counts, certain = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
     count = _row_counter(domain)
@@ -112,7 +111,7 @@ def best_m_of_set(domain: SetDomain, epsilon: Epsilon, prior: NDArray[np.float64
     for x in range(size):
         if prior is None or prior[x] > 0:
             average += np.sort(domain.losses(x)) * (1 / size if prior is None else prior[x])
-    excess = float(exp_between(epsilon.value, _DIGITS)[0]) - 1
+    excess = epsilon.exp - 1
     items = np.arange(1, size)
     near = np.cumsum(average)[:-1]
     helps = average[1:] * (excess * items + size) < excess * near + average.sum()

@@ -85,6 +85,11 @@ class Epsilon:
     def __float__(self) -> float:
         return float(self.value)
 
+    @property
+    def exp(self) -> float:
+        """e^ε as a double, for design and quality; no ticket is decided by it."""
+        return float(exp_between(self.value, _FIRST_DIGITS)[0])
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Epsilon) and self.value == other.value
 

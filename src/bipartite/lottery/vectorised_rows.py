@@ -5,6 +5,7 @@ The search takes the same number of steps for every report, whatever the value a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,13 +34,15 @@ def owners(running: NDArray[np.int64], rows: NDArray[np.int64], tickets: NDArray
     return passed
 
 
-class SearchedRows:
-    """Draws from a row of tickets for each input."""
+class _Searched(ABC):
+    """Draws a ticket for each value and looks up its owner."""
 
     __slots__ = ("_lottery",)
+    _lottery: RowLottery | NoiseLottery
 
-    def __init__(self, lottery: RowLottery) -> None:
-        self._lottery = lottery
+    @abstractmethod
+    def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The outputs that hold these tickets of these inputs."""
 
     def draw(
         self,
@@ -54,37 +57,38 @@ class SearchedRows:
         index = codes[: len(tickets)] - np.int64(code_offset)
         if not _inside(index, self._lottery.inputs):
             return 0, 0, False
-        reports[: len(tickets)] = owners(self._lottery.running, index, tickets) + np.int64(report_offset)
+        reports[: len(tickets)] = self._outputs(index, tickets) + np.int64(report_offset)
         return len(tickets), used, True
 
 
-class SearchedNoise:
+class SearchedRows(_Searched):
+    """Draws from a row of tickets for each input."""
+
+    __slots__ = ()
+    _lottery: RowLottery
+
+    def __init__(self, lottery: RowLottery) -> None:
+        self._lottery = lottery
+
+    def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return owners(self._lottery.running, index, tickets)
+
+
+class SearchedNoise(_Searched):
     """Adds noise drawn from one row of tickets, and stops at the ends."""
 
-    __slots__ = ("_lottery",)
+    __slots__ = ()
+    _lottery: NoiseLottery
 
     def __init__(self, lottery: NoiseLottery) -> None:
         self._lottery = lottery
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,
-        report_offset: int,
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
         lottery = self._lottery
-        tickets, used = tickets_below(lottery.total, words, len(codes))
-        index = codes[: len(tickets)] - np.int64(code_offset)
-        if not _inside(index, lottery.inputs):
-            return 0, 0, False
         row = np.zeros(len(index), dtype=np.int64)
         shifts = owners(lottery.running[None, :], row, tickets) - lottery.reach
-        outputs = np.clip(index + lottery.padding + shifts, 0, lottery.outputs - 1)
-        reports[: len(tickets)] = outputs + np.int64(report_offset)
-        return len(tickets), used, True
+        stopped: NDArray[np.int64] = np.clip(index + lottery.padding + shifts, 0, lottery.outputs - 1)
+        return stopped
 
 
 class GroupedKernel:

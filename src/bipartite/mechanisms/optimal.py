@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from bipartite.design.anchors import check_prior_or_minimax
+from bipartite.design.line import check_prior_or_minimax
 from bipartite.design.optimum import optimal_matrix
 from bipartite.domains.losses import LossRows
 from bipartite.lottery import Epsilon, check_table, issue_rows
-from bipartite.lottery.epsilon import exp_between
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.tabled import Tabled
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from bipartite.domains.losses import Loss
 
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
-
-_DIGITS: Final = 40
 
 
 class Optimal(Tabled):
@@ -76,5 +73,5 @@ class Optimal(Tabled):
         weights = check_prior_or_minimax(prior, size)
         check_table(size, size)
         losses = LossRows(domain, domain, loss).rows(0, size)
-        probabilities, _ = optimal_matrix(losses, float(exp_between(budget.value, _DIGITS)[0]), weights)
+        probabilities, _ = optimal_matrix(losses, budget.exp, weights)
         self._assemble(domain, budget, issue_rows(probabilities, budget), None)

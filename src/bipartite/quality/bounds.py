@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.design.sets import count_raised
 from bipartite.domains import LineDomain
 from bipartite.domains.losses import Loss, LossRows
-from bipartite.lottery.epsilon import Epsilon, exp_between
+from bipartite.lottery import Epsilon
 from bipartite.mechanisms.base import check_domain
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_DIGITS: Final = 40
 # Dinkelbach's iteration falls at every step and ends in a handful; this many would mean a bug.
 _MOST_STEPS: Final = 200
 
@@ -47,7 +47,7 @@ def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArra
     [1.389, 1.028, 0.893, 1.028, 1.389]
     """
     check_domain(domain)
-    excess = float(exp_between(Epsilon.of(epsilon).value, _DIGITS)[0]) - 1
+    excess = Epsilon.of(epsilon).exp - 1
     if isinstance(domain, LineDomain) and loss is None:
         return _on_a_line(domain, excess)
     rows = LossRows(domain, domain, loss)
@@ -55,17 +55,10 @@ def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArra
 
 
 def _row_bound(losses: Array, excess: float) -> float:
-    """The fixed point for one row, with λ below Q weighing e^ε."""
-    everything, count = float(losses.sum()), len(losses)
-    bound = everything / count
-    for _ in range(_MOST_STEPS):
-        near = losses[losses < bound]
-        lower = (excess * float(near.sum()) + everything) / (excess * len(near) + count)
-        if not lower < bound:
-            return bound
-        bound = lower
-    msg = "Dinkelbach's iteration did not end"
-    raise AssertionError(msg)
+    """Q* of one row: with the m that Algorithm 1 gives it, the m least losses weigh e^ε."""
+    m, _ = count_raised(losses, excess)
+    near = float(np.partition(losses, m - 1)[:m].sum())
+    return (excess * near + float(losses.sum())) / (excess * m + len(losses))
 
 
 def _on_a_line(domain: LineDomain, excess: float) -> Array:
