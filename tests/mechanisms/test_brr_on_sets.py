@@ -29,7 +29,7 @@ from bipartite import (
 from bipartite.design import algorithm_2
 from bipartite.design import sets as set_design
 from bipartite.errors import DesignError, InputError, OutsideDomainError
-from bipartite.lottery import PointLottery, Tickets, draw_many
+from bipartite.lottery import Epsilon, PointLottery, Tickets, draw_many
 from bipartite.lottery.compiled_points import CompiledTries, NearestTable
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
@@ -60,7 +60,7 @@ def mechanisms(draw, domains=sets):
 def test_m_is_algorithm_2_by_brute_force_in_exact_arithmetic(domain, epsilon):
     rows = [domain.losses(x).tolist() for x in range(len(domain))]
     expected = algorithm_2(rows, epsilon).m
-    assert set_design.safe_m_of_set(domain, set_design.Epsilon.of(epsilon)) == expected
+    assert set_design.safe_m_of_set(domain, Epsilon.of(epsilon)) == expected
 
 
 @settings(max_examples=150)
@@ -68,7 +68,7 @@ def test_m_is_algorithm_2_by_brute_force_in_exact_arithmetic(domain, epsilon):
 def test_the_compiled_search_finds_the_same_m(domain, epsilon):
     from bipartite.design.compiled_sets import CompiledRows
 
-    budget = set_design.Epsilon.of(epsilon)
+    budget = Epsilon.of(epsilon)
     excess = float(mpmath.exp(number(epsilon))) - 1
     counts, certain = np.zeros(len(domain), dtype=np.int64), np.zeros(len(domain), dtype=bool)
     CompiledRows(domain).count(0, len(domain), excess, 16, counts, certain)
