@@ -1,0 +1,1 @@
+"""Which mechanism, which ε, how many people."""
