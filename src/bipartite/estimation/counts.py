@@ -74,10 +74,11 @@ class Counts:
         if not isinstance(other, Counts):
             msg = f"Expected Counts to merge, got {type(other).__name__}; use add for reports."
             raise InputError(msg)
-        if other._sha256 != self._sha256:
+        theirs = other._sha256  # noqa: SLF001 (of this class)
+        if theirs != self._sha256:
             msg = (
                 f"Counts of {other.mechanism!r} do not match those of {self.mechanism!r}: their specs differ "
-                f"({other._sha256[:12]}… and {self._sha256[:12]}…); estimate each on its own."
+                f"({theirs[:12]}… and {self._sha256[:12]}…); estimate each on its own."
             )
             raise SpecError(msg)
         self.values += other.values
