@@ -173,11 +173,9 @@ class Estimate:
         value, error, spread = self._answer(kind, what)
         if math.isinf(error):
             return self._open_interval(kind, what, sure)
-        if self._evidence.effective < FEW:
-            half = bounded_width(spread, self._evidence.effective, sure)
-            return Interval(value - half, value + half, sure, self._scarce())
-        half = normal_width(sure) * error
-        return Interval(value - half, value + half, sure)
+        w, middle = self._asked(kind, what)
+        possible = middle + float(w.min()), middle + float(w.max())
+        return self._around(Answer(value, error, spread), possible, sure)
 
     def unbiased(self, of: Any = "mean") -> Answer:  # noqa: ANN401
         """An answer as an average of scores: its value, standard error and the spread of the scores."""
@@ -234,8 +232,8 @@ class Estimate:
                 "value": self.mechanism.domain.to_numpy(),
                 "share": self.frequencies,
                 "standard_error": errors,
-                "low": shares - width * errors,
-                "high": shares + width * errors,
+                "low": np.clip(shares - width * errors, 0.0, 1.0),
+                "high": np.clip(shares + width * errors, 0.0, 1.0),
             }
         )
 
@@ -365,6 +363,14 @@ class Estimate:
             ends.append(middle + float(self._evidence.mean(u)) + side * half)
         return Interval(max(ends[0], middle + float(w.min())), min(ends[1], middle + float(w.max())), sure, _NOT_KNOWN)
 
+    def _around(self, answer: Answer, possible: tuple[float, float], sure: float) -> Interval:
+        """The interval of an average of scores, less what no population could give."""
+        few = self._evidence.effective < FEW
+        widest = bounded_width(answer.spread, self._evidence.effective, sure)
+        half = widest if few else normal_width(sure) * answer.standard_error
+        low, high = (min(max(end, possible[0]), possible[1]) for end in (answer.value - half, answer.value + half))
+        return Interval(low, high, sure, self._scarce())
+
     def _centres(self) -> Array:
         """What intervals of shares are around: the unbiased share, also where it was then projected."""
         if self.method == "projected":
@@ -376,10 +382,7 @@ class Estimate:
         domain = self.mechanism.domain
         at = domain.encode(value)
         if self.method in {"inverse", "projected"}:
-            share, error, spread = self._linear(*self._unit(value))
-            few = self._evidence.effective < FEW
-            half = bounded_width(spread, self._evidence.effective, sure) if few else normal_width(sure) * error
-            return Interval(share - half, share + half, sure, self._scarce())
+            return self._around(self._linear(*self._unit(value)), (0.0, 1.0), sure)
         share, error = float(self.frequencies[at]), float(self.standard_errors[at])
         if math.isinf(error):
             return Interval(0.0, 1.0, sure, _NOT_KNOWN)
@@ -387,7 +390,8 @@ class Estimate:
         bias = "smoothing biases shares towards their neighbours, which this does not show" if self.fit else ""
         # Smoothing has no score, and so no bound that would hold for any number of reports.
         notes = (self._scarce().split(",", maxsplit=1)[0], bias if self.method == "ems" else "")
-        return Interval(share - half, share + half, sure, "; ".join(note for note in notes if note))
+        low, high = max(share - half, 0.0), min(share + half, 1.0)
+        return Interval(low, high, sure, "; ".join(note for note in notes if note))
 
     def _cdf_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         at = self._line().encode(value)
