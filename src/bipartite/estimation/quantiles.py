@@ -141,7 +141,7 @@ class RampScores:
         found = {}
         for d in widths:
             u = _scores_of(self._scores, _answers(rows, np.array([(rows + d) // 2]), d)[0])
-            found[d] = float(uniform @ u**2 - (uniform @ u) ** 2)
+            found[d] = max(float(uniform @ u**2 - (uniform @ u) ** 2), 0.0)
         return found
 
 
