@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
         else (None, None)
     )
     try:
-        # An ε per unit of distance is none that GRR could have.
-        plain = mechanism.distance_unit is None
+        # An ε per unit of distance, or of values that share what is published, is none that GRR could have.
+        plain = mechanism.distance_unit is None and mechanism.publishes is None
         grr = GRR(mechanism.domain, options.epsilon or mechanism.epsilon_decimal) if plain else None
         grr_loss = None if grr is None else expected_loss(grr, prior)
     except InputError:

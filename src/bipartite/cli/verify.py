@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
                 "epsilon_upper": str(certificate.epsilon_upper),
                 "spec_sha256": certificate.spec_sha256,
                 "distance_unit": certificate.distance_unit,
+                "publishes": certificate.publishes,
             }
         )
     else:

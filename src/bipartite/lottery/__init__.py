@@ -6,6 +6,7 @@ from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.line import LineLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
+from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.rows import RowLottery, check_table, issue_rows, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.words import (
@@ -22,6 +23,7 @@ from bipartite.lottery.words import (
 __all__ = [
     "MAX_TOTAL",
     "SCALAR",
+    "BlockLottery",
     "Codec",
     "Epsilon",
     "FixedWords",
@@ -37,6 +39,7 @@ __all__ = [
     "Tickets",
     "TooFewTickets",
     "ValuesRefusedError",
+    "WeightLottery",
     "check_table",
     "draw_many",
     "fixed_words",

@@ -18,10 +18,11 @@ from bipartite.lottery.line import LineLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.pairs import split_coins
 from bipartite.lottery.points import PointLottery
+from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.rows import RowLottery
 from bipartite.lottery.vectorised import VectorisedLine
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
-from bipartite.lottery.vectorised_rows import GroupedKernel, SearchedNoise, SearchedRows
+from bipartite.lottery.vectorised_rows import GroupedKernel, SearchedNoise, SearchedRegions, SearchedRows
 from bipartite.lottery.words import CHUNK
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from bipartite.lottery.words import Source, Stream
 
-Lottery = LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLottery
+Lottery = LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLottery | BlockLottery | WeightLottery
 
 # Loading numba takes about as long as NumPy needs for this many reports (0.7 s, measured), so it is loaded once so many
 # have been asked for, in one call or in several; once loaded, it pays from far fewer.
@@ -102,10 +103,8 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
     """The faster implementation for a call of this many values; all give the same reports."""
     if isinstance(lottery, PointLottery):
         return _point_kernel(lottery, values)
-    if isinstance(lottery, RowLottery):
-        return SearchedRows(lottery)
-    if isinstance(lottery, NoiseLottery):
-        return SearchedNoise(lottery)
+    if isinstance(lottery, (RowLottery, NoiseLottery, BlockLottery, WeightLottery)):
+        return _search_kernel(lottery)
     if isinstance(lottery, GroupedLottery):
         return GroupedKernel(lottery, kernel_for(lottery.inner, values))
     _Demand.reports += values
@@ -115,6 +114,12 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
         if compiled is not None:
             return compiled(lottery)  # type: ignore[call-arg]  # a Protocol says nothing of __init__
     return VectorisedLine(lottery)
+
+
+def _search_kernel(lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery) -> Kernel:
+    if isinstance(lottery, RowLottery):
+        return SearchedRows(lottery)
+    return SearchedNoise(lottery) if isinstance(lottery, NoiseLottery) else SearchedRegions(lottery)
 
 
 def _point_kernel(lottery: PointLottery, values: int) -> Kernel:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bipartite.lottery.bulk import Kernel
     from bipartite.lottery.grouped import GroupedLottery
     from bipartite.lottery.noise import NoiseLottery
+    from bipartite.lottery.regional import BlockLottery, WeightLottery
     from bipartite.lottery.rows import RowLottery
 
 
@@ -38,7 +39,7 @@ class _Searched(ABC):
     """Draws a ticket for each value and looks up its owner."""
 
     __slots__ = ("_lottery",)
-    _lottery: RowLottery | NoiseLottery
+    _lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery
 
     @abstractmethod
     def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -89,6 +90,19 @@ class SearchedNoise(_Searched):
         shifts = owners(lottery.running[None, :], row, tickets) - lottery.reach
         stopped: NDArray[np.int64] = np.clip(index + lottery.padding + shifts, 0, lottery.outputs - 1)
         return stopped
+
+
+class SearchedRegions(_Searched):
+    """Draws on places in regions."""
+
+    __slots__ = ()
+    _lottery: BlockLottery | WeightLottery
+
+    def __init__(self, lottery: BlockLottery | WeightLottery) -> None:
+        self._lottery = lottery
+
+    def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return self._lottery.outputs_of(index, tickets.view(np.int64))
 
 
 class GroupedKernel:

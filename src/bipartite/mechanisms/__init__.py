@@ -15,8 +15,11 @@ from bipartite.mechanisms.optimal import Optimal
 from bipartite.mechanisms.piecewise import Piecewise
 from bipartite.mechanisms.planar_laplace import PlanarLaplace
 from bipartite.mechanisms.record import Record
+from bipartite.mechanisms.region_weighted import RegionWeighted
 from bipartite.mechanisms.square_wave import SquareWave
 from bipartite.mechanisms.staircase import Staircase
+from bipartite.mechanisms.two_level import TwoLevel
+from bipartite.mechanisms.within_region import WithinRegion
 
 __all__ = [
     "BRR",
@@ -35,6 +38,9 @@ __all__ = [
     "Piecewise",
     "PlanarLaplace",
     "Record",
+    "RegionWeighted",
     "SquareWave",
     "Staircase",
+    "TwoLevel",
+    "WithinRegion",
 ]

@@ -52,6 +52,15 @@ class Certified(Frozen, ABC):
         """The unit of distance that ε is per, as in :class:`~bipartite.PlanarLaplace`; None where it is plain ε-LDP."""
         return None
 
+    @property
+    def publishes(self) -> str | None:
+        """What every report publishes beside what ε covers, as in :class:`~bipartite.locations.WithinRegion`.
+
+        None for nothing: plain ε-LDP. Where it names something, ``largest_ratio`` is over values that share it only;
+        over all others it is infinite.
+        """
+        return None
+
     @abstractmethod
     def largest_ratio(self) -> Fraction:
         """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exactly, from the tickets."""

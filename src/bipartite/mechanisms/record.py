@@ -241,6 +241,11 @@ def _problem_with(name: str, mechanism: object) -> str | None:
             f"Expected ε-LDP for {name}, got ε per {mechanism.distance_unit} of distance, which does not add up with "
             "the others; use bp.BRR or bp.Anchored for places."
         )
+    if mechanism.publishes is not None:
+        return (
+            f"Expected ε-LDP for {name}, got {mechanism!r}, whose reports publish the {mechanism.publishes}: no ε "
+            "covers that, so nothing adds up; use bp.BRR or bp.Anchored on the whole domain."
+        )
     if not mechanism.keeps_epsilon:
         return (
             f"Expected a mechanism for {name} that keeps its ε, which is added up, got {mechanism!r}, which spends "

@@ -11,6 +11,7 @@ from bipartite.errors import Problems, SpecError, is_one_of, shown
 from bipartite.mechanisms import BRR
 from bipartite.spec.categories import read_categories
 from bipartite.spec.parts import SET_FIELDS, check_epsilon, check_fields, is_whole, read_domain, read_tickets
+from bipartite.spec.regional import read_regional
 from bipartite.spec.rivals import read_rival
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
-VERSIONS: Final = (1, 2, 3)
-"""1: BRR. 2: the other mechanisms, one set of fields each. 3: flat categories."""
+VERSIONS: Final = (1, 2, 3, 4)
+"""1: BRR. 2: the other mechanisms, one set of fields each. 3: flat categories. 4: places in regions."""
 _FIELDS: Final = {"bipartite", "mechanism", "domain", "epsilon", "m", "edges", "tickets"}
 
 
@@ -48,11 +49,13 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
         raise SpecError(msg)
     version = spec.get("bipartite", 1)
     if not is_whole(version) or version not in VERSIONS:
-        msg = f"Expected a spec of version 1, 2 or 3, got {shown(version)}; update bipartite to read newer ones."
+        msg = f"Expected a spec of version 1, 2, 3 or 4, got {shown(version)}; update bipartite to read newer ones."
         raise SpecError(msg)
     if version == 1:
         return _read_brr(spec)
-    return read_rival(spec) if version == 2 else read_categories(spec)  # noqa: PLR2004
+    if version == 2:  # noqa: PLR2004
+        return read_rival(spec)
+    return read_categories(spec) if version == 3 else read_regional(spec)  # noqa: PLR2004
 
 
 def _read_brr(spec: Mapping[str, Any]) -> BRR:

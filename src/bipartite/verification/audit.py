@@ -266,6 +266,12 @@ def _claim_of(
     """What draws the reports, and the ε that it is held to."""
     if not isinstance(sampler, (Mechanism, CategoryMechanism)):
         return sampler, None if epsilon is None else float(epsilon)
+    if sampler.publishes is not None and epsilon is None:
+        msg = (
+            f"Expected epsilon, the claim to hold it to: its reports publish the {sampler.publishes}, so it has no ε "
+            f"over all values; pass one that its certificate states, and inputs of one {sampler.publishes}."
+        )
+        raise InputError(msg)
     realised = float(log_between(sampler.largest_ratio())[1])
     return sampler.privatize, realised if epsilon is None else float(epsilon)
 

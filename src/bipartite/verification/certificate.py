@@ -24,7 +24,7 @@ class Certificate:
     """What one report of a mechanism can tell at most, as a fraction that anyone can check."""
 
     ratio: Fraction
-    """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x'."""
+    """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x'; see ``publishes`` for which values."""
     epsilon_upper: Decimal
     """ln(ratio), rounded up in the 30th digit."""
     holds: bool
@@ -36,13 +36,21 @@ class Certificate:
     distance_unit: str | None = None
     """None for ε-LDP. Otherwise ε is **per this unit of distance**, ``holds`` is about that promise, and ``ratio`` and
     ``epsilon_upper`` are the plain ε-LDP that the mechanism happens to keep on this domain: much larger."""
+    publishes: str | None = None
+    """None for ε-LDP. Otherwise each report publishes this about the value: ``holds``, ``ratio`` and ``epsilon_upper``
+    are about values that share it **only**, and the ratio of any two others is infinite."""
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "DOES NOT HOLD"
         realised = "realised ε" if self.distance_unit is None else "as plain ε-LDP on this domain: ε"
+        of_two, beyond = "two probabilities of one report", ""
+        if self.publishes is not None:
+            of_two += f" for values of one {self.publishes}"
+            realised = f"realised ε within one {self.publishes}"
+            beyond = f"  for values of two {self.publishes}s: infinite, the {self.publishes} is published; not ε-LDP\n"
         return (
             f"{self.guarantee}: {verdict}\n"
-            f"  largest ratio of two probabilities of one report: {self.ratio.numerator}/{self.ratio.denominator}\n"
+            f"  largest ratio of {of_two}: {self.ratio.numerator}/{self.ratio.denominator}\n{beyond}"
             f"  {realised} ≤ {self.epsilon_upper.quantize(_SHOWN, ROUND_CEILING, Context(prec=40)):f}\n"
             f"  spec sha256: {self.spec_sha256}"
         )
@@ -53,7 +61,8 @@ def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
 
     ``ratio`` is computed from the whole-number tickets of all rows (each row holds the same total, which is checked),
     and ``holds`` compares it with e^ε in whole numbers, never wrongly yes. Where a mechanism promises ε per unit of
-    distance (``distance_unit``), ``holds`` is about that promise, checked for every pair of values.
+    distance (``distance_unit``), ``holds`` is about that promise, checked for every pair of values; where its reports
+    publish something (``publishes``), about pairs that share it.
 
     >>> from bipartite import BRR, Integers
     >>> certificate = verify(BRR(Integers(18, 90), epsilon=1))
@@ -68,4 +77,5 @@ def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
         guarantee=mechanism.guarantee,
         spec_sha256=spec_sha256(mechanism),
         distance_unit=mechanism.distance_unit,
+        publishes=mechanism.publishes,
     )

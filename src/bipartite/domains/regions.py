@@ -1,0 +1,211 @@
+"""Regions of a set of places: groups that share the first bits of their map tile codes, or groups that are given.
+
+The rule of the paper's experiment: each place takes its longest prefix of an even number of bits (at most 44) that at
+least six places share; a prefix that begins with another such prefix gives way to it, and the places of one prefix are
+a region. So a region is everything in one map tile, and has at least six places.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.domains.points import Points
+from bipartite.domains.tiles import prefix, tile_codes, whole_number
+from bipartite.errors import InputError, Problems, shown
+from bipartite.frozen import Frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+AT_LEAST: Final = 6
+MOST_BITS: Final = 44
+_DIGIT: Final = 2  # bits of one digit of a quadkey: prefixes are whole tiles
+
+
+class Regions(Frozen):
+    """A partition of places into regions of two places or more. Public, like the places: never made from private data.
+
+    Make one with :meth:`by_prefix` (the rule of the paper's experiment) or :meth:`of` (regions that you name).
+
+    Examples
+    --------
+    >>> from bipartite import Points
+    >>> places = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
+    >>> regions = Regions.of(places, ["DE", "DE", "FR", "FR"])
+    >>> regions.sizes.tolist(), regions.smallest, regions.bits()
+    ([2, 2], 2, 1.0)
+    """
+
+    __slots__ = ("labels", "merged", "names", "places", "prefixes")
+    places: Points
+    labels: NDArray[np.int64]
+    """The number of the region of each place, 0 … R − 1."""
+    names: tuple[str, ...]
+    """What to call each region: the prefix of its tile, or the given label."""
+    prefixes: tuple[str, ...] | None
+    """The first bits that the codes of a region share, as text; None for given regions."""
+    merged: int
+    """How many given regions of a single place were joined to that of the nearest other place."""
+
+    def __init__(self) -> None:
+        msg = "Regions are made with Regions.by_prefix(places) or Regions.of(places, labels)."
+        raise TypeError(msg)
+
+    @classmethod
+    def by_prefix(cls, places: Points, *, at_least: int = AT_LEAST, most_bits: int = MOST_BITS) -> Regions:
+        """The regions of the paper's experiment.
+
+        Each place takes its longest prefix of an even number of bits (at most ``most_bits``) that ``at_least`` places
+        share, itself included; where one such prefix begins with another, the shorter one holds for both. Fewer places
+        than that are one region.
+        """
+        _check_places(places)
+        problems = Problems()
+        crowd, bits = whole_number(at_least), whole_number(most_bits)
+        if crowd is None or crowd < 2:  # noqa: PLR2004
+            problems.add(f"Expected at_least as a whole number from 2, got {shown(at_least)}; the paper has 6.")
+        if bits is None or not 0 <= bits <= MOST_BITS or bits % _DIGIT:
+            problems.add(f"Expected most_bits as an even number from 0 to 44, got {shown(most_bits)}.")
+        problems.raise_if_any(InputError)
+        codes = tile_codes(places.coordinates[:, 0], places.coordinates[:, 1])
+        lengths = _lengths(codes, int(at_least), int(most_bits))
+        keys = [
+            format(int(prefix(code, bits)), f"0{bits}b") if bits else ""
+            for code, bits in zip(codes, lengths, strict=True)
+        ]
+        names, labels = np.unique(np.array(keys), return_inverse=True)
+        prefixes = tuple(names.tolist())
+        return cls._made(places, labels.ravel().astype(np.int64), prefixes, prefixes, 0)
+
+    @classmethod
+    def of(cls, places: Points, labels: Sequence[Any]) -> Regions:
+        """Regions that are given: one label (text or whole number) a place, such as a country.
+
+        A region of a single place would publish the place, so it is joined to the region of the place nearest to it,
+        the first of equals, in the order of the places, until none is left.
+        """
+        _check_places(places)
+        if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__") or len(labels) != len(places):
+            msg = f"Expected labels as a list of {len(places)} labels, one a place; give the region of every place."
+            raise InputError(msg)
+        names, numbers = np.unique(np.array([str(label) for label in labels]), return_inverse=True)
+        numbers = numbers.ravel().astype(np.int64)
+        merged = _without_single_places(places, numbers)
+        kept, numbers = np.unique(numbers, return_inverse=True)
+        return cls._made(places, numbers.ravel().astype(np.int64), tuple(names[kept].tolist()), None, merged)
+
+    @classmethod
+    def _made(
+        cls,
+        places: Points,
+        labels: NDArray[np.int64],
+        names: tuple[str, ...],
+        prefixes: tuple[str, ...] | None,
+        merged: int,
+    ) -> Regions:
+        regions = cls.__new__(cls)
+        labels.flags.writeable = False
+        regions._set(places=places, labels=labels, names=names, prefixes=prefixes, merged=merged)
+        return regions
+
+    @classmethod
+    def restore(cls, places: Points, labels: Sequence[int], names: Sequence[str]) -> Regions:
+        """The regions of a spec: labels 0 … R − 1, each of two places or more."""
+        numbers = np.array(labels, dtype=np.int64)
+        if numbers.shape != (len(places),) or numbers.min() < 0 or numbers.max() >= len(names):
+            msg = f"Expected the region of each of {len(places)} places, from 0 to {len(names) - 1}."
+            raise InputError(msg)
+        if np.bincount(numbers, minlength=len(names)).min() < 2 or len(set(names)) != len(names):  # noqa: PLR2004
+            msg = "Expected regions of two places or more, with a name each."
+            raise InputError(msg)
+        return cls._made(places, numbers, tuple(names), None, 0)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        super().__setstate__(state)
+        self.labels.flags.writeable = False  # pickles forget that an array may not be written
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many places each region has."""
+        return np.bincount(self.labels, minlength=len(self))
+
+    @property
+    def smallest(self) -> int:
+        """The places of the smallest region: the crowd in which a person hides whose region is known."""
+        return int(self.sizes.min())
+
+    def members(self, region: int) -> NDArray[np.int64]:
+        """The row numbers of the places of a region, ascending."""
+        return np.flatnonzero(self.labels == region)
+
+    def bits(self, prior: NDArray[np.float64] | None = None) -> float:
+        """What publishing the region tells on average, in bits: the entropy of the region under a prior over places.
+
+        None is the uniform prior. A checked prior is expected: probabilities of all places that sum to one.
+        """
+        weights = np.full(len(self.places), 1 / len(self.places)) if prior is None else np.asarray(prior, dtype=float)
+        if weights.shape != (len(self.places),):
+            msg = f"Expected prior as {len(self.places)} probabilities, one a place, got shape {weights.shape}."
+            raise InputError(msg)
+        shares = np.bincount(self.labels, weights)
+        shares = shares[shares > 0]
+        return float(-(shares * np.log2(shares)).sum()) + 0.0
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Regions)
+            and self.places == other.places
+            and np.array_equal(self.labels, other.labels)
+            and self.names == other.names
+        )
+
+    def __hash__(self) -> int:
+        return hash((len(self.places), self.names))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} regions of {self.sizes.min()} to {self.sizes.max()} places>"
+
+
+def _check_places(places: object) -> None:
+    if not isinstance(places, Points) or places.metric != "haversine":
+        msg = "Expected places as bp.Points(…, metric='haversine'); make them with bp.locations.places."
+        raise InputError(msg)
+
+
+def _lengths(codes: NDArray[np.int64], at_least: int, most_bits: int) -> NDArray[np.int64]:
+    """For each code how many bits the prefix of its region has."""
+    longest = np.zeros(len(codes), dtype=np.int64)
+    for bits in range(_DIGIT, most_bits + 1, _DIGIT):
+        _, which, counts = np.unique(prefix(codes, bits), return_inverse=True, return_counts=True)
+        longest[counts[which.ravel()] >= at_least] = bits
+    lengths = np.full(len(codes), -1, dtype=np.int64)
+    # From the shortest prefix up: what a place takes holds for all that share it.
+    for bits in range(0, most_bits + 1, _DIGIT):
+        here = prefix(codes, bits)
+        taken = np.isin(here, here[longest == bits]) & (lengths < 0)
+        lengths[taken] = bits
+    return lengths
+
+
+def _without_single_places(places: Points, numbers: NDArray[np.int64]) -> int:
+    """Join each region of one place to that of the nearest other place, in place; how many were joined."""
+    merged = 0
+    counts = np.bincount(numbers)
+    for place in np.flatnonzero(counts[numbers] == 1).tolist():
+        if counts[numbers[place]] > 1:  # another one has joined it meanwhile
+            continue
+        distances = places.order.distances(place).astype(np.float64)
+        distances[place] = np.inf
+        joined = numbers[int(distances.argmin())]
+        counts[numbers[place]] -= 1
+        counts[joined] += 1
+        numbers[place] = joined
+        merged += 1
+    return merged

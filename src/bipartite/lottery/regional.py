@@ -1,0 +1,275 @@
+"""Lotteries on places in regions: tickets for the places of one's own region, and others for the rest.
+
+Outputs are laid out region by region, so that "the rest" is everything before one's own region and everything after it.
+A ticket below the own total belongs to the own region; the others belong to the rest, in the order of the layout.
+
+`BlockLottery` has a table for each region, and one count for each output that all inputs of other regions give it.
+`WeightLottery` has no table: every input of a region has the same row, of one count in the region and one outside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bipartite.errors import DesignError
+from bipartite.lottery.rows import MOST_TICKET_COUNTS, largest_fraction, totals_of
+from bipartite.lottery.uniform import WORD_BITS, ticket_below
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.words import Stream
+
+    Whole = NDArray[np.int64]
+
+_UNEQUAL = "the rows of this lottery do not hold the same total"
+_INFINITE = "an output that one input can report and another cannot has an infinite ratio"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Outputs region by region, ascending within each."""
+
+    labels: Whole
+    """The region of each output, 0 … R − 1, none of them empty."""
+    order: Whole = field(init=False)
+    """The outputs in the order of the layout."""
+    starts: Whole = field(init=False)
+    """Where each region begins in the layout, and at last where it ends."""
+    sizes: Whole = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes = np.bincount(self.labels)
+        if not sizes.all():
+            msg = "a region of this lottery is empty"
+            raise AssertionError(msg)
+        object.__setattr__(self, "order", np.argsort(self.labels, kind="stable"))
+        object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "starts", np.concatenate([[0], np.cumsum(sizes)]))
+        for array in (self.labels, self.order, self.starts, self.sizes):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def members(self, region: int) -> Whole:
+        """The outputs of a region, ascending."""
+        return self.order[self.starts[region] : self.starts[region + 1]]
+
+
+def check_blocks(sizes: Whole) -> None:
+    """Refuse regions whose tables are too large to hold."""
+    counts = int((sizes.astype(np.float64) ** 2).sum())
+    if counts > MOST_TICKET_COUNTS:
+        msg = (
+            f"This mechanism holds a ticket count for every pair of places in one region, at most 2^25, got {counts}; "
+            "use smaller regions (the largest has "
+            f"{int(sizes.max())} places), bp.locations.RegionWeighted, or bp.BRR, which need no table."
+        )
+        raise DesignError(msg)
+
+
+class BlockLottery:
+    """For each region a table of tickets among its places; every other place has a count of its own for outsiders."""
+
+    __slots__ = (
+        "_before",
+        "_firsts",
+        "_outside_running",
+        "_own",
+        "_running",
+        "blocks",
+        "layout",
+        "outside",
+        "total",
+        "word_bits",
+    )
+
+    def __init__(self, labels: Whole, blocks: Sequence[Whole], outside: Whole, word_bits: int = WORD_BITS) -> None:
+        """Tables of regions 0, 1, …, rows and columns ascending, and what inputs of other regions give each output."""
+        layout = Layout(labels)
+        check_blocks(layout.sizes)
+        self.layout, self.blocks, self.outside, self.word_bits = layout, tuple(blocks), outside, word_bits
+        given = np.bincount(labels, outside.astype(np.float64), len(layout))
+        own = [totals_of(block) for block in blocks]
+        if len(own) != len(layout) or any(each is None for each in own) or (outside < 0).any() or given.sum() > 2.0**53:
+            raise AssertionError(_UNEQUAL)
+        running = np.concatenate([[0], np.cumsum(outside[layout.order])])
+        given_by_region = np.diff(running[layout.starts])
+        totals = np.concatenate(
+            [
+                own_totals + running[-1] - given_by_region[r]
+                for r, own_totals in enumerate(own)
+                if own_totals is not None
+            ]
+        )
+        negative = any((block < 0).any() for block in blocks)
+        shapes = [block.shape for block in blocks] == [(n, n) for n in layout.sizes.tolist()]
+        if negative or not shapes or totals[0] < 1 or (totals != totals[0]).any():
+            raise AssertionError(_UNEQUAL)
+        self.total = int(totals[0])
+        self._own: Whole = np.array([int(each[0]) for each in own if each is not None], dtype=np.int64)
+        self._outside_running: Whole = running[1:]
+        self._before: Whole = running[layout.starts]
+        self._running: Whole = np.concatenate([np.cumsum(block, axis=1).ravel() for block in blocks])
+        # Where the row of each input begins in the flat running sums.
+        widths = layout.sizes[layout.labels[layout.order]]
+        self._firsts: Whole = np.empty(len(labels), dtype=np.int64)
+        self._firsts[layout.order] = np.cumsum(widths) - widths
+        for array in (*blocks, outside, self._running, self._outside_running, self._own, self._before, self._firsts):
+            array.flags.writeable = False
+
+    @property
+    def inputs(self) -> int:
+        """N, the number of places."""
+        return len(self.layout.labels)
+
+    @property
+    def outputs(self) -> int:
+        """M, the same."""
+        return self.inputs
+
+    def rows(self, start: int, stop: int) -> Whole:
+        """The tickets of inputs start … stop − 1."""
+        dense = np.tile(self.outside, (stop - start, 1))
+        for x in range(start, stop):
+            region = int(self.layout.labels[x])
+            members = self.layout.members(region)
+            dense[x - start, members] = self.blocks[region][np.searchsorted(members, x)]
+        return dense
+
+    def draw(self, x: int, stream: Stream) -> int:
+        """One report for input x."""
+        ticket = np.array([ticket_below(self.total, stream, self.word_bits)], dtype=np.int64)
+        return int(self.outputs_of(np.array([x]), ticket)[0])
+
+    def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
+        """The outputs that hold these tickets of these inputs; both searches are always made, then one is taken."""
+        layout = self.layout
+        region = layout.labels[index]
+        sizes, firsts = layout.sizes[region], self._firsts[index]
+        passed = np.zeros(len(index), dtype=np.int64)
+        step = 1 << (int(layout.sizes.max()).bit_length() - 1)
+        while step:
+            ahead = np.minimum(passed + step, sizes)
+            passed = np.where(self._running[firsts + ahead - 1] <= tickets, ahead, passed)
+            step >>= 1
+        inside = tickets < self._own[region]
+        at_home = layout.starts[region] + np.minimum(passed, sizes - 1)
+        rest = np.where(inside, 0, tickets - self._own[region])
+        before, after = self._before[region], self._before[region + 1]
+        rest = np.where(rest >= before, rest + (after - before), rest)
+        away = np.minimum(np.searchsorted(self._outside_running, rest, side="right"), self.inputs - 1)
+        found: Whole = layout.order[np.where(inside, at_home, away)]
+        return found
+
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of two inputs' tickets of one output, exactly."""
+        return max(self._ratio(region, with_outside=len(self.layout) > 1) for region in range(len(self.layout)))
+
+    def ratio_within(self) -> Fraction:
+        """The same over two inputs *of one region* and outputs of that region; says nothing about other pairs."""
+        return max(self._ratio(region, with_outside=False) for region in range(len(self.layout)))
+
+    @property
+    def stays_inside(self) -> bool:
+        """Whether reports never leave the region of the value."""
+        return not self.outside.any()
+
+    def _ratio(self, region: int, *, with_outside: bool) -> Fraction:
+        most, least = self.blocks[region].max(axis=0), self.blocks[region].min(axis=0)
+        if with_outside:
+            given = self.outside[self.layout.members(region)]
+            most, least = np.maximum(most, given), np.minimum(least, given)
+        held = most > 0
+        if not least[held].all():
+            raise AssertionError(_INFINITE)
+        return largest_fraction(most[held], least[held])
+
+
+class WeightLottery:
+    """Every input of a region has ``own`` tickets for each place of it, the first ``extra`` one more, else ``other``.
+
+    The first places of a region hold one more where its total would otherwise fall short of that of other rows.
+    """
+
+    __slots__ = ("_own", "extra", "layout", "other", "own", "total", "word_bits")
+
+    def __init__(self, labels: Whole, own: Whole, other: Whole, total: int, word_bits: int = WORD_BITS) -> None:
+        layout = Layout(labels)
+        sizes = layout.sizes
+        outsiders = len(labels) - sizes
+        if (own * sizes.astype(np.float64) + other * outsiders.astype(np.float64)).max() > 2.0**53:
+            raise AssertionError(_UNEQUAL)  # before 64 bits wrap
+        extra = total - own * sizes - other * outsiders
+        if (own < 1).any() or (other < 1).any() or (extra < 0).any() or (extra >= sizes).any():
+            raise AssertionError(_UNEQUAL)
+        self.layout, self.own, self.other, self.extra = layout, own, other, extra
+        self.total, self.word_bits = total, word_bits
+        self._own: Whole = own * sizes + extra
+        for array in (own, other, extra, self._own):
+            array.flags.writeable = False
+
+    @property
+    def inputs(self) -> int:
+        """N, the number of places."""
+        return len(self.layout.labels)
+
+    @property
+    def outputs(self) -> int:
+        """M, the same."""
+        return self.inputs
+
+    def row_of(self, region: int) -> Whole:
+        """The tickets of every input of a region."""
+        row = np.full(self.outputs, self.other[region])
+        members = self.layout.members(region)
+        row[members] = self.own[region]
+        row[members[: self.extra[region]]] += 1
+        return row
+
+    def rows(self, start: int, stop: int) -> Whole:
+        """The tickets of inputs start … stop − 1."""
+        regions, which = np.unique(self.layout.labels[start:stop], return_inverse=True)
+        dense: Whole = np.array([self.row_of(region) for region in regions.tolist()])[which.ravel()]
+        return dense
+
+    def draw(self, x: int, stream: Stream) -> int:
+        """One report for input x."""
+        ticket = np.array([ticket_below(self.total, stream, self.word_bits)], dtype=np.int64)
+        return int(self.outputs_of(np.array([x]), ticket)[0])
+
+    def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
+        """The outputs that hold these tickets of these inputs; both are always computed, then one is taken."""
+        layout = self.layout
+        region = layout.labels[index]
+        own, extra, start = self.own[region], self.extra[region], layout.starts[region]
+        inside = tickets < self._own[region]
+        raised = tickets < extra * (own + 1)
+        number = np.where(raised, tickets // (own + 1), extra + (tickets - extra * (own + 1)) // own)
+        rest = np.where(inside, 0, tickets - self._own[region]) // self.other[region]
+        rest = np.where(rest >= start, rest + layout.sizes[region], rest)
+        last = self.inputs - 1
+        found: Whole = layout.order[np.where(inside, np.minimum(start + number, last), np.minimum(rest, last))]
+        return found
+
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of two inputs' tickets of one output, exactly: rows of all pairs of regions."""
+        if len(self.layout) == 1:
+            return Fraction(1)
+        # A place is held with `own` or one more by its own region, and with `other` by each of the rest.
+        most = self.own + (self.extra > 0)
+        smallest, largest = np.argsort(self.other, kind="stable")[[0, -1]].tolist()
+        ratios = []
+        for region in range(len(self.layout)):
+            rest = np.delete(self.other, region) if region in {smallest, largest} else self.other
+            low, high = int(rest.min()), int(rest.max())
+            above, below = max(int(most[region]), high), min(int(self.own[region]), low)
+            ratios.append(Fraction(above, below))
+        return max(ratios)

@@ -1,0 +1,124 @@
+"""A higher chance for every place of the true region; ε-LDP on all places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from bipartite.design.regional import region_weight
+from bipartite.errors import BrokenPromiseError
+from bipartite.lottery import MAX_TOTAL, Epsilon, WeightLottery
+from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.in_regions import aimed_below, check_regions, spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bipartite.domains.regions import Regions
+
+
+class RegionWeighted(Mechanism):
+    r"""Weight w on every place of the true region and 1 on all others: only the region is hidden, and only it is told.
+
+    The normaliser w·n_r + N − n_r differs by region, so w is set such that the realised ratio, the largest
+    w·Z_s/Z_r over two regions, is e\ :sup:`ε`.
+
+    Parameters
+    ----------
+    regions
+        A public partition of places, :class:`~bipartite.locations.Regions`, two regions or more.
+    epsilon
+        The privacy budget of one report.
+
+    Guarantee
+    ---------
+    ε-LDP for each report over all places, exactly (:func:`bipartite.verify`). Places of one region have the same row:
+    which of them it is stays hidden completely.
+
+    Notes
+    -----
+    Bias and variance given x follow from row x of ``matrix()``. Nothing about places within a region can be estimated.
+
+    Examples
+    --------
+    >>> from bipartite import Points, verify
+    >>> from bipartite.domains.regions import Regions
+    >>> places = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
+    >>> mech = RegionWeighted(Regions.of(places, ["DE", "DE", "FR", "FR"]), epsilon=1)
+    >>> verify(mech).holds, round(float(verify(mech).epsilon_upper), 6)
+    (True, 1.0)
+    """
+
+    __slots__ = ("regions",)
+    name: ClassVar[str] = "region-weighted"
+    regions: Regions
+    _lottery: WeightLottery
+
+    def __init__(self, regions: Regions, epsilon: object) -> None:
+        budget = Epsilon.of(epsilon)
+        check_regions(regions, least=2)
+        sizes = regions.sizes
+        outsiders = len(regions.places) - sizes
+
+        def build(wanted: float) -> RegionWeighted | None:
+            weight = region_weight(sizes, wanted)
+            other = (MAX_TOTAL / (weight * sizes + outsiders)).astype(np.int64)
+            own = (MAX_TOTAL - outsiders * other) // sizes
+            if other.min() < 1:
+                return None
+            made = RegionWeighted.__new__(RegionWeighted)
+            made._assemble(regions, budget, own, other, MAX_TOTAL)
+            return made
+
+        made = cast("RegionWeighted", aimed_below(budget, build))
+        self._set(
+            domain=regions.places, outputs=regions.places, _budget=budget, _lottery=made._lottery, regions=regions
+        )
+
+    def _assemble(self, regions: Regions, budget: Epsilon, own: Any, other: Any, total: int) -> None:  # noqa: ANN401
+        lottery = WeightLottery(regions.labels, np.array(own, dtype=np.int64), np.array(other, dtype=np.int64), total)
+        self._set(domain=regions.places, outputs=regions.places, _budget=budget, _lottery=lottery, regions=regions)
+
+    @classmethod
+    def restore(cls, regions: Regions, epsilon: str, tickets: Sequence[tuple[int, int]], total: int) -> RegionWeighted:
+        """The mechanism of a spec, after checking everything that its promise rests on."""
+        mechanism = cls.__new__(cls)
+        if len(tickets) != len(regions) or len(regions) < 2 or not total <= MAX_TOTAL:  # noqa: PLR2004
+            msg = "Expected tickets of two regions or more with one total of at most 2^52; ask for another spec."
+            raise BrokenPromiseError(msg)
+        own, other = zip(*tickets, strict=True)
+        try:
+            mechanism._assemble(regions, Epsilon.of(epsilon), own, other, total)
+        except AssertionError:
+            msg = "Expected rows of one total of at most 2^52; ask for another spec."
+            raise BrokenPromiseError(msg) from None
+        if not mechanism.keeps_promise(mechanism.largest_ratio()):
+            msg = f"The tickets exceed e^ε for ε={epsilon}; do not report with this spec."
+            raise BrokenPromiseError(msg)
+        return mechanism
+
+    @property
+    def weight(self) -> float:
+        """How much likelier a place of the true region is than one outside; the largest over regions."""
+        return float((self._lottery.own / self._lottery.other).max())
+
+    def _tickets(self) -> list[tuple[int, int]]:
+        return list(zip(self._lottery.own.tolist(), self._lottery.other.tolist(), strict=True))
+
+    def to_spec(self) -> dict[str, Any]:
+        return {
+            "bipartite": 4,
+            "mechanism": self.name,
+            "domain": self.domain.to_spec(),
+            "epsilon": self._budget.text,
+            "regions": spec_of(self.regions),
+            "tickets": [{"own": str(own), "other": str(other)} for own, other in self._tickets()],
+            "total": str(self._lottery.total),
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).restore, (self.regions, self._budget.text, self._tickets(), self._lottery.total)
+
+    def __repr__(self) -> str:
+        return f"RegionWeighted({self.regions!r}, epsilon={self._budget.text})"

@@ -1,0 +1,129 @@
+"""Two levels: the region by GRR, then the place in it; ε-LDP on all places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+import numpy as np
+
+from bipartite.design import check_prior
+from bipartite.design.regional import Split, best_split, near_places, two_level_epsilon
+from bipartite.errors import DesignError, InputError, is_one_of, shown
+from bipartite.lottery import Epsilon
+from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions, two_level_tickets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains.regions import Regions
+
+Inside = Literal["best", "safe", "grr"]
+_MOST: Final = 50
+_INSIDE: Final = ("best", "safe", "grr")
+
+
+class TwoLevel(InBlocks):
+    r"""Reports a region by GRR with ε1; in the true one a near place with ε2, in any other a uniform place.
+
+    Parameters
+    ----------
+    regions
+        A public partition of places, :class:`~bipartite.locations.Regions`, two regions or more.
+    epsilon
+        The privacy budget of one report, **all levels together**.
+    inside
+        What is done in the true region: ``"best"``, a window of the m that costs least, ``"safe"``, of Algorithm 2's m,
+        or ``"grr"``, m = 1.
+    budgets
+        (ε1, ε2), if they are to be these. By default those of the least expected loss whose *realised* ε is the budget:
+        ε1 + ε2 is only a loose bound.
+    prior
+        Public probabilities of the places, None for uniform.
+
+    Guarantee
+    ---------
+    ε-LDP for each report over all places, exactly (:func:`bipartite.verify`).
+
+    Notes
+    -----
+    With Z_r = m_r·e\ :sup:`ε2` + n_r − m_r the realised ε is the largest over regions r of ε2,
+    ε1 + ε2 − ln(Z_r/n_r) and ln(Z_r/n_r) − ε1. Bias and variance given x follow from row x of ``matrix()``.
+
+    Examples
+    --------
+    >>> from bipartite import Points, verify
+    >>> from bipartite.domains.regions import Regions
+    >>> places = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
+    >>> mech = TwoLevel(Regions.of(places, ["DE", "DE", "FR", "FR"]), epsilon=1)
+    >>> verify(mech).holds, round(float(verify(mech).epsilon_upper), 6)
+    (True, 1.0)
+    """
+
+    __slots__ = ("budgets",)
+    name = "two-level"
+    budgets: tuple[float, float] | None
+    """(ε1, ε2) as designed; their sum exceeds ε. None where it came from a spec."""
+
+    def __init__(
+        self,
+        regions: Regions,
+        epsilon: object,
+        *,
+        inside: Inside = "best",
+        budgets: tuple[float, float] | None = None,
+        prior: Sequence[float] | NDArray[np.float64] | None = None,
+    ) -> None:
+        budget = Epsilon.of(epsilon)
+        check_regions(regions, least=2)
+        if not is_one_of(inside, _INSIDE):
+            msg = f"Expected inside='best', 'safe' or 'grr', got {shown(inside)}."
+            raise InputError(msg)
+        weights = None if prior is None else check_prior(prior, len(regions.places))
+        split = (
+            best_split(regions, float(budget), weights, inside)
+            if budgets is None
+            else _given(regions, float(budget), budgets, inside)
+        )
+
+        def build(wanted: float) -> TwoLevel | None:
+            # Budgets that were given are kept; chosen ones give way to the rounding of tickets.
+            scale = wanted / float(budget) if budgets is None else 1.0
+            tickets = two_level_tickets(
+                regions.sizes.tolist(), Split(split.region * scale, split.place * scale, split.m)
+            )
+            if tickets is None:
+                return None
+            made = TwoLevel.__new__(TwoLevel)
+            made._assemble(regions, budget, split.m, *tickets)
+            return made
+
+        made = cast(
+            "TwoLevel", aimed_below(budget, build) if budgets is None else aimed_below(budget, build, least=0.0)
+        )
+        self._assemble(regions, budget, split.m, made._tickets(), made._lottery.total)
+        self._set(budgets=(split.region, split.place))
+
+    @classmethod
+    def restore(cls, *parts: Any) -> TwoLevel:  # noqa: ANN401 (as InBlocks has them)
+        """The mechanism of a spec, after checking everything that its promise rests on."""
+        mechanism = cast("TwoLevel", super().restore(*parts))
+        mechanism._set(budgets=None)
+        return mechanism
+
+
+def _given(regions: Regions, epsilon: float, budgets: object, inside: Inside) -> Split:
+    numbers = isinstance(budgets, tuple) and len(budgets) == 2  # noqa: PLR2004
+    if not numbers or not all(
+        isinstance(each, (int, float)) and 0 <= each <= _MOST for each in cast("tuple[Any]", budgets)
+    ):
+        msg = f"Expected budgets as two numbers (ε1, ε2) from 0 to 50, got {shown(budgets)}; or leave them out."
+        raise InputError(msg)
+    first, second = (float(each) for each in cast("tuple[Any, Any]", budgets))
+    m = np.ones(len(regions), dtype=np.int64) if inside == "grr" else near_places(regions, second)
+    realised = two_level_epsilon(regions.sizes, m, first, second)
+    if realised > epsilon:
+        msg = f"Budgets {first:g} and {second:g} realise ε = {realised:.4f}, more than {epsilon:g}; lower one of them."
+        raise DesignError(msg)
+    return Split(first, second, tuple(m.tolist()))

@@ -1,0 +1,141 @@
+"""The paper's protocol for places: a report is always in the true region, so that is published; this is not ε-LDP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from bipartite.design.regional import near_places
+from bipartite.errors import BrokenPromiseError, InputError, is_one_of, shown
+from bipartite.lottery import MAX_TOTAL, Epsilon
+from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions, window_tickets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from bipartite.domains.regions import Regions
+
+
+class WithinRegion(InBlocks):
+    """BRR or GRR among the places of the true region: **not ε-LDP**, every report publishes the region of the value.
+
+    Parameters
+    ----------
+    regions
+        A public partition of places, :class:`~bipartite.locations.Regions`.
+    epsilon
+        The privacy budget of one report **within a region**.
+    publishes
+        ``"region"``: you say in words that everybody may know the region of every person who reports.
+    inside
+        ``"brr"``, with Algorithm 2's m in each region, or ``"grr"``.
+
+    Guarantee
+    ---------
+    ε-LDP **within a region only**: Pr[y|x] ≤ e^ε·Pr[y|x'] for places x, x' of one region, exactly
+    (:func:`bipartite.verify`, whose ``holds`` is about this promise). For places of two regions the ratio is infinite.
+    Use :class:`~bipartite.locations.TwoLevel` or the whole domain for ε-LDP.
+
+    Notes
+    -----
+    What the region tells is in ``guarantee``: its entropy in bits under the uniform prior, and the places of the
+    smallest region. Bias and variance given x follow from row x of ``matrix()``.
+
+    Reference
+    ---------
+    Zhang, Zhu, Chen, Hu: *Bipartite Randomized Response Mechanism for Local Differential Privacy* (2026), section 5.3.
+
+    Examples
+    --------
+    >>> from bipartite import Points, verify
+    >>> from bipartite.domains.regions import Regions
+    >>> places = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
+    >>> mech = WithinRegion(Regions.of(places, ["DE", "DE", "FR", "FR"]), epsilon=1, publishes="region")
+    >>> verify(mech).holds, verify(mech).publishes, mech.keeps_epsilon
+    (True, 'region', False)
+    """
+
+    __slots__ = ()
+    name = "within-region"
+
+    def __init__(
+        self,
+        regions: Regions,
+        epsilon: object,
+        *,
+        publishes: Literal["region"],
+        inside: Literal["brr", "grr"] = "brr",
+    ) -> None:
+        budget = Epsilon.of(epsilon)
+        check_regions(regions)
+        if not is_one_of(publishes, ("region",)):
+            msg = (
+                f"Expected publishes='region', got {shown(publishes)}: every report of this mechanism tells the region "
+                "of the value, which no ε covers. Say so, or use bp.locations.TwoLevel or the whole domain: those are "
+                "ε-LDP."
+            )
+            raise InputError(msg)
+        if not is_one_of(inside, ("brr", "grr")):
+            msg = f"Expected inside='brr' or 'grr', got {shown(inside)}."
+            raise InputError(msg)
+        m = [1] * len(regions) if inside == "grr" else near_places(regions, float(budget)).tolist()
+
+        def build(wanted: float) -> WithinRegion:
+            tickets = [
+                (*window_tickets(MAX_TOTAL, size, count, float(np.exp(wanted))), 0)
+                for size, count in zip(regions.sizes.tolist(), m, strict=True)
+            ]
+            made = WithinRegion.__new__(WithinRegion)
+            made._assemble(regions, budget, m, tickets, MAX_TOTAL)
+            return made
+
+        made = cast("WithinRegion", aimed_below(budget, build))
+        self._assemble(regions, budget, m, made._tickets(), MAX_TOTAL)
+
+    @classmethod
+    def _check_outside(cls, outside: Sequence[int]) -> None:
+        if any(outside):
+            msg = "Expected no tickets outside the region; ask for another spec."
+            raise BrokenPromiseError(msg)
+
+    @property
+    def epsilon(self) -> float:
+        """ε **within a region**, as asked for: not the ε of ε-LDP."""
+        return float(self._budget)
+
+    @property
+    def publishes(self) -> str:
+        """The region: every report tells it."""
+        return "region"
+
+    @property
+    def keeps_epsilon(self) -> bool:
+        """Never: the region is published, which no ε covers."""
+        return False
+
+    @property
+    def guarantee(self) -> str:
+        """What one report promises, in words: ε within a region, and the region published."""
+        return (
+            f"ε-LDP within a region only, with ε = {self._budget.text}; the region itself is published "
+            f"({self.regions.bits():.2f} bits under the uniform prior, smallest crowd {self.regions.smallest} places): "
+            "this is not ε-LDP"
+        )
+
+    def largest_ratio(self) -> Fraction:
+        """The largest Pr[y|x]/Pr[y|x'] over places x, x' **of one region**; over others it is infinite."""
+        return self._lottery.ratio_within()
+
+    def to_spec(self) -> dict[str, Any]:
+        spec = super().to_spec()
+        for each in spec["tickets"]:
+            del each["outside"]
+        return spec | {"publishes": "region"}
+
+    def __repr__(self) -> str:
+        return (
+            f"<WithinRegion({self.regions!r}, epsilon={self._budget.text}): ε within a region only, the region is "
+            "published, not ε-LDP>"
+        )

@@ -1,0 +1,113 @@
+"""The region rule against a naive reimplementation, on the authors' places, and given regions."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bipartite import Integers, Points
+from bipartite.domains.regions import Regions
+from bipartite.domains.tiles import tile_codes
+from bipartite.errors import InputError
+from tests.locations.worlds import authors_places, needs_data, places
+
+FOUR = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
+
+
+def naive_regions(codes, at_least, most_bits):
+    """The rule in text: the longest even prefix that so many share, then the shortest of those that begin it."""
+    texts = [format(code, "046b") for code in codes]
+    longest = []
+    for text in texts:
+        lengths = [k for k in range(0, most_bits + 1, 2) if sum(t.startswith(text[:k]) for t in texts) >= at_least]
+        longest.append(text[: max(lengths, default=0)])
+    return [min((p for p in longest if text.startswith(p)), key=len) for text in texts]
+
+
+@settings(max_examples=100)
+@given(places(), st.integers(2, 7), st.sampled_from([0, 2, 10, 44]))
+def test_the_rule_is_what_a_naive_reading_gives(domain, at_least, most_bits):
+    regions = Regions.by_prefix(domain, at_least=at_least, most_bits=most_bits)
+    expected = naive_regions(tile_codes(*domain.coordinates.T).tolist(), at_least, most_bits)
+    assert [regions.prefixes[label] for label in regions.labels] == expected
+    assert regions.smallest >= min(at_least, len(domain))
+
+
+@pytest.mark.data
+@needs_data
+def test_the_authors_places_have_fourteen_regions():
+    regions = Regions.by_prefix(authors_places())
+    assert (len(regions), regions.smallest, regions.sizes.max()) == (14, 7, 235)
+    assert regions.bits() == pytest.approx(3.05, abs=0.005)
+    assert repr(regions) == "<14 regions of 7 to 235 places>"
+    assert len(set(regions.prefixes)) == 14 and all(len(prefix) % 2 == 0 for prefix in regions.prefixes)
+
+
+def test_fewer_places_than_a_crowd_are_one_region():
+    regions = Regions.by_prefix(FOUR)
+    assert regions.sizes.tolist() == [4] and regions.prefixes == ("",) and regions.bits() == 0.0
+
+
+def test_given_regions_of_one_place_join_the_nearest_place():
+    lonely = Points([*FOUR.coordinates.tolist(), [48.0, 2.0], [51.0, 12.0]], metric="haversine")
+    regions = Regions.of(lonely, ["DE", "DE", "FR", "FR", "a", "b"])
+    assert regions.names == ("DE", "FR") and regions.merged == 2
+    assert regions.labels.tolist() == [0, 0, 1, 1, 1, 0]
+    pair = Regions.of(Points([[0, 0], [0, 1]], metric="haversine"), ["a", "b"])
+    assert pair.sizes.tolist() == [2] and pair.merged == 1
+
+
+@settings(max_examples=50)
+@given(places(), st.data())
+def test_no_region_has_a_single_place(domain, data):
+    labels = data.draw(st.lists(st.integers(0, 9), min_size=len(domain), max_size=len(domain)))
+    regions = Regions.of(domain, labels)
+    assert regions.smallest >= 2 and regions.sizes.sum() == len(domain)
+    assert sorted(np.concatenate([regions.members(r) for r in range(len(regions))])) == list(range(len(domain)))
+
+
+def test_bits_are_the_entropy_of_the_region_under_a_prior():
+    regions = Regions.of(FOUR, ["DE", "DE", "FR", "FR"])
+    assert regions.bits() == 1.0
+    assert regions.bits(np.array([0.5, 0.5, 0, 0])) == 0.0
+    chances = (0.1 + 0.2, 0.3 + 0.4)
+    assert regions.bits(np.array([0.1, 0.2, 0.3, 0.4])) == pytest.approx(-sum(p * math.log2(p) for p in chances))
+    with pytest.raises(InputError, match="Expected prior as 4 probabilities, one a place, got shape \\(2,\\)"):
+        regions.bits(np.array([0.5, 0.5]))
+
+
+def test_regions_never_change_and_pickle():
+    regions = Regions.of(FOUR, ["DE", "DE", "FR", "FR"])
+    copy = pickle.loads(pickle.dumps(regions))
+    assert copy == regions and hash(copy) == hash(regions) and not copy.labels.flags.writeable
+    assert regions != Regions.of(FOUR, ["DE", "FR", "DE", "FR"]) and regions != 3
+    with pytest.raises(AttributeError, match="cannot change"):
+        regions.labels = None
+    with pytest.raises(ValueError, match="read-only"):
+        regions.labels[0] = 1
+    with pytest.raises(TypeError, match="Regions are made with"):
+        Regions()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Regions.by_prefix(Integers(1, 9)), "Expected places as bp.Points\\(…, metric='haversine'\\)"),
+        (lambda: Regions.by_prefix(Points([[0, 0], [1, 1]])), "make them with bp.locations.places"),
+        (lambda: Regions.by_prefix(FOUR, at_least=1), "Expected at_least as a whole number from 2, got 1"),
+        (lambda: Regions.by_prefix(FOUR, at_least=2.5), "Expected at_least as a whole number from 2, got 2.5"),
+        (lambda: Regions.by_prefix(FOUR, most_bits=45), "Expected most_bits as an even number from 0 to 44, got 45"),
+        (lambda: Regions.by_prefix(FOUR, most_bits=3, at_least=0), "2 problems"),
+        (lambda: Regions.of(FOUR, ["a"]), "Expected labels as a list of 4 labels, one a place"),
+        (lambda: Regions.of(FOUR, "abcd"), "Expected labels as a list of 4 labels, one a place"),
+        (lambda: Regions.restore(FOUR, [0, 0, 1, 2], ["a", "b", "c"]), "Expected regions of two places or more"),
+        (lambda: Regions.restore(FOUR, [0, 0, 1, 1], ["a", "a"]), "with a name each"),
+        (lambda: Regions.restore(FOUR, [0, 0, 1], ["a", "b"]), "Expected the region of each of 4 places, from 0 to 1"),
+    ],
+)
+def test_what_is_no_region_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

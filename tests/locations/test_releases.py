@@ -1,0 +1,276 @@
+"""Releases on regions: exact ε from dense tickets, draws in every implementation, and what they really promise."""
+
+import pickle
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bipartite import BRR, GRR, Points, Record, audit, expected_loss, fixed_words, from_spec, insecure_seed, verify
+from bipartite.design.regional import RegionCosts, best_split, near_places, two_level_epsilon, weighted_epsilon
+from bipartite.domains.regions import Regions
+from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
+from bipartite.lottery import BlockLottery, WeightLottery
+from bipartite.lottery.regional import check_blocks
+from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
+from tests.locations.worlds import authors_places, needs_data, worlds
+from tests.lottery.test_draw import EveryWord
+from tests.oracle import number
+
+FOUR = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
+TWO = Regions.of(FOUR, ["DE", "DE", "FR", "FR"])
+moderate = st.sampled_from(["0.01", "0.25", "0.5", "1", "1.5", "2", "5", "8"])
+
+
+def dense(mechanism):
+    return mechanism.lottery.rows(0, len(mechanism.domain)).astype(object)
+
+
+def largest(rows, pairs):
+    """The largest ratio over these pairs of inputs, by brute force."""
+    return max(Fraction(int(rows[x][y]), int(rows[z][y])) for x, z in pairs for y in range(len(rows[0])) if rows[x][y])
+
+
+def all_pairs(mechanism, *, within=False):
+    labels = mechanism.regions.labels
+    size = len(labels)
+    return [(x, z) for x in range(size) for z in range(size) if not within or labels[x] == labels[z]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), moderate, st.sampled_from(["best", "safe", "grr"]))
+def test_two_levels_keep_epsilon_exactly_and_spend_nearly_all_of_it(regions, epsilon, inside):
+    mechanism = TwoLevel(regions, epsilon, inside=inside)
+    rows = dense(mechanism)
+    assert {sum(row) for row in rows.tolist()} == {mechanism.lottery.total} and mechanism.lottery.total <= 2**52
+    ratio = largest(rows, all_pairs(mechanism))
+    certificate = verify(mechanism)
+    assert certificate.ratio == ratio and certificate.holds and certificate.publishes is None
+    realised = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
+    assert number(epsilon) * (1 - mpmath.mpf("1e-3")) <= realised <= number(epsilon)
+    assert mechanism.keeps_epsilon and mechanism.guarantee == f"ε-LDP of each report with ε = {epsilon}"
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), st.floats(0, 3), st.floats(0, 3))
+def test_the_formula_of_two_levels_is_the_ratio_of_its_rows(regions, first, second):
+    m = near_places(regions, second)
+    wanted = max(two_level_epsilon(regions.sizes, m, first, second), 1e-3)
+    mechanism = TwoLevel(regions, f"{wanted * 1.001:.6f}", budgets=(first, second), inside="safe")
+    ratio = largest(dense(mechanism), all_pairs(mechanism))
+    assert float(np.log(float(ratio))) == pytest.approx(two_level_epsilon(regions.sizes, m, first, second), abs=1e-6)
+    assert mechanism.budgets == (first, second)
+
+
+@settings(max_examples=40, deadline=None)
+@given(worlds(), moderate)
+def test_the_cost_of_a_split_is_the_expected_loss_of_its_tickets(regions, epsilon):
+    prior = np.arange(1.0, len(regions.places) + 1)
+    prior /= prior.sum()
+    split = best_split(regions, float(epsilon), prior, "best")
+    mechanism = TwoLevel(regions, epsilon, prior=prior)
+    assert expected_loss(mechanism, prior) == pytest.approx(RegionCosts(regions, prior).loss(split), rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), moderate)
+def test_a_weight_on_the_region_keeps_epsilon_exactly_and_spends_nearly_all_of_it(regions, epsilon):
+    mechanism = RegionWeighted(regions, epsilon)
+    rows = dense(mechanism)
+    assert {sum(row) for row in rows.tolist()} == {mechanism.lottery.total} == {2**52}
+    ratio = largest(rows, all_pairs(mechanism))
+    assert verify(mechanism).ratio == ratio and verify(mechanism).holds
+    realised = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
+    assert number(epsilon) * (1 - mpmath.mpf("1e-3")) <= realised <= number(epsilon)
+    assert weighted_epsilon(regions.sizes, mechanism.weight) == pytest.approx(float(epsilon), rel=1e-3)
+    for region in range(len(regions)):  # places of one region cannot be told apart
+        assert len({tuple(rows[x]) for x in regions.members(region)}) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(least=1), moderate, st.sampled_from(["brr", "grr"]))
+def test_within_a_region_epsilon_is_exact_and_across_regions_it_is_infinite(regions, epsilon, inside):
+    mechanism = WithinRegion(regions, epsilon, publishes="region", inside=inside)
+    rows = dense(mechanism)
+    assert {sum(row) for row in rows.tolist()} == {2**52}
+    assert all((row > 0).tolist() == (regions.labels == regions.labels[x]).tolist() for x, row in enumerate(rows))
+    certificate = verify(mechanism)
+    assert certificate.ratio == largest(rows, all_pairs(mechanism, within=True))
+    assert certificate.holds and certificate.publishes == "region"
+    assert certificate.epsilon_upper <= mechanism.epsilon_decimal
+    if len(regions) > 1:
+        with pytest.raises(AssertionError, match="infinite ratio"):
+            mechanism.lottery.largest_ratio()
+    if len(regions) == 1 and inside == "brr":
+        assert mechanism.m == (BRR(regions.places, epsilon).m,)
+
+
+def test_a_release_that_publishes_the_region_says_so_everywhere():
+    mechanism = WithinRegion(TWO, 1, publishes="region")
+    assert not mechanism.keeps_epsilon and mechanism.lottery.stays_inside
+    assert mechanism.guarantee == (
+        "ε-LDP within a region only, with ε = 1; the region itself is published (1.00 bits under the uniform prior, "
+        "smallest crowd 2 places): this is not ε-LDP"
+    )
+    shown = str(verify(mechanism))
+    assert "this is not ε-LDP: holds" in shown and "for values of two regions: infinite" in shown
+    assert "realised ε within one region ≤ " in shown and "\n  realised ε ≤" not in shown
+    assert "not ε-LDP" in repr(mechanism)
+    assert mechanism.to_spec()["publishes"] == "region"
+    assert BRR(FOUR, 1).publishes is None and verify(BRR(FOUR, 1)).publishes is None
+    with pytest.raises(InputError, match="whose reports publish the region: no ε covers that"):
+        Record({"home": mechanism})
+    with pytest.raises(InputError, match="its reports publish the region, so it has no ε over all values"):
+        audit(mechanism, inputs=(0, 2), trials=1000)
+
+
+@pytest.mark.parametrize("publishes", [None, "nothing", True, "the region", ["region"]])
+def test_publishing_the_region_must_be_said_in_words(publishes):
+    with pytest.raises(InputError, match="Expected publishes='region', got .*every report of this mechanism tells"):
+        WithinRegion(TWO, 1, publishes=publishes)
+    with pytest.raises(TypeError):
+        WithinRegion(TWO, 1)
+
+
+MAKERS = {
+    "two levels": lambda regions: TwoLevel(regions, 1),
+    "two levels of grr": lambda regions: TwoLevel(regions, 2, inside="grr", budgets=(1, 1)),
+    "within a region": lambda regions: WithinRegion(regions, 1, publishes="region"),
+    "a weight": lambda regions: RegionWeighted(regions, 1),
+}
+SEVEN = Regions.of(
+    Points([[0, k * k] for k in range(7)], metric="haversine", labels=list("abcdefg")), [0, 1, 0, 1, 2, 2, 2]
+)
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_one_report_and_many_are_drawn_from_the_same_words(make):
+    mechanism = make(SEVEN)
+    words = insecure_seed(3).streams().stream(0, 700).window()[:700].tolist()
+    letters = list("abcdefg") * 100
+    many = mechanism.privatize(letters, rng=fixed_words(words))
+    one = [mechanism.privatize(letter, rng=fixed_words([word])) for letter, word in zip(letters, words, strict=True)]
+    assert many == one
+    assert mechanism.privatize(letters, rng=insecure_seed(5)) == mechanism.privatize(
+        letters, rng=insecure_seed(5), threads=2
+    )
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_reports_follow_the_matrix(make):
+    mechanism = make(SEVEN)
+    trials = 40_000
+    for x, letter in enumerate("abcdefg"):
+        reports = mechanism.privatize([letter] * trials, rng=insecure_seed(x))
+        shares = np.array([reports.count(each) for each in "abcdefg"]) / trials
+        # Seven standard errors, at most 0.5/200 each: false alarm below 1e-11 for each of 49 cells.
+        assert shares == pytest.approx(mechanism.matrix()[x], abs=7 * 0.5 / 200)
+        assert (
+            np.abs(shares - mechanism.matrix()[(x + 3) % 7]).max() > 0.02
+            or x == (x + 3) % 7
+            or make is MAKERS["a weight"]
+        )
+
+
+LABELS = np.array([1, 0, 1, 0, 1])
+SMALL = {
+    "blocks": (
+        BlockLottery(
+            LABELS,
+            [np.array([[3, 2], [1, 4]]), np.array([[1, 1, 3], [2, 2, 1], [0, 4, 1]])],
+            np.array([1, 1, 1, 2, 1]),
+            word_bits=8,
+        ),
+        [[1, 1, 1, 2, 3], [1, 3, 1, 2, 1], [2, 1, 2, 2, 1], [1, 1, 1, 4, 1], [0, 1, 4, 2, 1]],
+    ),
+    "weights": (
+        WeightLottery(LABELS, np.array([5, 3]), np.array([2, 3]), 16, word_bits=8),
+        [[4, 3, 3, 3, 3], [2, 5, 2, 5, 2], [4, 3, 3, 3, 3], [2, 5, 2, 5, 2], [4, 3, 3, 3, 3]],
+    ),
+}
+
+
+@pytest.mark.parametrize(("lottery", "rows"), SMALL.values(), ids=SMALL)
+def test_over_all_words_every_place_gets_exactly_its_tickets(lottery, rows):
+    assert lottery.rows(0, 5).tolist() == rows
+    for x, row in enumerate(rows):
+        drawn = np.bincount([lottery.draw(x, EveryWord(word)) for word in range(256)], minlength=5)
+        assert drawn.tolist() == [count * 256 // lottery.total for count in row]
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_a_release_comes_back_from_its_spec_and_from_a_pickle(make):
+    mechanism = make(SEVEN)
+    again = from_spec(mechanism.to_spec())
+    assert again == mechanism == pickle.loads(pickle.dumps(mechanism))
+    assert type(again) is type(mechanism) and again.regions == mechanism.regions
+    assert (again.lottery.rows(0, 7) == mechanism.lottery.rows(0, 7)).all()
+    assert verify(again) == verify(mechanism)
+
+
+@pytest.mark.data
+@needs_data
+def test_the_authors_places_give_the_reference_figures():
+    places = authors_places()
+    regions = Regions.by_prefix(places)
+    for epsilon, weighted, nominal, plain in (
+        ("0.25", 2025, 2238, 2066),
+        ("0.5", 1979, 2197, 2066),
+        ("1", 1878, 2089, 2063),
+        ("2", 1656, 1750, 2054),
+    ):
+        assert expected_loss(RegionWeighted(regions, epsilon)) == pytest.approx(weighted, abs=0.6)
+        # The best split gives all of ε to the region, which is what the reference split gave.
+        assert expected_loss(TwoLevel(regions, epsilon)) == pytest.approx(nominal, abs=0.6)
+        assert expected_loss(GRR(places, epsilon)) == pytest.approx(plain, abs=0.6)
+    halves = TwoLevel(regions, "1.736", budgets=(1, 1), inside="safe")
+    assert float(verify(halves).epsilon_upper) == pytest.approx(1.736, abs=0.0005)
+    within = WithinRegion(regions, 1, publishes="region")
+    assert "3.05 bits" in within.guarantee and "smallest crowd 7 places" in within.guarantee
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: TwoLevel(FOUR, 1), InputError, "Expected regions as bp.locations.Regions, got Points"),
+        (lambda: TwoLevel(Regions.by_prefix(FOUR), 1), DesignError, "Expected 2 regions or more, got 1"),
+        (lambda: RegionWeighted(Regions.by_prefix(FOUR), 1), DesignError, "Expected 2 regions or more, got 1"),
+        (lambda: TwoLevel(TWO, 0), EpsilonError, "Expected epsilon"),
+        (lambda: TwoLevel(TWO, 1, inside="lap"), InputError, "Expected inside='best', 'safe' or 'grr', got 'lap'"),
+        (lambda: TwoLevel(TWO, 1, budgets=(1, 1)), DesignError, "realise ε = 1.*, more than 1; lower one of them"),
+        (lambda: TwoLevel(TWO, 1, budgets=(1,)), InputError, "Expected budgets as two numbers"),
+        (lambda: TwoLevel(TWO, 1, budgets=(-1, 1)), InputError, "Expected budgets as two numbers"),
+        (lambda: TwoLevel(TWO, 1, prior=[1]), PriorError, "Expected prior as 4 probabilities"),
+        (lambda: TwoLevel(TWO, 50), DesignError, "2\\^52 tickets cannot keep ε=50 on these regions"),
+        (lambda: RegionWeighted(TWO, 50), DesignError, "2\\^52 tickets cannot keep ε=50 on these regions"),
+        (lambda: WithinRegion(TWO, 50, publishes="region"), DesignError, "2\\^52 tickets cannot keep ε=50"),
+        (lambda: WithinRegion(TWO, 1, publishes="region", inside="x"), InputError, "Expected inside='brr' or 'grr'"),
+        (lambda: check_blocks(np.array([6000, 10])), DesignError, "every pair of places in one region, at most 2\\^25"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_advice(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_tickets_that_do_not_add_up_are_no_lottery():
+    labels = np.array([0, 0, 1, 1])
+    block = np.array([[2, 1], [1, 2]])
+    for blocks, outside in (
+        ([block, block + 1], [1, 1, 1, 1]),
+        ([block], [1, 1, 1, 1]),
+        ([block, block], [1, 1, -1, 3]),
+        ([block, -block], [1, 1, 1, 1]),
+        ([np.ones((3, 3), dtype=int), block], [1, 1, 1, 1]),
+        ([block * 2**52, block * 2**52], [1, 1, 1, 1]),
+    ):
+        with pytest.raises(AssertionError):
+            BlockLottery(labels, blocks, np.array(outside))
+    for own, other, total in (([2, 2], [1, 1], 5), ([2, 2], [1, 1], 8), ([0, 2], [1, 1], 6), ([2**62, 1], [1, 1], 6)):
+        with pytest.raises(AssertionError):
+            WeightLottery(labels, np.array(own), np.array(other), total)
+    with pytest.raises(AssertionError, match="a region of this lottery is empty"):
+        WeightLottery(np.array([0, 2]), np.array([1, 1]), np.array([1, 1]), 2)

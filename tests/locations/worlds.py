@@ -1,0 +1,39 @@
+"""Small worlds of places and regions, for tests that hold for all of them."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from bipartite import Points
+from bipartite.domains.regions import Regions
+
+DATA = os.environ.get("BIPARTITE_DATA")
+needs_data = pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder")
+
+
+def authors_places():
+    """The 1000 places of the paper's own experiment."""
+    return Points(np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
+
+
+@st.composite
+def places(draw, least=4, most=24):
+    rows = draw(
+        st.lists(st.tuples(st.integers(-80, 80), st.integers(-170, 170)), min_size=least, max_size=most, unique=True)
+    )
+    return Points(np.array(rows, dtype=float), metric="haversine")
+
+
+@st.composite
+def worlds(draw, least=2, most=24):
+    """Regions of places: ``least`` or more of them."""
+    domain = draw(places(least=2 * least, most=most))
+    count = draw(st.integers(least, len(domain) // 2))
+    labels = [*range(count), *range(count)]
+    labels += draw(
+        st.lists(st.integers(0, count - 1), min_size=len(domain) - len(labels), max_size=len(domain) - len(labels))
+    )
+    return Regions.of(domain, draw(st.permutations(labels)))
