@@ -19,6 +19,7 @@ from bipartite._version import __version__
 if TYPE_CHECKING:
     from bipartite import design as design
     from bipartite import errors as errors
+    from bipartite import locations as locations
     from bipartite import quality as quality
     from bipartite.categories import OLH as OLH
     from bipartite.categories import OUE as OUE
@@ -127,6 +128,7 @@ _HOME = {
     "identifiability": "bipartite.estimation",
     "insecure_seed": "bipartite.lottery",
     "law_test": "bipartite.verification",
+    "locations": "bipartite.locations",
     "local_bound": "bipartite.quality",
     "local_loss": "bipartite.quality",
     "loss_quantile": "bipartite.quality",
@@ -148,7 +150,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
     module = importlib.import_module(_HOME[name])
     value = (
         module
-        if module.__name__ == f"bipartite.{name}" and name in {"design", "errors", "quality"}
+        if module.__name__ == f"bipartite.{name}" and name in {"design", "errors", "locations", "quality"}
         else getattr(module, name)
     )
     globals()[name] = value

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bipartite import Points
 from bipartite.domains import nearest
-from bipartite.domains.points import _unit_vectors
+from bipartite.domains.points import unit_vectors
 from bipartite.errors import InputError
 
 small = st.integers(-6, 6)
@@ -52,7 +52,7 @@ def test_many_positions_take_the_tree_and_it_agrees_with_the_matrix(metric, monk
     monkeypatch.setattr(nearest, "USE_TREE_FROM", 1)
     assert points.nearest(positions).tolist() == plain.tolist()
     vectors = points.order.vectors
-    scaled = _unit_vectors(positions) if metric == "haversine" else np.rint(np.ldexp(positions, points.bits))
+    scaled = unit_vectors(positions) if metric == "haversine" else np.rint(np.ldexp(positions, points.bits))
     expected = by_all_distances(vectors, scaled[:100], points.order.kind)
     assert plain[:100].tolist() == [number for number, _ in expected]
 

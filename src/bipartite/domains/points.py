@@ -91,7 +91,7 @@ class Points(SetDomain):
             self._finish(RankOrder(ranks_of(losses)), names)
             return
         bits = 0 if metric == "haversine" else _finest_bits(array, metric)
-        vectors = _unit_vectors(array) if metric == "haversine" else _whole_vectors(array, bits)
+        vectors = unit_vectors(array) if metric == "haversine" else _whole_vectors(array, bits)
         _check_apart(vectors, "about 0.2 m" if metric == "haversine" else f"2^{-bits}")
         self._set(coordinates=array, metric=metric, bits=bits, _losses=None)
         self._finish(VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared"), names)
@@ -156,7 +156,7 @@ class Points(SetDomain):
         problems.raise_if_any(InputError)
         positions = cast("NDArray[np.float64]", positions)
         if self.metric == "haversine":
-            vectors = _unit_vectors(positions).astype(np.float64)
+            vectors = unit_vectors(positions).astype(np.float64)
         else:
             vectors = np.rint(np.ldexp(positions, self.bits))
         found, distances = nearest_points(self._order.vectors, vectors, self._order.kind)
@@ -251,7 +251,8 @@ def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) 
     return losses
 
 
-def _unit_vectors(degrees: NDArray[np.float64]) -> NDArray[np.int64]:
+def unit_vectors(degrees: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Rows (latitude, longitude) as whole-number vectors of length 2^25."""
     latitude, longitude = np.radians(degrees).T
     unit = np.column_stack(
         [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)]

@@ -63,7 +63,7 @@ class Regions(Frozen):
         share, itself included; where one such prefix begins with another, the shorter one holds for both. Fewer places
         than that are one region.
         """
-        _check_places(places)
+        check_places(places)
         problems = Problems()
         crowd, bits = whole_number(at_least), whole_number(most_bits)
         if crowd is None or crowd < 2:  # noqa: PLR2004
@@ -88,7 +88,7 @@ class Regions(Frozen):
         A region of a single place would publish the place, so it is joined to the region of the place nearest to it,
         the first of equals, in the order of the places, until none is left.
         """
-        _check_places(places)
+        check_places(places)
         if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__") or len(labels) != len(places):
             msg = f"Expected labels as a list of {len(places)} labels, one a place; give the region of every place."
             raise InputError(msg)
@@ -173,7 +173,8 @@ class Regions(Frozen):
         return f"<{len(self)} regions of {self.sizes.min()} to {self.sizes.max()} places>"
 
 
-def _check_places(places: object) -> None:
+def check_places(places: object) -> None:
+    """Refuse what is no set of places on the globe."""
     if not isinstance(places, Points) or places.metric != "haversine":
         msg = "Expected places as bp.Points(…, metric='haversine'); make them with bp.locations.places."
         raise InputError(msg)
