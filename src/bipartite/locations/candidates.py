@@ -96,8 +96,7 @@ def measured(
     try:
         mechanism = make()
     except DesignError as refusal:
-        nothing = (math.nan,) * 4
-        return Candidate(scope, name, epsilon, "not available", *nothing, eligible=False, note=str(refusal)), None
+        return _unavailable(scope, name, epsilon, refusal), None
     ratio = mechanism.largest_ratio()
     realised = float(log_between(ratio)[1])
     losses = local_loss(mechanism)
@@ -141,16 +140,31 @@ def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: 
         ("Anchored", lambda part, share: Anchored(part, epsilon, prior=share)),
         (PUBLISHED, lambda part, share: LSRR(part, epsilon, variant="published")),  # noqa: ARG005
     ):
-        expected, worst, spent = 0.0, 0.0, 0.0
-        for part, share in zip(domains, shares, strict=True):
-            total = float(share.sum())
-            mechanism = make(part, share / total if total else None)
-            losses = local_loss(mechanism)
-            expected += float(share @ losses)
-            worst = max(worst, float(losses.max()))
-            spent = max(spent, float(log_between(mechanism.largest_ratio())[1]))
-        promise = f"within a region only, where it realises ε = {spent:.4f}; the region itself is published: not ε-LDP"
-        yield Candidate(WITHIN, name, epsilon, promise, math.inf, spent, expected, worst, eligible=False)
+        try:
+            found = [
+                _of_part(make(part, share / share.sum() if share.any() else None), share)
+                for part, share in zip(domains, shares, strict=True)
+            ]
+        except DesignError as refusal:
+            yield _unavailable(WITHIN, name, epsilon, refusal)
+            continue
+        expected, worst, spent = (np.array(each) for each in zip(*found, strict=True))
+        promise = (
+            f"within a region only, where it realises ε = {spent.max():.4f}; the region itself is published: not ε-LDP"
+        )
+        losses = (float(expected.sum()), float(worst.max()))
+        yield Candidate(WITHIN, name, epsilon, promise, math.inf, float(spent.max()), *losses, eligible=False)
+
+
+def _of_part(mechanism: Mechanism, share: Array) -> tuple[float, float, float]:
+    """(expected loss times the chance of the region, worst loss, realised ε) of a rival in one region."""
+    losses = local_loss(mechanism)
+    return float(share @ losses), float(losses.max()), float(log_between(mechanism.largest_ratio())[1])
+
+
+def _unavailable(scope: str, name: str, epsilon: str, refusal: DesignError) -> Candidate:
+    nothing = (math.nan,) * 4
+    return Candidate(scope, name, epsilon, "not available", *nothing, eligible=False, note=str(refusal))
 
 
 def planar(places: Points, per_km: object, prior: Array | None) -> Candidate:

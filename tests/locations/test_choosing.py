@@ -1,0 +1,144 @@
+"""The chooser never does worse than GRR, never takes what is not ε-LDP, and the paper's experiment as rows."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bipartite import BRR, GRR, LSRR, Integers, Points, expected_loss, locations, verify, worst_loss
+from bipartite.errors import InputError, PriorError
+from bipartite.locations.candidates import PUBLISHED, WHOLE, WITHIN
+from tests.locations.worlds import authors_places, needs_data, worlds
+
+SIX = Points(
+    [[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1], [41.9, 12.5], [41.8, 12.3], [40.4, -3.7], [40.5, -3.6]],
+    metric="haversine",
+)
+REGIONS = locations.Regions.of(SIX, ["DE", "DE", "FR", "FR", "IT", "IT", "ES", "ES"])
+
+
+@settings(max_examples=25, deadline=None)
+@given(worlds(), st.sampled_from(["0.1", "0.5", "1", "3", "6"]), st.booleans())
+def test_the_choice_keeps_epsilon_and_is_never_worse_than_grr(regions, epsilon, skewed):
+    places = regions.places
+    prior = np.arange(1, len(places) + 1) / sum(range(1, len(places) + 1)) if skewed else None
+    choice = locations.choose(places, epsilon, prior=prior, regions=regions)
+    certificate = verify(choice.mechanism)
+    assert certificate.holds and certificate.publishes is None and certificate.distance_unit is None
+    assert choice.mechanism.keeps_epsilon
+    loss = expected_loss(choice.mechanism, prior)
+    assert loss <= expected_loss(GRR(places, epsilon), prior) * (1 + 1e-12)
+    eligible = [row for row in choice.table if row.eligible]
+    assert choice.table[0].name == choice.name and choice.table[0].expected_loss == pytest.approx(loss)
+    assert all(row.expected_loss >= choice.table[0].expected_loss for row in eligible)
+    assert all(row.realised_epsilon <= float(epsilon) * (1 + 1e-12) for row in eligible)
+    within = next(row for row in choice.table if row.scope == WITHIN)
+    assert not within.eligible and within.realised_epsilon == math.inf and "not ε-LDP" in within.guarantee
+
+
+def test_the_table_shows_what_each_release_really_promises():
+    choice = locations.choose(SIX, 1, regions=REGIONS, per_km="0.001")
+    rows = {(row.scope, row.name): row for row in choice.table}
+    assert {name for scope, name in rows if scope == WHOLE} == {
+        "GRR", "BRR safe", "BRR best", "Exponential tight", "L-SRR calibrated", "Anchored", "Two-level",
+        "Region-weighted", "L-SRR as published", "Planar Laplace",
+    }  # fmt: skip
+    planar = rows[WHOLE, "Planar Laplace"]
+    assert not planar.eligible and "0.001 per km" in planar.guarantee and "not ε-LDP" in planar.guarantee
+    brr = rows[WHOLE, "BRR safe"]
+    assert brr.expected_loss == pytest.approx(expected_loss(BRR(SIX, 1)))
+    assert brr.worst_loss == pytest.approx(worst_loss(BRR(SIX, 1)))
+    assert choice.name in str(choice) and choice.reason.startswith(choice.name)
+    assert "below GRR" in choice.reason
+    assert choice.to_rows()[0]["name"] == choice.name
+    published = LSRR(SIX, 1, variant="published")
+    assert rows[WHOLE, PUBLISHED].eligible == published.keeps_epsilon
+    assert rows[WHOLE, PUBLISHED].guarantee == published.guarantee
+
+
+def test_a_release_that_cannot_be_made_says_why(monkeypatch):
+    monkeypatch.setattr("bipartite.lottery.rows.MOST_TICKET_COUNTS", 10)
+    choice = locations.choose(SIX, 1, regions=REGIONS)
+    refused = {row.name: row for row in choice.table if row.note}
+    assert set(refused) == {"Exponential tight", "L-SRR calibrated", "L-SRR as published"}
+    assert all(math.isnan(row.expected_loss) and not row.eligible for row in refused.values())
+    assert "at most 2^25" in refused["Exponential tight"].note
+    rows = locations.compare(SIX, [1], regions=locations.Regions.of(SIX, [0] * 4 + [1] * 4))
+    assert {row.name for row in rows if row.scope == WITHIN and row.note} == set(refused)
+
+
+def test_rows_within_regions_are_sums_over_regions():
+    told = []
+    prior = np.arange(1, 9) / 36
+    rows = locations.compare(SIX, [1, "2"], prior=prior, regions=REGIONS, progress=told.append)
+    assert told == ["1", "2"]
+    by = {(row.scope, row.name, row.epsilon): row for row in rows}
+    expected = 0.0
+    for region in range(4):
+        members = REGIONS.members(region)
+        share = prior[members]
+        part = Points(SIX.coordinates[members], metric="haversine")
+        expected += share.sum() * expected_loss(BRR(part, 1), share / share.sum())
+    assert by[WITHIN, "BRR safe", "1"].expected_loss == pytest.approx(expected, rel=1e-6)
+    # Two places leave no choice of m.
+    assert by[WITHIN, "BRR best", "1"].expected_loss == pytest.approx(expected, rel=1e-6)
+    assert by[WITHIN, "GRR", "1"].expected_loss == pytest.approx(expected, rel=1e-6)
+    assert not any(row.eligible for row in rows if row.scope == WITHIN)
+    assert all(row.realised_epsilon == math.inf for row in rows if row.scope == WITHIN)
+    improved = locations.improvements(rows)
+    assert [(each.scope, each.rival) for each in improved] == [
+        (WITHIN, "L-SRR as published"),
+        (WITHIN, "L-SRR calibrated"),
+        (WHOLE, "L-SRR as published"),
+        (WHOLE, "L-SRR calibrated"),
+    ]
+    for each in improved:
+        assert each.mean == pytest.approx(sum(each.by_epsilon.values()) / 2)
+        assert each.to_dict()["at 1"] == each.by_epsilon["1"]
+    whole = improved[3]
+    ratio = by[WHOLE, "BRR safe", "2"].expected_loss / by[WHOLE, "L-SRR calibrated", "2"].expected_loss
+    assert whole.by_epsilon["2"] == pytest.approx(1 - ratio)
+
+
+@pytest.mark.data
+@needs_data
+def test_the_authors_places_give_the_reference_figures():
+    rows = locations.compare(authors_places(), ["1", "2"])
+    by = {(row.scope, row.name, row.epsilon): row for row in rows}
+    for name, one, two in (
+        ("GRR", 2063, 2054),
+        ("BRR safe", 1683, 1311),
+        ("BRR best", 1637, 1243),
+        ("Anchored", 1385, 1100),
+        ("Region-weighted", 1878, 1656),
+    ):
+        assert by[WHOLE, name, "1"].expected_loss == pytest.approx(one, abs=0.6)
+        assert by[WHOLE, name, "2"].expected_loss == pytest.approx(two, abs=0.6)
+    # The paper: 8.7 % on average over eight ε, most at ε = 2.
+    published = locations.improvements(rows)[0]
+    assert published.by_epsilon["1"] == pytest.approx(0.065, abs=0.005)
+    assert published.by_epsilon["2"] == pytest.approx(0.145, abs=0.005)
+    assert by[WITHIN, PUBLISHED, "2"].epsilon_within > 3  # nominal 2
+    assert locations.choose(authors_places(), 1).name == "Anchored"
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: locations.choose(Integers(1, 9), 1), InputError, "make them with bp.locations.places"),
+        (lambda: locations.choose(SIX, 1, prior=[1]), PriorError, "Expected prior as 8 probabilities"),
+        (lambda: locations.choose(SIX, 1, regions=[0] * 8), InputError, "Expected regions as bp.locations.Regions of"),
+        (
+            lambda: locations.choose(Points(SIX.coordinates[:4], metric="haversine"), 1, regions=REGIONS),
+            InputError,
+            "Expected regions as bp.locations.Regions of the same places",
+        ),
+        (lambda: locations.compare(SIX, []), InputError, "Expected one ε or more, got none"),
+        (lambda: locations.improvements([]), InputError, "Expected rows of 'BRR safe' and of L-SRR"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
