@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, LSRR, Integers, Points, expected_loss, locations, verify, worst_loss
 from bipartite.errors import InputError, PriorError
-from bipartite.locations.candidates import PUBLISHED, WHOLE, WITHIN
+from bipartite.locations.releases import PUBLISHED, WHOLE, WITHIN
 from tests.locations.worlds import authors_places, needs_data, worlds
 
 SIX = Points(

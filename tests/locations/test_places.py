@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite import locations
 from bipartite.errors import DomainError, InputError
-from bipartite.locations.places import MOST_GRID_CELLS
+from bipartite.locations.candidates import MOST_GRID_CELLS
 
 BERLIN, PARIS, SYDNEY = [52.52, 13.405], [48.857, 2.352], [-33.869, 151.209]
 METRE = 180 / (math.pi * 6371008.8)  # degrees of latitude

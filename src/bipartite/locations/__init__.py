@@ -4,20 +4,20 @@ Candidates, priors and regions are public: never make them from the positions of
 """
 
 from bipartite.domains.regions import Regions
-from bipartite.locations.candidates import Candidate
-from bipartite.locations.choose import Choice, choose
-from bipartite.locations.compare import EPSILONS, PAPER_IMPROVEMENT, Improvement, compare, improvements
-from bipartite.locations.places import encode, from_checkins, grid, places
+from bipartite.locations.candidates import encode, from_checkins, grid, places
+from bipartite.locations.choosing import Choice, choose
+from bipartite.locations.comparing import EPSILONS, PAPER_IMPROVEMENT, Improvement, compare, improvements
+from bipartite.locations.releases import Release
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 
 __all__ = [
     "EPSILONS",
     "PAPER_IMPROVEMENT",
-    "Candidate",
     "Choice",
     "Improvement",
     "RegionWeighted",
     "Regions",
+    "Release",
     "TwoLevel",
     "WithinRegion",
     "choose",

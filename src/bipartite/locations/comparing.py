@@ -11,7 +11,8 @@ from bipartite.design import check_prior
 from bipartite.design.regional import parts
 from bipartite.domains.regions import check_places
 from bipartite.errors import InputError
-from bipartite.locations.candidates import (
+from bipartite.locations.choosing import checked_regions
+from bipartite.locations.releases import (
     CALIBRATED,
     PUBLISHED,
     WHOLE,
@@ -21,7 +22,6 @@ from bipartite.locations.candidates import (
     whole_makers,
     within_row,
 )
-from bipartite.locations.choose import checked_regions
 from bipartite.lottery import Epsilon
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Points
     from bipartite.domains.regions import Regions
-    from bipartite.locations.candidates import Candidate
-    from bipartite.locations.choose import Prior
+    from bipartite.locations.choosing import Prior
+    from bipartite.locations.releases import Release
 
 EPSILONS: Final = ("0.25", "0.5", "0.75", "1", "1.25", "1.5", "1.75", "2")
 """The budgets of the paper's figure."""
@@ -45,7 +45,7 @@ def compare(
     prior: Prior = None,
     regions: Regions | None = None,
     progress: Callable[[str], None] | None = None,
-) -> list[Candidate]:
+) -> list[Release]:
     """One row for each ε and release, on all places and within regions, each with what it really promises.
 
     ``progress`` is told each ε that is done. For 1000 places an ε takes a few seconds.
@@ -85,7 +85,7 @@ class Improvement:
         return head | {f"at {epsilon}": share for epsilon, share in self.by_epsilon.items()}
 
 
-def improvements(rows: Sequence[Candidate], name: str = "BRR safe") -> list[Improvement]:
+def improvements(rows: Sequence[Release], name: str = "BRR safe") -> list[Improvement]:
     """How far ``name`` lies below L-SRR as published and calibrated, in both scopes: beside ``PAPER_IMPROVEMENT``.
 
     The paper compares with L-SRR as published, within regions. That one spends more than its ε (``epsilon_within``), so

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite.design import check_prior
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
-from bipartite.locations.candidates import BASELINE, WHOLE, measured, planar, whole_makers, within_row
+from bipartite.locations.releases import BASELINE, WHOLE, measured, planar, whole_makers, within_row
 from bipartite.lottery import Epsilon
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Points
-    from bipartite.locations.candidates import Candidate
+    from bipartite.locations.releases import Release
     from bipartite.mechanisms import Mechanism
 
     Prior = Sequence[float] | NDArray[np.float64] | None
@@ -30,7 +30,7 @@ class Choice:
 
     mechanism: Mechanism
     name: str
-    table: tuple[Candidate, ...]
+    table: tuple[Release, ...]
     """All releases, the least expected loss first; those that are not ε-LDP say so, and come last."""
     reason: str
 
@@ -109,7 +109,7 @@ def checked_regions(places: Points, regions: Regions | None) -> Regions:
     return regions
 
 
-def _reason(best: Candidate, plain: Candidate, ranked: list[Candidate]) -> str:
+def _reason(best: Release, plain: Release, ranked: list[Release]) -> str:
     saved = 1 - best.expected_loss / plain.expected_loss if plain.expected_loss else 0.0
     second = next((row for row in ranked if row.eligible and row.name != best.name), None)
     next_best = "" if second is None else f", {second.name} {second.expected_loss:.1f} km"
