@@ -1,8 +1,8 @@
 """How long a report of a place takes: the paper's runtime appendix, and a million people over thousands of places.
 
 ``python bench/locations.py`` needs BIPARTITE_DATA. It times, on the authors' 1000 Gowalla places and on 3000 places of
-Foursquare in New York, the report of one person (median and 99th percentile), and of 10 % to 100 % of the places' number
-of people, as the paper does (4 s for 3000 people, 0.03 s for one; its machine and language differ). The design and the
+Foursquare in New York, the report of one person (median and 99th percentile), and of as many people as 10 % to 100 % of
+the places, as the paper does (4 s for 3000 people, 0.03 s for one; its machine and language differ). The design and the
 division into regions are made ahead and timed apart. Then a million positions, from coordinates to reports, over 3000
 places; ``--large`` also over all 66,797 places of Gowalla (BRR is designed there too with ``--brr``: minutes).
 ``--quality`` prints the expected losses of all releases for the ε of the paper, and what BRR saves beside L-SRR.
@@ -60,6 +60,11 @@ def peak() -> str:
     return "" if resource is None else f", peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB"
 
 
+def best_of(mechanism: Mechanism, values: NDArray[np.int64], rounds: int = ROUNDS) -> float:
+    """The least time of some rounds of reports."""
+    return min(seconds(lambda: mechanism.privatize(values))[1] for _ in range(rounds))
+
+
 def designed(places: bp.Points, names: tuple[str, ...]) -> dict[str, Mechanism]:
     """Mechanisms of these names, each with the time of its design."""
     regions, took = seconds(lambda: bp.locations.Regions.by_prefix(places))
@@ -103,7 +108,7 @@ def appendix(title: str, places: bp.Points) -> None:
         shares = []
         for share in range(1, 11):
             people = generator.integers(0, len(places), max(1, len(places) * share // 10))
-            shares.append(min(seconds(lambda people=people: mechanism.privatize(people))[1] for _ in range(ROUNDS)))  # type: ignore[misc]
+            shares.append(best_of(mechanism, people))
         print("    10 % … 100 % of people, ms: " + " ".join(f"{each * 1e3:.2f}" for each in shares))
 
 
@@ -120,11 +125,9 @@ def million(title: str, places: bp.Points, names: tuple[str, ...]) -> None:
     encoding = min(took, *(seconds(lambda: bp.locations.encode(places, positions))[1] for _ in range(ROUNDS - 1)))
     print(f"  encoding: {encoding:.2f} s{peak()}")
     for name, mechanism in made.items():
-        _, first = seconds(lambda mechanism=mechanism: mechanism.privatize(values))  # type: ignore[misc]
-        drawn = min(seconds(lambda mechanism=mechanism: mechanism.privatize(values))[1] for _ in range(ROUNDS))  # type: ignore[misc]
-        print(
-            f"  {name}: reports {drawn:.2f} s (the first time {first:.2f}), encoded and reported {encoding + drawn:.2f} s{peak()}"
-        )
+        first, drawn = best_of(mechanism, values, 1), best_of(mechanism, values)
+        both = encoding + drawn
+        print(f"  {name}: {drawn:.2f} s (first {first:.2f}), encoded and reported {both:.2f} s{peak()}")
 
 
 def quality(title: str, places: bp.Points) -> None:
@@ -136,17 +139,13 @@ def quality(title: str, places: bp.Points) -> None:
         losses = [row for row in rows if (row.scope, row.name) == (scope, name)]
         figures = " ".join(f"{row.expected_loss:7.1f}" for row in losses)
         spent = max(row.epsilon_within / float(row.epsilon) for row in losses)
-        print(
-            f"  {scope:14} {name:18} {figures}   spends up to {spent:.2f} ε"
-            + (", region published" * (scope != "whole domain"))
-        )
+        published = "" if scope == "whole domain" else ", region published"
+        print(f"  {scope:14} {name:18} {figures}   spends up to {spent:.2f} ε{published}")
     for each in bp.locations.improvements(rows):
-        print(
-            f"  {each.scope}: {each.name} below {each.rival} by {each.mean:.1%} on average, {max(each.by_epsilon.values()):.1%} at most"
-        )
-    print(
-        f"  the paper: {', '.join(f'{name} {share:.1%}' for name, share in bp.locations.PAPER_IMPROVEMENT.items())}; {took:.0f} s"
-    )
+        most = max(each.by_epsilon.values())
+        print(f"  {each.scope}: {each.name} below {each.rival} by {each.mean:.1%} on average, {most:.1%} at most")
+    paper = ", ".join(f"{name} {share:.1%}" for name, share in bp.locations.PAPER_IMPROVEMENT.items())
+    print(f"  the paper: {paper}; all this took {took:.0f} s")
 
 
 def main() -> None:
