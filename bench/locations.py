@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import importlib
 import os
 import sys
 import time
@@ -156,6 +157,8 @@ def main() -> None:
     gowalla = bp.locations.places(np.loadtxt(folder / "gowalla_authors_1000.txt", delimiter=","))
     visits = read("foursquare_NYC_filtered_checkins.csv.gz", folder)
     foursquare = bp.locations.from_checkins(visits, source="public", places=3000, seed=1)
+    _, took = seconds(lambda: importlib.import_module("bipartite.lottery.compiled_points"))
+    print(f"loading or compiling the kernels: {took:.2f} s (excluded below)")
     if "--quality" in sys.argv:
         quality("Gowalla, the authors' 1000 places", gowalla)
         quality("Foursquare, New York, 3000 places", foursquare)

@@ -110,7 +110,7 @@ def test_a_design_of_today_gives_the_golden_specs():
         ([], "Expected a spec as a mapping, got list; parse the JSON first"),
         ("{}", "Expected a spec as a mapping, got str"),
         ({}, "Expected a spec with bipartite, domain, edges, epsilon, m, mechanism, tickets"),
-        (changed(GOOD, "bipartite", to=4), "Expected a spec of version 1, 2, 3 or 4, got 4; update bipartite"),
+        (changed(GOOD, "bipartite", to=5), "Expected a spec of version 1, 2, 3 or 4, got 5; update bipartite"),
         (changed(GOOD, "bipartite", to=True), "Expected a spec of version 1, 2, 3 or 4, got True"),
         (
             changed(GOOD, "bipartite", to=10**5000),

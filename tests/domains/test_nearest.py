@@ -36,10 +36,11 @@ def by_all_distances(vectors, positions, kind):
 def test_the_tree_finds_what_all_distances_define_ties_to_the_first(points, positions, kind, scale):
     vectors, places = np.array(points) * scale, np.array(positions, dtype=float) * scale
     expected = by_all_distances(vectors, places, kind)
-    for found, distances in (
+    for found in (
         nearest._by_tree(nearest._tree_of(vectors), vectors, places, kind),
         nearest._plain(vectors, places, kind),
     ):
+        distances = nearest.distances_to(vectors, found, places, kind)
         assert list(zip(found.tolist(), distances.tolist(), strict=True)) == expected
 
 
@@ -50,6 +51,8 @@ def test_many_positions_take_the_tree_and_it_agrees_with_the_matrix(metric, monk
     positions = np.round(rng.uniform([-90, -180], [90, 180], (3000, 2)))  # whole degrees: many ties
     plain = points.nearest(positions)
     monkeypatch.setattr(nearest, "USE_TREE_FROM", 1)
+    assert points.nearest(positions).tolist() == plain.tolist()
+    monkeypatch.setattr(nearest, "_SORT_FROM", 1)
     assert points.nearest(positions).tolist() == plain.tolist()
     vectors = points.order.vectors
     scaled = unit_vectors(positions) if metric == "haversine" else np.rint(np.ldexp(positions, points.bits))

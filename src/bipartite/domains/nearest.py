@@ -9,7 +9,7 @@ search.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
@@ -25,37 +25,41 @@ USE_TREE_FROM: Final = 2**22
 _DISTANCES_A_BLOCK: Final = 2**20
 # Square roots of whole numbers below 2^53 that differ may round to the same double; those within this are compared.
 _AS_NEAR: Final = 1 + 1e-12
+# A tree of fewer points stays in the cache, and sorting the positions first costs more than it saves (measured).
+_SORT_FROM: Final = 2**13
+_BOXES: Final = 512
 
 
-def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> tuple[NDArray[np.int64], Array]:
-    """For each position the number of the nearest point, the first of equals, and the distance: squared or manhattan.
+def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
+    """For each position the number of the nearest point, the first of equals.
 
     ``positions`` are whole numbers in the unit of the vectors, as doubles.
     """
     if len(positions) * len(vectors) < USE_TREE_FROM or (tree := _tree_of(vectors)) is None:
         return _plain(vectors, positions, kind)
-    found = np.empty(len(positions), dtype=np.int64)
-    distances = np.empty(len(positions))
     exact = _is_exact(vectors, positions, kind)
-    for rows, search in ((np.flatnonzero(exact), _by_tree), (np.flatnonzero(~exact), None)):
-        if len(rows):
-            chosen = positions[rows]
-            found[rows], distances[rows] = (
-                _plain(vectors, chosen, kind) if search is None else search(tree, vectors, chosen, kind)
-            )
-    return found, distances
-
-
-def _plain(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> tuple[NDArray[np.int64], Array]:
+    if exact.all():
+        return _by_tree(tree, vectors, positions, kind)
     found = np.empty(len(positions), dtype=np.int64)
-    distances = np.empty(len(positions))
+    if exact.any():
+        found[exact] = _by_tree(tree, vectors, positions[exact], kind)
+    found[~exact] = _plain(vectors, positions[~exact], kind)
+    return found
+
+
+def distances_to(vectors: NDArray[np.int64], found: NDArray[np.int64], positions: Array, kind: Kind) -> Array:
+    """The distance of each position from the point found for it: squared or manhattan."""
+    difference = vectors[found] - positions
+    distances: Array = (np.abs(difference) if kind == "manhattan" else difference * difference).sum(axis=1)
+    return distances
+
+
+def _plain(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
+    found = np.empty(len(positions), dtype=np.int64)
     step = max(1, _DISTANCES_A_BLOCK // len(vectors))
     for start in range(0, len(positions), step):
-        block = _distances(vectors, positions[start : start + step], kind)
-        nearest = block.argmin(axis=1)
-        found[start : start + step] = nearest
-        distances[start : start + step] = block[np.arange(len(block)), nearest]
-    return found, distances
+        found[start : start + step] = _distances(vectors, positions[start : start + step], kind).argmin(axis=1)
+    return found
 
 
 def _distances(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> Array:
@@ -76,10 +80,20 @@ def _tree_of(vectors: NDArray[np.int64]) -> Any:  # noqa: ANN401 (scipy has no t
 
 
 def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.bool_]:
-    """Whether every distance of a position, and of the boxes of the tree, is a whole number below 2^53."""
+    """Whether every distance of a position is surely a whole number below 2^53.
+
+    A box of the tree is no farther than the points in it.
+    """
+    if kind == "squared":
+        # The way to a point is at most the position's and the point's from 0: enough for all places on the globe.
+        longest = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64).max())
+        small: NDArray[np.bool_] = (
+            np.sqrt(np.einsum("ij,ij->i", positions, positions)) + longest + 1
+        ) ** 2 < _EXACT_BELOW
+        if small.all():
+            return small
     reach = np.maximum(np.abs(positions - vectors.min(axis=0)), np.abs(positions - vectors.max(axis=0)))
-    small: NDArray[np.bool_] = (reach if kind == "manhattan" else reach * reach).sum(axis=1) < _EXACT_BELOW
-    return small
+    return cast("NDArray[np.bool_]", (reach if kind == "manhattan" else reach * reach).sum(axis=1) < _EXACT_BELOW)
 
 
 def _by_tree(
@@ -87,13 +101,27 @@ def _by_tree(
     vectors: NDArray[np.int64],
     positions: Array,
     kind: Kind,
-) -> tuple[NDArray[np.int64], Array]:
+) -> NDArray[np.int64]:
     power = 1 if kind == "manhattan" else 2
-    apart, numbers = tree.query(positions, k=2, p=power)
-    found = numbers[:, 0].astype(np.int64)
+    # Positions that follow each other are searched in the same memory where they are near each other.
+    order = _near_each_other(positions) if len(vectors) >= _SORT_FROM else np.arange(len(positions))
+    sorted_positions = positions[order]
+    apart, numbers = tree.query(sorted_positions, k=2, p=power, workers=-1)
+    nearest = numbers[:, 0].astype(np.int64)
     for row in np.flatnonzero(apart[:, 1] <= apart[:, 0] * _AS_NEAR).tolist():
-        candidates = np.array(sorted(tree.query_ball_point(positions[row], apart[row, 0] * _AS_NEAR + 0.25, p=power)))
-        found[row] = candidates[_distances(vectors[candidates], positions[row : row + 1], kind)[0].argmin()]
-    difference = vectors[found] - positions
-    distances = np.abs(difference).sum(axis=1) if kind == "manhattan" else (difference * difference).sum(axis=1)
-    return found, distances
+        position = sorted_positions[row]
+        candidates = np.array(sorted(tree.query_ball_point(position, apart[row, 0] * _AS_NEAR + 0.25, p=power)))
+        nearest[row] = candidates[_distances(vectors[candidates], position[None, :], kind)[0].argmin()]
+    found = np.empty(len(positions), dtype=np.int64)
+    found[order] = nearest
+    return found
+
+
+def _near_each_other(positions: Array) -> NDArray[np.int64]:
+    """An order in which positions of one coarse box follow each other."""
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    box = ((positions - low) * (_BOXES / np.maximum(high - low, 1.0))).astype(np.int64)
+    key = np.zeros(len(positions), dtype=np.int64)
+    for axis in range(min(positions.shape[1], 3)):
+        key = key * (_BOXES + 1) + box[:, axis]
+    return np.argsort(key, kind="stable")

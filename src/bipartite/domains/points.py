@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
-from bipartite.domains.nearest import nearest_points
+from bipartite.domains.nearest import distances_to, nearest_points
 from bipartite.domains.sets import SetDomain, check_labels
 from bipartite.errors import DomainError, InputError, Problems, is_one_of, shown
 from bipartite.lottery.order import RankOrder, VectorOrder, ranks_of
@@ -159,8 +159,13 @@ class Points(SetDomain):
             vectors = unit_vectors(positions).astype(np.float64)
         else:
             vectors = np.rint(np.ldexp(positions, self.bits))
-        found, distances = nearest_points(self._order.vectors, vectors, self._order.kind)
-        beyond = loss_of(distances, self.metric, self.bits) > max_distance
+        order = self._order
+        found = nearest_points(order.vectors, vectors, order.kind)
+        beyond = np.zeros(len(found), dtype=np.bool_)
+        if max_distance < math.inf:
+            beyond = (
+                loss_of(distances_to(order.vectors, found, vectors, order.kind), self.metric, self.bits) > max_distance
+            )
         if far == "error" and beyond.any():
             msg = (
                 f"{beyond.sum()} of {len(found)} cannot be reported: position {int(beyond.argmax())} is farther than "
