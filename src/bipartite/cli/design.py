@@ -62,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
         "far_probability": far,
         "epsilon_upper": str(certificate.epsilon_upper),
         "holds": certificate.holds,
+        "guarantee": certificate.guarantee,
         "expected_loss": expected_loss(mechanism, prior),
         "worst_loss": worst_loss(mechanism),
         "gap": mechanism.gap if isinstance(mechanism, Anchored) else None,
