@@ -116,10 +116,10 @@ def test_an_m_that_does_not_fit_is_refused(arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"m": "large"}, "Expected m='safe', 'best' or a whole number, got 'large'"),
-        ({"m": 2.5}, "Expected m='safe', 'best' or a whole number, got 2.5"),
-        ({"m": True}, "Expected m='safe', 'best' or a whole number, got True"),
-        ({"m": np.array([1, 2])}, "Expected m='safe', 'best' or a whole number, got array"),
+        ({"m": "large"}, "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got 'large'"),
+        ({"m": 2.5}, "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got 2.5"),
+        ({"m": True}, "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got True"),
+        ({"m": np.array([1, 2])}, "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got array"),
         ({"edges": []}, "Expected edges='clamped' or 'padded', got \\[\\]"),
         ({"edges": "wrapped"}, "Expected edges='clamped' or 'padded', got 'wrapped'"),
         ({"prior": [1 / 73] * 73}, "A prior is used only with m='best', got m='safe'"),
