@@ -18,7 +18,8 @@ matrix is N³·T² with T the matrix of second differences. The risk is the vari
 
     wᵀ·(n·I + N³·T²)⁻¹·w,  n = 100,000 people,
 
-van Trees' bound on the mean squared error of w·F. As n grows the first term rules, and it is the asymptotic variance.
+van Trees' bound on the mean squared error of w·F, with the information taken at the uniform population. As n grows the
+first term rules, and it is the asymptotic variance.
 
 - ``"mean"``: w = 1/N everywhere, the mean as a share of the range.
 - ``"cdf"``: the average over all borders of the variance of F.

@@ -88,10 +88,10 @@ class BRR(Mechanism):
     (1 − s)·v + s·u(x) + s(1 − s)·(z̄(x) − ȳ)² with s = (p − q)·m.
 
     Statistics: let I be the information matrix of one padded report about the shares of the values, P·diag(1/r)·Pᵀ
-    with r the law of reports when values are uniform. Of n = 100,000 people the error of a statistic w is
-    wᵀ(n·I + J)\ :sup:`−1`\ w, where J says that the density is no rougher than a standard Brownian motion: the
-    asymptotic variance, less the details that no estimator resolves. ``m="mean"`` minimises it for the mean, ``"cdf"``
-    its average over all thresholds, ``"histogram"`` its average over all values.
+    with r the law of reports when values are uniform. For n = 100,000 people the squared error of a statistic w is
+    taken to be wᵀ(n·I + J)\ :sup:`−1`\ w, where J says that the density is as rough as a standard Brownian motion:
+    the asymptotic variance, without the details that no estimator resolves. ``m="mean"`` minimises it for the mean,
+    ``"cdf"`` its average over all thresholds, ``"histogram"`` its average over all values.
 
     Reference
     ---------
