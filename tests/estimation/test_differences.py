@@ -192,3 +192,10 @@ def test_two_mechanisms_on_one_domain_can_be_compared():
     wave = sample(SquareWave(DOMAIN, 1), population(), PEOPLE, generator)
     found = difference(wave, sample(PADDED, population(3.0), PEOPLE, generator))
     assert found.value < 0 and found.p_value < 0.01
+
+
+def test_variances_of_few_reports_are_not_compared():
+    generator = np.random.default_rng(3)
+    few = sample(PADDED, population(), 30, generator)
+    with pytest.raises(InputError, match="from 50 reports a group on, got 30"):
+        difference(few, pairs(PADDED, PADDED)[0][0], of="variance")
