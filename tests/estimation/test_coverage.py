@@ -182,3 +182,15 @@ def test_variances_of_few_reports_are_bounded_for_any_number():
 def test_variances_that_cannot_be_known_are_at_most_what_the_reports_leave_open():
     found = estimate(BRR(DOMAIN, 1), counts=np.full(32, 100)).interval(of="variance")
     assert found.low == 0 and 31**2 / 12 < found.high <= 31**2 / 4 and "cannot tell" in found.note
+
+
+def test_errors_of_all_shares_are_those_of_each_with_weights_too():
+    """Weights that go with values, as in a stratified survey: both are Σw²(u − ū)²/(Σw)²."""
+    mechanism = MECHANISMS["padded"]
+    weights = np.where(np.arange(PEOPLE) < 1000, 5.0, 1.0)
+    people = np.where(weights > 1, 30, np.arange(PEOPLE) % 10)
+    reports = mechanism.privatize(people, rng=insecure_seed(1))
+    for of_sample in (False, True):
+        est = estimate(mechanism, reports, weights=weights, method="inverse", of_sample=of_sample)
+        each = [est.unbiased(("bin", value)).standard_error for value in range(32)]
+        assert est.standard_errors == pytest.approx(each, rel=2e-3 if of_sample else 1e-9)

@@ -208,15 +208,14 @@ class Estimate:
         if scores is None or not found.groups_identifiable:
             msg = f"Not even groups of values can be told apart here: {found}; use est.frequencies, which are a guess."
             raise DesignError(msg)
-        moments = scores.shares(self._evidence.law)
-        errors = np.sqrt(np.maximum(moments.square - moments.mean**2, 0.0) / max(self._evidence.effective - 1, 1e-9))
+        shares, variances = methods.unbiased_shares(scores, self._evidence)
         order = np.argsort(found.group_of, kind="stable")
         cuts = np.cumsum(np.bincount(found.group_of))[:-1]
         members = np.split(order, cuts)
         domain = self.mechanism.domain
         return [
             (domain[values].tolist(), share, error)
-            for values, share, error in zip(members, moments.mean.tolist(), errors.tolist(), strict=True)
+            for values, share, error in zip(members, shares.tolist(), np.sqrt(variances).tolist(), strict=True)
         ]
 
     def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)

@@ -126,6 +126,16 @@ def on_simplex(shares: Array) -> Array:
     return nearest
 
 
+def unbiased_shares(scores: Scores, evidence: Evidence) -> tuple[Array, Array]:
+    """(the unbiased share of each row, its variance): what ``Evidence.variance`` is for one score, for all rows."""
+    mean = scores.shares(evidence.law).mean
+    total = float(evidence.second.sum())
+    squared = scores.shares(evidence.second / total)
+    variance = np.maximum(squared.square - 2 * mean * squared.mean + mean**2, 0.0)
+    correction = evidence.effective / max(evidence.effective - 1, 1e-9)
+    return mean, variance * (total / evidence.size**2 * correction)
+
+
 def standard_errors(
     shown_by: Histogram,
     mechanism: Mechanism,
@@ -146,9 +156,7 @@ def standard_errors(
     people = evidence.effective
     if shown_by.method in {"inverse", "projected"}:
         assert scores is not None  # noqa: S101 (there is a histogram of it)
-        moments = scores.shares(evidence.law)
-        variance = (moments.square - moments.mean**2)[found.group_of] / max(people - 1, 1e-9)
-        shares = moments.mean[found.group_of]
+        shares, variance = (each[found.group_of] for each in unbiased_shares(scores, evidence))
     else:
         shares = shown_by.frequencies
         law = operator_of(mechanism).forward(shares)
