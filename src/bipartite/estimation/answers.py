@@ -208,7 +208,7 @@ class Estimate:
         if scores is None or not found.groups_identifiable:
             msg = f"Not even groups of values can be told apart here: {found}; use est.frequencies, which are a guess."
             raise DesignError(msg)
-        shares, variances = methods.unbiased_shares(scores, self._evidence)
+        shares, variances = methods.unbiased_shares(scores, self._evidence, of_sample=self.of_sample)
         order = np.argsort(found.group_of, kind="stable")
         cuts = np.cumsum(np.bincount(found.group_of))[:-1]
         members = np.split(order, cuts)
