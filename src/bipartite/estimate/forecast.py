@@ -1,7 +1,8 @@
-"""How far an estimate from n reports will be from the population, before anything is collected."""
+"""How accurate answers will be, before anybody has reported."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,61 +11,86 @@ import numpy as np
 from bipartite.categories import CategoryMechanism
 from bipartite.design import check_prior
 from bipartite.domains import LineDomain
+from bipartite.errors import InputError, shown
+from bipartite.estimate.identify import identifiability
+from bipartite.estimate.operator import operator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from bipartite.estimate.identify import Identifiability
     from bipartite.mechanisms import Mechanism
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Standard errors of estimates from the reports of so many people."""
+    """The standard errors to expect from so many people, who are drawn at random from a population."""
 
     people: int
     identifiable: bool
+    """Whether every share can be estimated without bias."""
     rank: int
+    """The rank of the mechanism's matrix."""
     mean: float | None
+    """Of the estimated mean; None where values are no numbers, or the mean cannot be estimated without bias."""
     histogram: float | None
+    """Of one share: root mean square over all values; None where they cannot all be estimated."""
     cdf: float | None
+    """Of the share of people up to a value: root mean square over all values of a line; None as above."""
 
 
-def forecast(
-    mechanism: Mechanism | CategoryMechanism,
-    people: int,
-    prior: Sequence[float] | NDArray[np.float64] | None = None,
-) -> Forecast:
-    """The standard errors of what can be estimated from the reports of ``people`` people."""
-    domain = mechanism.domain
-    size = len(domain)
-    weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
-    line = isinstance(domain, LineDomain)
+def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
+    r"""The least standard errors that unbiased answers from so many reports can have.
+
+    Var = (wᵀI⁻¹w − (Σ π_x·w_x)²)/n for an answer Σ w_x·f_x, with the information matrix I = P·diag(1/r)·Pᵀ and the law
+    of reports r = πᵀP. ``prior`` is the population π, None for uniform. All scale with 1/√n.
+
+    >>> from bipartite import BRR, Integers
+    >>> padded = BRR(Integers(18, 90), epsilon=1, edges="padded")
+    >>> round(forecast(padded, 10_000).mean, 2)
+    0.83
+    """
+    if not isinstance(people, (int, np.integer)) or isinstance(people, bool) or people < 1:
+        msg = f"Expected people as a whole number of at least 1, got {shown(people)}; say how many will report."
+        raise InputError(msg)
+    n = int(people)
+    size = len(mechanism.domain)
+    population = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     if isinstance(mechanism, CategoryMechanism):
-        given = mechanism.variances(weights, people) + weights * (1 - weights) / people
-        return Forecast(people, True, size, None, float(np.sqrt(given.mean())), None)  # noqa: FBT003
-    rows = mechanism.matrix()
-    reports = weights @ rows
-    information = (rows / reports) @ rows.T
-    values, vectors = np.linalg.eigh(information)
-    kept = values > values[-1] * 1e-11
-    rank = int(kept.sum())
-    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+        own = population * (1 - population) / n
+        error = math.sqrt(float((mechanism.variances(population, n) + own).mean()))
+        return Forecast(n, identifiable=True, rank=size, mean=None, histogram=error, cdf=None)
+    law = operator_of(mechanism).forward(population)
+    found = identifiability(mechanism)
+    scores = found.scores(law)
+    on_a_line = isinstance(mechanism.domain, LineDomain)
+    histogram = cdf = mean = None
+    if found.identifiable:
+        squares = scores.shares(law).square[found.group_of]
+        histogram = _root(float((squares - population**2).mean()) / n)
+        if on_a_line:
+            # Groups are numbered in the order of values, so that this is cumulative over values too.
+            squares = scores.cumulative(law).square[:-1]
+            cdf = _root(float((squares - population.cumsum()[:-1] ** 2).sum()) / size / n)
+    if on_a_line:
+        mean = _mean_error(mechanism, found, law, population, n)
+    return Forecast(n, found.identifiable, found.rank, mean, histogram, cdf)
 
-    def error(functionals: NDArray[np.float64]) -> float | None:
-        projected = functionals @ vectors[:, ~kept]
-        if (np.abs(projected) > 1e-7 * np.abs(functionals).max()).any():
-            return None
-        variances = ((functionals @ inverse) * functionals).sum(axis=1) - (functionals @ weights) ** 2
-        return float(np.sqrt(np.maximum(variances, 0).mean() / people))
 
-    full = rank == size
-    return Forecast(
-        people,
-        full,
-        rank,
-        error(domain.to_numpy()[None, :].astype(float)) if line else None,
-        error(np.eye(size)) if full else None,
-        error(np.tri(size)[:-1]) if line and full else None,
-    )
+def _mean_error(
+    mechanism: Mechanism,
+    found: Identifiability,
+    law: NDArray[np.float64],
+    population: NDArray[np.float64],
+    n: int,
+) -> float | None:
+    numbers = mechanism.domain.to_numpy().astype(np.float64)
+    # Around the middle, so that large numbers lose no digits.
+    w = numbers - numbers.mean()
+    answer = found.by_group(w)
+    u = None if answer is None else found.scores(law).of(answer)
+    return None if u is None else _root(float(law @ u**2 - (population @ w) ** 2) / n)
+
+
+def _root(variance: float) -> float:
+    return math.sqrt(max(variance, 0.0))

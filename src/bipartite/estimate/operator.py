@@ -1,0 +1,200 @@
+"""The mechanism read backwards, without its matrix.
+
+P is an N × M matrix, but for most mechanisms it is a constant plus a window, a few groups, or a convolution, and both
+products cost O(N + M): ``forward(f)`` = fᵀP, how reports are distributed when values are distributed as f, and
+``backward(v)`` = Pv, the expected v(report) for every value. Both take one vector, or many as the rows of an array.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.errors import DesignError
+from bipartite.lottery import GroupedLottery, LineLottery, NoiseLottery
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+
+    Array = NDArray[np.float64]
+
+# Beyond this many numbers a mechanism without structure is not made into a matrix.
+_MOST_DENSE: Final = 2**26
+
+
+class Operator(ABC):
+    """P as two products."""
+
+    inputs: int
+    """N, the number of values."""
+    outputs: int
+    """M, the number of reports."""
+
+    @abstractmethod
+    def forward(self, f: Array) -> Array:
+        """fᵀP: the distribution of reports for values distributed as f."""
+
+    @abstractmethod
+    def backward(self, v: Array) -> Array:
+        """Pv: the expected v(report) for every value."""
+
+    def uniform_law(self) -> Array:
+        """The distribution of reports when every value is equally likely: a law that depends on no data."""
+        return self.forward(np.full(self.inputs, 1 / self.inputs))
+
+
+class Window(Operator):
+    """Chance q everywhere and p = q + ``excess`` on m neighbouring outputs, which move on by one with every value.
+
+    M = N + m − 1. Padded BRR and the Square Wave are this, GRR with m = 1, and the distinct rows of clamped BRR.
+    """
+
+    def __init__(self, inputs: int, m: int, q: float, excess: float) -> None:
+        self.inputs, self.m, self.outputs = inputs, m, inputs + m - 1
+        self.q, self.excess = q, excess
+
+    def forward(self, f: Array) -> Array:
+        running = _running(f)
+        near = np.empty((*f.shape[:-1], self.outputs))
+        near[..., : self.inputs] = running[..., 1:]
+        near[..., self.inputs :] = running[..., -1:]
+        near[..., self.m - 1 :] -= running[..., :-1]
+        near *= self.excess
+        near += self.q * running[..., -1:]
+        return near
+
+    def backward(self, v: Array) -> Array:
+        running = _running(v)
+        near: Array = running[..., self.m :] - running[..., : self.inputs]
+        near *= self.excess
+        near += self.q * running[..., -1:]
+        return near
+
+
+def _running(values: Array) -> Array:
+    running = np.empty((*values.shape[:-1], values.shape[-1] + 1))
+    running[..., 0] = 0.0
+    np.cumsum(values, axis=-1, out=running[..., 1:])
+    return running
+
+
+class Grouped(Operator):
+    """Values that share a row are added up first."""
+
+    def __init__(self, groups: NDArray[np.int64], distinct: Operator) -> None:
+        self.inputs, self.outputs = len(groups), distinct.outputs
+        self._groups, self._distinct = groups, distinct
+
+    def forward(self, f: Array) -> Array:
+        size = self._distinct.inputs
+        rows = f.reshape(-1, self.inputs)
+        added = np.array([np.bincount(self._groups, row, size) for row in rows])
+        return self._distinct.forward(added.reshape(*f.shape[:-1], size))
+
+    def backward(self, v: Array) -> Array:
+        means: Array = self._distinct.backward(v)[..., self._groups]
+        return means
+
+
+class Noise(Operator):
+    """The same noise for every value: a convolution, stopped at both ends."""
+
+    def __init__(self, lottery: NoiseLottery) -> None:
+        self.inputs, self.outputs = lottery.inputs, lottery.outputs
+        kernel = np.concatenate([lottery.tickets[:0:-1], lottery.tickets]) / lottery.total
+        # Position 0 of the whole convolution is value 0 shifted by −reach; output 0 is value −padding.
+        self._first = lottery.reach - lottery.padding
+        self._whole = self.inputs + len(kernel) - 1
+        # Room for values and shifts on both sides, so that nothing wraps around.
+        self._length = 1 << (self._whole + len(kernel)).bit_length()
+        self._transform = np.fft.rfft(kernel, self._length)
+
+    def forward(self, f: Array) -> Array:
+        whole = np.fft.irfft(np.fft.rfft(f, self._length) * self._transform, self._length)[..., : self._whole]
+        last = self._first + self.outputs
+        spread: Array = whole[..., self._first : last].copy()
+        spread[..., 0] += whole[..., : self._first].sum(axis=-1)
+        spread[..., -1] += whole[..., last:].sum(axis=-1)
+        # Chances below the rounding error of the transform come out as any tiny number.
+        return np.maximum(spread, 0.0)
+
+    def backward(self, v: Array) -> Array:
+        after = self._whole - self._first - self.outputs
+        ends = [np.repeat(v[..., :1], self._first, axis=-1), v, np.repeat(v[..., -1:], after, axis=-1)]
+        product = np.fft.rfft(np.concatenate(ends, axis=-1), self._length) * np.conj(self._transform)
+        means: Array = np.fft.irfft(product, self._length)[..., : self.inputs]
+        return means
+
+
+class Dense(Operator):
+    """Any other mechanism, by its matrix."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.inputs, self.outputs = matrix.shape
+        self.matrix = matrix
+
+    def forward(self, f: Array) -> Array:
+        spread: Array = f @ self.matrix
+        return spread
+
+    def backward(self, v: Array) -> Array:
+        means: Array = v @ self.matrix.T
+        return means
+
+
+def operator_of(mechanism: Mechanism) -> Operator:
+    """The products of a mechanism, in the cheapest form that it allows."""
+    lottery = mechanism.lottery
+    if isinstance(lottery, LineLottery):
+        return _window(lottery)[1]
+    if isinstance(lottery, GroupedLottery):
+        groups, inner = _window(lottery.inner)
+        return Grouped(lottery.groups if groups is None else groups[lottery.groups], _distinct(inner))
+    if isinstance(lottery, NoiseLottery):
+        return Noise(lottery)
+    if lottery.inputs * lottery.outputs > _MOST_DENSE:
+        msg = (
+            f"Estimating from {lottery.inputs} × {lottery.outputs} probabilities without structure takes too much "
+            "memory; use GRR, Anchored, a flat-category mechanism, or fewer values."
+        )
+        raise DesignError(msg)
+    return Dense(mechanism.matrix())
+
+
+def groups_of(mechanism: Mechanism) -> tuple[NDArray[np.int64] | None, Operator] | None:
+    """(which distinct row each value has, the distinct rows) where the structure tells; None where it does not.
+
+    The groups are None where every value has a row of its own.
+    """
+    lottery = mechanism.lottery
+    if isinstance(lottery, LineLottery):
+        groups, whole = _window(lottery)
+        return groups, _distinct(whole)
+    if isinstance(lottery, GroupedLottery):
+        inner_groups, inner = _window(lottery.inner)
+        groups = lottery.groups if inner_groups is None else inner_groups[lottery.groups]
+        return groups, _distinct(inner)
+    return None
+
+
+def _window(lottery: LineLottery) -> tuple[NDArray[np.int64] | None, Operator]:
+    """Windows begin at every output from 0 to M − m; where edges are clamped, several values share the outer ones."""
+    starts = lottery.outputs - lottery.m + 1
+    q = lottery.tickets.far / lottery.total
+    excess = (lottery.tickets.near - lottery.tickets.far) / lottery.total
+    distinct = Window(starts, lottery.m, q, excess)
+    if (lottery.start(0), lottery.start(lottery.inputs - 1)) != (0, starts - 1):
+        msg = "the windows of this lottery do not reach both ends of the outputs"
+        raise AssertionError(msg)
+    if starts == lottery.inputs:
+        return None, distinct
+    groups = np.clip(np.arange(lottery.inputs) + lottery.shift, 0, starts - 1)
+    return groups, Grouped(groups, distinct)
+
+
+def _distinct(operator: Operator) -> Operator:
+    return operator._distinct if isinstance(operator, Grouped) else operator  # noqa: SLF001 (this file)
