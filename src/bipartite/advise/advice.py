@@ -25,6 +25,8 @@ _ERRORS: Final = {
     "distribution": "distribution_error",
     "categories": "histogram_error",
 }
+# A cumulative share that is off by so much tells no quantile.
+_COARSE: Final = 0.1
 _WHAT: Final = {
     "release": "To release single values",
     "mean": "To estimate the mean",
@@ -161,11 +163,11 @@ class _Here:
         ]
         if not serving:
             return self._nothing(purpose, "no mechanism that was compared, and whose figures are known, can give it")
-        least, winner = min(serving)
+        least, winner = _least(serving)
         name = winner
         if purpose != "categories":
             # One report then serves the mean, the quantiles and the shares alike.
-            name = min((each for each in serving if self.family[each[1]] == "padded"), default=(least, winner))[1]
+            name = _least([each for each in serving if self.family[each[1]] == "padded"] or serving)[1]
         taken = getattr(self.rows[name], error)
         reason = {
             "mean": "a padded window, whose reports also give the distribution",
@@ -193,15 +195,25 @@ class _Here:
         return f"{what} is {_short(one / math.sqrt(self.people))} with {self.people:,} people"
 
     def _too_few(self, purpose: str, one: float) -> tuple[str, str]:
-        """What must be said where so many people cannot give a histogram that tells anything."""
-        if self.people is None or purpose != "categories":
+        """What must be said where so many people cannot give an answer that tells anything."""
+        if self.people is None or purpose == "mean":
             return "", ""
-        share = 1 / len(self.domain)
+        size = len(self.domain)
+        if purpose == "distribution":
+            if one / math.sqrt(self.people) < _COARSE:
+                return "", ""
+            return (
+                f"{self.people:,} people are too few for the distribution over {size:,} values without bias: a "
+                f"cumulative share is off by {_COARSE:g} or more; use fewer values, or a smoothed estimate, which is "
+                "biased",
+                "",
+            )
+        share = 1 / size
         if one / math.sqrt(self.people) < share:
             return "", ""
         return (
-            f"{self.people:,} people are too few for a useful histogram of {len(self.domain):,} values: that error is "
-            f"not below the average share, {_short(share)}",
+            f"{self.people:,} people are too few for a useful histogram of {size:,} values: that error is not below "
+            f"the average share, {_short(share)}",
             f"about {_round_up((one / share) ** 2):,} people would make them equal, and so would fewer values",
         )
 
@@ -227,7 +239,7 @@ def in_words(advice: Sequence[Advice]) -> str:
             lines.append(f"{_WHAT[same[0].purpose]} at ε = {where}{taken}: {reason}.")
         for warning in dict.fromkeys(each.warning for each in here if each.warning):
             where = _range([each.epsilon for each in here if each.warning == warning])
-            lines.append(f"  But at ε = {where} {warning}.")
+            lines.append(f"  But at ε = {where}: {warning}.")
     return "\n".join(lines)
 
 
@@ -236,13 +248,20 @@ def _range(epsilons: Sequence[str]) -> str:
     return epsilons[0] if len(epsilons) == 1 else f"{epsilons[0]} to {epsilons[-1]}"
 
 
+def _least(serving: Sequence[tuple[float, str]]) -> tuple[float, str]:
+    """The first in the table's order of those that are least but for rounding: GRR before a set of one value."""
+    bound = min(serving)[0] * (1 + 1e-9)
+    return next(each for each in serving if each[0] <= bound)
+
+
 def _short(number: float | None) -> str:
     return "unknown" if number is None else f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}"  # noqa: PLR2004
 
 
 def _percent(share: float) -> str:
     """A share in percent, rounded up: a gap must not look smaller than it is."""
-    return f"{math.ceil(share * 1000) / 10:g} %"
+    steps = 1000 if share > 1e-4 else 100_000  # noqa: PLR2004 (three digits after the point for what is tiny)
+    return f"{math.ceil(share * steps) / steps * 100:.6g} %"
 
 
 def _round_up(number: float) -> int:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.advise.row import Row
 from bipartite.categories import CategoryMechanism
 from bipartite.domains import LineDomain
-from bipartite.errors import InputError
 from bipartite.estimate import forecast
+from bipartite.estimate.operator import groups_of
+from bipartite.estimate.scores import MOST_DENSE
 from bipartite.lottery import log_between
 from bipartite.mechanisms import Anchored
 from bipartite.quality import expected_loss, local_loss, loss_quantile, share_within, worst_loss
@@ -33,8 +34,7 @@ _MOST_ANCHORS_ON_A_LINE: Final = 4_000_000  # values
 _MOST_ANCHORS_OF_A_SET: Final = 50_000_000  # pairs of values
 _MOST_CHANCES: Final = 2**25  # chances that are sorted for a median
 _MOST_SUMMED: Final = 2**28  # chances that are added up for a mean
-_MOST_PRODUCTS: Final = 2e10  # multiplications for information matrices
-_MOST_INFORMED: Final = 4096  # values of an information matrix
+_MOST_PRODUCTS: Final = 1e10  # multiplications for information matrices
 # Digits of the ε spent that a note shows; rounded up.
 _SHOWN: Final = Decimal("0.001")
 
@@ -116,21 +116,25 @@ def _losses(mechanism: Mechanism, question: Question, notes: list[str]) -> dict[
     return found
 
 
+def statistics_left_out(mechanism: Mechanism | CategoryMechanism, rounds: int) -> str | None:
+    """Why no errors of statistics are computed, where that would take too long."""
+    if isinstance(mechanism, CategoryMechanism) or groups_of(mechanism) is not None:
+        return None  # in closed form, or in O(N)
+    size = len(mechanism.domain)
+    if size > MOST_DENSE or float(size) ** 2 * len(mechanism.outputs) * rounds > _MOST_PRODUCTS:
+        return "statistics left out: they need decompositions of its matrix, too large here"
+    return None
+
+
 def _statistics(
     mechanism: Mechanism | CategoryMechanism, question: Question, notes: list[str]
 ) -> dict[str, float | bool | None]:
     """Identifiability, and the standard errors of estimates from one person."""
-    size = len(mechanism.domain)
-    if not isinstance(mechanism, CategoryMechanism):
-        products = size * size * float(len(mechanism.outputs)) * question.rounds
-        if size > _MOST_INFORMED or products > _MOST_PRODUCTS:
-            notes.append("statistics left out: they need an information matrix of N × N numbers, too many here")
-            return {}
-    try:
-        expected = forecast(mechanism, 1, question.prior)
-    except InputError as error:
-        notes.append(f"statistics left out: {error}")
+    reason = statistics_left_out(mechanism, question.rounds)
+    if reason is not None:
+        notes.append(reason)
         return {}
+    expected = forecast(mechanism, 1, question.prior)
     return {
         "identifiable": expected.identifiable,
         "mean_error": expected.mean,

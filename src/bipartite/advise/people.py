@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from bipartite.advise.candidates import candidates
-from bipartite.advise.figures import Question, left_out
-from bipartite.advise.linear import share_variances, worst_mean, worst_share
+from bipartite.advise.figures import Question, left_out, statistics_left_out
+from bipartite.advise.worst import worst_mean, worst_share, worst_share_of_flat
 from bipartite.categories import CategoryMechanism
 from bipartite.design import check_prior
 from bipartite.domains import Domain, LineDomain
 from bipartite.errors import DesignError, InputError, Problems, shown
-from bipartite.estimate import forecast
+from bipartite.estimate import forecast, identifiability
+from bipartite.estimate.operator import operator_of
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.base import domain_problem
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Any_ = Mechanism | CategoryMechanism
 
-# Beyond this an information matrix takes longer than a person waits.
-_MOST_VALUES: Final = 1024
-_MOST_CELLS: Final = 2**22
 # With fewer people the normal law is not to be trusted for the tails of an estimate.
 _FEW: Final = 100
 
@@ -184,7 +182,7 @@ def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tup
         except InputError:
             continue
         keeps = error is not None and mechanism.keeps_promise(mechanism.largest_ratio())
-        if error is not None and keeps and (best is None or error < best[0]):
+        if error is not None and keeps and (best is None or error < best[0] * (1 - 1e-9)):
             best = error, mechanism
     if best is None:
         msg = f"No mechanism can estimate the {of} here and be looked at in reasonable time; " + (
@@ -196,57 +194,35 @@ def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tup
 
 def _error(mechanism: Any_, of: str, weights: Array | None) -> float | None:
     """The standard error for one person; of the share that is known least. None where it cannot be estimated."""
+    reason = statistics_left_out(mechanism, 1)
+    if reason is not None:
+        msg = f"{mechanism!r} is too large: {reason}; use an Interval of fewer points, which hardly changes the answer."
+        raise DesignError(msg)
     if of == "mean":
-        _check_size(mechanism)
         return forecast(mechanism, 1, weights).mean
-    size = len(mechanism.domain)
-    population = np.full(size, 1 / size) if weights is None else weights
+    population = _population(mechanism, weights)
     if isinstance(mechanism, CategoryMechanism):
         variances = mechanism.variances(population, 1) + population * (1 - population)
     else:
-        _check_size(mechanism)
-        found = share_variances(mechanism.matrix(), population)
-        if found is None:
+        found = identifiability(mechanism)
+        if not found.identifiable:
             return None
-        variances = found[0]
+        law = operator_of(mechanism).forward(population)
+        variances = found.scores(law).shares(law).square[found.group_of] - population**2
     return math.sqrt(float(variances.max()))
 
 
 def _worst(mechanism: Any_, of: str, weights: Array | None) -> float | None:
     """The same whatever the population is."""
-    size = len(mechanism.domain)
-    population = np.full(size, 1 / size) if weights is None else weights
     if isinstance(mechanism, CategoryMechanism):
-        return _worst_of_flat(mechanism)
-    rows = mechanism.matrix()
-    if of == "mean":
-        variance = worst_mean(rows, population, mechanism.domain.to_numpy().astype(np.float64))
-        return None if variance is None else math.sqrt(variance)
-    found = share_variances(rows, population)
-    return None if found is None else math.sqrt(float(found[1].max()))
+        return worst_share_of_flat(mechanism)
+    population = _population(mechanism, weights)
+    return worst_mean(mechanism, population) if of == "mean" else worst_share(mechanism, population)
 
 
-def _worst_of_flat(mechanism: CategoryMechanism) -> float | None:
-    """A share f has the variance v(f) + f(1 − f), where v is a straight line: of none at all to that of everybody."""
+def _population(mechanism: Any_, weights: Array | None) -> Array:
     size = len(mechanism.domain)
-    alone, nobody = np.zeros(size), np.zeros(size)
-    alone[0] = 1.0
-    own = mechanism.variances(alone, 1)
-    other = mechanism.variances(nobody, 1)
-    if not (np.allclose(own[1:], other[1:], rtol=1e-9)):
-        return None  # others' shares matter too, as in Hadamard Response with several blocks
-    # E c² = v + w² for one person, with w = 1 for those who hold the value.
-    return math.sqrt(float(worst_share(other[:1], own[:1] + 1)[0]))
-
-
-def _check_size(mechanism: Any_) -> None:
-    size, outputs = len(mechanism.domain), len(getattr(mechanism, "outputs", ()))
-    if size > _MOST_VALUES or size * outputs > _MOST_CELLS:
-        msg = (
-            f"Expected at most {_MOST_VALUES} values and 2^22 chances, got {size} × {outputs}; use an Interval of "
-            "fewer points, which hardly changes the answer."
-        )
-        raise DesignError(msg)
+    return np.full(size, 1 / size) if weights is None else weights
 
 
 def _not_to_be_had(mechanism: Any_, of: str) -> str:
