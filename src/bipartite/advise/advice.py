@@ -99,9 +99,7 @@ def is_flat(domain: Domain) -> bool:
 class _Here:
     """The rows at one ε, and what follows from them."""
 
-    def __init__(
-        self, domain: Domain, epsilon: str, rows: list[Row], people: int | None, *, has_prior: bool
-    ) -> None:
+    def __init__(self, domain: Domain, epsilon: str, rows: list[Row], people: int | None, *, has_prior: bool) -> None:
         self.domain, self.epsilon, self.people, self.has_prior = domain, epsilon, people, has_prior
         self.rows = {row.mechanism: row for row in rows}
         self.constant = next(row for row in rows if row.kind == "reference")
@@ -158,9 +156,7 @@ class _Here:
     def statistics(self, purpose: str) -> Advice:
         """For estimates: the least forecast error; on a line a padded window, unless its shares are counted."""
         error = _ERRORS[purpose]
-        serving = [
-            (getattr(row, error), name) for name, row in self.rows.items() if row.holds and getattr(row, error)
-        ]
+        serving = [(getattr(row, error), name) for name, row in self.rows.items() if row.holds and getattr(row, error)]
         if not serving:
             return self._nothing(purpose, "no mechanism that was compared, and whose figures are known, can give it")
         least, winner = _least(serving)
@@ -199,23 +195,23 @@ class _Here:
         if self.people is None or purpose == "mean":
             return "", ""
         size = len(self.domain)
+        error = one / math.sqrt(self.people)
         if purpose == "distribution":
-            if one / math.sqrt(self.people) < _COARSE:
-                return "", ""
-            return (
+            too_few = (
                 f"{self.people:,} people are too few for the distribution over {size:,} values without bias: a "
                 f"cumulative share is off by {_COARSE:g} or more; use fewer values, or a smoothed estimate, which is "
-                "biased",
-                "",
+                "biased"
             )
+            return (too_few if error >= _COARSE else "", "")
         share = 1 / size
-        if one / math.sqrt(self.people) < share:
+        if error < share:
             return "", ""
-        return (
+        too_few = (
             f"{self.people:,} people are too few for a useful histogram of {size:,} values: that error is not below "
-            f"the average share, {_short(share)}",
-            f"about {_round_up((one / share) ** 2):,} people would make them equal, and so would fewer values",
+            f"the average share, {_short(share)}"
         )
+        enough = _round_up((one / share) ** 2)
+        return too_few, f"about {enough:,} people would make them equal, and so would fewer values"
 
     def _advice(self, purpose: str, name: str, reason: str, figures: str, warning: tuple[str, str]) -> Advice:
         return Advice(purpose, self.epsilon, name, self.code[name], reason, figures, *warning)
@@ -266,5 +262,5 @@ def _percent(share: float) -> str:
 
 def _round_up(number: float) -> int:
     """A count with two digits that count, rounded up."""
-    power = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    power = int(10.0 ** max(0, math.floor(math.log10(number)) - 1))
     return math.ceil(number / power) * power

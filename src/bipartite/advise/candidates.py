@@ -100,9 +100,7 @@ _WINDOWS: Final = (
     ),
 )
 _PADDED: Final = (
-    Candidate(
-        "BRR, padded", "bp.BRR(domain, ε, edges='padded')", lambda d, e, _: BRR(d, e, edges="padded"), "padded"
-    ),
+    Candidate("BRR, padded", "bp.BRR(domain, ε, edges='padded')", lambda d, e, _: BRR(d, e, edges="padded"), "padded"),
     Candidate("Square Wave", "bp.SquareWave(domain, ε)", lambda d, e, _: SquareWave(d, e), "padded"),
 )
 _LINE: Final = (

@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
 LIMIT: Final = "limit for reported values"
-_NOT_LDP: Final = "left out: its ε is per unit of distance, which is not ε-LDP, so its figures cannot stand beside these"
+_NOT_LDP: Final = (
+    "left out: its ε is per unit of distance, which is not ε-LDP, so its figures cannot stand beside these"
+)
 
 
-def compare(
+def compare(  # noqa: PLR0913 (what people ask, each by its name)
     domain: Domain,
     epsilon: Any,  # noqa: ANN401 (a decimal as everywhere, or several)
     *,
@@ -151,8 +153,9 @@ def _single_answer(question: Question) -> Row:
     """The best that can be said without asking anybody."""
     mechanism = Constant(question.domain, prior=question.prior)
     prior, tolerance = question.prior, question.tolerance
+    answer = mechanism.answer
     return Row(
-        f"always {mechanism.answer}",
+        f"always {answer:.6g}" if isinstance(answer, float) else f"always {answer}",
         "",
         "reference",
         epsilon_spent=0.0,
@@ -210,8 +213,4 @@ def _check(users: object, tolerance: object, purpose: object, exact: object) -> 
 
 def is_count(number: object) -> bool:
     """Whether something is a whole number of at least one."""
-    return (
-        isinstance(number, (int, np.integer))
-        and not isinstance(number, (bool, np.timedelta64))
-        and number >= 1
-    )
+    return isinstance(number, (int, np.integer)) and not isinstance(number, (bool, np.timedelta64)) and number >= 1

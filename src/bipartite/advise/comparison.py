@@ -78,9 +78,7 @@ class Comparison:
             "tolerance": self.tolerance,
             "prior": "given" if self.has_prior else "uniform",
             "rows": [row.to_dict() for row in self.rows],
-            "advice": [
-                dataclasses.asdict(each) for each in self.advice
-            ],
+            "advice": [dataclasses.asdict(each) for each in self.advice],
             "recommendation": self.recommendation,
         }
 

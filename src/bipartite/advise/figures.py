@@ -64,9 +64,7 @@ def left_out(candidate: Candidate, question: Question) -> str | None:
     return None
 
 
-def row_of(
-    candidate: Candidate, epsilon: str, mechanism: Mechanism | CategoryMechanism, question: Question
-) -> Row:
+def row_of(candidate: Candidate, epsilon: str, mechanism: Mechanism | CategoryMechanism, question: Question) -> Row:
     """All figures of a mechanism, with the errors of statistics for one person."""
     # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
     ratio = mechanism.largest_ratio()

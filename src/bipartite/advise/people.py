@@ -75,7 +75,7 @@ class SampleSize:
             "within": self.within,
             "confidence": self.confidence,
             "mechanism": repr(self.mechanism),
-            "epsilon": str(self.mechanism.epsilon_decimal),
+            "epsilon": format(self.mechanism.epsilon_decimal, "f"),
             "chosen": self.chosen,
             "population": self.population,
             "assumptions": self.assumptions,
@@ -142,6 +142,8 @@ def sample_size(
     of, within = _check(what, epsilon, mean_within, share_within, confidence)
     domain = what if isinstance(what, Domain) else what.domain
     weights = None if prior is None else check_prior(prior, len(domain))
+    mechanism: Any_
+    error: float | None
     if isinstance(what, Domain):
         mechanism, error = _fewest(what, Epsilon.of(epsilon).text, of, weights)
     else:
@@ -164,7 +166,7 @@ def sample_size(
 
 
 def _people(roots: float) -> int:
-    """n = roots², rounded up; a rounding error must not add a person."""
+    """The square, rounded up; a rounding error must not add a person."""
     return max(1, math.ceil(roots**2 * (1 - 1e-12)))
 
 
@@ -185,8 +187,9 @@ def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tup
         if error is not None and keeps and (best is None or error < best[0] * (1 - 1e-9)):
             best = error, mechanism
     if best is None:
-        msg = f"No mechanism can estimate the {of} here and be looked at in reasonable time; " + (
-            "use fewer values, for example an Interval of a few hundred points."
+        msg = (
+            f"No mechanism can estimate the {of} here and be looked at in reasonable time; use fewer values, for "
+            "example an Interval of a few hundred points."
         )
         raise DesignError(msg)
     return best[1], best[0]

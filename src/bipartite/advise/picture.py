@@ -32,6 +32,8 @@ _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "GRR": {"stroke": style.GRR, "stroke_width": 2, "stroke_dasharray": style.DASH},
     "BRR, safe m": {"stroke": style.BRR, "stroke_width": 2.4},
     "BRR, best m": {"stroke": style.BRR_FAR, "stroke_width": 2.4},
+    "BRR, padded": {"stroke": style.BRR, "stroke_width": 2, "stroke_dasharray": "7 3"},
+    "Square Wave": {"stroke": "#0e7490", "stroke_width": 1.8},
     "Anchored": {"stroke": "#2e7d32", "stroke_width": 2.4},
     "Exponential, tight": {"stroke": "#b5651d", "stroke_width": 1.8, "stroke_dasharray": "8 3 2 3"},
     "limit for reported values": {"stroke": style.INK, "stroke_width": 1.2, "stroke_dasharray": "4 4"},
@@ -76,7 +78,8 @@ def _bars(rows: Sequence[Row], measure: str, title: str) -> str:
             words += ", beyond this picture"
         if row.holds is False:
             words += f" (does not keep ε: spends {row.epsilon_spent:.3g})"
-        drawn.append(Bar(_short(row.mechanism), max(0.0, min(value, highest)), words, _fill(row)))
+        how = style.GRR_BAR_STYLE if value > highest else _fill(row)
+        drawn.append(Bar(_short(row.mechanism), max(0.0, min(value, highest)), words, how))
     return bars(drawn, title)
 
 

@@ -44,7 +44,9 @@ def _single(rows: Sequence[Row], users: int | None, tolerance: float | None) -> 
         identifiable = {None: "", True: "yes", False: "no"}[row.identifiable]
         cells = [_cell(getattr(row, column), share=column == "share_within") for column in shown]
         lines.append([_name(row), _cell(row.epsilon_spent), *cells, identifiable])
-    about = ["expected, median, worst: the error of one release; shares: whether the share of each value can be estimated"]
+    about = [
+        "expected, median, worst: the error of one release; shares: whether the share of each value can be estimated"
+    ]
     if users is not None:
         about.append(f"±: standard errors of estimates from {users:,} people")
     return [*aligned(lines), *about]

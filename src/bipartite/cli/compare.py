@@ -35,9 +35,7 @@ _STEPS: Final = 20
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
-    parser = commands.add_parser(
-        "compare", help="every mechanism side by side, and which to take", epilog=_EXAMPLES
-    )
+    parser = commands.add_parser("compare", help="every mechanism side by side, and which to take", epilog=_EXAMPLES)
     add_domain(parser)
     asked = parser.add_argument_group("the comparison")
     asked.add_argument(
@@ -100,7 +98,7 @@ def _asked(options: argparse.Namespace) -> tuple[Domain, list[str]]:
             msg = "--spec says everything about the domain; leave out --points and --rounding."
             raise InputError(msg)
         mechanism = load_spec(read_text(options.spec))
-        own = [str(mechanism.epsilon_decimal)]
+        own = [format(mechanism.epsilon_decimal, "f")]
         return mechanism.domain, own if options.epsilon is None else _epsilons(options.epsilon)
     if options.epsilon is None:
         msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1, or --epsilon 0.5 1 2."

@@ -25,9 +25,7 @@ Without --mechanism, --m or --edges the mechanism that needs the fewest people i
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
-    parser = commands.add_parser(
-        "sample-size", help="how many people are needed for an answer", epilog=_EXAMPLES
-    )
+    parser = commands.add_parser("sample-size", help="how many people are needed for an answer", epilog=_EXAMPLES)
     add_mechanism(parser, default="the one that needs the fewest people")
     asked = parser.add_argument_group("the answer wanted (one of --mean-within, --share-within)")
     which = asked.add_mutually_exclusive_group(required=True)

@@ -29,7 +29,7 @@ class Curve:
     how: Mapping[str, Any] = field(default_factory=lambda: {"stroke": style.INK, "stroke_width": 1.8})
 
 
-def curves(
+def curves(  # noqa: PLR0913 (all that a picture says, each by its name)
     x: Sequence[float],
     drawn: Sequence[Curve],
     *,
