@@ -34,6 +34,16 @@ if TYPE_CHECKING:
     from bipartite.domains import Interval as Interval
     from bipartite.domains import Items as Items
     from bipartite.domains import Points as Points
+    from bipartite.estimation import Counts as Counts
+    from bipartite.estimation import Difference as Difference
+    from bipartite.estimation import Estimate as Estimate
+    from bipartite.estimation import Estimates as Estimates
+    from bipartite.estimation import Forecast as Forecast
+    from bipartite.estimation import Identifiability as Identifiability
+    from bipartite.estimation import difference as difference
+    from bipartite.estimation import estimate as estimate
+    from bipartite.estimation import forecast as forecast
+    from bipartite.estimation import identifiability as identifiability
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
     from bipartite.mechanisms import BRR as BRR
@@ -79,12 +89,18 @@ _HOME = {
     "Certificate": "bipartite.verification",
     "Comparison": "bipartite.advise",
     "Constant": "bipartite.mechanisms",
+    "Counts": "bipartite.estimation",
+    "Difference": "bipartite.estimation",
     "Duchi": "bipartite.mechanisms",
+    "Estimate": "bipartite.estimation",
+    "Estimates": "bipartite.estimation",
     "Exponential": "bipartite.mechanisms",
+    "Forecast": "bipartite.estimation",
     "GRR": "bipartite.mechanisms",
     "Geometric": "bipartite.mechanisms",
     "HadamardResponse": "bipartite.categories",
     "Hybrid": "bipartite.mechanisms",
+    "Identifiability": "bipartite.estimation",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
@@ -108,10 +124,14 @@ _HOME = {
     "audit": "bipartite.verification",
     "compare": "bipartite.advise",
     "design": "bipartite.design",
+    "difference": "bipartite.estimation",
     "errors": "bipartite.errors",
+    "estimate": "bipartite.estimation",
     "expected_loss": "bipartite.quality",
     "fixed_words": "bipartite.lottery",
+    "forecast": "bipartite.estimation",
     "from_spec": "bipartite.spec",
+    "identifiability": "bipartite.estimation",
     "insecure_seed": "bipartite.lottery",
     "law_test": "bipartite.verification",
     "local_bound": "bipartite.quality",

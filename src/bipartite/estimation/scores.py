@@ -27,7 +27,7 @@ from bipartite.errors import DesignError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.estimate.operator import Window
+    from bipartite.estimation.operator import Window
 
     Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class Scores(ABC):
 
     @abstractmethod
     def of(self, w: Array) -> Array | None:
-        """Scores u with Pu = w, for one w over the distinct rows or for many as the rows of an array; None where none is."""
+        """Scores u with Pu = w, for one w over the distinct rows or many as rows of an array; None where none is."""
 
     @abstractmethod
     def shares(self, law: Array) -> Moments:

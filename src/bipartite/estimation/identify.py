@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.errors import InputError
-from bipartite.estimate.operator import Window, groups_of
-from bipartite.estimate.scores import DenseScores, WindowScores, check_dense
+from bipartite.estimation.operator import Window, groups_of
+from bipartite.estimation.scores import DenseScores, WindowScores, check_dense
 from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.estimate.operator import Operator
-    from bipartite.estimate.scores import Scores
+    from bipartite.estimation.operator import Operator
+    from bipartite.estimation.scores import Scores
 
     Array = NDArray[np.float64]
 

@@ -12,13 +12,13 @@ from bipartite.categories import CategoryMechanism
 from bipartite.design import check_prior
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
-from bipartite.estimate.identify import identifiability
-from bipartite.estimate.operator import operator_of
+from bipartite.estimation.identify import identifiability
+from bipartite.estimation.operator import operator_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.estimate.identify import Identifiability
+    from bipartite.estimation.identify import Identifiability
     from bipartite.mechanisms import Mechanism
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.estimate.operator import Operator
+    from bipartite.estimation.operator import Operator
 
     Array = NDArray[np.float64]
     Report = Callable[[int], None]
@@ -129,11 +129,17 @@ def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, 
 
 
 def smoothed(f: Array) -> Array:
-    """(1, 2, 1)/4 inside and (2, 1)/3 at the ends, then made to sum to one."""
-    if len(f) < 3:  # noqa: PLR2004 (both ends are neighbours)
-        return f
-    smooth = np.empty_like(f)
-    smooth[1:-1] = (f[:-2] + 2 * f[1:-1] + f[2:]) / 4
-    smooth[0], smooth[-1] = (2 * f[0] + f[1]) / 3, (2 * f[-1] + f[-2]) / 3
+    """Spread out over neighbours, then made to sum to one."""
+    smooth = spread_out(f)
     smooth /= smooth.sum()
+    return smooth
+
+
+def spread_out(f: Array) -> Array:
+    """(1, 2, 1)/4 inside and (2, 1)/3 at the ends; the ends gain or lose a little mass."""
+    if f.shape[-1] < 3:  # noqa: PLR2004 (both ends are neighbours)
+        return f.copy()
+    smooth = np.empty_like(f)
+    smooth[..., 1:-1] = (f[..., :-2] + 2 * f[..., 1:-1] + f[..., 2:]) / 4
+    smooth[..., 0], smooth[..., -1] = (2 * f[..., 0] + f[..., 1]) / 3, (2 * f[..., -1] + f[..., -2]) / 3
     return smooth

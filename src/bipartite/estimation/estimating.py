@@ -1,0 +1,172 @@
+"""``bp.estimate``: from reports, or from counts of them, to answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.categories import CategoryMechanism
+from bipartite.errors import DesignError, InputError, SpecError
+from bipartite.estimation.answers import Estimate
+from bipartite.estimation.counts import Counts, check_counts, check_mechanism
+from bipartite.estimation.evidence import Evidence
+from bipartite.estimation.groups import Estimates, cut
+from bipartite.estimation.identify import identifiability
+from bipartite.estimation.methods import histogram
+from bipartite.estimation.operator import operator_of
+from bipartite.estimation.reports import indices_of
+from bipartite.spec import spec_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bipartite.estimation.methods import Method
+    from bipartite.estimation.reports import Missing
+    from bipartite.mechanisms import Mechanism
+
+
+def estimate(  # noqa: PLR0913
+    mechanism: Mechanism | CategoryMechanism,
+    reports: Any = None,  # noqa: ANN401 (any container of reports)
+    *,
+    counts: Any = None,  # noqa: ANN401 (Counts, or an array)
+    method: Method = "auto",
+    weights: Any = None,  # noqa: ANN401 (one number a report)
+    by: Any = None,  # noqa: ANN401 (one label a report)
+    of_sample: bool = False,
+    nulls: Missing = "error",
+    progress: Callable[[int], None] | None = None,
+) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
+    r"""What the people are like, from their reports, with error bars.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism that the reports were made with, or ``bp.from_spec(…)`` of its spec.
+    reports
+        What ``privatize`` gave, in any container. Reports beyond the ends of a range must not have been clipped.
+    counts
+        :class:`~bipartite.Counts` instead of reports, or one whole number for each output. Counts are enough.
+    method
+        How the histogram is made; numbers such as the mean do not depend on it.
+
+        - ``"inverse"``: shares that are unbiased for every population (and may be negative). Refused where the reports
+          cannot tell all values apart (:func:`bipartite.identifiability`).
+        - ``"projected"``: the distribution nearest to those.
+        - ``"em"``: the most likely distribution, by accelerated expectation maximisation.
+        - ``"ems"``: the same with smoothing over neighbours on a line, stopped early (Li et al., SIGMOD 2020).
+        - ``"auto"``: ``inverse`` while its errors stay below half an average share, otherwise ``ems`` on a line; on
+          points and items ``inverse`` where possible, otherwise ``em``. ``est.reason`` says why.
+    weights
+        A public weight a report, such as one over its chance to be in the sample.
+    by
+        A public label a report: an estimate for each group (:class:`~bipartite.Estimates`).
+    of_sample
+        Errors for the people who answered, rather than for the population that they are a random sample of.
+    nulls
+        ``"drop"`` leaves missing reports out.
+    progress
+        Called with the number of steps while EM or EMS runs.
+
+    Notes
+    -----
+    A linear answer Σ_x w_x·f_x is the average over reports of a score u(y) with Pu = w, of all such scores the one with
+    the least variance for a uniform population: unbiased for every population. Its standard error is that of an
+    average; the least possible is wᵀI⁻¹w − (Σ w·f)² over n, with the information matrix I = P·diag(1/r)·Pᵀ.
+    Quantiles are read off the histogram; their intervals come from tests of smoothed steps of the cumulative
+    distribution, which need no smooth histogram.
+    Standard errors of shares: from scores (``inverse``, ``projected``); from the information matrix at the fit
+    (``em``); by the delta method at the fixed point (``ems``), which does not show what smoothing biases.
+
+    All of this is a function of the reports, and costs no privacy.
+
+    Examples
+    --------
+    >>> from bipartite import BRR, Integers, insecure_seed
+    >>> mech = BRR(Integers(18, 90), epsilon=1, edges="padded")
+    >>> reports = mech.privatize([30] * 6000 + [50] * 4000, rng=insecure_seed(7))
+    >>> est = estimate(mech, reports)
+    >>> low, high = est.interval(0.95, of="mean")
+    >>> low < 38 < high
+    True
+    """
+    check_mechanism(mechanism)
+    if isinstance(mechanism, CategoryMechanism):
+        raise NotImplementedError
+    if (reports is None) == (counts is None):
+        msg = "Expected reports or counts=, one of them; pass what privatize gave, or bp.Counts of it."
+        raise InputError(msg)
+    if counts is not None and (weights is not None or by is not None):
+        msg = "weights= and by= need the reports themselves; count each group on its own, or pass reports."
+        raise InputError(msg)
+
+    def answer(evidence: Evidence) -> Estimate:
+        return _estimate(mechanism, evidence, method, of_sample=of_sample, progress=progress)
+
+    if reports is None:
+        return answer(_counted(mechanism, counts))
+    if nulls == "drop" and (weights is not None or by is not None):
+        msg = "nulls='drop' would put weights and groups beside the wrong reports; remove missing reports first."
+        raise InputError(msg)
+    indices = indices_of(mechanism, reports, nulls)
+    if not len(indices):
+        raise InputError(_EMPTY)
+    held = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if by is not None:
+        return Estimates(
+            {
+                label: answer(_evidence(mechanism, indices[rows], None if held is None else held[rows]))
+                for label, rows in cut(by, len(indices)).items()
+            }
+        )
+    return answer(_evidence(mechanism, indices, held))
+
+
+_EMPTY = "There are no reports, so nothing can be said; pass at least one."
+
+
+def _evidence(mechanism: Mechanism, indices: Any, weights: Any) -> Evidence:  # noqa: ANN401
+    outputs = len(mechanism.outputs)
+    if weights is None:
+        return Evidence.of_counts(np.bincount(indices, minlength=outputs))
+    return Evidence.of_weights(indices, weights, outputs)
+
+
+def _counted(mechanism: Mechanism, counts: Any) -> Evidence:  # noqa: ANN401
+    if isinstance(counts, Counts):
+        if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
+            msg = (
+                f"The counts are of {counts.mechanism!r}, not of {mechanism!r}; pass the mechanism or spec that the "
+                "reports were made with."
+            )
+            raise SpecError(msg)
+        held = counts.values
+    else:
+        held = check_counts(mechanism, counts, None)
+    if not held.any():
+        raise InputError(_EMPTY)
+    return Evidence.of_counts(held)
+
+
+def _estimate(
+    mechanism: Mechanism,
+    evidence: Evidence,
+    method: Method,
+    *,
+    of_sample: bool,
+    progress: Callable[[int], None] | None,
+) -> Estimate:
+    law = operator_of(mechanism).uniform_law()
+    if (evidence.first[law <= 0] > 0).any():
+        msg = f"Some reports are none that {mechanism!r} ever gives; pass the mechanism that they were made with."
+        raise SpecError(msg)
+    try:
+        found = identifiability(mechanism)
+    except DesignError:
+        if method != "em":
+            raise
+        found = None
+    scores = None if found is None else found.scores(law)
+    shares = histogram(mechanism, evidence, found, scores, method, progress=progress)
+    return Estimate(mechanism, evidence, found, shares, of_sample=of_sample)

@@ -1,0 +1,82 @@
+"""What was reported, as sums per output: the averages of scores and how uncertain they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """For every output the sum of the weights of its reports, and of their squares."""
+
+    first: Array
+    second: Array
+    people: int
+    """How many reports came."""
+
+    @classmethod
+    def of_counts(cls, counts: NDArray[np.int64]) -> Evidence:
+        """Every report counts once."""
+        held = counts.astype(np.float64)
+        return cls(held, held, int(counts.sum()))
+
+    @classmethod
+    def of_weights(cls, indices: NDArray[np.int64], weights: Any, outputs: int) -> Evidence:  # noqa: ANN401
+        """Each report counts by its own public weight."""
+        held = np.asarray(weights, dtype=np.float64)
+        if held.shape != indices.shape or not np.isfinite(held).all() or (held < 0).any() or not held.any():
+            msg = (
+                f"Expected weights as {len(indices)} finite numbers of at least 0, one a report and not all 0, got "
+                f"shape {held.shape}; weights must not depend on what is private."
+            )
+            raise InputError(msg)
+        sums: list[Array] = [np.bincount(indices, power, outputs).astype(np.float64) for power in (held, held**2)]
+        return cls(sums[0], sums[1], int(np.count_nonzero(held)))
+
+    @property
+    def size(self) -> float:
+        """The sum of all weights."""
+        return float(self.first.sum())
+
+    @property
+    def effective(self) -> float:
+        """How many equally weighted reports would be as certain: (Σw)²/Σw² (Kish)."""
+        return self.size**2 / float(self.second.sum())
+
+    @property
+    def law(self) -> Array:
+        """The share of each output."""
+        return self.first / self.size
+
+    def mean(self, u: Array) -> Any:  # noqa: ANN401 (a float, or one for each row of u)
+        """The average score."""
+        return u @ self.first / self.size
+
+    def variance(self, u: Array) -> Any:  # noqa: ANN401
+        """The variance of the average score, over people drawn from a population and over their reports."""
+        mean = self.mean(u)
+        total = float(self.second.sum())
+        square = u**2 @ self.second - 2 * mean * (u @ self.second) + mean**2 * total
+        correction = self.effective / max(self.effective - 1, 1e-9)
+        return np.maximum(square, 0.0) / self.size**2 * correction
+
+    def covariance(self, u: Array) -> Array:
+        """The covariance of several average scores, the rows of u."""
+        apart = u - np.asarray(self.mean(u))[:, None]
+        correction = self.effective / max(self.effective - 1, 1e-9)
+        found: Array = (apart * self.second) @ apart.T / self.size**2 * correction
+        return found
+
+    def own_variance(self, u: Array, u2: Array) -> Any:  # noqa: ANN401
+        """The variance of the average score over the reports alone, given the people; Pu2 = (Pu)²."""
+        return np.maximum((u**2 - u2) @ self.second, 0.0) / self.size**2

@@ -1,0 +1,67 @@
+"""Estimates of several groups, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.errors import InputError, MissingExtraError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from bipartite.estimation.answers import Estimate
+
+
+class Estimates(Mapping[Any, "Estimate"]):
+    """One :class:`~bipartite.Estimate` a group, by label; groups are public."""
+
+    def __init__(self, groups: dict[Any, Estimate]) -> None:
+        self._groups = dict(groups)
+
+    def __getitem__(self, label: Any) -> Estimate:  # noqa: ANN401
+        if label not in self._groups:
+            msg = f"There is no group {shown(label)}; there are {', '.join(map(shown, self._groups))}."
+            raise KeyError(msg)
+        found: Estimate = self._groups[label]
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._groups)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
+        """A row for every value of every group."""
+        try:
+            import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
+        except ImportError:
+            msg = "to_frame needs pandas; install it, or use the frequencies of each group."
+            raise MissingExtraError(msg) from None
+        return pd.concat(
+            {label: each.to_frame(confidence) for label, each in self._groups.items()}, names=["group", None]
+        ).reset_index(level=0)
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """The answers of every group in words."""
+        return "\n".join(f"{label}: {each.summary(confidence)}" for label, each in self._groups.items())
+
+    def __repr__(self) -> str:
+        return f"<Estimates of {len(self)} groups: {', '.join(map(shown, list(self)[:5]))}{'…' * (len(self) > 5)}>"  # noqa: PLR2004
+
+
+def cut(by: Any, size: int) -> dict[Any, NDArray[np.int64]]:  # noqa: ANN401 (any column of labels)
+    """For every label the positions of its reports, in the order in which labels first appear."""
+    labels = np.asarray(by.to_numpy() if hasattr(by, "to_numpy") else by)
+    if labels.shape != (size,):
+        msg = f"Expected by as {size} labels, one a report, got shape {labels.shape}; pass a public column."
+        raise InputError(msg)
+    names, first, where = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.argsort(where, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(where))[:-1])
+    return {names[at].item() if hasattr(names[at], "item") else names[at]: rows[at] for at in np.argsort(first)}
