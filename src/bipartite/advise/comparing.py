@@ -74,8 +74,10 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
 
     Notes
     -----
-    Losses and ε are exact, from the tickets. Errors of statistics are for large numbers of people who are a random
-    sample of a population distributed as ``prior``, and of the best unbiased estimator. A mechanism that refuses this
+    Losses and ε are exact, from the tickets. Errors of statistics are the least that unbiased answers can have, about
+    a population distributed as ``prior`` of which the people are a random sample (:func:`bipartite.forecast`); what
+    :func:`bipartite.estimate` answers has these errors for a uniform population, and may have more for another. EM
+    with smoothing can be nearer to a histogram than any unbiased answer, and is biased. A mechanism that refuses this
     ε, or would take too long, is in the table with its reason. One that does not keep ε is marked and never
     recommended.
 
@@ -213,4 +215,5 @@ def _check(users: object, tolerance: object, purpose: object, exact: object) -> 
 
 def is_count(number: object) -> bool:
     """Whether something is a whole number of at least one."""
-    return isinstance(number, (int, np.integer)) and not isinstance(number, (bool, np.timedelta64)) and number >= 1
+    whole = isinstance(number, (int, np.integer)) and not isinstance(number, (bool, np.timedelta64))
+    return whole and int(number) >= 1  # type: ignore[call-overload]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.advise.row import Row
 from bipartite.categories import CategoryMechanism
 from bipartite.domains import LineDomain
-from bipartite.estimate import forecast
-from bipartite.estimate.operator import groups_of
-from bipartite.estimate.scores import MOST_DENSE
+from bipartite.estimation import forecast
+from bipartite.estimation.operator import groups_of
+from bipartite.estimation.scores import MOST_DENSE
 from bipartite.lottery import log_between
 from bipartite.mechanisms import Anchored
 from bipartite.quality import expected_loss, local_loss, loss_quantile, share_within, worst_loss

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from bipartite.advise.candidates import candidates
+from bipartite.advise.errors_of_one import error_of_mean, error_of_shares
 from bipartite.advise.figures import Question, left_out, statistics_left_out
-from bipartite.advise.worst import worst_mean, worst_share, worst_share_of_flat
 from bipartite.categories import CategoryMechanism
 from bipartite.design import check_prior
 from bipartite.domains import Domain, LineDomain
 from bipartite.errors import DesignError, InputError, Problems, shown
-from bipartite.estimate import forecast, identifiability
-from bipartite.estimate.operator import operator_of
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.base import domain_problem
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from bipartite.advise.errors_of_one import ErrorOfOne
 
     Array = NDArray[np.float64]
     Any_ = Mechanism | CategoryMechanism
@@ -58,12 +58,17 @@ class SampleSize:
     def assumptions(self) -> str:
         """What the number rests on."""
         people = "with all values equally likely" if self.population == "uniform" else "with the shares given"
-        few = f" Below {_FEW} people that is not to be trusted." if self.people < _FEW else ""
-        each = " Each share is meant by itself, not all at once." if self.of == "share" else ""
-        return (
-            f"The people are a random sample of a population {people}, each reports once, and the best unbiased "
-            f"estimate is used; its error is taken as normal, which holds for many people.{few}{each}"
-        )
+        flat = isinstance(self.mechanism, CategoryMechanism)
+        said = [
+            f"The people are a random sample of a population {people}, each reports once, and "
+            f"{'mech' if flat else 'bp'}.estimate answers.",
+            "Its error is taken as normal, which holds for many people.",
+        ]
+        if self.people < _FEW:
+            said.append(f"Below {_FEW} people that is not to be trusted.")
+        if self.of == "share":
+            said.append("Each share is meant by itself, not all at once.")
+        return " ".join(said)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and words; conforms to ``cli/schemas/sample-size.json``."""
@@ -143,19 +148,18 @@ def sample_size(
     domain = what if isinstance(what, Domain) else what.domain
     weights = None if prior is None else check_prior(prior, len(domain))
     mechanism: Any_
-    error: float | None
+    error: ErrorOfOne | None
     if isinstance(what, Domain):
         mechanism, error = _fewest(what, Epsilon.of(epsilon).text, of, weights)
     else:
         mechanism, error = what, _error(what, of, weights)
     if error is None:
         raise DesignError(_not_to_be_had(mechanism, of))
-    worst = _worst(mechanism, of, weights)
     scale = NormalDist().inv_cdf((1 + confidence) / 2) / within
     return SampleSize(
-        people=_people(error * scale),
-        people_worst=None if worst is None else max(_people(worst * scale), _people(error * scale)),
-        standard_error=error,
+        people=_people(error.here * scale),
+        people_worst=None if error.worst is None else _people(error.worst * scale),
+        standard_error=error.here,
         of=of,
         within=within,
         confidence=float(confidence),
@@ -170,10 +174,10 @@ def _people(roots: float) -> int:
     return max(1, math.ceil(roots**2 * (1 - 1e-12)))
 
 
-def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tuple[Any_, float]:
+def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tuple[Any_, ErrorOfOne]:
     """The mechanism with the least error that keeps ε, of those that can be looked at."""
     question = Question(domain, weights, None, 1)
-    best: tuple[float, Any_] | None = None
+    best: tuple[ErrorOfOne, Any_] | None = None
     for candidate in candidates(domain):
         flat = candidate.family == "flat"
         if candidate.work == "anchors" or (flat and of == "mean") or left_out(candidate, question) is not None:
@@ -184,7 +188,7 @@ def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tup
         except InputError:
             continue
         keeps = error is not None and mechanism.keeps_promise(mechanism.largest_ratio())
-        if error is not None and keeps and (best is None or error < best[0] * (1 - 1e-9)):
+        if error is not None and keeps and (best is None or error.here < best[0].here * (1 - 1e-9)):
             best = error, mechanism
     if best is None:
         msg = (
@@ -195,37 +199,15 @@ def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tup
     return best[1], best[0]
 
 
-def _error(mechanism: Any_, of: str, weights: Array | None) -> float | None:
-    """The standard error for one person; of the share that is known least. None where it cannot be estimated."""
+def _error(mechanism: Any_, of: str, weights: Array | None) -> ErrorOfOne | None:
+    """The standard errors for one person; None where it cannot be estimated."""
     reason = statistics_left_out(mechanism, 1)
     if reason is not None:
         msg = f"{mechanism!r} is too large: {reason}; use an Interval of fewer points, which hardly changes the answer."
         raise DesignError(msg)
-    if of == "mean":
-        return forecast(mechanism, 1, weights).mean
-    population = _population(mechanism, weights)
-    if isinstance(mechanism, CategoryMechanism):
-        variances = mechanism.variances(population, 1) + population * (1 - population)
-    else:
-        found = identifiability(mechanism)
-        if not found.identifiable:
-            return None
-        law = operator_of(mechanism).forward(population)
-        variances = found.scores(law).shares(law).square[found.group_of] - population**2
-    return math.sqrt(float(variances.max()))
-
-
-def _worst(mechanism: Any_, of: str, weights: Array | None) -> float | None:
-    """The same whatever the population is."""
-    if isinstance(mechanism, CategoryMechanism):
-        return worst_share_of_flat(mechanism)
-    population = _population(mechanism, weights)
-    return worst_mean(mechanism, population) if of == "mean" else worst_share(mechanism, population)
-
-
-def _population(mechanism: Any_, weights: Array | None) -> Array:
     size = len(mechanism.domain)
-    return np.full(size, 1 / size) if weights is None else weights
+    population = np.full(size, 1 / size) if weights is None else weights
+    return error_of_mean(mechanism, population) if of == "mean" else error_of_shares(mechanism, population)
 
 
 def _not_to_be_had(mechanism: Any_, of: str) -> str:
