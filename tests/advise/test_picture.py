@@ -34,7 +34,7 @@ def test_names_beside_curves_do_not_touch_and_nothing_leaves_the_picture(measure
     heights = sorted(y for _, y in names(drawn))
     assert len(heights) >= 10
     assert (np.diff(heights) >= 14.9).all()
-    assert 0 < heights[0] and heights[-1] <= height
+    assert heights[0] > 0 and heights[-1] <= height
     for each in drawn.iter(f"{SVG}path"):
         points = corners(each)
         assert (points[:, 0] >= 0).all() and (points[:, 0] <= width).all()
@@ -82,7 +82,7 @@ def test_curves_are_cut_where_they_cross_the_top():
     drawn = ET.fromstring(
         curves([0, 1, 2, 3], [above, Curve("tame", [1, 1, 1, 1])], across="x", up="y", says="", highest=2)
     )
-    wild = [corners(each) for each in drawn.iter(f"{SVG}path")][0]
+    wild = next(corners(each) for each in drawn.iter(f"{SVG}path"))
     assert wild[:, 1].min() == pytest.approx(24, abs=0.05)
     assert len(wild) == 3
     assert dict(names(drawn))["wild"] == pytest.approx(28, abs=0.1)

@@ -79,7 +79,7 @@ def test_compare_takes_the_domain_and_the_epsilon_of_a_spec(run, tmp_path):
 
 def test_compare_uses_a_prior(run, tmp_path):
     prior = tmp_path / "prior.txt"
-    prior.write_text("\n".join(["0.7", "0.1", "0.1", "0.1"]), encoding="utf-8")
+    prior.write_text("0.7\n0.1\n0.1\n0.1", encoding="utf-8")
     _, out, _ = run("compare", "--integers", "1..4", "--epsilon", 1, "--prior", prior, "--purpose", "release", "--json")
     found = json.loads(out)
     assert found["prior"] == "given"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.advise.candidates import candidates
+from bipartite.advise.candidates import ANCHORED, BEST, SAFE, candidates
 from bipartite.advise.errors_of_one import error_of_mean, error_of_shares
 from bipartite.advise.figures import Question, left_out, statistics_left_out
 from bipartite.categories import CategoryMechanism
@@ -59,9 +59,9 @@ class SampleSize:
         """What the number rests on."""
         people = "with all values equally likely" if self.population == "uniform" else "with the shares given"
         flat = isinstance(self.mechanism, CategoryMechanism)
+        who = "mech.estimate" if flat else "bp.estimate"
         said = [
-            f"The people are a random sample of a population {people}, each reports once, and "
-            f"{'mech' if flat else 'bp'}.estimate answers.",
+            f"The people are a random sample of a population {people}, each reports once, and {who} answers.",
             "Its error is taken as normal, which holds for many people.",
         ]
         if self.people < _FEW:
@@ -179,8 +179,9 @@ def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tup
     question = Question(domain, weights, None, 1)
     best: tuple[ErrorOfOne, Any_] | None = None
     for candidate in candidates(domain):
-        flat = candidate.family == "flat"
-        if candidate.work == "anchors" or (flat and of == "mean") or left_out(candidate, question) is not None:
+        # Clamped windows and anchors give some values the same reports; flat categories have no mean.
+        useless = candidate.name in {SAFE, BEST, ANCHORED} or (candidate.family == "flat" and of == "mean")
+        if useless or left_out(candidate, question) is not None:
             continue
         try:
             mechanism = candidate.build(domain, epsilon, weights)
