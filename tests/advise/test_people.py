@@ -148,8 +148,10 @@ def test_the_number_follows_from_the_error_the_distance_and_the_confidence():
 
 
 def test_for_a_domain_the_mechanism_that_needs_the_fewest_people_is_taken_and_named():
-    chosen = bp.sample_size(AGES, 1, mean_within=0.5)
+    looked_at = []
+    chosen = bp.sample_size(AGES, 1, mean_within=0.5, progress=looked_at.append)
     assert chosen.chosen is True
+    assert sum(looked_at) > 10
     asked = [
         bp.sample_size(each, mean_within=0.5)
         for each in (

@@ -22,7 +22,7 @@ from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.base import domain_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -112,6 +112,7 @@ def sample_size(
     share_within: float | None = None,
     confidence: float = 0.95,
     prior: Sequence[float] | NDArray[np.float64] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> SampleSize:
     """How many people must report so that an answer is within a given distance of the truth.
 
@@ -129,6 +130,8 @@ def sample_size(
         The probability that it is.
     prior
         How the population is assumed to be distributed, None for uniform. Public; never from the private data.
+    progress
+        With a domain: called with 1 whenever a mechanism has been looked at.
 
     Notes
     -----
@@ -150,7 +153,7 @@ def sample_size(
     mechanism: Any_
     error: ErrorOfOne | None
     if isinstance(what, Domain):
-        mechanism, error = _fewest(what, Epsilon.of(epsilon).text, of, weights)
+        mechanism, error = _fewest(what, Epsilon.of(epsilon).text, of, weights, progress)
     else:
         mechanism, error = what, _error(what, of, weights)
     if error is None:
@@ -174,11 +177,15 @@ def _people(roots: float) -> int:
     return max(1, math.ceil(roots**2 * (1 - 1e-12)))
 
 
-def _fewest(domain: Domain, epsilon: str, of: str, weights: Array | None) -> tuple[Any_, ErrorOfOne]:
+def _fewest(
+    domain: Domain, epsilon: str, of: str, weights: Array | None, progress: Callable[[int], None] | None
+) -> tuple[Any_, ErrorOfOne]:
     """The mechanism with the least error that keeps ε, of those that can be looked at."""
     question = Question(domain, weights, None, 1)
     best: tuple[ErrorOfOne, Any_] | None = None
     for candidate in candidates(domain):
+        if progress is not None:
+            progress(1)
         # Clamped windows and anchors give some values the same reports; flat categories have no mean.
         useless = candidate.name in {SAFE, BEST, ANCHORED} or (candidate.family == "flat" and of == "mean")
         if useless or left_out(candidate, question) is not None:

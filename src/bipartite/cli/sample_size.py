@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.advise import sample_size
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, domain_of, probabilities_in
-from bipartite.cli.output import OK, print_json
+from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,14 +50,17 @@ def run(options: argparse.Namespace) -> int:
     if not named and options.epsilon is None:
         msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
         raise InputError(msg)
-    found = sample_size(
-        any_mechanism_of(options) if named else domain_of(options),
-        None if named else options.epsilon,
-        mean_within=options.mean_within,
-        share_within=options.share_within,
-        confidence=options.confidence,
-        prior=None if options.population is None else probabilities_in(options.population),
-    )
+    what = any_mechanism_of(options) if named else domain_of(options)
+    with Progress("mechanisms", None, patience=2.0) as progress:
+        found = sample_size(
+            what,
+            None if named else options.epsilon,
+            mean_within=options.mean_within,
+            share_within=options.share_within,
+            confidence=options.confidence,
+            prior=None if options.population is None else probabilities_in(options.population),
+            progress=progress.advance,
+        )
     if options.json:
         print_json(found.to_dict())
     else:
