@@ -111,6 +111,19 @@ def test_too_few_people_for_a_histogram_are_told_how_many_would_do():
     assert "too few for the distribution over 73 values without bias" in distribution.warning
 
 
+def test_too_few_people_for_a_mean_are_told_what_asking_nobody_gives():
+    few = only(bp.compare(AGES, "0.01", users=100, purpose="mean"), "mean")
+    assert few.warning == (
+        "100 people are too few for a mean: the middle of the range, which asks nobody, is off by 36 at most"
+    )
+    assert only(bp.compare(AGES, 1, users=100_000, purpose="mean"), "mean").warning == ""
+
+
+def test_equals_are_not_said_to_be_better():
+    figures = only(bp.compare(bp.Integers(0, 1), 1, users=50, purpose="mean"), "mean").figures
+    assert "less)" not in figures and "the least of what was compared" in figures
+
+
 def test_what_nothing_can_give_is_said():
     nothing = only(bp.compare(PLACES, 1, users=100, purpose="mean"), "mean")
     assert nothing.mechanism is None

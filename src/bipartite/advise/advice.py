@@ -180,7 +180,7 @@ class _Here:
         if self.family[name] != "padded":
             reason = plain
         figures = self._error_in_words(purpose, taken)
-        if name != winner:
+        if least < taken * (1 - 1e-9):
             figures += f" ({winner}: {_percent(1 - least / taken)} less)"
         elif reason != plain:
             figures += ", the least of what was compared"
@@ -198,15 +198,23 @@ class _Here:
 
     def _too_few(self, purpose: str, one: float) -> tuple[str, str]:
         """What must be said where so many people cannot give an answer that tells anything."""
-        if self.people is None or purpose == "mean":
+        if self.people is None:
             return "", ""
         size = len(self.domain)
         error = one / math.sqrt(self.people)
+        if purpose == "mean":
+            assert isinstance(self.domain, LineDomain)  # noqa: S101 (only there a mean has an error)
+            half = (size - 1) * self.domain.step / 2
+            too_few = (
+                f"{self.people:,} people are too few for a mean: the middle of the range, which asks nobody, is off by "
+                f"{_short(half)} at most"
+            )
+            return (too_few if error >= half / 2 else "", "")
         if purpose == "distribution":
             too_few = (
                 f"{self.people:,} people are too few for the distribution over {size:,} values without bias: a "
-                f"cumulative share is off by {_COARSE:g} or more; use fewer values, or a smoothed estimate, which is "
-                "biased"
+                f"cumulative share is off by {_COARSE:g} or more; ask more people, use fewer values, or take a "
+                "smoothed estimate, which is biased"
             )
             return (too_few if error >= _COARSE else "", "")
         share = 1 / size
