@@ -169,7 +169,10 @@ class _Here:
         name = winner
         if purpose != "categories":
             # One report then serves the mean, the quantiles and the shares alike.
-            name = _least([each for each in serving if self.family[each[1]] == "padded"] or serving)[1]
+            padded, name = _least([each for each in serving if self.family[each[1]] == "padded"] or serving)
+            plain_grr = getattr(self.rows[GRR_NAME], error)
+            if plain_grr is not None and plain_grr <= padded * (1 + 1e-9):
+                name = GRR_NAME  # a window of one value is no window
         taken = getattr(self.rows[name], error)
         reason = {
             "mean": "a padded window, whose reports also give the distribution",

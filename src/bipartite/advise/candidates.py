@@ -101,6 +101,24 @@ _WINDOWS: Final = (
 )
 _PADDED: Final = (
     Candidate("BRR, padded", "bp.BRR(domain, ε, edges='padded')", lambda d, e, _: BRR(d, e, edges="padded"), "padded"),
+    Candidate(
+        "BRR, padded for the mean",
+        "bp.BRR(domain, ε, m='mean', edges='padded')",
+        lambda d, e, _: BRR(d, e, m="mean", edges="padded"),
+        "padded",
+    ),
+    Candidate(
+        "BRR, padded for the CDF",
+        "bp.BRR(domain, ε, m='cdf', edges='padded')",
+        lambda d, e, _: BRR(d, e, m="cdf", edges="padded"),
+        "padded",
+    ),
+    Candidate(
+        "BRR, padded for shares",
+        "bp.BRR(domain, ε, m='histogram', edges='padded')",
+        lambda d, e, _: BRR(d, e, m="histogram", edges="padded"),
+        "padded",
+    ),
     Candidate("Square Wave", "bp.SquareWave(domain, ε)", lambda d, e, _: SquareWave(d, e), "padded"),
 )
 _LINE: Final = (
