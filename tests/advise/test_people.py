@@ -155,7 +155,7 @@ def test_for_a_domain_the_mechanism_that_needs_the_fewest_people_is_taken_and_na
     asked = [
         bp.sample_size(each, mean_within=0.5)
         for each in (
-            bp.BRR(AGES, 1, edges="padded"), bp.SquareWave(AGES, 1), bp.GRR(AGES, 1),
+            bp.BRR(AGES, 1, edges="padded"), bp.BRR(AGES, 1, m="mean", edges="padded"), bp.SquareWave(AGES, 1),
             bp.Piecewise(bp.Interval(18, 50, points=SIZE), 1), bp.Staircase(bp.Interval(18, 50, points=SIZE), 1),
         )
     ]  # fmt: skip
