@@ -102,19 +102,19 @@ _WINDOWS: Final = (
 _PADDED: Final = (
     Candidate("BRR, padded", "bp.BRR(domain, ε, edges='padded')", lambda d, e, _: BRR(d, e, edges="padded"), "padded"),
     Candidate(
-        "BRR, padded for the mean",
+        "BRR, padded, mean",
         "bp.BRR(domain, ε, m='mean', edges='padded')",
         lambda d, e, _: BRR(d, e, m="mean", edges="padded"),
         "padded",
     ),
     Candidate(
-        "BRR, padded for the CDF",
+        "BRR, padded, CDF",
         "bp.BRR(domain, ε, m='cdf', edges='padded')",
         lambda d, e, _: BRR(d, e, m="cdf", edges="padded"),
         "padded",
     ),
     Candidate(
-        "BRR, padded for shares",
+        "BRR, padded, shares",
         "bp.BRR(domain, ε, m='histogram', edges='padded')",
         lambda d, e, _: BRR(d, e, m="histogram", edges="padded"),
         "padded",
