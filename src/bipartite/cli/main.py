@@ -22,7 +22,15 @@ from bipartite.cli.output import (
     BadDataError,
     complain,
 )
-from bipartite.errors import BipartiteError, BrokenPromiseError, DataError, MissingExtraError, SpecError
+from bipartite.errors import (
+    BipartiteError,
+    BrokenPromiseError,
+    DataError,
+    DataFileError,
+    MissingDataError,
+    MissingExtraError,
+    SpecError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +41,8 @@ _COMMANDS: Final = (design, report, verify, audit, explain, demo, completion)
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.
 _EXIT_CODES: Final = (
     (BrokenPromiseError, FINDING),
-    ((DataError, SpecError, BadDataError), BAD_DATA),
-    ((MissingExtraError, FileNotFoundError), MISSING),
+    ((DataError, DataFileError, SpecError, BadDataError), BAD_DATA),
+    ((MissingDataError, MissingExtraError, FileNotFoundError), MISSING),
     (BipartiteError, USAGE),
     (OSError, BAD_DATA),
 )
