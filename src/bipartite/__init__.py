@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite._version import __version__
 
 if TYPE_CHECKING:
+    from bipartite import datasets as datasets
     from bipartite import design as design
     from bipartite import errors as errors
     from bipartite import quality as quality
@@ -116,6 +117,7 @@ _HOME = {
     "Staircase": "bipartite.mechanisms",
     "SubsetSelection": "bipartite.categories",
     "audit": "bipartite.verification",
+    "datasets": "bipartite.datasets",
     "design": "bipartite.design",
     "difference": "bipartite.estimation",
     "errors": "bipartite.errors",
@@ -148,7 +150,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
     module = importlib.import_module(_HOME[name])
     value = (
         module
-        if module.__name__ == f"bipartite.{name}" and name in {"design", "errors", "quality"}
+        if module.__name__ == f"bipartite.{name}" and name in {"datasets", "design", "errors", "quality"}
         else getattr(module, name)
     )
     globals()[name] = value

@@ -98,8 +98,7 @@ def _fetched(source: Source, files: tuple[File, ...], watch: Watch | None) -> tu
 
 
 def _missing(source: Source, files: tuple[File, ...], failures: list[str]) -> str:
-    folder = data_folder()
-    where = f"a folder and name that folder in {FOLDER_VARIABLE}" if folder is None else str(folder)
+    where = str(data_folder() or f"{cache_folder()}, or into a folder that {FOLDER_VARIABLE} names")
     first = files[0]
     if not first.urls:
         return (

@@ -92,8 +92,8 @@ def foursquare(city: City = "nyc", *, subset: Subset | None = None) -> CheckIns:
     ========  ============  =======  ===============================================================================
 
     What the files do, and what is made of it: the full files are in latin-1 (``Café``), not UTF-8, and write times like
-    ``Tue Apr 03 18:00:09 +0000 2012``. Many venue ids have more than one coordinate. **Nothing is changed or left out**;
-    ``oddities`` counts. No checksum of the publisher's archive is known: see ``provenance``.
+    ``Tue Apr 03 18:00:09 +0000 2012``. Many venue ids have more than one coordinate. **Nothing is changed or left
+    out**; ``oddities`` counts. No checksum of the publisher's archive is known: see ``provenance``.
 
     Returns
     -------

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 Outside = Literal["raise", "keep", "drop"]
 
-_BLOCK: Final = 1 << 22
+_BLOCK: Final = 1 << 20  # fits into a core's own cache, with what is made of it
 _TAB, _END, _MINUS, _DOT, _ZERO, _Z = b"\t\n-.0Z"
 _NAMES: Final = ("user", "time", "latitude", "longitude", "location id")
 _SEPARATORS: Final = np.array([_TAB] * (len(_NAMES) - 1) + [_END], dtype=np.uint8)
 _TIME_LENGTH: Final = len("2010-10-12T00:21:28Z")
-_INT64_DIGITS: Final = 18
-# A quotient of two whole numbers below 2^53 is the float nearest to the decimal that they write.
-_EXACT: Final = 2**53
-_POWERS: Final = 10.0 ** np.arange(_INT64_DIGITS + 1)
+# Whole numbers below 2^53, so that sums of digits are exact, and a quotient by a power of ten is the float nearest to
+# the decimal that was written.
+_DIGITS: Final = 15
+_DECIMALS: Final = 12
+_BEFORE_DOT: Final = (1, 2, 3)
 
 
 @dataclass(frozen=True)
@@ -95,58 +96,67 @@ class _Text:
             return Block(users, times, coordinates, places, 0)
         if outside == "raise":
             row = int(np.argmax(wrong))
-            column = 2 if not abs(coordinates[row, 0]) <= 90.0 else 3  # noqa: PLR2004 (NaN is no latitude either)
-            self._complain(row, column, "a latitude from −90 to 90" if column == 2 else "a longitude from −180 to 180")  # noqa: PLR2004
+            if outside_the_world(np.array([[coordinates[row, 0], 0.0]]))[0]:
+                self._complain(row, 2, "a latitude from −90 to 90")
+            self._complain(row, 3, "a longitude from −180 to 180")
         inside = ~wrong
         return Block(users[inside], times[inside], coordinates[inside], places[inside], int(np.count_nonzero(wrong)))
 
     def _whole(self, column: int) -> NDArray[np.int64]:
         starts, ends = self.starts[:, column], self.ends[:, column]
         lengths = ends - starts
-        values = np.zeros(len(starts), np.int64)
-        wrong = (lengths == 0) | (lengths > _INT64_DIGITS)
-        for at in range(min(int(lengths.max()), _INT64_DIGITS)):
-            inside = at < lengths
-            digits = self._at(starts + at) - _ZERO
-            wrong |= inside & (digits > 9)  # noqa: PLR2004 (unsigned: whatever stands before "0" is large)
-            values = np.where(inside, values * 10 + digits, values)
+        values, wrong = self._digits(starts, np.minimum(lengths, _DIGITS))
+        wrong |= (lengths == 0) | (lengths > _DIGITS)
         if wrong.any():
-            self._complain(int(np.argmax(wrong)), column, "a whole number")
-        return values
+            self._complain(int(np.argmax(wrong)), column, f"a whole number of at most {_DIGITS} digits")
+        return values.astype(np.int64)
 
     def _decimal(self, column: int) -> NDArray[np.float64]:
         starts, ends = self.starts[:, column], self.ends[:, column]
         negative = self._at(starts) == _MINUS
         starts = starts + negative
-        lengths = ends - starts
-        mantissas = np.zeros(len(starts), np.int64)
-        decimals = np.zeros(len(starts), np.int64)
-        dots = np.zeros(len(starts), np.int64)
-        odd = (lengths == 0) | (lengths > _INT64_DIGITS)
-        for at in range(min(int(lengths.max()), _INT64_DIGITS)):
-            inside = at < lengths
-            found = self._at(starts + at)
-            dot = inside & (found == _DOT)
-            digits = found - _ZERO
-            is_digit = inside & (digits <= 9)  # noqa: PLR2004
-            odd |= inside & ~dot & ~is_digit
-            mantissas = np.where(is_digit, mantissas * 10 + digits, mantissas)
-            decimals = np.where(dot, lengths - at - 1, decimals)
-            dots += dot
-        odd |= (dots > 1) | (dots == lengths) | (mantissas >= _EXACT)
-        values: NDArray[np.float64] = mantissas / _POWERS[decimals]
+        before = np.select([self._at(starts + length) == _DOT for length in _BEFORE_DOT], _BEFORE_DOT, 0)
+        after = ends - starts - before - 1
+        odd = (before == 0) | (after < 1) | (after > _DECIMALS)
+        before, after = np.where(odd, 1, before), np.where(odd, 1, after)
+        whole, no_whole = self._digits(starts, before)
+        # Zeros up to the same number of decimals in every row: one power of ten for all.
+        most = int(after.max())
+        fraction, no_fraction = self._digits(starts + before + 1, after, zeros_follow=True)
+        values: NDArray[np.float64] = (whole * 10.0**most + fraction) / 10.0**most
         values = np.where(negative, -values, values)
-        for row in np.flatnonzero(odd).tolist():  # exponents, many digits, and what is no number: few, if any
+        for row in np.flatnonzero(odd | no_whole | no_fraction).tolist():  # exponents, float tails, what is no number
             try:
                 values[row] = float(self._cell(row, column))
             except ValueError:
                 self._complain(row, column, "a number")
         return values
 
+    def _digits(
+        self, starts: NDArray[np.int64], lengths: NDArray[np.int64], *, zeros_follow: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Digits from each start on, as whole numbers below 2^53; and which rows hold something else.
+
+        With ``zeros_follow``, shorter rows are filled with zeros up to the longest.
+        """
+        most = int(lengths.max())
+        skipped = np.zeros_like(lengths) if zeros_follow else most - lengths
+        starts = starts - skipped
+        ends = skipped + lengths
+        values = np.zeros(len(starts))
+        largest = np.zeros(len(starts), np.uint8)
+        for place in range(most):  # one place of all rows at a time: NumPy is fastest along rows
+            digits = self._at(starts + place) - _ZERO  # unsigned: what stands before "0" is large
+            digits *= (place >= skipped) & (place < ends)
+            np.maximum(largest, digits, out=largest)
+            values *= 10.0
+            values += digits
+        return values, largest > 9  # noqa: PLR2004
+
     def _times(self, column: int) -> NDArray[np.datetime64]:
         starts = self.starts[:, column]
         wrong = self.ends[:, column] - starts != _TIME_LENGTH
-        cells = self.bytes.take(starts[:, None] + np.arange(_TIME_LENGTH), mode="clip")
+        cells = self._at(starts[:, None] + np.arange(_TIME_LENGTH))
         wrong |= (cells[:, -1] != _Z) | (cells[:, 0] - _ZERO > 9)  # noqa: PLR2004
         texts = np.ascontiguousarray(cells[:, :-1]).view(f"S{_TIME_LENGTH - 1}")[:, 0]
         try:
@@ -158,7 +168,7 @@ class _Text:
         return times
 
     def _at(self, positions: NDArray[np.int64]) -> NDArray[np.uint8]:
-        # A short cell of the last line would be read past the end of the text; what is read there is not used.
+        # A short cell of the first or last line may be read past an end of the text; what is read there is not used.
         return self.bytes.take(positions, mode="clip")
 
     def _cell(self, row: int, column: int) -> str:
