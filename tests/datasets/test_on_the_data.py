@@ -1,6 +1,8 @@
 """The real files: counts as they were found when the files were collected, by other means."""
 
+import doctest
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -124,3 +126,9 @@ def test_foursquare(city, subset, rows, users, places):
     assert (len(check_ins), len(np.unique(check_ins.users)), len(np.unique(check_ins.places))) == (rows, users, places)
     assert subset != "stacp" or check_ins.counts.sum() == 512_532
     assert subset != "filtered" or len(np.unique(check_ins.coordinates, axis=0)) == 7_355
+
+
+def test_the_page_about_data_sets_shows_what_comes_out():
+    page = Path(__file__).parents[2] / "docs" / "datasets.md"
+    outcome = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert (outcome.failed, outcome.attempted > 5) == (0, True)
