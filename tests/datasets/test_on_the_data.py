@@ -1,7 +1,10 @@
 """The real files: counts as they were found when the files were collected, by other means."""
 
 import doctest
+import gzip
+import io
 import os
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +46,35 @@ def test_bank():
     assert share(table["y"]) == {"no": 36_548, "yes": 4_640}
     assert (table.oddities["rows with unknown"], table.oddities["repeated rows"]) == (10_700, 12)
     assert table.provenance.is_official
+
+
+@pytest.mark.parametrize(
+    ("read", "archive", "members"),
+    [
+        (datasets.abalone, "abalone.zip", {"abalone.data": "abalone.data"}),
+        (lambda: datasets.adult("all"), "adult.zip", {"adult.data": "adult.data", "adult.test": "adult.test"}),
+        (
+            datasets.bank,
+            "bank+marketing.zip",
+            {"bank-additional/bank-additional-full.csv": "bank-additional-full.csv.gz"},
+        ),
+    ],
+)
+def test_the_publishers_archives_serve_as_well_as_what_they_hold(read, archive, members, tmp_path, monkeypatch):
+    plain = read()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as inner:
+        for member, name in members.items():
+            content = (Path(os.environ["BIPARTITE_DATA"]) / name).read_bytes()
+            inner.writestr(member, gzip.decompress(content) if name.endswith(".gz") else content)
+    (tmp_path / archive).write_bytes(packed.getvalue())
+    if archive.startswith("bank"):  # an archive in an archive
+        with zipfile.ZipFile(tmp_path / archive, "w") as outer:
+            outer.writestr("bank-additional.zip", packed.getvalue())
+    monkeypatch.setenv("BIPARTITE_DATA", str(tmp_path))
+    again = read()
+    assert again.provenance.is_official and again.provenance.files[0].path.name == archive
+    assert all(np.array_equal(again[name], column) for name, column in plain.columns.items())
 
 
 def test_bias():

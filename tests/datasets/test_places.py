@@ -185,7 +185,7 @@ def test_the_full_file_is_read_in_seconds_and_in_blocks_of_bounded_memory(tmp_pa
     with gzip.open(tmp_path / "long.gz") as stream:
         for _ in blocks(stream, "some", "raise"):
             pass
-    # For all 6.4 million lines 8 s of one core when this was written, on a busy machine.
+    # For all 6.4 million lines, with unpacking, 10 s of one core of a busy machine when this was written.
     assert (time.process_time() - start) * 6_442_890 / many < 40
 
 

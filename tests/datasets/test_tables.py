@@ -1,6 +1,7 @@
 """The tables of the paper in small: each trap of each file, and what is wrong with wrong ones."""
 
 import struct
+import sys
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from bipartite.datasets.bank import read_bank
 from bipartite.datasets.bias import _KINDS as BIAS
 from bipartite.datasets.bias import read_bias
 from bipartite.datasets.mnist import read_idx
+from bipartite.datasets.sources import File, Source
 from bipartite.datasets.superconduct import read_superconduct
 from bipartite.datasets.texts import read_rows
 from bipartite.errors import DataFileError, InputError, MissingExtraError
@@ -128,6 +130,18 @@ def test_idx_files_are_big_endian_and_exactly_as_long_as_they_say():
             read_idx(content, "labels", magic)
 
 
+def test_as_many_labels_as_pictures(folder, monkeypatch):
+    contents = struct.pack(">4I", 2051, 1, 2, 3) + bytes(6), struct.pack(">2I", 2049, 2) + bytes(2)
+    parts = {}
+    for part, content in zip(("test_images", "test_labels"), contents, strict=True):
+        (folder / part).write_bytes(content)
+        parts[part] = (File(part),)
+    toy = Source("mnist", "mnist()", 1, "CC0", "Somebody, 2026", parts)
+    monkeypatch.setattr(sys.modules["bipartite.datasets.mnist"], "SOURCES", {"mnist": toy})
+    with pytest.raises(DataFileError, match="Expected a label for each picture, got 1 pictures and 2 labels"):
+        datasets.mnist("test")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -175,7 +189,7 @@ def test_a_frame_is_made_where_pandas_is_there(nowhere, monkeypatch):
     frame = table.to_frame()
     assert list(frame.columns) == list(table.columns)
     assert frame["Rings"].tolist() == [15, 7]
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match="to_frame needs pandas; install it, or use the arrays as they are."):
         table.to_frame()
 
