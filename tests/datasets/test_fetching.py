@@ -129,6 +129,13 @@ def test_a_mirror_is_asked_when_the_publisher_fails_or_answers_with_something_el
         find(toy(publisher, checksum(GOOD), hosts=("/old", "/new")), "data").path.unlink()
 
 
+def test_a_cache_that_cannot_be_written_is_named(publisher, cache):
+    publisher.answers["/toy.bin"] = [GOOD]
+    cache.write_bytes(b"a file where a folder is expected")
+    with pytest.raises(MissingDataError, match=f"it cannot be kept in {cache} "):
+        find(toy(publisher), "data")
+
+
 def test_what_cannot_be_had_says_why_and_where_to_put_it(publisher, cache):
     with pytest.raises(MissingDataError) as caught:
         find(toy(publisher), "data")

@@ -47,6 +47,8 @@ def fetch(url: str, path: Path, sha256: str | None, watch: Watch | None = None) 
         store.fetch(path.name, downloader=downloader)
     except requests.exceptions.RequestException as error:
         return _reason(error)
+    except OSError as error:  # no room, no right
+        return f"it cannot be kept in {path.parent} ({error.strerror})"
     except ValueError as error:  # another checksum, or no file of this kind
         msg = f"What came from {url} is another file than expected, and was not kept: {error}"
         raise DataFileError(msg) from None
