@@ -12,6 +12,7 @@ scores and a wide one a wide interval; d is chosen for the sum of both under a u
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -117,7 +118,7 @@ def _ramp(scores: Scores, evidence: Evidence, uniform: Array) -> int:
 
     def cost(d: int) -> float:
         u = _scores_of(scores, _answers(scores.rows, np.array([(scores.rows + d) // 2]), d)[0])
-        error = np.sqrt((uniform @ u**2 - (uniform @ u) ** 2) / evidence.effective)
-        return d / scores.rows + 2 * _WIDTH * float(error)
+        variance = max(float(uniform @ u**2 - (uniform @ u) ** 2), 0.0) / evidence.effective
+        return d / scores.rows + 2 * _WIDTH * math.sqrt(variance)
 
     return min(widths, key=cost)
