@@ -63,11 +63,11 @@ class Command(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
 
-def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False) -> None:
+def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False, required: bool = True) -> None:
     """Add the options that describe a mechanism; or, where that is asked for, a command of which nothing is known."""
     kinds = ["--integers", "--interval", "--places", "--items", "--spec", *(["--command"] if or_command else [])]
     domain = parser.add_argument_group(f"the domain (one of {', '.join(kinds)})")
-    which = domain.add_mutually_exclusive_group(required=True)
+    which = domain.add_mutually_exclusive_group(required=required)
     if or_command:
         which.add_argument(
             "--command", metavar="'PROGRAM …'", help="a program: values in, reports out; --epsilon is what it claims"
@@ -109,6 +109,12 @@ def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False) 
         type=Path,
         help="with --m best, or for anchored, constant and optimal: public probabilities, one a line",
     )
+
+
+def describes_mechanism(options: argparse.Namespace) -> bool:
+    """Whether the options say anything about a mechanism."""
+    named = ("integers", "interval", "places", "items", "spec", "points", "rounding", "mechanism", "epsilon", "m")
+    return any(getattr(options, name) is not None for name in (*named, "edges", "prior"))
 
 
 def mechanism_of(options: argparse.Namespace) -> Mechanism:

@@ -242,7 +242,7 @@ class Estimate:
 
     def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
         """(low, high) of the share of each value, in the order of the domain; each alone holds with this confidence."""
-        low, high = self._share_bounds(check_confidence(confidence))
+        low, high = self.share_bounds(check_confidence(confidence))
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
@@ -252,7 +252,7 @@ class Estimate:
         elsewhere bars, the largest 40 first. Unbiased shares may lie below zero and are drawn there. What the reports
         cannot tell apart is hatched. A notebook shows the picture.
         """
-        return drawn(self, self._share_bounds(check_confidence(confidence)), confidence, file)
+        return drawn(self, check_confidence(confidence), file)
 
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words, with intervals."""
@@ -395,8 +395,8 @@ class Estimate:
             return self._scores.shares(self._evidence.law).mean[self._known().group_of]
         return self.frequencies
 
-    def _share_bounds(self, sure: float) -> tuple[Array, Array]:
-        """Around each share, also past what is possible; infinite where the reports cannot tell."""
+    def share_bounds(self, sure: float) -> tuple[Array, Array]:
+        """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
         centres, errors = self._centres(), self.standard_errors
         half = normal_width(sure) * errors
         if self._evidence.effective < FEW and self._scores is not None and self.method in {"inverse", "projected"}:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import LineDomain
+from bipartite.errors import DesignError
+from bipartite.estimation.intervals import FEW
 from bipartite.plots import Mark, Row, forest, histogram, shares_by_name
+from bipartite.plots.shares import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -28,17 +31,18 @@ _MOST_VALUES: Final = 6  # that groups are compared by
 _FEW_RANGES: Final = 3
 
 
-def drawn(
-    estimate: Estimate, bounds: tuple[Array, Array], confidence: float, file: str | Path | None = None
-) -> Picture:
+def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None) -> Picture:
     """One estimate: a histogram on a line, bars elsewhere."""
     domain = estimate.mechanism.domain
-    low, high = bounds
-    if estimate.method != "inverse":
-        # Only unbiased shares can lie below zero, and only beside them does an interval that does make sense.
-        known = np.isfinite(low)
-        low, high = np.where(known, np.clip(low, 0, 1), low), np.where(known, np.clip(high, 0, 1), high)
     sure = f"{100 * confidence:g} %"
+    notes = _notes(estimate)
+    try:
+        low, high = bounds(estimate, confidence)
+    except DesignError:
+        # More values than anyone could read a bar of; the mean and the median keep their intervals.
+        low = high = estimate.frequencies
+        sure = ""
+        notes.append("no intervals of single shares: too many values")
     if isinstance(domain, LineDomain) and len(domain) > 1:
         picture = histogram(
             domain.to_numpy(),
@@ -49,10 +53,10 @@ def drawn(
             say=say,
             sure=sure,
             marks=marks(estimate, confidence),
-            notes=_notes(estimate),
+            notes=notes,
         )
     else:
-        picture = shares_by_name(names_of(domain), estimate.frequencies, low, high, sure=sure, notes=_notes(estimate))
+        picture = shares_by_name(names_of(domain), estimate.frequencies, low, high, sure=sure, notes=notes)
     return _written(picture, file)
 
 
@@ -62,20 +66,24 @@ def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | 
     first = next(iter(shown.values()))
     domain = first.mechanism.domain
     sure = f"{100 * confidence:g} %"
+    write: Callable[[float], str] = say
     if isinstance(domain, LineDomain):
         pairs = {label: marks(each, confidence) for label, each in shown.items()}
         sections = [
-            (f"{name} of each group, with its {sure} interval", [_row(label, pair[at]) for label, pair in pairs.items()])
+            (
+                f"{name} of each group, with its {sure} interval",
+                [_row(label, pair[at]) for label, pair in pairs.items()],
+            )
             for at, name in enumerate(("mean", "median"))
         ]
-        left_out, write = "", say
+        left_out = ""
     else:
         total = np.sum([each.people * each.frequencies for each in groups.values()], axis=0)
         most = np.argsort(-total, kind="stable")[:_MOST_VALUES].tolist()
         names = names_of(domain)
         sections = [
             (
-                f"share of {names[at]} in each group, with its {sure} interval",
+                f"share of {shortened(names[at])} in each group, with its {sure} interval",
                 [_share_row(label, each, at, confidence) for label, each in shown.items()],
             )
             for at in most
@@ -85,6 +93,16 @@ def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | 
     hidden = len(groups) - len(shown)
     notes = [left_out, f"{hidden:,} more groups are left out" if hidden else ""]
     return _written(forest(sections, write, "; ".join(note for note in notes if note)), file)
+
+
+def bounds(estimate: Estimate, confidence: float) -> tuple[Array, Array]:
+    """The intervals of shares as they are drawn, infinite where the reports cannot tell."""
+    low, high = estimate.share_bounds(confidence)
+    if estimate.method == "inverse":
+        return low, high
+    # Only unbiased shares can lie below zero, and only beside them does an interval that does make sense.
+    known = np.isfinite(low)
+    return np.where(known, np.clip(low, 0, 1), low), np.where(known, np.clip(high, 0, 1), high)
 
 
 def marks(estimate: Estimate, confidence: float) -> list[Mark]:
@@ -99,8 +117,9 @@ def marks(estimate: Estimate, confidence: float) -> list[Mark]:
 
 
 def names_of(domain: Domain) -> list[str]:
-    """What the values are called; where they have no names, their numbers."""
-    return [str(value) for value in domain.to_numpy().tolist()]
+    """What the values are called; where they have no names, their row numbers."""
+    unnamed = domain.labels is None and not isinstance(domain, LineDomain)
+    return [f"row {value}" if unnamed else str(value) for value in domain.to_numpy().tolist()]
 
 
 def say(value: float) -> str:
@@ -114,11 +133,10 @@ def _row(label: Any, mark: Mark) -> Row:  # noqa: ANN401
 
 
 def _share_row(label: Any, estimate: Estimate, at: int, confidence: float) -> Row:  # noqa: ANN401
-    interval = estimate.interval(confidence, of=("bin", estimate.mechanism.domain.decode(at)))
-    share = float(estimate.frequencies[at])
-    known = math.isfinite(estimate.standard_errors[at])
-    words = f"{_percent(share)}, {_percent(interval.low)} to {_percent(interval.high)}" if known else "cannot be known"
-    return Row(str(label), share, *interval, words=words, known=known)
+    share, (low, high) = float(estimate.frequencies[at]), (float(end[at]) for end in bounds(estimate, confidence))
+    if not math.isfinite(high):
+        return Row(str(label), share, 0.0, 1.0, "cannot be known", known=False)
+    return Row(str(label), share, low, high, f"{_percent(share)}, {_percent(low)} to {_percent(high)}")
 
 
 def _percent(share: float) -> str:
@@ -128,14 +146,10 @@ def _percent(share: float) -> str:
 def _words(name: str, value: float, interval: Interval, *, known: bool) -> str:
     """A number and its interval, in as many digits as mean something."""
     width = interval.high - interval.low
-    digits = min(max(1 - math.floor(math.log10(width)), 0), 6) if width > 0 else None
-    value, low, high = (say(each) if digits is None else _rounded(each, digits) for each in (value, *interval))
-    return f"{name} {value}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
-
-
-def _rounded(value: float, digits: int) -> str:
-    written = f"{value:,.{digits}f}"
-    return (written.rstrip("0").rstrip(".") if "." in written else written).replace("-", "−")
+    all_whole = all(each == round(each) for each in (value, *interval))
+    digits = 0 if all_whole else min(max(1 - math.floor(math.log10(width)), 0), 6) if width > 0 else 6
+    number, low, high = (f"{each:,.{digits}f}".replace("-", "−") for each in (value, *interval))
+    return f"{name} {number}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
 
 
 def _notes(estimate: Estimate) -> list[str]:
@@ -143,12 +157,17 @@ def _notes(estimate: Estimate) -> list[str]:
     whose = "these people" if estimate.of_sample else "the population"
     found = estimate.identifiability
     notes = [f"{estimate.people:,} reports, about {whose}; histogram by {estimate.method!r}"]
+    if estimate.effective_people < FEW:
+        rests = "these bars are wider bounds that hold for any number"
+        if estimate.fit is not None:
+            rests = "the bars rest on the normal law, which needs more; the intervals above do not"
+        notes.append(f"few reports: {rests}")
     if found is not None and not found.identifiable:
         groups = found.groups
-        ranges = ", ".join(f"{values[0]}–{values[-1]}" for values in groups[:_FEW_RANGES])
-        more = "…" if len(groups) > _FEW_RANGES else ""
         line = isinstance(estimate.mechanism.domain, LineDomain)
-        which = f": {ranges}{more}" if line and groups else ""
+        ranges = [f"{say(values[0])} to {say(values[-1])}" for values in groups[:_FEW_RANGES]] if line else []
+        more = "…" if len(groups) > _FEW_RANGES else ""
+        which = f": {', '.join(ranges)}{more}" if ranges else ""
         notes.append(f"the reports cannot tell some values apart, however many come{which}")
     return notes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from bipartite.plots.svg import LETTER, legend, path, percent, picture, rule, ta
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -57,8 +56,8 @@ def histogram(  # noqa: PLR0913
 ) -> Picture:
     """The share of each value with its interval; a share that cannot be known is hatched, not guessed.
 
-    ``low`` and ``high`` are infinite where nothing is known. ``sure`` says how sure the intervals are ("95 %"),
-    ``truth`` is drawn as a line where it is known, ``notes`` stand below.
+    ``low`` and ``high`` are infinite where nothing is known. ``sure`` says how sure the intervals are ("95 %"; empty:
+    there are none), ``truth`` is drawn as a line where it is known, ``notes`` stand below.
     """
     known = np.isfinite(low) & np.isfinite(high)
     ends = [shares, low[known], high[known], *([] if truth is None else [truth])]
@@ -74,21 +73,23 @@ def histogram(  # noqa: PLR0913
     parts += _bars(frame, values, shares, low, high) if bars else _band(frame, values, shares, low, high)
     entries: list[tuple[str, Any]] = [
         ("estimated share", style.SHARE_STYLE if bars else _LINE),
-        (f"its {sure} interval", style.ERROR_STYLE if bars else style.SHARE_STYLE),
+        *([(f"its {sure} interval", style.ERROR_STYLE if bars else style.SHARE_STYLE)] if sure else []),
     ]
     if truth is not None:
         parts.append(frame.outline(truth, fill="none", stroke=style.PAPER, stroke_width=3.2))
         parts.append(frame.outline(truth, **style.TRUTH_STYLE))
         entries = [*entries[: 1 if bars else 2], ("true share", style.TRUTH_STYLE), *entries[1 if bars else 2 :]]
     if hatched:
-        entries.append(("cannot be known; outlined: a guess", style.GUESS_STYLE))
+        entries.append(("hatched: cannot be known; dashed: a guess", style.GUESS_STYLE))
     if frame.lowest < 0:
         parts.append(rule(LEFT, frame.y(0), style.WIDTH - RIGHT, frame.y(0), stroke=style.INK))
     for number, mark in enumerate(marks):
         parts += _mark(frame, mark, 40 + _ROW * number)
     parts += legend(2, 14, entries)
     parts += [text(LEFT, frame.height + 12 + 17 * number, note) for number, note in enumerate(notes)]
-    return picture(frame.height + (17 * len(notes) + 4 if notes else 0), _says(values, shares, known, marks, say), parts)
+    return picture(
+        frame.height + (17 * len(notes) + 4 if notes else 0), _says(values, shares, known, marks, say), parts
+    )
 
 
 _LINE: Final = {"fill": "none", "stroke": style.BRR, "stroke_width": 1.8}
@@ -102,8 +103,13 @@ def _bars(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: A
         y, ground, x = frame.y(float(share)), frame.y(0), frame.x(value)
         certain = bool(np.isfinite(least) and np.isfinite(most))
         how = style.SHARE_STYLE if certain else style.GUESS_STYLE
-        corner = {"x": left + gap, "y": min(y, ground), "width": right - left - 2 * gap, "height": abs(y - ground)}
-        parts.append(tag("rect", **corner, **how))
+        corner: dict[str, Any] = {
+            "x": left + gap,
+            "y": min(y, ground),
+            "width": right - left - 2 * gap,
+            "height": abs(y - ground),
+        }
+        parts.append(tag("rect", **corner, **(how if certain else {**how, "fill": "none"})))
         if certain:
             parts += whisker_up(x, frame.y(float(least)), frame.y(float(most)), min(_CAP, (right - left) / 4))
     return parts
@@ -125,7 +131,7 @@ def _band(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: A
         parts.append(path(around, closed=True, fill=style.BRR_FAR))
         parts.append(path([(at[each], frame.y(float(shares[each]))) for each in run], **_LINE))
     for first, last in _runs(~(np.isfinite(low) & np.isfinite(high))):
-        guess = {**style.GUESS_STYLE, "fill": "none", "stroke_width": 1.5}
+        guess: dict[str, Any] = {**style.GUESS_STYLE, "fill": "none", "stroke_width": 1.5}
         parts.append(path([(at[each], frame.y(float(shares[each]))) for each in range(first, last + 1)], **guess))
     return parts
 
@@ -147,6 +153,7 @@ def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
     parts = [rule(low, y, high, y, **how), rule(low, y - 4, low, y + 4, **how), rule(high, y - 4, high, y + 4, **how)]
     if mark.known:
         x = frame.x(mark.value)
+        low, high = min(low, x), max(high, x)
         parts.append(rule(x, y, x, frame.y(frame.lowest), stroke=style.INK, stroke_dasharray="1 3"))
         parts.append(tag("circle", cx=x, cy=y, r=3.5, fill=style.INK))
     fits = high + 12 + LETTER * len(mark.words) < style.WIDTH

@@ -67,13 +67,13 @@ def shares_by_name(  # noqa: PLR0913
         if known[at]:
             parts += whisker(x(float(low[at])), x(float(high[at])), y + 2 + _THICK / 2, _CAP)
         if truth is not None:
-            corner = {"x": x(float(truth[at])) - _MARK / 2, "y": y + 2 + (_THICK - _MARK) / 2}
+            corner: dict[str, Any] = {"x": x(float(truth[at])) - _MARK / 2, "y": y + 2 + (_THICK - _MARK) / 2}
             parts.append(tag("rect", **corner, width=_MARK, height=_MARK, **style.SILENCE_STYLE))
         parts.append(text(style.WIDTH - _RIGHT + 16, y + 13, words))
     parts.append(rule(x(0), _TOP - 4, x(0), bottom, stroke=style.INK))
     entries: list[tuple[str, Any]] = [
         ("estimated share", style.SHARE_STYLE),
-        (f"its {sure} interval", style.ERROR_STYLE),
+        *([(f"its {sure} interval", style.ERROR_STYLE)] if sure else []),
     ]
     if truth is not None:
         entries.append(("true share", style.SILENCE_STYLE))
