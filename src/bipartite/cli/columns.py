@@ -14,7 +14,7 @@ from bipartite.errors import InputError, shown
 
 if TYPE_CHECKING:
     import _csv
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 CHUNK: Final = 2**16
 REPORT: Final = "report"
@@ -77,15 +77,25 @@ def _chunks(name: str, lines: Iterator[str], asked: Asked, is_report: Callable[[
     width = len(first[1])
     at, header = _positions(name, first[1], asked, is_report)
     rest = rows if header else itertools.chain([first], rows)
-    while chunk := list(itertools.islice(rest, CHUNK)):
-        for line, row in chunk:
-            if len(row) != width and not (width == 1 and not row):
-                msg = f"{name}: line {line} has {len(row)} cells instead of {width}; repair or remove it."
-                raise BadDataError(msg)
-        yield Chunk([line for line, _ in chunk], [[row[each] if row else "" for _, row in chunk] for each in at])
+    while (chunk := _chunk(name, itertools.islice(rest, CHUNK), width, at)).lines:
+        yield chunk
     if not last[0].endswith(("\n", "\r")):
         msg = f"{name}: line {reader.line_num}, the last, has no end: the file may be cut off; if it is whole, end it."
         raise BadDataError(msg)
+
+
+def _chunk(name: str, rows: Iterable[tuple[int, list[str]]], width: int, at: list[int]) -> Chunk:
+    """Some rows, of which only the cells that were asked for are kept."""
+    chunk = Chunk([], [[] for _ in at])
+    for line, row in rows:
+        cells = row or ([""] if width == 1 else [])
+        if len(cells) != width:
+            msg = f"{name}: line {line} has {len(row)} cells instead of {width}; repair or remove it."
+            raise BadDataError(msg)
+        chunk.lines.append(line)
+        for column, each in zip(chunk.columns, at, strict=True):
+            column.append(cells[each])
+    return chunk
 
 
 def _numbered(name: str, reader: _csv.Reader) -> Iterator[tuple[int, list[str]]]:

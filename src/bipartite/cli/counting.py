@@ -105,6 +105,7 @@ class Tally:
 
     def __init__(self, mechanism: Mechanism, *, weighted: bool) -> None:
         self.counts = Counts(mechanism)
+        self._people = 0
         self._sums = [np.zeros(len(self.counts.values)) for _ in range(2)] if weighted else None
 
     def add(self, indices: NDArray[np.int64], weights: NDArray[np.float64] | None) -> None:
@@ -112,6 +113,7 @@ class Tally:
         size = len(self.counts.values)
         self.counts.values += np.bincount(indices, minlength=size)
         self.counts.people += len(indices)
+        self._people += len(indices) if weights is None else int(np.count_nonzero(weights))
         if self._sums is not None and weights is not None:
             self._sums[0] += np.bincount(indices, weights, size)
             self._sums[1] += np.bincount(indices, weights**2, size)
@@ -121,7 +123,7 @@ class Tally:
         """All that an estimate needs."""
         if self._sums is None:
             return Evidence.of_counts(self.counts.values)
-        return Evidence(self._sums[0], self._sums[1], self.counts.people)
+        return Evidence(self._sums[0], self._sums[1], self._people)
 
 
 def _is_text(text: str) -> bool:

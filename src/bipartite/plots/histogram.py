@@ -92,7 +92,7 @@ def histogram(  # noqa: PLR0913
     )
 
 
-_LINE: Final = {"fill": "none", "stroke": style.BRR, "stroke_width": 1.8}
+_LINE: Final[dict[str, Any]] = {"fill": "none", "stroke": style.BRR, "stroke_width": 1.8}
 
 
 def _bars(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: Array) -> list[str]:
