@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bipartite.cli.demo_statistics import Survey
 
 _SURE: Final = f"{100 * CONFIDENCE:g} %"
+_FITS: Final = 12  # letters below a bar
 _MEANT: Final = (
     "Each share is right on average over all surveys, whatever the people are like, and the bars say how far off one "
     "survey may be. Single answers instead of ranges would need far more people."
@@ -48,18 +49,21 @@ def _numbers(done: Survey) -> list[str]:
     digits = digits_of(done)
     low, high = done.estimate.interval(CONFIDENCE)
     mean, least, most, true = (f"{each:,.{digits}f}" for each in (done.estimate.mean, low, high, done.true_mean))
-    inside = "inside" if low <= done.true_mean <= high else "outside this interval, as happens once in twenty times"
+    inside = "inside it" if low <= done.true_mean <= high else "outside it, as happens once in twenty times"
     ranges = done.ranges()
     shares, least_shares, most_shares, truth = (
         np.array([each[part] for each in ranges]) for part in ("share", "low", "high", "true")
     )
+    names = [str(each["value"]) for each in ranges]
+    if max(map(len, names)) > _FITS:
+        names = [f"from {name.split(' to ')[0]}" for name in names]
     drawn = histogram(
         np.arange(len(ranges)),
         shares,
         least_shares,
         most_shares,
         label=f"{question.name}, {question.unit}",
-        say=lambda at: str(ranges[int(at)]["value"]),
+        say=lambda at: names[int(at)],
         sure=_SURE,
         truth=truth,
     )
