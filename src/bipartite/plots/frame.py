@@ -52,7 +52,7 @@ class Frame:
     def axes(self, across: str, up: str) -> list[str]:
         """Grid, numbers and names."""
         parts = []
-        for share in ticks(self.lowest, self.highest, 4):
+        for share in ticks(self.lowest, self.highest, 6 if self.lowest < 0 else 4):
             y = self.y(share)
             parts.append(rule(LEFT, y, style.WIDTH - RIGHT, y, stroke=style.FAINT))
             parts.append(text(LEFT - 8, y + 4, f"{100 * share:.3g} %".replace("-", "−"), text_anchor="end"))
