@@ -80,7 +80,7 @@ def survey(outcome: Outcome, answers: NDArray[Any], progress: Progress) -> Surve
     first = outcome.question.brr
     line = isinstance(outcome.question, LineQuestion)
     epsilon = first.epsilon_decimal
-    mechanism = BRR(first.domain, epsilon, edges="padded") if line else GRR(first.domain, epsilon)
+    mechanism = BRR(first.domain, epsilon, m="cdf", edges="padded") if line else GRR(first.domain, epsilon)
     counts = Counts(mechanism)
     for reports in report_all(mechanism, answers, progress):
         counts.add(reports)

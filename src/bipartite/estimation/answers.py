@@ -12,9 +12,7 @@ from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, InputError, MissingExtraError, shown
 from bipartite.estimation import methods
 from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
-from bipartite.estimation.operator import operator_of
 from bipartite.estimation.pictures import drawn
-from bipartite.estimation.quantiles import ramps
 from bipartite.estimation.scores import MOST_DENSE
 
 if TYPE_CHECKING:
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
     from bipartite.estimation.em import Fit
     from bipartite.estimation.evidence import Evidence
     from bipartite.estimation.identify import Identifiability
+    from bipartite.estimation.prepared import Prepared
     from bipartite.estimation.quantiles import Ramps, Side
-    from bipartite.estimation.scores import Scores
     from bipartite.mechanisms import Mechanism
     from bipartite.plots import Picture
 
@@ -64,13 +62,14 @@ class Estimate:
         self,
         mechanism: Mechanism,
         evidence: Evidence,
-        found: Identifiability | None,
+        known: Prepared,
         shares: methods.Histogram,
         *,
         of_sample: bool,
     ) -> None:
         self.mechanism, self.people, self.of_sample = mechanism, evidence.people, of_sample
-        self._evidence, self._found, self._shares = evidence, found, shares
+        self._evidence, self._shares = evidence, shares
+        self._found, self._scores, self._ramp_scores = known.found, known.scores, known.ramps
 
     @property
     def effective_people(self) -> float:
@@ -275,13 +274,6 @@ class Estimate:
 
     # What follows is how the answers are computed.
 
-    @functools.cached_property
-    def _scores(self) -> Scores | None:
-        """Scores of least variance under a uniform population: a choice that depends on no data keeps them unbiased."""
-        if self._found is None:
-            return None
-        return self._found.scores(operator_of(self.mechanism).uniform_law())
-
     def _known(self) -> Identifiability:
         if self._found is None:
             msg = (
@@ -463,9 +455,8 @@ class Estimate:
 
     @functools.cached_property
     def _ramps(self) -> Ramps:
-        assert self._scores is not None  # noqa: S101 (asked only where groups are identifiable)
-        uniform = operator_of(self.mechanism).uniform_law()
-        return ramps(self._scores, self._evidence, uniform, of_sample=self.of_sample)
+        assert self._ramp_scores is not None  # noqa: S101 (asked only where groups are identifiable)
+        return self._ramp_scores.ramps(self._evidence, of_sample=self.of_sample)
 
 
 def _share(q: object) -> float:

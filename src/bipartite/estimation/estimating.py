@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.categories import CategoryMechanism
-from bipartite.errors import DesignError, InputError, SpecError
+from bipartite.errors import InputError, SpecError
 from bipartite.estimation.answers import Estimate
 from bipartite.estimation.counts import Counts, check_counts, check_mechanism
 from bipartite.estimation.evidence import Evidence
 from bipartite.estimation.groups import Estimates, cut
 from bipartite.estimation.identify import identifiability
 from bipartite.estimation.methods import histogram
-from bipartite.estimation.operator import operator_of
+from bipartite.estimation.prepared import prepared
 from bipartite.estimation.reports import indices_of
 from bipartite.spec import spec_sha256
 
@@ -158,16 +158,12 @@ def from_evidence(
     progress: Callable[[int], None] | None = None,
 ) -> Estimate:
     """What sums over reports say, however they were summed up."""
-    law = operator_of(mechanism).uniform_law()
-    if (evidence.first[law <= 0] > 0).any():
+    known = prepared(mechanism)
+    if (evidence.first[known.law <= 0] > 0).any():
         msg = f"Some reports are none that {mechanism!r} ever gives; pass the mechanism that they were made with."
         raise SpecError(msg)
-    try:
-        found = identifiability(mechanism)
-    except DesignError:
-        if method != "em":
-            raise
-        found = None
-    scores = None if found is None else found.scores(law)
-    shares = histogram(mechanism, evidence, found, scores, method, progress=progress)
-    return Estimate(mechanism, evidence, found, shares, of_sample=of_sample)
+    if known.found is None and method != "em":
+        # It says why.
+        identifiability(mechanism)
+    shares = histogram(mechanism, evidence, known.found, known.scores, method, progress=progress)
+    return Estimate(mechanism, evidence, known, shares, of_sample=of_sample)

@@ -12,6 +12,7 @@ scores and a wide one a wide interval; d is chosen for the sum of both under a u
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _MOST_NUMBERS: Final = 2**26
+_MOST_KEPT: Final = 2**19
 _LEAST_TESTS: Final = 65
 _MOST_TESTS: Final = 513
 _WIDTH: Final = 2.0  # standard errors, where the ramp is chosen
@@ -74,32 +76,88 @@ class Ramps:
         return max(float(low), 0.0), min(float(high), 1.0)
 
 
-def ramps(scores: Scores, evidence: Evidence, uniform: Array, *, of_sample: bool) -> Ramps:
-    """Ramps over rows that are in the order of values, all identifiable; ``uniform`` is the law of equal values."""
-    most = min(max(_MOST_NUMBERS // scores.outputs, _LEAST_TESTS), _MOST_TESTS, scores.rows)
-    tested = np.unique(np.linspace(0, scores.rows - 1, most).round().astype(np.int64))
-    d = _ramp(scores, evidence, uniform)
-    below, above = (_estimates(scores, evidence, tested + shift, d, of_sample=of_sample) for shift in (0, d))
-    return Ramps(tested, below, above)
+class RampScores:
+    """The scores of ramps: they depend on the mechanism and, by their width, on how many people reported."""
+
+    def __init__(self, scores: Scores, uniform: Array) -> None:
+        """For rows in the order of values, all identifiable; ``uniform`` is the law of equally likely values."""
+        self._scores, self._uniform = scores, uniform
+        most = min(max(_MOST_NUMBERS // scores.outputs, _LEAST_TESTS), _MOST_TESTS, scores.rows)
+        self._tested = np.unique(np.linspace(0, scores.rows - 1, most).round().astype(np.int64))
+        self._kept: tuple[int, list[_Block]] | None = None
+
+    def ramps(self, evidence: Evidence, *, of_sample: bool) -> Ramps:
+        """Ramps as wide as is best for so many reports, estimated from these."""
+        d = self._width(evidence.effective)
+        count = len(self._tested)
+        means, errors, spreads = np.empty((3, 2 * count))
+        for block in self._blocks(d):
+            part = slice(block.first, block.first + len(block.u))
+            means[part] = evidence.mean(block.u)
+            variance = evidence.variance(block.u)
+            if of_sample:
+                squares = _scores_of(self._scores, _answers(self._scores.rows, block.ends, d) ** 2)
+                variance = evidence.own_variance(block.u, squares)
+            errors[part] = np.sqrt(variance)
+            spreads[part] = block.spreads
+        sides = [
+            Side(*(each[part] for each in (means, errors, spreads))) for part in (slice(count), slice(count, None))
+        ]
+        return Ramps(self._tested, *sides)
+
+    def _blocks(self, d: int) -> Iterable[_Block]:
+        """The scores of all ramps, first those that end at the rows tested, then those that end d later."""
+        kept = self._kept
+        if kept is not None and kept[0] == d:
+            return kept[1]
+        blocks = self._made(d)
+        if 2 * len(self._tested) * self._scores.outputs > _MOST_KEPT:
+            return blocks
+        # A whole new tuple, so that threads that ask for different widths do not mix them.
+        self._kept = d, list(blocks)
+        return self._kept[1]
+
+    def _made(self, d: int) -> Iterator[_Block]:
+        ends = np.concatenate([self._tested, self._tested + d])
+        size = max(1, _MOST_NUMBERS // 8 // self._scores.outputs)
+        for first in range(0, len(ends), size):
+            part = ends[first : first + size]
+            u = _scores_of(self._scores, _answers(self._scores.rows, part, d))
+            yield _Block(first, part, u, u.max(axis=1) - u.min(axis=1))
+
+    def _width(self, people: float) -> int:
+        """The d with the narrowest interval of the median of a uniform population."""
+        rows = self._scores.rows
+        costs = {d: d / rows + 2 * _WIDTH * math.sqrt(variance / people) for d, variance in self._variances.items()}
+        return min(costs, key=costs.__getitem__)
+
+    @functools.cached_property
+    def _variances(self) -> dict[int, float]:
+        """For some widths the variance of one report's score in the middle of a uniform population."""
+        rows, uniform = self._scores.rows, self._uniform
+        widths = [0]
+        while 2 * (widths[-1] + 1) < rows // 2:
+            widths.append(2 * widths[-1] + 1)
+        found = {}
+        for d in widths:
+            u = _scores_of(self._scores, _answers(rows, np.array([(rows + d) // 2]), d)[0])
+            found[d] = max(float(uniform @ u**2 - (uniform @ u) ** 2), 0.0)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """The scores u of the ramps with these ends, from the first-th on."""
+
+    first: int
+    ends: NDArray[np.int64]
+    u: Array
+    spreads: Array
 
 
 def _answers(rows: int, ends: NDArray[np.int64], d: int) -> Array:
     """The answers R at these ends: 1 up to end − d, then falling to 0 after the end."""
     return np.clip((ends[:, None] - np.arange(rows) + 1) / (d + 1), 0.0, 1.0)
-
-
-def _estimates(scores: Scores, evidence: Evidence, ends: NDArray[np.int64], d: int, *, of_sample: bool) -> Side:
-    means, errors, spreads = np.empty((3, len(ends)))
-    block = max(1, _MOST_NUMBERS // 8 // scores.outputs)
-    for first in range(0, len(ends), block):
-        part = slice(first, first + block)
-        w = _answers(scores.rows, ends[part], d)
-        u = _scores_of(scores, w)
-        means[part] = evidence.mean(u)
-        variance = evidence.own_variance(u, _scores_of(scores, w**2)) if of_sample else evidence.variance(u)
-        errors[part] = np.sqrt(variance)
-        spreads[part] = u.max(axis=1) - u.min(axis=1)
-    return Side(means, errors, spreads)
 
 
 def _scores_of(scores: Scores, w: Array) -> Array:
@@ -108,17 +166,3 @@ def _scores_of(scores: Scores, w: Array) -> Array:
         msg = "ramps are for rows that are all identifiable"
         raise AssertionError(msg)
     return found
-
-
-def _ramp(scores: Scores, evidence: Evidence, uniform: Array) -> int:
-    """The d with the narrowest interval of the median of a uniform population."""
-    widths = [0]
-    while 2 * (widths[-1] + 1) < scores.rows // 2:
-        widths.append(2 * widths[-1] + 1)
-
-    def cost(d: int) -> float:
-        u = _scores_of(scores, _answers(scores.rows, np.array([(scores.rows + d) // 2]), d)[0])
-        variance = max(float(uniform @ u**2 - (uniform @ u) ** 2), 0.0) / evidence.effective
-        return d / scores.rows + 2 * _WIDTH * math.sqrt(variance)
-
-    return min(widths, key=cost)
