@@ -192,6 +192,20 @@ def test_what_cannot_be_known_is_said(run, spec, write, tmp_path):
     assert code == 2 and "collect with edges='padded'" in err
 
 
+def test_errors_of_too_many_shares_are_left_out_and_the_mean_is_there(run, spec, write, tmp_path):
+    wide = bp.BRR(bp.Integers(1, 3000), epsilon=1, edges="padded")
+    reports = reported(wide, [700] * 500)
+    file, shares = write("w.csv", "".join(f"{report}\n" for report in reports)), tmp_path / "s.csv"
+    code, out, _ = run("estimate", file, "--spec", spec(wide), "--json", "--csv", shares, "--plot", tmp_path / "p.svg")
+    assert code == 0
+    one = conforms(json.loads(out), "estimate")["estimates"][0]
+    assert one["mean"]["value"] == pytest.approx(bp.estimate(wide, reports).mean)
+    assert one["shares"][0]["standard_error"] is None and one["shares"][0]["low"] is None
+    assert next(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))["high"] == ""
+    # Places have no order, and what they cannot tell apart is shown only where it was decided.
+    assert estimate._interval(None, 0, 1) == "not computed"
+
+
 def test_few_reports_are_answered_with_what_holds_for_any_number(run, spec, write):
     code, out, _ = run("estimate", write("one.csv", "3\n"), "--spec", spec(RATING))
     assert code == 0 and "1 reports" in out and "only 1 reports: too few for the normal law" in out

@@ -77,6 +77,7 @@ def test_too_many_values_for_bars_keep_their_mean():
     shown = words(est.plot())
     assert "no intervals of single shares: too many values" in shown
     assert any(each.startswith("mean ") for each in shown)
+    assert "one in 2 values is drawn" in shown
     assert not any("interval" in each and each.startswith("its") for each in shown)
 
 

@@ -17,7 +17,7 @@ from bipartite.cli.columns import STDIN, Asked, chunks
 from bipartite.cli.counting import Tally, Texts, check_label, weights_of
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table, write_atomically
 from bipartite.domains import LineDomain
-from bipartite.errors import InputError
+from bipartite.errors import DesignError, InputError
 from bipartite.estimation import Counts, Estimates
 from bipartite.estimation.estimating import from_evidence
 from bipartite.estimation.intervals import check_confidence
@@ -252,13 +252,18 @@ def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
 
 
 def _rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
-    low, high = estimate.share_intervals(confidence)
-    columns = (estimate.mechanism.domain.to_numpy(), estimate.frequencies, estimate.standard_errors, low, high)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+    """(value, share, error, low, high) of every value; the last three None where they are too many to compute."""
+    shares = (estimate.mechanism.domain.to_numpy().tolist(), estimate.frequencies.tolist())
+    try:
+        errors = estimate.standard_errors.tolist()
+    except DesignError:
+        return [(value, share, None, None, None) for value, share in zip(*shares, strict=True)]
+    low, high = (end.tolist() for end in estimate.share_intervals(confidence))
+    return list(zip(*shares, errors, low, high, strict=True))
 
 
-def _finite(error: float) -> float | None:
-    return error if math.isfinite(error) else None
+def _finite(error: float | None) -> float | None:
+    return error if error is not None and math.isfinite(error) else None
 
 
 def _csv(found: dict[str | None, Estimate], confidence: float, *, grouped: bool) -> str:
@@ -299,5 +304,7 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
     )
 
 
-def _interval(error: float, low: float, high: float) -> str:
+def _interval(error: float | None, low: float, high: float) -> str:
+    if error is None:
+        return "not computed"
     return f"{low:.2%} to {high:.2%}" if math.isfinite(error) else "cannot be known"

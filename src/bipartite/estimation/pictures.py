@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _MOST_GROUPS: Final = 40
 _MOST_VALUES: Final = 6  # that groups are compared by
 _FEW_RANGES: Final = 3
+_MOST_POINTS: Final = 1_500  # of a line: twice as many as the picture is wide
 
 
 def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None) -> Picture:
@@ -43,12 +44,15 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None)
         low = high = estimate.frequencies
         sure = ""
         notes.append("no intervals of single shares: too many values")
-    if isinstance(domain, LineDomain) and len(domain) > 1:
+    if isinstance(domain, LineDomain):
+        every = slice(None, None, -(-len(domain) // _MOST_POINTS))
+        if every.step > 1:
+            notes.append(f"one in {every.step:,} values is drawn")
         picture = histogram(
-            domain.to_numpy(),
-            estimate.frequencies,
-            low,
-            high,
+            domain.to_numpy()[every],
+            estimate.frequencies[every],
+            low[every],
+            high[every],
             label="value",
             say=say,
             sure=sure,
@@ -157,6 +161,8 @@ def _notes(estimate: Estimate) -> list[str]:
     whose = "these people" if estimate.of_sample else "the population"
     found = estimate.identifiability
     notes = [f"{estimate.people:,} reports, about {whose}; histogram by {estimate.method!r}"]
+    if estimate.method == "ems":
+        notes.append("smoothed over neighbours: the bars show chance, not what smoothing does to peaks and ends")
     if estimate.effective_people < FEW:
         rests = "these bars are wider bounds that hold for any number"
         if estimate.fit is not None:
