@@ -155,7 +155,8 @@ def test_counts_are_saved_and_merged_with_those_of_others(run, spec, write, tmp_
     whole = run("estimate", *parts, "--spec", described)[1]
     assert merged == whole
     # Counts know their spec.
-    assert run("estimate", "--counts", saved, "--counts", saved)[1].startswith("800 reports")
+    other = write("other.json", saved.read_text(encoding="utf-8"))
+    assert run("estimate", "--counts", saved, "--counts", other)[1].startswith("800 reports")
     assert run("estimate", "--counts", saved)[1] == out
     code, out, err = run("estimate", "--counts", saved, "--spec", spec(AGES, "ages.json"))
     assert (code, out) == (3, "") and "their specs differ" in err and err.endswith("estimate each on its own.\n")
@@ -284,6 +285,8 @@ def test_a_missing_file_and_a_folder_are_told_apart(run, spec, tmp_path):
     [
         ([], "Expected files of reports, or --counts"),
         (["FILE"], "Expected --spec, or a domain and --epsilon"),
+        (["FILE", "FILE", "--spec", "SPEC"], "A file is named twice, so that its reports would count twice"),
+        (["FILE", "--epsilon", "1"], "Expected --spec, or a domain such as --integers 18..90, beside --epsilon"),
         (["FILE", "--spec", "SPEC", "--epsilon", "1"], "--spec says everything"),
         (["--counts", "FILE", "--by", "g"], "--by and --weights need the reports themselves"),
         (["--counts", "FILE", "--column", "g"], "--column belongs to files of reports"),

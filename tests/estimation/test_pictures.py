@@ -117,3 +117,13 @@ def test_groups_are_compared_by_mean_and_median_or_by_their_largest_shares(tmp_p
     assert "3 less common values are left out" in shown
     blurred = bp.BRR(bp.Points(np.array([[0.0, 0], [0, 1], [0, 2], [9, 9]])), 1, m=3)
     assert "cannot be known" in words(estimated(blurred, [0, 1, 2, 3] * 50, by=["a", "b"] * 100).plot())
+
+
+def test_where_nothing_is_known_everything_is_hatched():
+    # Two outputs tell about five values little more than their mean: no share has an unbiased estimate.
+    duchi = bp.Duchi(bp.Interval(-1, 1, points=5), 1)
+    est = estimated(duchi, [0.5] * 400, method="ems")
+    assert np.isinf(est.standard_errors).all()
+    picture = est.plot()
+    assert "5 shares cannot be known" in ET.fromstring(picture).get("aria-label")
+    assert np.isfinite(est.standard_error("mean"))  # which is all that it was made for

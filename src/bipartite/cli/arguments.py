@@ -116,9 +116,18 @@ def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False, 
 
 
 def describes_mechanism(options: argparse.Namespace) -> bool:
-    """Whether the options say anything about a mechanism."""
-    named = ("integers", "interval", "places", "items", "spec", "points", "rounding", "mechanism", "epsilon", "m")
-    return any(getattr(options, name) is not None for name in (*named, "edges", "prior"))
+    """Whether the options give a domain or a spec; without one, nothing else about a mechanism makes sense."""
+    if any(getattr(options, name) is not None for name in ("integers", "interval", "places", "items", "spec")):
+        return True
+    given = [
+        name
+        for name in ("points", "rounding", "mechanism", "epsilon", "m", "edges", "prior")
+        if getattr(options, name) is not None
+    ]
+    if given:
+        msg = f"Expected --spec, or a domain such as --integers 18..90, beside --{given[0]}."
+        raise InputError(msg)
+    return False
 
 
 def mechanism_of(options: argparse.Namespace) -> Mechanism:

@@ -117,6 +117,10 @@ def _check(options: argparse.Namespace) -> None:
     if not options.files and not options.counts:
         msg = "Expected files of reports, or --counts; for example bipartite estimate reports.csv --spec age.json."
         raise InputError(msg)
+    named = [path.resolve() for path in (*options.files, *(options.counts or ()))]
+    if len(set(named)) < len(named):
+        msg = "A file is named twice, so that its reports would count twice; name each once."
+        raise InputError(msg)
     if options.counts and (options.by is not None or options.weights is not None):
         msg = "--by and --weights need the reports themselves; leave out --counts."
         raise InputError(msg)
