@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from bipartite import design as design
     from bipartite import errors as errors
     from bipartite import quality as quality
+    from bipartite.advise import Comparison as Comparison
+    from bipartite.advise import SampleSize as SampleSize
+    from bipartite.advise import compare as compare
+    from bipartite.advise import sample_size as sample_size
     from bipartite.categories import OLH as OLH
     from bipartite.categories import OUE as OUE
     from bipartite.categories import RAPPOR as RAPPOR
@@ -83,6 +87,7 @@ _HOME = {
     "Audit": "bipartite.verification",
     "BRR": "bipartite.mechanisms",
     "Certificate": "bipartite.verification",
+    "Comparison": "bipartite.advise",
     "Constant": "bipartite.mechanisms",
     "Counts": "bipartite.estimation",
     "Difference": "bipartite.estimation",
@@ -112,10 +117,12 @@ _HOME = {
     "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
     "SUE": "bipartite.categories",
+    "SampleSize": "bipartite.advise",
     "SquareWave": "bipartite.mechanisms",
     "Staircase": "bipartite.mechanisms",
     "SubsetSelection": "bipartite.categories",
     "audit": "bipartite.verification",
+    "compare": "bipartite.advise",
     "design": "bipartite.design",
     "difference": "bipartite.estimation",
     "errors": "bipartite.errors",
@@ -132,6 +139,7 @@ _HOME = {
     "loss_quantile": "bipartite.quality",
     "qloss": "bipartite.quality",
     "quality": "bipartite.quality",
+    "sample_size": "bipartite.advise",
     "share_within": "bipartite.quality",
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",

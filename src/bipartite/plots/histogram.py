@@ -160,7 +160,9 @@ def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
     at, anchor = (high + 10, "start") if fits else (low - 10, "end")
     if not fits and low - 10 < LETTER * len(mark.words):
         # No room beside it: on top of it, readable.
-        at, anchor, y = (low + high) / 2, "middle", y - 1
+        at, anchor = (low + high) / 2, "middle"
+        room = LETTER * len(mark.words)
+        parts.append(tag("rect", x=at - room / 2, y=y - 8, width=room, height=16, fill=style.PAPER))
     halo = {"stroke": style.PAPER, "stroke_width": 4, "paint_order": "stroke"}
     return [*parts, text(at, y + 4, mark.words, text_anchor=anchor, font_weight="bold", **halo)]
 
