@@ -120,6 +120,17 @@ def test_marks_stand_at_their_values_with_words_where_there_is_room(low, high, a
     assert "a note" in words(unsure) and not any("interval" in each for each in words(unsure))
 
 
+def test_a_mark_beyond_all_values_is_told_in_words_alone():
+    shares = np.full(10, 0.1)
+    marks = [Mark("mean", -30, 0, 9, "mean −30, 0 to 9, and so many words that there is no room beside it")]
+    drawn = ET.fromstring(
+        histogram(np.arange(10), shares, shares, shares, label="x", say=say, sure="95 %", marks=marks)
+    )
+    assert not list(drawn.iter(f"{SVG}circle"))
+    assert marks[0].words in words(drawn)
+    assert all(float(each.get("x1")) >= 0 for each in drawn.iter(f"{SVG}line"))
+
+
 def test_the_truth_is_drawn_where_it_is_known():
     shares, truth = np.array([0.2, 0.8]), np.array([0.25, 0.75])
     drawn = ET.fromstring(histogram(np.arange(2), shares, shares, shares, label="x", say=say, sure="95 %", truth=truth))

@@ -151,16 +151,19 @@ def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
     low, high = frame.x(mark.low), frame.x(mark.high)
     how = {"stroke": style.INK, "stroke_width": 1.5}
     parts = [rule(low, y, high, y, **how), rule(low, y - 4, low, y + 4, **how), rule(high, y - 4, high, y + 4, **how)]
-    if mark.known:
-        x = frame.x(mark.value)
+    x = frame.x(mark.value)
+    # An unbiased number may lie beyond all values; the words still say where.
+    dot = mark.known and LEFT <= x <= style.WIDTH - RIGHT
+    if dot:
         low, high = min(low, x), max(high, x)
         parts.append(rule(x, y, x, frame.y(frame.lowest), stroke=style.INK, stroke_dasharray="1 3"))
         parts.append(tag("circle", cx=x, cy=y, r=3.5, fill=style.INK))
     fits = high + 12 + LETTER * len(mark.words) < style.WIDTH
     at, anchor = (high + 10, "start") if fits else (low - 10, "end")
     if not fits and low - 10 < LETTER * len(mark.words):
-        # No room beside it: on top of it, readable.
-        at, anchor = (low + high) / 2, "middle"
+        # No room beside it: on top of it, readable, where the dot is not.
+        free = (low, high) if not dot else (low, x) if x - low >= high - x else (x, high)
+        at, anchor = sum(free) / 2, "middle"
         room = LETTER * len(mark.words)
         parts.append(tag("rect", x=at - room / 2, y=y - 8, width=room, height=16, fill=style.PAPER))
     halo = {"stroke": style.PAPER, "stroke_width": 4, "paint_order": "stroke"}
