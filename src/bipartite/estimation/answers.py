@@ -173,6 +173,8 @@ class Estimate:
             return self._bin_interval(what, sure)
         if kind == "cdf":
             return self._cdf_interval(what, sure)
+        if kind == "variance":
+            return self._variance_interval(sure)
         value, error, spread = self._answer(kind, what)
         if math.isinf(error):
             return self._open_interval(kind, what, sure)
@@ -210,15 +212,14 @@ class Estimate:
         if scores is None or not found.groups_identifiable:
             msg = f"Not even groups of values can be told apart here: {found}; use est.frequencies, which are a guess."
             raise DesignError(msg)
-        moments = scores.shares(self._evidence.law)
-        errors = np.sqrt(np.maximum(moments.square - moments.mean**2, 0.0) / max(self._evidence.effective - 1, 1e-9))
+        shares, variances = methods.unbiased_shares(scores, self._evidence, of_sample=self.of_sample)
         order = np.argsort(found.group_of, kind="stable")
         cuts = np.cumsum(np.bincount(found.group_of))[:-1]
         members = np.split(order, cuts)
         domain = self.mechanism.domain
         return [
             (domain[values].tolist(), share, error)
-            for values, share, error in zip(members, moments.mean.tolist(), errors.tolist(), strict=True)
+            for values, share, error in zip(members, shares.tolist(), np.sqrt(variances).tolist(), strict=True)
         ]
 
     def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
@@ -328,10 +329,39 @@ class Estimate:
         return scores.of(answer), scores.of(answer**2) if self.of_sample else None
 
     def _spread(self) -> Answer:
-        """The variance of the values; to first order its error is that of the mean square around the mean."""
-        w, middle = self._numbers()
-        centre = self.mean - middle
-        return self._linear((w - centre) ** 2, 0.0)
+        """The variance of the values, unbiased: the mean square around the estimated mean lacks that mean's variance.
+
+        Its error is that of the mean square around the true mean, which may be a standard error to either side and is
+        within the range, so the larger of two; and to second order that of the mean: the square of a normal error with
+        variance v has variance 2v².
+        """
+        w, _ = self._numbers()
+        mean = self._linear(w, 0.0)
+        squares = self._linear((w - mean.value) ** 2, 0.0)
+        if math.isinf(mean.standard_error) or math.isinf(squares.standard_error):
+            return Answer(squares.value, math.inf, math.inf)
+        noise = mean.standard_error**2
+        centres = np.clip([mean.value - mean.standard_error, mean.value + mean.standard_error], w[0], w[-1])
+        error = max(self._linear((w - centre) ** 2, 0.0).standard_error for centre in centres)
+        return Answer(squares.value + noise, math.hypot(error, math.sqrt(2) * noise), squares.spread)
+
+    def _variance_interval(self, sure: float) -> Interval:
+        w, _ = self._numbers()
+        # Half of the people at either end vary most.
+        most = float(w[-1] - w[0]) ** 2 / 4
+        answer = self._spread()
+        if math.isinf(answer.standard_error):
+            # The mean square around any place is at least the variance.
+            return Interval(0.0, min(self._open_interval("variance", None, sure).high, most), sure, _NOT_KNOWN)
+        if self._evidence.effective >= FEW:
+            return self._around(answer, (0.0, most), sure)
+        # The mean square around the middle less the square of the mean there, each within its own bound.
+        mean, squares = (self._linear(w**power, 0.0) for power in (1, 2))
+        each = 1 - (1 - sure) / 2
+        off, half = (bounded_width(part.spread, self._evidence.effective, each) for part in (mean, squares))
+        least, largest = max(abs(mean.value) - off, 0.0), abs(mean.value) + off
+        low, high = squares.value - half - largest**2, squares.value + half - least**2
+        return Interval(min(max(low, 0.0), most), min(max(high, 0.0), most), sure, self._scarce())
 
     def _answer(self, kind: str, what: Any) -> Answer:  # noqa: ANN401
         if kind == "variance":

@@ -126,6 +126,19 @@ def on_simplex(shares: Array) -> Array:
     return nearest
 
 
+def unbiased_shares(scores: Scores, evidence: Evidence, *, of_sample: bool) -> tuple[Array, Array]:
+    """(the unbiased share of each row, its variance): what ``Evidence`` has for one score, for all rows."""
+    mean = scores.shares(evidence.law).mean
+    total = float(evidence.second.sum())
+    squared = scores.shares(evidence.second / total)
+    part = total / evidence.size**2
+    if of_sample:
+        # A person counts 1 or 0, which is its own square, so that the score of the square is the score.
+        return mean, np.maximum(squared.square - squared.mean, 0.0) * part
+    correction = evidence.effective / max(evidence.effective - 1, 1e-9)
+    return mean, np.maximum(squared.square - 2 * mean * squared.mean + mean**2, 0.0) * (part * correction)
+
+
 def standard_errors(
     shown_by: Histogram,
     mechanism: Mechanism,
@@ -146,21 +159,17 @@ def standard_errors(
     people = evidence.effective
     if shown_by.method in {"inverse", "projected"}:
         assert scores is not None  # noqa: S101 (there is a histogram of it)
-        moments = scores.shares(evidence.law)
-        variance = (moments.square - moments.mean**2)[found.group_of] / max(people - 1, 1e-9)
-        shares = moments.mean[found.group_of]
-    else:
-        shares = shown_by.frequencies
-        law = operator_of(mechanism).forward(shares)
-        if shown_by.method == "em":
-            variance = _information_variance(found, law, shares) / people
-        else:
-            smoothed = _smoothed_variance(mechanism, evidence, shares, law, of_sample=of_sample) / people
-            return np.where(_told_apart(found, scores), np.sqrt(smoothed), np.inf)
+        return np.sqrt(unbiased_shares(scores, evidence, of_sample=of_sample)[1][found.group_of])
+    shares = shown_by.frequencies
+    law = operator_of(mechanism).forward(shares)
+    if shown_by.method == "ems":
+        smoothed = _smoothed_variance(mechanism, evidence, shares, law, of_sample=of_sample) / people
+        return np.where(_told_apart(found, scores), np.sqrt(smoothed), np.inf)
+    variance = _information_variance(found, law, shares)
     if of_sample:
         # What chance adds by who happens to be in the sample, f(1 − f)/n, is no error for the sample itself.
-        variance = variance - np.maximum(shares * (1 - shares), 0.0) / people
-    errors: Array = np.sqrt(np.maximum(variance, 0.0))
+        variance = variance - shares * (1 - shares)
+    errors: Array = np.sqrt(np.maximum(variance, 0.0) / people)
     return errors
 
 
