@@ -107,7 +107,7 @@ def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "compare", "spec", "design", "report", "sample-size", "verify", "explain", "demo", "datasets",
+        "audit", "compare", "spec", "design", "report", "estimate", "sample-size", "verify", "explain", "demo", "datasets",
     }  # fmt: skip
 
 

@@ -12,9 +12,12 @@ from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, InputError, MissingExtraError, shown
 from bipartite.estimation import methods
 from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
+from bipartite.estimation.pictures import drawn
+from bipartite.estimation.scores import MOST_DENSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from bipartite.estimation.prepared import Prepared
     from bipartite.estimation.quantiles import Ramps, Side
     from bipartite.mechanisms import Mechanism
+    from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
@@ -225,17 +229,30 @@ class Estimate:
         except ImportError:
             msg = "to_frame needs pandas; install it, or use est.frequencies and est.standard_errors."
             raise MissingExtraError(msg) from None
-        width = normal_width(check_confidence(confidence))
-        shares, errors = self._centres(), self.standard_errors
+        low, high = self.share_intervals(confidence)
         return pd.DataFrame(
             {
                 "value": self.mechanism.domain.to_numpy(),
                 "share": self.frequencies,
-                "standard_error": errors,
-                "low": np.clip(shares - width * errors, 0.0, 1.0),
-                "high": np.clip(shares + width * errors, 0.0, 1.0),
+                "standard_error": self.standard_errors,
+                "low": low,
+                "high": high,
             }
         )
+
+    def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
+        """(low, high) of the share of each value, in the order of the domain; each alone holds with this confidence."""
+        low, high = self.share_bounds(check_confidence(confidence))
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
+        """A picture of the shares with their intervals, as SVG text, written to ``file`` where one is given.
+
+        On a line a histogram with the mean and the median above it (for more than 120 values a line in a band),
+        elsewhere bars, the largest 40 first. Unbiased shares may lie below zero and are drawn there. What the reports
+        cannot tell apart is hatched. A notebook shows the picture.
+        """
+        return drawn(self, check_confidence(confidence), file)
 
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words, with intervals."""
@@ -399,6 +416,21 @@ class Estimate:
             assert self._scores is not None  # noqa: S101 (there is a histogram of it)
             return self._scores.shares(self._evidence.law).mean[self._known().group_of]
         return self.frequencies
+
+    def share_bounds(self, sure: float) -> tuple[Array, Array]:
+        """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
+        centres, errors = self._centres(), self.standard_errors
+        half = normal_width(sure) * errors
+        if self._evidence.effective < FEW and self._scores is not None and self.method in {"inverse", "projected"}:
+            half = bounded_width(1.0, self._evidence.effective, sure) * self._spreads()
+        return centres - half, centres + half
+
+    def _spreads(self) -> Array:
+        """How far one report can move each share; infinite where there are too many to look at."""
+        size = len(self.mechanism.domain)
+        answers = self._known().by_group(np.eye(size)) if size <= MOST_DENSE else None
+        u = None if answers is None or self._scores is None else self._scores.of(answers)
+        return np.full(size, np.inf) if u is None else u.max(axis=1) - u.min(axis=1)
 
     def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         domain = self.mechanism.domain

@@ -154,7 +154,7 @@ def standard_errors(
     - ``em``: from the information matrix at the fit, as if no share were at the limit 0; infinite for shares that
       cannot be told apart.
     - ``ems``: of the smoothed share, by the delta method at the fixed point of EM with smoothing. What smoothing
-      biases, it does not show.
+      biases, it does not show; infinite for shares that cannot be told apart, which smoothing only makes up.
     """
     people = evidence.effective
     if shown_by.method in {"inverse", "projected"}:
@@ -163,7 +163,8 @@ def standard_errors(
     shares = shown_by.frequencies
     law = operator_of(mechanism).forward(shares)
     if shown_by.method == "ems":
-        return np.sqrt(_smoothed_variance(mechanism, evidence, shares, law, of_sample=of_sample) / people)
+        smoothed = _smoothed_variance(mechanism, evidence, shares, law, of_sample=of_sample) / people
+        return np.where(_told_apart(found, scores), np.sqrt(smoothed), np.inf)
     variance = _information_variance(found, law, shares)
     if of_sample:
         # What chance adds by who happens to be in the sample, f(1 − f)/n, is no error for the sample itself.
@@ -182,6 +183,15 @@ def _information_variance(found: Identifiability, law: Array, shares: Array) -> 
         each = [scores.of(row) for row in np.eye(found.rows)]
         square = np.array([np.inf if u is None else law @ u**2 for u in each])[found.group_of]
     return np.where(alone, square - shares**2, np.inf)
+
+
+def _told_apart(found: Identifiability, scores: Scores | None) -> NDArray[np.bool_]:
+    """Which values have a share that some score is unbiased for."""
+    told: NDArray[np.bool_] = np.bincount(found.group_of, minlength=found.rows)[found.group_of] == 1
+    if not found.groups_identifiable:
+        fixed = [scores is not None and scores.of(row) is not None for row in np.eye(found.rows)]
+        told &= np.array(fixed)[found.group_of]
+    return told
 
 
 def _smoothed_variance(
