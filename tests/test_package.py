@@ -107,7 +107,8 @@ def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "compare", "spec", "design", "report", "estimate", "sample-size", "verify", "explain", "demo", "datasets",
+        "audit", "compare", "datasets", "demo", "design", "estimate", "explain", "report", "sample-size",
+        "spec", "verify",
     }  # fmt: skip
 
 
