@@ -17,10 +17,15 @@ from typing import TYPE_CHECKING, Any
 from bipartite._version import __version__
 
 if TYPE_CHECKING:
+    from bipartite import datasets as datasets
     from bipartite import design as design
     from bipartite import errors as errors
     from bipartite import locations as locations
     from bipartite import quality as quality
+    from bipartite.advise import Comparison as Comparison
+    from bipartite.advise import SampleSize as SampleSize
+    from bipartite.advise import compare as compare
+    from bipartite.advise import sample_size as sample_size
     from bipartite.categories import OLH as OLH
     from bipartite.categories import OUE as OUE
     from bipartite.categories import RAPPOR as RAPPOR
@@ -84,6 +89,7 @@ _HOME = {
     "Audit": "bipartite.verification",
     "BRR": "bipartite.mechanisms",
     "Certificate": "bipartite.verification",
+    "Comparison": "bipartite.advise",
     "Constant": "bipartite.mechanisms",
     "Counts": "bipartite.estimation",
     "Difference": "bipartite.estimation",
@@ -113,10 +119,13 @@ _HOME = {
     "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
     "SUE": "bipartite.categories",
+    "SampleSize": "bipartite.advise",
     "SquareWave": "bipartite.mechanisms",
     "Staircase": "bipartite.mechanisms",
     "SubsetSelection": "bipartite.categories",
     "audit": "bipartite.verification",
+    "compare": "bipartite.advise",
+    "datasets": "bipartite.datasets",
     "design": "bipartite.design",
     "difference": "bipartite.estimation",
     "errors": "bipartite.errors",
@@ -134,6 +143,7 @@ _HOME = {
     "loss_quantile": "bipartite.quality",
     "qloss": "bipartite.quality",
     "quality": "bipartite.quality",
+    "sample_size": "bipartite.advise",
     "share_within": "bipartite.quality",
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
@@ -150,7 +160,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
     module = importlib.import_module(_HOME[name])
     value = (
         module
-        if module.__name__ == f"bipartite.{name}" and name in {"design", "errors", "locations", "quality"}
+        if module.__name__ == f"bipartite.{name}" and name in {"datasets", "design", "errors", "locations", "quality"}
         else getattr(module, name)
     )
     globals()[name] = value

@@ -12,9 +12,12 @@ from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, InputError, MissingExtraError, shown
 from bipartite.estimation import methods
 from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
+from bipartite.estimation.pictures import drawn
+from bipartite.estimation.scores import MOST_DENSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from bipartite.estimation.prepared import Prepared
     from bipartite.estimation.quantiles import Ramps, Side
     from bipartite.mechanisms import Mechanism
+    from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
@@ -169,6 +173,8 @@ class Estimate:
             return self._bin_interval(what, sure)
         if kind == "cdf":
             return self._cdf_interval(what, sure)
+        if kind == "variance":
+            return self._variance_interval(sure)
         value, error, spread = self._answer(kind, what)
         if math.isinf(error):
             return self._open_interval(kind, what, sure)
@@ -206,15 +212,14 @@ class Estimate:
         if scores is None or not found.groups_identifiable:
             msg = f"Not even groups of values can be told apart here: {found}; use est.frequencies, which are a guess."
             raise DesignError(msg)
-        moments = scores.shares(self._evidence.law)
-        errors = np.sqrt(np.maximum(moments.square - moments.mean**2, 0.0) / max(self._evidence.effective - 1, 1e-9))
+        shares, variances = methods.unbiased_shares(scores, self._evidence, of_sample=self.of_sample)
         order = np.argsort(found.group_of, kind="stable")
         cuts = np.cumsum(np.bincount(found.group_of))[:-1]
         members = np.split(order, cuts)
         domain = self.mechanism.domain
         return [
             (domain[values].tolist(), share, error)
-            for values, share, error in zip(members, moments.mean.tolist(), errors.tolist(), strict=True)
+            for values, share, error in zip(members, shares.tolist(), np.sqrt(variances).tolist(), strict=True)
         ]
 
     def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
@@ -224,17 +229,30 @@ class Estimate:
         except ImportError:
             msg = "to_frame needs pandas; install it, or use est.frequencies and est.standard_errors."
             raise MissingExtraError(msg) from None
-        width = normal_width(check_confidence(confidence))
-        shares, errors = self._centres(), self.standard_errors
+        low, high = self.share_intervals(confidence)
         return pd.DataFrame(
             {
                 "value": self.mechanism.domain.to_numpy(),
                 "share": self.frequencies,
-                "standard_error": errors,
-                "low": np.clip(shares - width * errors, 0.0, 1.0),
-                "high": np.clip(shares + width * errors, 0.0, 1.0),
+                "standard_error": self.standard_errors,
+                "low": low,
+                "high": high,
             }
         )
+
+    def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
+        """(low, high) of the share of each value, in the order of the domain; each alone holds with this confidence."""
+        low, high = self.share_bounds(check_confidence(confidence))
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
+        """A picture of the shares with their intervals, as SVG text, written to ``file`` where one is given.
+
+        On a line a histogram with the mean and the median above it (for more than 120 values a line in a band),
+        elsewhere bars, the largest 40 first. Unbiased shares may lie below zero and are drawn there. What the reports
+        cannot tell apart is hatched. A notebook shows the picture.
+        """
+        return drawn(self, check_confidence(confidence), file)
 
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words, with intervals."""
@@ -311,10 +329,39 @@ class Estimate:
         return scores.of(answer), scores.of(answer**2) if self.of_sample else None
 
     def _spread(self) -> Answer:
-        """The variance of the values; to first order its error is that of the mean square around the mean."""
-        w, middle = self._numbers()
-        centre = self.mean - middle
-        return self._linear((w - centre) ** 2, 0.0)
+        """The variance of the values, unbiased: the mean square around the estimated mean lacks that mean's variance.
+
+        Its error is that of the mean square around the true mean, which may be a standard error to either side and is
+        within the range, so the larger of two; and to second order that of the mean: the square of a normal error with
+        variance v has variance 2v².
+        """
+        w, _ = self._numbers()
+        mean = self._linear(w, 0.0)
+        squares = self._linear((w - mean.value) ** 2, 0.0)
+        if math.isinf(mean.standard_error) or math.isinf(squares.standard_error):
+            return Answer(squares.value, math.inf, math.inf)
+        noise = mean.standard_error**2
+        centres = np.clip([mean.value - mean.standard_error, mean.value + mean.standard_error], w[0], w[-1])
+        error = max(self._linear((w - centre) ** 2, 0.0).standard_error for centre in centres)
+        return Answer(squares.value + noise, math.hypot(error, math.sqrt(2) * noise), squares.spread)
+
+    def _variance_interval(self, sure: float) -> Interval:
+        w, _ = self._numbers()
+        # Half of the people at either end vary most.
+        most = float(w[-1] - w[0]) ** 2 / 4
+        answer = self._spread()
+        if math.isinf(answer.standard_error):
+            # The mean square around any place is at least the variance.
+            return Interval(0.0, min(self._open_interval("variance", None, sure).high, most), sure, _NOT_KNOWN)
+        if self._evidence.effective >= FEW:
+            return self._around(answer, (0.0, most), sure)
+        # The mean square around the middle less the square of the mean there, each within its own bound.
+        mean, squares = (self._linear(w**power, 0.0) for power in (1, 2))
+        each = 1 - (1 - sure) / 2
+        off, half = (bounded_width(part.spread, self._evidence.effective, each) for part in (mean, squares))
+        least, largest = max(abs(mean.value) - off, 0.0), abs(mean.value) + off
+        low, high = squares.value - half - largest**2, squares.value + half - least**2
+        return Interval(min(max(low, 0.0), most), min(max(high, 0.0), most), sure, self._scarce())
 
     def _answer(self, kind: str, what: Any) -> Answer:  # noqa: ANN401
         if kind == "variance":
@@ -369,6 +416,21 @@ class Estimate:
             assert self._scores is not None  # noqa: S101 (there is a histogram of it)
             return self._scores.shares(self._evidence.law).mean[self._known().group_of]
         return self.frequencies
+
+    def share_bounds(self, sure: float) -> tuple[Array, Array]:
+        """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
+        centres, errors = self._centres(), self.standard_errors
+        half = normal_width(sure) * errors
+        if self._evidence.effective < FEW and self._scores is not None and self.method in {"inverse", "projected"}:
+            half = bounded_width(1.0, self._evidence.effective, sure) * self._spreads()
+        return centres - half, centres + half
+
+    def _spreads(self) -> Array:
+        """How far one report can move each share; infinite where there are too many to look at."""
+        size = len(self.mechanism.domain)
+        answers = self._known().by_group(np.eye(size)) if size <= MOST_DENSE else None
+        u = None if answers is None or self._scores is None else self._scores.of(answers)
+        return np.full(size, np.inf) if u is None else u.max(axis=1) - u.min(axis=1)
 
     def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         domain = self.mechanism.domain

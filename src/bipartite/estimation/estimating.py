@@ -102,7 +102,7 @@ def estimate(  # noqa: PLR0913
         raise InputError(msg)
 
     def answer(evidence: Evidence) -> Estimate:
-        return _estimate(mechanism, evidence, method, of_sample=of_sample, progress=progress)
+        return from_evidence(mechanism, evidence, method, of_sample=of_sample, progress=progress)
 
     if reports is None:
         return answer(_counted(mechanism, counts))
@@ -149,14 +149,15 @@ def _counted(mechanism: Mechanism, counts: Any) -> Evidence:  # noqa: ANN401
     return Evidence.of_counts(held)
 
 
-def _estimate(
+def from_evidence(
     mechanism: Mechanism,
     evidence: Evidence,
     method: Method,
     *,
     of_sample: bool,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[int], None] | None = None,
 ) -> Estimate:
+    """What sums over reports say, however they were summed up."""
     known = prepared(mechanism)
     if (evidence.first[known.law <= 0] > 0).any():
         msg = f"Some reports are none that {mechanism!r} ever gives; pass the mechanism that they were made with."
