@@ -10,6 +10,7 @@ from bipartite.design import check_prior
 from bipartite.design.regional import Split, best_split, near_places, two_level_epsilon
 from bipartite.errors import DesignError, InputError, is_one_of, shown
 from bipartite.lottery import Epsilon
+from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions, two_level_tickets
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class TwoLevel(InBlocks):
     ) -> None:
         budget = Epsilon.of(epsilon)
         check_regions(regions, least=2)
+        check_blocks(regions.sizes)
         if not is_one_of(inside, _INSIDE):
             msg = f"Expected inside='best', 'safe' or 'grr', got {shown(inside)}."
             raise InputError(msg)

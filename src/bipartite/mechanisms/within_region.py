@@ -9,6 +9,7 @@ import numpy as np
 from bipartite.design.regional import near_places
 from bipartite.errors import BrokenPromiseError, InputError, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, Epsilon
+from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions, window_tickets
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class WithinRegion(InBlocks):
     ) -> None:
         budget = Epsilon.of(epsilon)
         check_regions(regions)
+        check_blocks(regions.sizes)
         if not is_one_of(publishes, ("region",)):
             msg = (
                 f"Expected publishes='region', got {shown(publishes)}: every report of this mechanism tells the region "
