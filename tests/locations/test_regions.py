@@ -77,6 +77,9 @@ def test_bits_are_the_entropy_of_the_region_under_a_prior():
     assert regions.bits(np.array([0.1, 0.2, 0.3, 0.4])) == pytest.approx(-sum(p * math.log2(p) for p in chances))
     with pytest.raises(InputError, match="Expected prior as 4 probabilities, one a place, got shape \\(2,\\)"):
         regions.bits(np.array([0.5, 0.5]))
+    for wrong in ([0.5, 0.5, 0.5, 0.5], [1.5, -0.5, 0, 0], [math.nan, 1, 0, 0]):
+        with pytest.raises(InputError, match="Expected prior as non-negative numbers that sum to 1, got a sum of"):
+            regions.bits(np.array(wrong))
 
 
 def test_regions_never_change_and_pickle():

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 AT_LEAST: Final = 6
 MOST_BITS: Final = 44
+_PRIOR_TOLERANCE: Final = 1e-6
 _DIGIT: Final = 2  # bits of one digit of a quadkey: prefixes are whole tiles
 
 
@@ -148,11 +149,14 @@ class Regions(Frozen):
     def bits(self, prior: NDArray[np.float64] | None = None) -> float:
         """What publishing the region tells on average, in bits: the entropy of the region under a prior over places.
 
-        None is the uniform prior. A checked prior is expected: probabilities of all places that sum to one.
+        None is the uniform prior.
         """
         weights = np.full(len(self.places), 1 / len(self.places)) if prior is None else np.asarray(prior, dtype=float)
         if weights.shape != (len(self.places),):
             msg = f"Expected prior as {len(self.places)} probabilities, one a place, got shape {weights.shape}."
+            raise InputError(msg)
+        if not (weights >= 0).all() or not abs(float(weights.sum()) - 1) <= _PRIOR_TOLERANCE:
+            msg = f"Expected prior as non-negative numbers that sum to 1, got a sum of {weights.sum():.6g}."
             raise InputError(msg)
         shares = np.bincount(self.labels, weights)
         shares = shares[shares > 0]
