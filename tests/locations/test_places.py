@@ -58,6 +58,9 @@ def test_places_are_merged_only_if_asked():
             locations.places(rows, merge_within=wrong)
     with pytest.raises(DomainError, match="got one after merging within 1e\\+06 m; merge less"):
         locations.places([BERLIN, PARIS], merge_within=1e6)
+    for wrong in ("abcd", 4):
+        with pytest.raises(DomainError, match="Expected labels as a list, one a place, got "):
+            locations.places(rows, labels=wrong, merge_within=10)
     with pytest.raises(DomainError, match="Expected 4 labels, one a place, got 1; name every place, merged ones too"):
         locations.places(rows, labels=["a"], merge_within=10)
 
@@ -128,6 +131,7 @@ def test_cells_of_a_grid_are_no_larger_than_asked_and_cover_the_box(box):
         ((52, 13, 53, 14), 0, "Expected metres as a positive number, got 0"),
         ((52, 13, 53, 14), math.nan, "Expected metres as a positive number"),
         ((52, 13, 52.001, 13.001), 1e6, "Expected a grid of two cells or more, got one of 1e\\+06 m"),
+        ((-90, 0, 90, 1e-12), 1, "Expected at most 100,000 cells, got about 20,0"),
         ((-1e-3, -180, 1e-3, 180), 160, "Expected at most 100,000 cells"),
     ],
 )

@@ -117,6 +117,13 @@ def near_places(regions: Regions, place: float) -> NDArray[np.int64]:
     return np.array([safe_m_of_set(part, budget) for part in parts(regions)], dtype=np.int64)
 
 
+def near_counts(regions: Regions, place: float, rule: str, prior: Array | None) -> NDArray[np.int64]:
+    """m of each region: "best" for the prior, "safe" (Algorithm 2) or "grr" (m = 1)."""
+    if rule == "grr":
+        return np.ones(len(regions), dtype=np.int64)
+    return near_places(regions, place) if rule == "safe" else RegionCosts(regions, prior).best_m(place)
+
+
 def parts(regions: Regions) -> list[Points]:
     """The places of each region as a domain of their own, with the same whole numbers."""
     vectors = regions.places.order.vectors  # type: ignore[union-attr]  # haversine has vectors

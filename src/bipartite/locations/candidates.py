@@ -54,6 +54,9 @@ def places(coordinates: ArrayLike, labels: Sequence[Any] | None = None, *, merge
     kept = _kept(array, merge_within)
     if labels is None:
         return Points(array[kept], metric="haversine")
+    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
+        msg = f"Expected labels as a list, one a place, got {type(labels).__name__}."
+        raise DomainError(msg)
     names = list(labels)
     if len(names) != len(array):
         msg = f"Expected {len(array)} labels, one a place, got {len(names)}; name every place, merged ones too."
@@ -133,6 +136,8 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
     if estimate > MOST_GRID_CELLS:
         raise DomainError(_too_fine(estimate, side))
     rows = max(1, math.ceil((north - south) * METRES_A_DEGREE / side))
+    if rows > MOST_GRID_CELLS:
+        raise DomainError(_too_fine(float(rows), side))
     latitudes = south + (np.arange(rows) + 0.5) * (north - south) / rows
     widths = (east - west) * METRES_A_DEGREE * np.cos(np.radians(latitudes))
     columns = np.maximum(1, np.ceil(widths / side)).astype(np.int64)

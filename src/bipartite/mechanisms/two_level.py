@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import numpy as np
 
 from bipartite.design import check_prior
-from bipartite.design.regional import Split, best_split, near_places, two_level_epsilon
+from bipartite.design.regional import Split, best_split, near_counts, two_level_epsilon
 from bipartite.errors import DesignError, InputError, is_one_of, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.regional import check_blocks
@@ -86,7 +86,7 @@ class TwoLevel(InBlocks):
         split = (
             best_split(regions, float(budget), weights, inside)
             if budgets is None
-            else _given(regions, float(budget), budgets, inside)
+            else _given(regions, float(budget), budgets, inside, weights)
         )
 
         def build(wanted: float) -> TwoLevel | None:
@@ -115,7 +115,9 @@ class TwoLevel(InBlocks):
         return mechanism
 
 
-def _given(regions: Regions, epsilon: float, budgets: object, inside: Inside) -> Split:
+def _given(
+    regions: Regions, epsilon: float, budgets: object, inside: Inside, prior: NDArray[np.float64] | None
+) -> Split:
     numbers = isinstance(budgets, tuple) and len(budgets) == 2  # noqa: PLR2004
     if not numbers or not all(
         isinstance(each, (int, float)) and 0 <= each <= _MOST for each in cast("tuple[Any]", budgets)
@@ -123,7 +125,7 @@ def _given(regions: Regions, epsilon: float, budgets: object, inside: Inside) ->
         msg = f"Expected budgets as two numbers (ε1, ε2) from 0 to 50, got {shown(budgets)}; or leave them out."
         raise InputError(msg)
     first, second = (float(each) for each in cast("tuple[Any, Any]", budgets))
-    m = np.ones(len(regions), dtype=np.int64) if inside == "grr" else near_places(regions, second)
+    m = near_counts(regions, second, inside, prior)
     realised = two_level_epsilon(regions.sizes, m, first, second)
     if realised > epsilon:
         msg = f"Budgets {first:g} and {second:g} realise ε = {realised:.4f}, more than {epsilon:g}; lower one of them."
