@@ -118,7 +118,7 @@ def near_places(regions: Regions, place: float) -> NDArray[np.int64]:
 
 
 def near_counts(regions: Regions, place: float, rule: str, prior: Array | None) -> NDArray[np.int64]:
-    """m of each region: "best" for the prior, "safe" (Algorithm 2) or "grr" (m = 1)."""
+    """How many places are near in each region: "best" for the prior, "safe" (Algorithm 2) or "grr" (m = 1)."""
     if rule == "grr":
         return np.ones(len(regions), dtype=np.int64)
     return near_places(regions, place) if rule == "safe" else RegionCosts(regions, prior).best_m(place)

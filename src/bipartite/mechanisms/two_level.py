@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-import numpy as np
-
 from bipartite.design import check_prior
 from bipartite.design.regional import Split, best_split, near_counts, two_level_epsilon
 from bipartite.errors import DesignError, InputError, is_one_of, shown
@@ -16,6 +14,7 @@ from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from bipartite.domains.regions import Regions
