@@ -1,6 +1,7 @@
 """From reports to answers, with intervals."""
 
-from bipartite.estimation.answers import Answer, Estimate
+from bipartite.estimation.answers import Estimate
+from bipartite.estimation.basis import Answer
 from bipartite.estimation.counts import Counts
 from bipartite.estimation.difference import Difference, difference
 from bipartite.estimation.estimating import estimate

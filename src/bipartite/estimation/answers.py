@@ -4,43 +4,32 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.domains import LineDomain
-from bipartite.errors import DesignError, InputError, MissingExtraError, shown
+from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.estimation import methods
+from bipartite.estimation.basis import Answer
 from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
-from bipartite.estimation.operator import operator_of
-from bipartite.estimation.quantiles import ramps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from bipartite.categories import CategoryMechanism
+    from bipartite.estimation.basis import Basis
     from bipartite.estimation.em import Fit
-    from bipartite.estimation.evidence import Evidence
     from bipartite.estimation.identify import Identifiability
     from bipartite.estimation.quantiles import Ramps, Side
-    from bipartite.estimation.scores import Scores
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
 _OF: Final = "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), or one weight a value"
-
-
-class Answer(NamedTuple):
-    """One unbiased answer."""
-
-    value: float
-    standard_error: float
-    """Infinite where the reports cannot tell."""
-    spread: float
-    """The largest minus the least score of a report: how far one report can move the sum."""
 
 
 class Estimate:
@@ -50,28 +39,20 @@ class Estimate:
     population, whatever the method. The method decides how the histogram, ``frequencies``, is made.
     """
 
-    mechanism: Mechanism
+    mechanism: Mechanism | CategoryMechanism
     people: int
     """How many reports there were."""
     of_sample: bool
     """Whether errors are for the people who answered; otherwise for the population that they are drawn from."""
 
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        evidence: Evidence,
-        found: Identifiability | None,
-        shares: methods.Histogram,
-        *,
-        of_sample: bool,
-    ) -> None:
-        self.mechanism, self.people, self.of_sample = mechanism, evidence.people, of_sample
-        self._evidence, self._found, self._shares = evidence, found, shares
+    def __init__(self, basis: Basis, shares: methods.Histogram) -> None:
+        self.mechanism, self.people, self.of_sample = basis.mechanism, basis.people, basis.of_sample
+        self._basis, self._shares = basis, shares
 
     @property
     def effective_people(self) -> float:
         """How many equally weighted reports would be as certain: (Σw)²/Σw²; without weights, all of them."""
-        return self._evidence.effective
+        return self._basis.effective
 
     @property
     def method(self) -> str:
@@ -91,7 +72,7 @@ class Estimate:
     @property
     def identifiability(self) -> Identifiability | None:
         """What the reports can tell apart; None where that was too large to decide."""
-        return self._found
+        return self._basis.found
 
     @property
     def frequencies(self) -> Array:
@@ -101,9 +82,7 @@ class Estimate:
     @functools.cached_property
     def standard_errors(self) -> Array:
         """The standard error of each share; :func:`bipartite.estimate` says from what for each method."""
-        return methods.standard_errors(
-            self._shares, self.mechanism, self._evidence, self._known(), self._scores, of_sample=self.of_sample
-        )
+        return self._basis.standard_errors(self._shares)
 
     @property
     def mean(self) -> float:
@@ -124,13 +103,13 @@ class Estimate:
         """The least value that at least a share q of the people are up to, from the histogram."""
         self._line()
         running = methods.on_simplex(self.frequencies).cumsum()
-        at = int(np.searchsorted(running, _share(q) * running[-1] * (1 - 1e-12)))
+        at = int(np.searchsorted(running, _quantile(q) * running[-1] * (1 - 1e-12)))
         return float(self.mechanism.domain.decode(min(at, len(running) - 1)))
 
     def cdf(self, value: Any = None) -> Any:  # noqa: ANN401 (one number, or as many as the domain has)
         """The share of people up to a value, or without one at every value, from the histogram."""
         domain = self._line()
-        running = self.frequencies.cumsum()
+        running = self._basis.running(self._shares)
         return running if value is None else float(running[domain.encode(value)])
 
     def linear(self, weights: Any) -> float:  # noqa: ANN401 (one number a value)
@@ -142,7 +121,7 @@ class Estimate:
 
         ``est.total(population=5_000_000)`` scales the mean to a population that the people were drawn from.
         """
-        people = self._evidence.size if population is None else float(population)
+        people = self._basis.size if population is None else float(population)
         return people * (self.mean if isinstance(weights, str) and weights == "mean" else self.linear(weights))
 
     def standard_error(self, of: Any = "mean") -> float:  # noqa: ANN401
@@ -187,36 +166,19 @@ class Estimate:
 
     def covariance(self, weights: Any) -> tuple[Array, Array]:  # noqa: ANN401 (rows of one number a value)
         """(answers, their covariance) for several linear answers at once, one a row of ``weights``."""
-        scores = self._scores
         w = np.stack([self._weighted(row)[0] for row in weights])
-        answer = None if scores is None else self._known().by_group(w)
-        u = None if scores is None or answer is None else scores.of(answer)
-        if u is None:
+        answers = self._basis.covariance(w)
+        if answers is None:
             msg = (
-                f"The reports cannot tell values apart that these answers tell apart: {self._found}; collect with "
-                "edges='padded' or GRR."
+                f"The reports cannot tell values apart that these answers tell apart: {self._basis.found}; collect "
+                "with edges='padded' or GRR."
             )
             raise InputError(msg)
-        means = self._evidence.mean(u)
-        return means, self._evidence.covariance(u)
+        return answers
 
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
         """(values, share, standard error) for every group of values that the reports can tell from all others."""
-        found = self._known()
-        scores = self._scores
-        if scores is None or not found.groups_identifiable:
-            msg = f"Not even groups of values can be told apart here: {found}; use est.frequencies, which are a guess."
-            raise DesignError(msg)
-        moments = scores.shares(self._evidence.law)
-        errors = np.sqrt(np.maximum(moments.square - moments.mean**2, 0.0) / max(self._evidence.effective - 1, 1e-9))
-        order = np.argsort(found.group_of, kind="stable")
-        cuts = np.cumsum(np.bincount(found.group_of))[:-1]
-        members = np.split(order, cuts)
-        domain = self.mechanism.domain
-        return [
-            (domain[values].tolist(), share, error)
-            for values, share, error in zip(members, moments.mean.tolist(), errors.tolist(), strict=True)
-        ]
+        return self._basis.group_shares()
 
     def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
         """A row for every value: value, share, standard error, low, high."""
@@ -226,7 +188,7 @@ class Estimate:
             msg = "to_frame needs pandas; install it, or use est.frequencies and est.standard_errors."
             raise MissingExtraError(msg) from None
         width = normal_width(check_confidence(confidence))
-        shares, errors = self._centres(), self.standard_errors
+        shares, errors = self._basis.centres(self._shares), self.standard_errors
         return pd.DataFrame(
             {
                 "value": self.mechanism.domain.to_numpy(),
@@ -247,8 +209,9 @@ class Estimate:
                 f"  median    {self.median:.6g}, {self.interval(confidence, of='median')}",
             ]
         lines.append(f"  histogram by {self.method!r}: {self.reason}")
-        if self._found is not None and not self._found.identifiable:
-            lines.append(f"  not identifiable: {self._found}")
+        found = self._basis.found
+        if found is not None and not found.identifiable:
+            lines.append(f"  not identifiable: {found}")
         if self.fit is not None and not self.fit.converged:
             lines.append(f"  stopped after {self.fit.steps} steps without reaching its rule: take it with care")
         return "\n".join(lines)
@@ -257,22 +220,6 @@ class Estimate:
         return f"<Estimate from {self.people:,} reports of {self.mechanism!r}, method {self.method!r}>"
 
     # What follows is how the answers are computed.
-
-    @functools.cached_property
-    def _scores(self) -> Scores | None:
-        """Scores of least variance under a uniform population: a choice that depends on no data keeps them unbiased."""
-        if self._found is None:
-            return None
-        return self._found.scores(operator_of(self.mechanism).uniform_law())
-
-    def _known(self) -> Identifiability:
-        if self._found is None:
-            msg = (
-                "This mechanism is too large to decide what can be told apart, so there are no error bars; use fewer "
-                "values, or GRR."
-            )
-            raise DesignError(msg)
-        return self._found
 
     def _line(self) -> LineDomain:
         domain = self.mechanism.domain
@@ -303,20 +250,16 @@ class Estimate:
         return w, 0.0
 
     def _linear(self, w: Array, middle: float) -> Answer:
-        """The average score, or where there is none what the histogram says, with an infinite error."""
-        u, u2 = self._score(w)
-        if u is None:
-            return Answer(middle + float(w @ self.frequencies), math.inf, math.inf)
-        own = self.of_sample and u2 is not None
-        variance = self._evidence.own_variance(u, u2) if own else self._evidence.variance(u)  # type: ignore[arg-type]
-        return Answer(middle + float(self._evidence.mean(u)), math.sqrt(variance), float(u.max() - u.min()))
+        """The unbiased answer, or where there is none what the histogram says, with an infinite error."""
+        found = self._basis.answer(w)
+        return self._guess(w, middle) if found is None else found._replace(value=middle + found.value)
 
-    def _score(self, w: Array) -> tuple[Array | None, Array | None]:
-        scores = self._scores
-        answer = None if scores is None else self._known().by_group(w)
-        if scores is None or answer is None:
-            return None, None
-        return scores.of(answer), scores.of(answer**2) if self.of_sample else None
+    def _guess(self, w: Array, middle: float) -> Answer:
+        return Answer(middle + float(w @ self.frequencies), math.inf, math.inf)
+
+    def _share(self, value: Any) -> Answer:  # noqa: ANN401
+        found = self._basis.share(self.mechanism.domain.encode(value))
+        return self._guess(*self._unit(value)) if found is None else found
 
     def _spread(self) -> Answer:
         """The variance of the values; to first order its error is that of the mean square around the mean."""
@@ -327,6 +270,8 @@ class Estimate:
     def _answer(self, kind: str, what: Any) -> Answer:  # noqa: ANN401
         if kind == "variance":
             return self._spread()
+        if kind == "bin":
+            return self._share(what)
         return self._linear(*self._asked(kind, what))
 
     def _unit(self, value: Any) -> tuple[Array, float]:  # noqa: ANN401
@@ -349,40 +294,32 @@ class Estimate:
     def _open_interval(self, kind: str, what: Any, sure: float) -> Interval:  # noqa: ANN401
         """The interval of an answer that the reports do not fix: from the least to the largest that they allow."""
         w, middle = self._asked(kind, what)
-        scores = self._scores
-        if scores is None or not self._known().groups_identifiable:
-            return Interval(middle + float(w.min()), middle + float(w.max()), sure, _NOT_KNOWN)
-        ends = []
-        for side, answer in zip((-1, 1), self._known().bounds(w), strict=True):
-            u = scores.of(answer)
-            assert u is not None  # noqa: S101 (all groups are identifiable)
-            if self._evidence.effective < FEW:
-                half = bounded_width(float(u.max() - u.min()), self._evidence.effective, sure)
-            else:
-                half = normal_width(sure) * math.sqrt(self._evidence.variance(u))
-            ends.append(middle + float(self._evidence.mean(u)) + side * half)
-        return Interval(max(ends[0], middle + float(w.min())), min(ends[1], middle + float(w.max())), sure, _NOT_KNOWN)
+        least, most = middle + float(w.min()), middle + float(w.max())
+        ends = self._basis.ends(w)
+        if ends is None:
+            return Interval(least, most, sure, _NOT_KNOWN)
+        low, high = (
+            middle + end.value + side * self._width(end, sure) for side, end in zip((-1, 1), ends, strict=True)
+        )
+        return Interval(max(low, least), min(high, most), sure, _NOT_KNOWN)
+
+    def _width(self, answer: Answer, sure: float) -> float:
+        """How far an average of scores may be off."""
+        if self._basis.effective < FEW:
+            return bounded_width(answer.spread, self._basis.effective, sure)
+        return normal_width(sure) * answer.standard_error
 
     def _around(self, answer: Answer, possible: tuple[float, float], sure: float) -> Interval:
         """The interval of an average of scores, less what no population could give."""
-        few = self._evidence.effective < FEW
-        widest = bounded_width(answer.spread, self._evidence.effective, sure)
-        half = widest if few else normal_width(sure) * answer.standard_error
+        half = self._width(answer, sure)
         low, high = (min(max(end, possible[0]), possible[1]) for end in (answer.value - half, answer.value + half))
         return Interval(low, high, sure, self._scarce())
-
-    def _centres(self) -> Array:
-        """What intervals of shares are around: the unbiased share, also where it was then projected."""
-        if self.method == "projected":
-            assert self._scores is not None  # noqa: S101 (there is a histogram of it)
-            return self._scores.shares(self._evidence.law).mean[self._known().group_of]
-        return self.frequencies
 
     def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         domain = self.mechanism.domain
         at = domain.encode(value)
         if self.method in {"inverse", "projected"}:
-            return self._around(self._linear(*self._unit(value)), (0.0, 1.0), sure)
+            return self._around(self._share(value), (0.0, 1.0), sure)
         share, error = float(self.frequencies[at]), float(self.standard_errors[at])
         if math.isinf(error):
             return Interval(0.0, 1.0, sure, _NOT_KNOWN)
@@ -395,12 +332,12 @@ class Estimate:
 
     def _cdf_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         at = self._line().encode(value)
-        found = self._known()
-        if not found.groups_identifiable:
+        group_of = self._basis.groups()
+        if group_of is None:
             return Interval(0.0, 1.0, sure, _NOT_KNOWN)
         # Up to a value within a group: at least all groups before it, at most that group too.
-        group = int(found.group_of[at])
-        whole = at + 1 == len(found.group_of) or found.group_of[at + 1] != group
+        group = int(group_of[at])
+        whole = at + 1 == len(group_of) or group_of[at + 1] != group
         low = self._ramps.around(group if whole else group - 1, self._half(sure))[0] if whole or group else 0.0
         high = self._ramps.around(group, self._half(sure))[1]
         notes = (self._scarce(), "" if whole else _NOT_KNOWN)
@@ -408,35 +345,33 @@ class Estimate:
 
     def _half(self, sure: float) -> Callable[[Side], Array]:
         """How far off the estimates of ramps may be."""
-        people = self._evidence.effective
+        people = self._basis.effective
         if people < FEW:
             return lambda side: side.spreads * bounded_width(1.0, people, sure)
         return lambda side: side.errors * normal_width(sure)
 
     def _scarce(self) -> str:
         """What to know where there are too few reports for the normal law."""
-        return few_note(self._evidence.effective) if self._evidence.effective < FEW else ""
+        return few_note(self._basis.effective) if self._basis.effective < FEW else ""
 
     def _quantile_interval(self, q: float, sure: float) -> Interval:
         domain = self._line()
-        share = _share(q)
-        found = self._known()
-        if not found.groups_identifiable:
+        share = _quantile(q)
+        group_of = self._basis.groups()
+        if group_of is None:
             return Interval(float(domain.decode(0)), float(domain.decode(len(domain) - 1)), sure, _NOT_KNOWN)
         first, last = self._ramps.interval(share, self._half(sure))
-        sizes = np.bincount(found.group_of, minlength=found.rows).cumsum()
+        sizes = np.bincount(group_of).cumsum()
         low = int(sizes[first - 1]) if first else 0
         high = int(sizes[last]) - 1
         return Interval(float(domain.decode(low)), float(domain.decode(high)), sure, self._scarce())
 
     @functools.cached_property
     def _ramps(self) -> Ramps:
-        assert self._scores is not None  # noqa: S101 (asked only where groups are identifiable)
-        uniform = operator_of(self.mechanism).uniform_law()
-        return ramps(self._scores, self._evidence, uniform, of_sample=self.of_sample)
+        return self._basis.ramps()
 
 
-def _share(q: object) -> float:
+def _quantile(q: object) -> float:
     if isinstance(q, bool) or not isinstance(q, (int, float, np.floating)) or not 0 < q < 1:
         msg = f"Expected a quantile between 0 and 1, got {shown(q)}; 0.5 is the median."
         raise InputError(msg)

@@ -11,11 +11,13 @@ from bipartite.errors import DesignError, InputError, SpecError
 from bipartite.estimation.answers import Estimate
 from bipartite.estimation.counts import Counts, check_counts, check_mechanism
 from bipartite.estimation.evidence import Evidence
+from bipartite.estimation.flat import Flat, Supports, flat_histogram
 from bipartite.estimation.groups import Estimates, cut
 from bipartite.estimation.identify import identifiability
 from bipartite.estimation.methods import histogram
 from bipartite.estimation.operator import operator_of
 from bipartite.estimation.reports import indices_of
+from bipartite.estimation.scored import Scored
 from bipartite.spec import spec_sha256
 
 if TYPE_CHECKING:
@@ -92,8 +94,6 @@ def estimate(  # noqa: PLR0913
     True
     """
     check_mechanism(mechanism)
-    if isinstance(mechanism, CategoryMechanism):
-        raise NotImplementedError
     if (reports is None) == (counts is None):
         msg = "Expected reports or counts=, one of them; pass what privatize gave, or bp.Counts of it."
         raise InputError(msg)
@@ -101,14 +101,17 @@ def estimate(  # noqa: PLR0913
         msg = "weights= and by= need the reports themselves; count each group on its own, or pass reports."
         raise InputError(msg)
 
+    if nulls == "drop" and (weights is not None or by is not None):
+        msg = "nulls='drop' would put weights and groups beside the wrong reports; remove missing reports first."
+        raise InputError(msg)
+    if isinstance(mechanism, CategoryMechanism):
+        return _flat(mechanism, reports, counts, weights, by, method, of_sample=of_sample)
+
     def answer(evidence: Evidence) -> Estimate:
         return _estimate(mechanism, evidence, method, of_sample=of_sample, progress=progress)
 
     if reports is None:
         return answer(_counted(mechanism, counts))
-    if nulls == "drop" and (weights is not None or by is not None):
-        msg = "nulls='drop' would put weights and groups beside the wrong reports; remove missing reports first."
-        raise InputError(msg)
     indices = indices_of(mechanism, reports, nulls)
     if not len(indices):
         raise InputError(_EMPTY)
@@ -135,18 +138,64 @@ def _evidence(mechanism: Mechanism, indices: Any, weights: Any) -> Evidence:  # 
 
 def _counted(mechanism: Mechanism, counts: Any) -> Evidence:  # noqa: ANN401
     if isinstance(counts, Counts):
-        if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
-            msg = (
-                f"The counts are of {counts.mechanism!r}, not of {mechanism!r}; pass the mechanism or spec that the "
-                "reports were made with."
-            )
-            raise SpecError(msg)
+        _check_same(counts, mechanism)
         held = counts.values
     else:
         held = check_counts(mechanism, counts, None)
     if not held.any():
         raise InputError(_EMPTY)
     return Evidence.of_counts(held)
+
+
+def _check_same(counts: Counts, mechanism: Mechanism | CategoryMechanism) -> None:
+    if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
+        msg = (
+            f"The counts are of {counts.mechanism!r}, not of {mechanism!r}; pass the mechanism or spec that the "
+            "reports were made with."
+        )
+        raise SpecError(msg)
+
+
+def _flat(
+    mechanism: CategoryMechanism,
+    reports: Any,  # noqa: ANN401
+    counts: Any,  # noqa: ANN401
+    weights: Any,  # noqa: ANN401
+    by: Any,  # noqa: ANN401
+    method: Method,
+    *,
+    of_sample: bool,
+) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
+    """Of flat categories, whose evidence is how many reports support each value."""
+
+    def answer(supports: Supports) -> Estimate:
+        basis = Flat(mechanism, supports, of_sample=of_sample)
+        return Estimate(basis, flat_histogram(basis, method))
+
+    def some(rows: Any, held: Any) -> Estimate:  # noqa: ANN401
+        if held is not None:
+            return answer(Supports.of_weights(mechanism, rows, held))
+        return answer(Supports.of_counts(mechanism.count(rows), len(rows)))
+
+    if reports is None:
+        if not isinstance(counts, Counts):
+            msg = "Expected counts of flat categories as bp.Counts, which also says how many people reported."
+            raise InputError(msg)
+        _check_same(counts, mechanism)
+        if not counts.people:
+            raise InputError(_EMPTY)
+        return answer(Supports.of_counts(counts.values, counts.people))
+    # Refuses what is no array of reports.
+    mechanism.count(reports[:0] if isinstance(reports, np.ndarray) else reports)
+    if not len(reports):
+        raise InputError(_EMPTY)
+    if by is None:
+        return some(reports, weights)
+    held = None if weights is None else np.asarray(weights, dtype=np.float64)
+    groups = cut(by, len(reports))
+    return Estimates(
+        {label: some(reports[rows], None if held is None else held[rows]) for label, rows in groups.items()}
+    )
 
 
 def _estimate(
@@ -169,4 +218,4 @@ def _estimate(
         found = None
     scores = None if found is None else found.scores(law)
     shares = histogram(mechanism, evidence, found, scores, method, progress=progress)
-    return Estimate(mechanism, evidence, found, shares, of_sample=of_sample)
+    return Estimate(Scored(mechanism, evidence, found, of_sample=of_sample), shares)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,12 +14,16 @@ from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
 from bipartite.estimation.identify import identifiability
 from bipartite.estimation.operator import operator_of
+from bipartite.estimation.pairs import pair_law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.estimation.identify import Identifiability
     from bipartite.mechanisms import Mechanism
+
+# On a longer line the shares up to so many evenly spread values stand for all.
+_MOST_ENDS: Final = 1025
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ class Forecast:
     histogram: float | None
     """Of one share: root mean square over all values; None where they cannot all be estimated."""
     cdf: float | None
-    """Of the share of people up to a value: root mean square over all values of a line; None as above."""
+    """Of the share of people up to a value: root mean square over all values of a line (for flat categories with more
+    than 1,025 values, over so many of them); None as above."""
 
 
 def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
@@ -57,9 +62,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     size = len(mechanism.domain)
     population = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     if isinstance(mechanism, CategoryMechanism):
-        own = population * (1 - population) / n
-        error = math.sqrt(float((mechanism.variances(population, n) + own).mean()))
-        return Forecast(n, identifiable=True, rank=size, mean=None, histogram=error, cdf=None)
+        return _of_categories(mechanism, population, n)
     law = operator_of(mechanism).forward(population)
     found = identifiability(mechanism)
     scores = found.scores(law)
@@ -75,6 +78,28 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     if on_a_line:
         mean = _mean_error(mechanism, found, law, population, n)
     return Forecast(n, found.identifiable, found.rank, mean, histogram, cdf)
+
+
+def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64], n: int) -> Forecast:
+    """By the exact law of pairs of supports, or for :class:`~bipartite.OLH` with many values by its bound."""
+    law = pair_law(mechanism)
+    histogram = _root(float((law.of_shares(population) + population * (1 - population)).mean()) / n)
+
+    def variance(w: NDArray[np.float64]) -> NDArray[np.float64]:
+        own = law.own(w - w.mean(axis=-1, keepdims=True)) @ population
+        found: NDArray[np.float64] = (own + w**2 @ population - (w @ population) ** 2) / n
+        return found
+
+    mean = cdf = None
+    size = len(population)
+    if isinstance(mechanism.domain, LineDomain):
+        numbers = mechanism.domain.to_numpy().astype(np.float64)
+        mean = _root(float(variance(numbers - numbers.mean())))
+        # The share up to the last value is 1 for sure.
+        ends = np.unique(np.linspace(0, size - 2, min(size - 1, _MOST_ENDS)).round().astype(np.int64))
+        rows = [variance((np.arange(size) <= end).astype(np.float64)[None])[0] for end in ends]
+        cdf = _root(float(np.mean(rows)) * (size - 1) / size)
+    return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf)
 
 
 def _mean_error(

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.estimation.evidence import Evidence
-    from bipartite.estimation.scores import Scores
-
     Array = NDArray[np.float64]
 
 _MOST_NUMBERS: Final = 2**26
@@ -73,12 +70,16 @@ class Ramps:
         return max(float(low), 0.0), min(float(high), 1.0)
 
 
-def ramps(scores: Scores, evidence: Evidence, uniform: Array, *, of_sample: bool) -> Ramps:
-    """Ramps over rows that are in the order of values, all identifiable; ``uniform`` is the law of equal values."""
-    most = min(max(_MOST_NUMBERS // scores.outputs, _LEAST_TESTS), _MOST_TESTS, scores.rows)
-    tested = np.unique(np.linspace(0, scores.rows - 1, most).round().astype(np.int64))
-    d = _ramp(scores, evidence, uniform)
-    below, above = (_estimates(scores, evidence, tested + shift, d, of_sample=of_sample) for shift in (0, d))
+def ramps(rows: int, width: int, sides: Callable[[Array], Side], error: Callable[[Array], float]) -> Ramps:
+    """Ramps over rows that are in the order of values, all identifiable.
+
+    ``sides`` estimates many answers, one a row, at a cost of ``width`` numbers each; ``error`` is the standard error of
+    one for a uniform population.
+    """
+    most = min(max(_MOST_NUMBERS // width, _LEAST_TESTS), _MOST_TESTS, rows)
+    tested = np.unique(np.linspace(0, rows - 1, most).round().astype(np.int64))
+    d = _ramp(rows, error)
+    below, above = (_estimates(rows, width, sides, tested + shift, d) for shift in (0, d))
     return Ramps(tested, below, above)
 
 
@@ -87,37 +88,23 @@ def _answers(rows: int, ends: NDArray[np.int64], d: int) -> Array:
     return np.clip((ends[:, None] - np.arange(rows) + 1) / (d + 1), 0.0, 1.0)
 
 
-def _estimates(scores: Scores, evidence: Evidence, ends: NDArray[np.int64], d: int, *, of_sample: bool) -> Side:
+def _estimates(rows: int, width: int, sides: Callable[[Array], Side], ends: NDArray[np.int64], d: int) -> Side:
     means, errors, spreads = np.empty((3, len(ends)))
-    block = max(1, _MOST_NUMBERS // 8 // scores.outputs)
+    block = max(1, _MOST_NUMBERS // 8 // width)
     for first in range(0, len(ends), block):
         part = slice(first, first + block)
-        w = _answers(scores.rows, ends[part], d)
-        u = _scores_of(scores, w)
-        means[part] = evidence.mean(u)
-        variance = evidence.own_variance(u, _scores_of(scores, w**2)) if of_sample else evidence.variance(u)
-        errors[part] = np.sqrt(variance)
-        spreads[part] = u.max(axis=1) - u.min(axis=1)
+        found = sides(_answers(rows, ends[part], d))
+        means[part], errors[part], spreads[part] = found.means, found.errors, found.spreads
     return Side(means, errors, spreads)
 
 
-def _scores_of(scores: Scores, w: Array) -> Array:
-    found = scores.of(w)
-    if found is None:
-        msg = "ramps are for rows that are all identifiable"
-        raise AssertionError(msg)
-    return found
-
-
-def _ramp(scores: Scores, evidence: Evidence, uniform: Array) -> int:
+def _ramp(rows: int, error: Callable[[Array], float]) -> int:
     """The d with the narrowest interval of the median of a uniform population."""
     widths = [0]
-    while 2 * (widths[-1] + 1) < scores.rows // 2:
+    while 2 * (widths[-1] + 1) < rows // 2:
         widths.append(2 * widths[-1] + 1)
 
     def cost(d: int) -> float:
-        u = _scores_of(scores, _answers(scores.rows, np.array([(scores.rows + d) // 2]), d)[0])
-        error = np.sqrt((uniform @ u**2 - (uniform @ u) ** 2) / evidence.effective)
-        return d / scores.rows + 2 * _WIDTH * float(error)
+        return d / rows + 2 * _WIDTH * error(_answers(rows, np.array([(rows + d) // 2]), d)[0])
 
     return min(widths, key=cost)
