@@ -255,7 +255,7 @@ def test_two_groups_are_told_apart(mech):
     assert bp.difference(young, young).p_value == 1
 
 
-# 400 samples for each mechanism: intervals that cover 95 % miss 52 times or more with chance 4.7e-10, so one of the four
+# 400 samples a mechanism: intervals that cover 95 % miss 52 times or more with chance 4.7e-10, so one of the four
 # raises a false alarm with chance below 2e-9. Errors half as large as they should be cover 67 %, and are rejected but
 # for a chance of 3e-20.
 @pytest.mark.parametrize("name", ["oue", "sets", "hadamard, four blocks", "hashing to four"])
