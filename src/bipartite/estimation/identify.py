@@ -70,7 +70,8 @@ class Identifiability:
             return float("inf")
         if isinstance(self.distinct, Window):
             if self.distinct.m == 1:
-                return 1 / self.distinct.excess
+                # Singular values 1, and p − q for everything that sums to zero.
+                return 1 / self.distinct.excess if self.rows > 1 else 1.0
             check_dense(self.rows)
         values = np.linalg.svd(_matrix(self.distinct), compute_uv=False)
         return float(values[0] / values[-1])

@@ -127,7 +127,7 @@ class Scored(Basis):
 
         def spread(w: Array) -> float:
             u = _certain(scores.of(w))
-            return float(np.sqrt((uniform @ u**2 - (uniform @ u) ** 2) / self.effective))
+            return math.sqrt(max(float(uniform @ u**2 - (uniform @ u) ** 2), 0.0) / self.effective)
 
         return ramps(scores.rows, scores.outputs, self._sides, spread)
 
