@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bipartite.categories import CategoryMechanism
-from bipartite.errors import DesignError, InputError, SpecError
+from bipartite.errors import DesignError, InputError, SpecError, of_attribute
 from bipartite.estimation.answers import Estimate
+from bipartite.estimation.attributes import columns_of
 from bipartite.estimation.counts import Counts, check_counts, check_mechanism
 from bipartite.estimation.evidence import Evidence
 from bipartite.estimation.flat import Flat, Supports, flat_histogram
@@ -18,10 +20,13 @@ from bipartite.estimation.methods import histogram
 from bipartite.estimation.operator import operator_of
 from bipartite.estimation.reports import indices_of
 from bipartite.estimation.scored import Scored
+from bipartite.mechanisms import Record
 from bipartite.spec import spec_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from bipartite.estimation.methods import Method
     from bipartite.estimation.reports import Missing
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def estimate(  # noqa: PLR0913
-    mechanism: Mechanism | CategoryMechanism,
+    mechanism: Mechanism | CategoryMechanism | Record,
     reports: Any = None,  # noqa: ANN401 (any container of reports)
     *,
     counts: Any = None,  # noqa: ANN401 (Counts, or an array)
@@ -39,13 +44,14 @@ def estimate(  # noqa: PLR0913
     of_sample: bool = False,
     nulls: Missing = "error",
     progress: Callable[[int], None] | None = None,
-) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
+) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group or attribute)
     r"""What the people are like, from their reports, with error bars.
 
     Parameters
     ----------
     mechanism
-        The mechanism that the reports were made with, or ``bp.from_spec(…)`` of its spec.
+        The mechanism that the reports were made with, or ``bp.from_spec(…)`` of its spec. For a
+        :class:`~bipartite.Record`, an estimate for each attribute (:class:`~bipartite.Estimates`).
     reports
         What ``privatize`` gave, in any container. Reports beyond the ends of a range must not have been clipped.
     counts
@@ -59,7 +65,8 @@ def estimate(  # noqa: PLR0913
         - ``"em"``: the most likely distribution, by accelerated expectation maximisation.
         - ``"ems"``: the same with smoothing over neighbours on a line, stopped early (Li et al., SIGMOD 2020).
         - ``"auto"``: ``inverse`` while its errors stay below half an average share, otherwise ``ems`` on a line; on
-          points and items ``inverse`` where possible, otherwise ``em``. ``est.reason`` says why.
+          points and items ``inverse`` where possible, otherwise ``em``; for flat categories ``inverse``.
+          ``est.reason`` says why.
     weights
         A public weight a report, such as one over its chance to be in the sample.
     by
@@ -81,6 +88,14 @@ def estimate(  # noqa: PLR0913
     Standard errors of shares: from scores (``inverse``, ``projected``); from the information matrix at the fit
     (``em``); by the delta method at the fixed point (``ems``), which does not show what smoothing biases.
 
+    Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
+    ``projected`` need. A linear answer also uses that all shares add up to one; its variance comes from the exact
+    chance that a report supports two values at once (for :class:`~bipartite.OLH` with many values from a bound, which
+    makes errors too large). Every report must come from another person: several reports from one
+    :class:`~bipartite.RAPPOR` permanent response are not independent, so estimate each date on its own.
+
+    Of a record every attribute is estimated alone, from those who reported it.
+
     All of this is a function of the reports, and costs no privacy.
 
     Examples
@@ -93,7 +108,28 @@ def estimate(  # noqa: PLR0913
     >>> low < 38 < high
     True
     """
-    check_mechanism(mechanism)
+    _check_arguments(mechanism, reports, counts, weights, by, nulls)
+    if isinstance(mechanism, CategoryMechanism):
+        return _flat(mechanism, reports, counts, weights, by, method, of_sample=of_sample)
+
+    def answer(one: Mechanism, evidence: Evidence) -> Estimate:
+        return _estimate(one, evidence, method, of_sample=of_sample, progress=progress)
+
+    def some(one: Mechanism, indices: NDArray[np.int64], held: Any, labels: Any) -> Any:  # noqa: ANN401
+        return _from_indices(partial(answer, one), one, indices, held, labels)
+
+    if isinstance(mechanism, Record):
+        return _of_attributes(mechanism, reports, nulls, weights, by, some, of_sample=of_sample)
+    if reports is None:
+        return answer(mechanism, _counted(mechanism, counts))
+    return some(mechanism, indices_of(mechanism, reports, nulls), weights, by)
+
+
+def _check_arguments(
+    mechanism: object, reports: object, counts: object, weights: object, by: object, nulls: str
+) -> None:
+    if not isinstance(mechanism, Record):
+        check_mechanism(mechanism)
     if (reports is None) == (counts is None):
         msg = "Expected reports or counts=, one of them; pass what privatize gave, or bp.Counts of it."
         raise InputError(msg)
@@ -104,26 +140,70 @@ def estimate(  # noqa: PLR0913
     if nulls == "drop" and (weights is not None or by is not None):
         msg = "nulls='drop' would put weights and groups beside the wrong reports; remove missing reports first."
         raise InputError(msg)
-    if isinstance(mechanism, CategoryMechanism):
-        return _flat(mechanism, reports, counts, weights, by, method, of_sample=of_sample)
+    if isinstance(mechanism, Record) and reports is None:
+        msg = "Expected the reports of a Record; count and estimate each attribute on its own."
+        raise InputError(msg)
 
-    def answer(evidence: Evidence) -> Estimate:
-        return _estimate(mechanism, evidence, method, of_sample=of_sample, progress=progress)
 
-    if reports is None:
-        return answer(_counted(mechanism, counts))
-    indices = indices_of(mechanism, reports, nulls)
+def _from_indices(
+    answer: Callable[[Evidence], Estimate],
+    mechanism: Mechanism,
+    indices: NDArray[np.int64],
+    weights: Any,  # noqa: ANN401
+    by: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
     if not len(indices):
         raise InputError(_EMPTY)
     held = None if weights is None else np.asarray(weights, dtype=np.float64)
-    if by is not None:
-        return Estimates(
-            {
-                label: answer(_evidence(mechanism, indices[rows], None if held is None else held[rows]))
-                for label, rows in cut(by, len(indices)).items()
-            }
+    if by is None:
+        return answer(_evidence(mechanism, indices, held))
+    groups = cut(by, len(indices))
+    return Estimates(
+        {
+            label: answer(_evidence(mechanism, indices[rows], None if held is None else held[rows]))
+            for label, rows in groups.items()
+        }
+    )
+
+
+def _of_attributes(
+    record: Record,
+    reports: Any,  # noqa: ANN401
+    nulls: Missing,
+    weights: Any,  # noqa: ANN401
+    by: Any,  # noqa: ANN401
+    some: Callable[..., Any],
+    *,
+    of_sample: bool,
+) -> Estimates:
+    if of_sample and record.sample is not None:
+        msg = (
+            "of_sample=True is for people who all reported, and here a random part of them reported each attribute; "
+            "leave it out: errors for the population hold for these people too."
         )
-    return answer(_evidence(mechanism, indices, held))
+        raise InputError(msg)
+    found = {}
+    for name, column in columns_of(record, reports, nulls).items():
+        extras = [_of_those(extra, column.there) for extra in (weights, by)]
+        try:
+            found[name] = some(record.mechanisms[name], column.indices, *extras)
+        except InputError as error:
+            refusal = of_attribute(error, name)
+        else:
+            continue
+        raise refusal
+    return Estimates(found, kind="attribute")
+
+
+def _of_those(extra: Any, there: NDArray[np.bool_]) -> Any:  # noqa: ANN401
+    """The public weights or labels of those who reported an attribute."""
+    if extra is None or there.all():
+        return extra
+    column = np.asarray(extra.to_numpy() if hasattr(extra, "to_numpy") else extra)
+    if column.shape != there.shape:
+        msg = f"Expected weights= and by= with one entry a person, {len(there)}, got shape {column.shape}."
+        raise InputError(msg)
+    return column[there]
 
 
 _EMPTY = "There are no reports, so nothing can be said; pass at least one."
