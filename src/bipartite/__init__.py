@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from bipartite.estimation import Estimate as Estimate
     from bipartite.estimation import Estimates as Estimates
     from bipartite.estimation import Forecast as Forecast
+    from bipartite.estimation import GroupMean as GroupMean
     from bipartite.estimation import Identifiability as Identifiability
+    from bipartite.estimation import JointEstimate as JointEstimate
     from bipartite.estimation import difference as difference
     from bipartite.estimation import estimate as estimate
+    from bipartite.estimation import estimate_joint as estimate_joint
     from bipartite.estimation import forecast as forecast
     from bipartite.estimation import identifiability as identifiability
     from bipartite.lottery import fixed_words as fixed_words
@@ -93,12 +96,14 @@ _HOME = {
     "Forecast": "bipartite.estimation",
     "GRR": "bipartite.mechanisms",
     "Geometric": "bipartite.mechanisms",
+    "GroupMean": "bipartite.estimation",
     "HadamardResponse": "bipartite.categories",
     "Hybrid": "bipartite.mechanisms",
     "Identifiability": "bipartite.estimation",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
+    "JointEstimate": "bipartite.estimation",
     "LSRR": "bipartite.mechanisms",
     "Laplace": "bipartite.mechanisms",
     "LawTest": "bipartite.verification",
@@ -120,6 +125,7 @@ _HOME = {
     "difference": "bipartite.estimation",
     "errors": "bipartite.errors",
     "estimate": "bipartite.estimation",
+    "estimate_joint": "bipartite.estimation",
     "expected_loss": "bipartite.quality",
     "fixed_words": "bipartite.lottery",
     "forecast": "bipartite.estimation",

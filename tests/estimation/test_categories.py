@@ -255,9 +255,8 @@ def test_two_groups_are_told_apart(mech):
     assert bp.difference(young, young).p_value == 1
 
 
-# 400 samples a mechanism: intervals that cover 95 % miss 52 times or more with chance 4.7e-10, so one of the four
-# raises a false alarm with chance below 2e-9. Errors half as large as they should be cover 67 %, and are rejected but
-# for a chance of 3e-20.
+# 400 samples a mechanism: intervals that cover 95 % miss 53 times or more with chance 1.6e-10, so one of four raises
+# a false alarm with chance below 1e-9. With errors half as large 67 % are held, and 348 of 400 with chance below 1e-18.
 @pytest.mark.parametrize("name", ["oue", "sets", "hadamard, four blocks", "hashing to four"])
 @pytest.mark.parametrize("shrink", [1.0, 0.5])
 def test_intervals_hold_the_truth_as_often_as_they_say(name, shrink):
@@ -272,7 +271,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name, shrink):
         values = rng.choice(mech.domain.to_numpy(), size=300, p=shares)
         answer = bp.estimate(mech, mech.privatize(values, rng=words)).unbiased()
         held += abs(answer.value - truth) <= 1.96 * shrink * answer.standard_error
-    assert (held >= 349) == (shrink == 1)
+    assert (held >= 348) == (shrink == 1)
 
 
 def test_memory_stays_in_proportion_to_the_number_of_values():

@@ -113,7 +113,7 @@ def estimate(  # noqa: PLR0913
         return _flat(mechanism, reports, counts, weights, by, method, of_sample=of_sample)
 
     def answer(one: Mechanism, evidence: Evidence) -> Estimate:
-        return _estimate(one, evidence, method, of_sample=of_sample, progress=progress)
+        return estimate_evidence(one, evidence, method, of_sample=of_sample, progress=progress)
 
     def some(one: Mechanism, indices: NDArray[np.int64], held: Any, labels: Any) -> Any:  # noqa: ANN401
         return _from_indices(partial(answer, one), one, indices, held, labels)
@@ -278,7 +278,7 @@ def _flat(
     )
 
 
-def _estimate(
+def estimate_evidence(
     mechanism: Mechanism,
     evidence: Evidence,
     method: Method,
@@ -286,6 +286,7 @@ def _estimate(
     of_sample: bool,
     progress: Callable[[int], None] | None,
 ) -> Estimate:
+    """The estimate of one mechanism from counted reports."""
     law = operator_of(mechanism).uniform_law()
     if (evidence.first[law <= 0] > 0).any():
         msg = f"Some reports are none that {mechanism!r} ever gives; pass the mechanism that they were made with."
