@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from bipartite import design as design
     from bipartite import errors as errors
     from bipartite import quality as quality
+    from bipartite.advise.several import ReportingPlan as ReportingPlan
+    from bipartite.advise.several import SplitOrSample as SplitOrSample
+    from bipartite.advise.several import split_or_sample as split_or_sample
     from bipartite.categories import OLH as OLH
     from bipartite.categories import OUE as OUE
     from bipartite.categories import RAPPOR as RAPPOR
@@ -116,7 +119,9 @@ _HOME = {
     "RAPPOR": "bipartite.categories",
     "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
+    "ReportingPlan": "bipartite.advise.several",
     "SUE": "bipartite.categories",
+    "SplitOrSample": "bipartite.advise.several",
     "SquareWave": "bipartite.mechanisms",
     "Staircase": "bipartite.mechanisms",
     "SubsetSelection": "bipartite.categories",
@@ -139,6 +144,7 @@ _HOME = {
     "qloss": "bipartite.quality",
     "quality": "bipartite.quality",
     "share_within": "bipartite.quality",
+    "split_or_sample": "bipartite.advise.several",
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
     "worst_loss": "bipartite.quality",
