@@ -80,7 +80,7 @@ def test_one_attribute_gets_everything():
 
 
 def test_plans_that_no_lottery_keeps_are_left_out():
-    found = bp.split_or_sample({"a": bp.Integers(1, 1000), "b": bp.Integers(1, 1000)}, "2e-10", 10)
+    found = bp.split_or_sample({"a": bp.Integers(1, 1000), "b": bp.Integers(1, 1000)}, "4e-10", 10)
     assert found.split is None and "no mechanism keeps" in found.reason
     with pytest.raises(InputError):
         bp.split_or_sample({"a": bp.Integers(1, 1000)}, "1e-12", 10)
