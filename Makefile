@@ -41,6 +41,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python bench/anchors.py
 	$(BIN)/python bench/categories.py
 	$(BIN)/python bench/timing.py
+	$(BIN)/python bench/windows.py
 
 docs: $(STAMPS)/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html

@@ -66,6 +66,8 @@ def test_design_takes_every_option_of_the_mechanism(run, tmp_path):
     code, out, _ = run("design", "--integers=-5..5", "--epsilon", "2", "--m", 3, "--edges", "padded", "--json")
     assert json.loads(out)["outputs"] == 13
     assert json.loads(out)["spec"]["domain"] == {"integers": [-5, 5]}
+    code, out, _ = run("design", *AGES, "--m", "cdf", "--edges", "padded", "--json")
+    assert json.loads(out)["spec"]["m"] == BRR(Integers(18, 90), 1, m="cdf", edges="padded").m
 
 
 def test_design_says_when_grr_cannot_be_had(run, monkeypatch):
@@ -220,11 +222,28 @@ def test_verify_proves_or_refutes(run, tmp_path):
             "--points and --rounding belong to --interval",
         ),
         (["design", "--interval", "0..1", "--epsilon", "1"], 2, "Expected --points with --interval"),
-        (["design", *AGES, "--m", "²"], 2, "Expected m='safe', 'best' or a whole number, got '²'"),
-        (["design", *AGES, "--m", ""], 2, "Expected m='safe', 'best' or a whole number, got ''"),
-        (["design", *AGES, "--m", "9" * 5000], 2, "Expected m='safe', 'best' or a whole number, got '9999"),
+        (
+            ["design", *AGES, "--m", "²"],
+            2,
+            "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got '²'",
+        ),
+        (
+            ["design", *AGES, "--m", ""],
+            2,
+            "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got ''",
+        ),
+        (
+            ["design", *AGES, "--m", "9" * 5000],
+            2,
+            "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got '9999",
+        ),
+        (["design", *AGES, "--m", "cdf"], 2, "Expected edges='padded' with m='cdf'"),
         (["demo", "--people", "99999999999999"], 2, "Expected --people from 1,000 to 10,000,000"),
-        (["design", *AGES, "--m", "huge"], 2, "Expected m='safe', 'best' or a whole number, got 'huge'"),
+        (
+            ["design", *AGES, "--m", "huge"],
+            2,
+            "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got 'huge'",
+        ),
         (["design", "--integers", "1..9", "--epsilon", "zero"], 2, "Expected epsilon as a positive decimal"),
         (["verify", "--spec", "nowhere.json"], 4, "No such file or directory: 'nowhere.json'"),
         (["verify", "--spec", "nowhere.json", "--epsilon", "1"], 2, "--spec says everything; leave out --epsilon."),

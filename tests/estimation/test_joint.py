@@ -158,8 +158,8 @@ def test_delta_errors_are_the_slopes_of_the_answer():
         assert value(seen)[1] * 1e6 == pytest.approx(math.sqrt(variance), rel=1e-4), answer
 
 
-# 300 samples of 2,000 people: intervals that cover 95 % miss 45 times or more with chance 6e-11, so one of three
-# raises a false alarm with chance below 1e-9. With half the width 67 % are held, and 256 of 300 with chance below 1e-12.
+# 300 samples of 2,000 people: intervals that cover 95 % miss 45 times or more with chance 6e-11, so one of three raises
+# a false alarm with chance below 1e-9. With half the width 67 % are held, and 256 of 300 with chance below 1e-12.
 @pytest.mark.parametrize("what", ["correlation", "cell", "group"])
 @pytest.mark.parametrize("shrink", [1.0, 0.5])
 def test_intervals_hold_the_truth_as_often_as_they_say(what, shrink):

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bipartite import BRR, Integers, Interval, insecure_seed, verify
-from bipartite.design import safe_m
+from bipartite import BRR, Integers, Interval, Items, Points, SquareWave, from_spec, insecure_seed, verify
+from bipartite.design import safe_m, statistical_half_window
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Epsilon
 from tests.oracle import number
@@ -80,6 +80,38 @@ def test_padded_windows_are_always_centred_so_that_every_row_differs():
     assert mechanism.outputs == Integers(-(mechanism.m // 2), 9 + mechanism.m // 2)
 
 
+@settings(max_examples=60, deadline=None)
+@given(small_domains, epsilons, st.sampled_from(["mean", "cdf", "histogram"]))
+def test_a_window_for_statistics_is_padded_private_and_travels_as_a_number(domain, epsilon, wanted):
+    mechanism = BRR(domain, epsilon, m=wanted, edges="padded")
+    assert mechanism.m == 2 * statistical_half_window(len(domain), Epsilon.of(epsilon), wanted) + 1
+    assert mechanism == BRR(domain, epsilon, m=mechanism.m, edges="padded")
+    assert mechanism.to_spec()["m"] == mechanism.m
+    assert from_spec(mechanism.to_spec()) == mechanism
+    assert verify(mechanism).holds
+    assert np.linalg.matrix_rank(mechanism.matrix()) == len(domain)
+
+
+def test_windows_for_statistics_on_ages():
+    widths = {wanted: BRR(AGES, 1, m=wanted, edges="padded").m for wanted in ("mean", "cdf", "histogram", "safe")}
+    assert widths == {"mean": 61, "cdf": 19, "histogram": 9, "safe": 27}
+    assert BRR(AGES, 1, m="cdf", edges="padded") != SquareWave(AGES, 1)
+
+
+@pytest.mark.parametrize("wanted", ["mean", "cdf", "histogram"])
+def test_a_window_for_statistics_needs_padded_edges_on_a_line(wanted):
+    with pytest.raises(
+        InputError, match=f"Expected edges='padded' with m='{wanted}'.* pass edges='padded', or m='safe'"
+    ):
+        BRR(AGES, 1, m=wanted)
+    for domain in (Points([[0, 0], [1, 1], [2, 0]]), Items(["a", "b"], loss=[[0, 1], [1, 0]])):
+        with pytest.raises(InputError, match=f"on points and items, got '{wanted}', which needs a line") as caught:
+            BRR(domain, 1, m=wanted)
+        assert "problems" not in str(caught.value)
+    with pytest.raises(InputError, match=f"A prior is used only with m='best', got m='{wanted}'"):
+        BRR(AGES, 1, m=wanted, edges="padded", prior=[1 / 73] * 73)
+
+
 @given(st.integers(3, 40), epsilons)
 def test_the_clamped_window_has_rank_n_minus_m_plus_one(points, epsilon):
     # Findings §2.1: what the paper does not say.
@@ -116,10 +148,10 @@ def test_an_m_that_does_not_fit_is_refused(arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"m": "large"}, "Expected m='safe', 'best' or a whole number, got 'large'"),
-        ({"m": 2.5}, "Expected m='safe', 'best' or a whole number, got 2.5"),
-        ({"m": True}, "Expected m='safe', 'best' or a whole number, got True"),
-        ({"m": np.array([1, 2])}, "Expected m='safe', 'best' or a whole number, got array"),
+        ({"m": "large"}, "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got 'large'"),
+        ({"m": 2.5}, "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got 2.5"),
+        ({"m": True}, "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got True"),
+        ({"m": np.array([1, 2])}, "Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got array"),
         ({"edges": []}, "Expected edges='clamped' or 'padded', got \\[\\]"),
         ({"edges": "wrapped"}, "Expected edges='clamped' or 'padded', got 'wrapped'"),
         ({"prior": [1 / 73] * 73}, "A prior is used only with m='best', got m='safe'"),
@@ -156,6 +188,8 @@ def test_the_callers_decimal_context_changes_nothing(precision):
         (2**31, 40, {}, "ε=40 is too large for N=2147483648: .* the largest ε for N=2147483648 is about"),
         (2, "1e-14", {}, "ε=0.00000000000001 is too small for N=2: .* the smallest ε for N=2 is about"),
         (100, "1e-12", {"m": 20}, "the smallest ε for N=100 is about"),
+        (10**6, "1e-9", {"m": "cdf", "edges": "padded"}, "the smallest ε for N=1000000 is about .* the largest N for"),
+        (2**31, 45, {"m": "cdf", "edges": "padded"}, "the largest ε for N=2147483648 is about"),
         (100, "1e-12", {"m": "best", "prior": [0.01] * 100}, "the smallest ε for N=100 is about 0.0000000000[0-9]+.$"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bipartite import (
@@ -144,6 +144,8 @@ def test_quality_equals_the_matrix(mechanism, distance, random):
         with pytest.raises(InputError, match="a similarity, which is no distance"):
             share_within(mechanism, distance)
         return
+    # A loss that equals the distance but for its last bit may round either way.
+    assume(not (np.isclose(losses, distance, rtol=1e-12, atol=0) & (losses != distance)).any())
     assert share_within(mechanism, distance) == pytest.approx((matrix * (losses <= distance)).sum(axis=1).mean())
     assert share_within(Constant(domain), distance) == pytest.approx((losses[:, best] <= distance).mean())
 

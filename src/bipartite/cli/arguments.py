@@ -99,7 +99,11 @@ def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False) 
         choices=sorted(_MECHANISMS),
         help=f"{', '.join(sorted(_MECHANISMS))} (default: brr)",
     )
-    mechanism.add_argument("--m", metavar="M", help="safe (default), best, or a whole number of near values")
+    mechanism.add_argument(
+        "--m",
+        metavar="M",
+        help="safe (default), best, with --edges padded mean, cdf or histogram, or a whole number of near values",
+    )
     mechanism.add_argument(
         "--edges", choices=["clamped", "padded"], help="padded: reports extend past both ends, for statistics"
     )

@@ -9,6 +9,7 @@ from bipartite.design.minimax_line import minimax_anchors_on_line
 from bipartite.design.optimum import optimal_matrix
 from bipartite.design.rows import RowDesign, algorithm_1, algorithm_2
 from bipartite.design.sets import best_m_of_set, safe_m_of_set
+from bipartite.design.statistics import statistical_half_window
 
 __all__ = [
     "AnchorChoice",
@@ -28,4 +29,5 @@ __all__ = [
     "optimal_matrix",
     "safe_m",
     "safe_m_of_set",
+    "statistical_half_window",
 ]

@@ -56,7 +56,7 @@ def difference(first: object, second: object, of: Any = "mean", *, confidence: f
     >>> older = estimate(mech, mech.privatize([4] * 5000, rng=insecure_seed(2)))
     >>> found = difference(older, young)
     >>> round(found.value, 1), found.interval.low > 0, found.p_value < 0.001
-    (1.0, True, True)
+    (0.9, True, True)
     """
     if not isinstance(first, Estimate) or not isinstance(second, Estimate):
         got = f"{type(first).__name__} and {type(second).__name__}"
@@ -86,7 +86,7 @@ def difference(first: object, second: object, of: Any = "mean", *, confidence: f
         return Difference(value, Interval(value - half, value + half, sure, few_note(fewest)), p_value)
     error = math.hypot(*(answer.standard_error for answer in answers))
     half = normal_width(sure) * error
-    p_value = min(1.0, 2 * normal_tail(abs(value) / error)) if error else float(value == 0)
+    p_value = normal_tail(value / error) if error else float(value == 0)
     return Difference(value, Interval(value - half, value + half, sure), p_value)
 
 

@@ -16,6 +16,7 @@ step gains less than 10⁻³ in log-likelihood. Stopping early is part of its sm
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -35,6 +36,8 @@ EM_GAIN: Final = 1e-3
 """Times e^ε: the gain in log-likelihood of a plain step at which EM stops."""
 EMS_GAIN: Final = 1e-3
 MOST_STEPS: Final = 100_000
+_TINY: Final = 1e-200
+_KEPT: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,54 @@ class Fit:
     converged: bool
 
 
+class _Climb:
+    """EM steps in memory of their own: at 10^6 values, new arrays would take longer than the arithmetic."""
+
+    def __init__(self, operator: Operator, counts: Array) -> None:
+        self._operator, self._counts, self._people = operator, counts, float(counts.sum())
+        self._scratch = np.empty(max(operator.inputs, operator.outputs) + 1)
+        self._outputs = np.empty(operator.outputs)
+        self._inputs = np.empty(operator.inputs)
+
+    def spread(self, f: Array, spread: Array) -> float:
+        """Write fᵀP, and return the log-likelihood Σ c·ln(fᵀP), up to what does not depend on f."""
+        self._operator.forward_into(f, spread, self._scratch)
+        # Outputs that never come have no chance at all, and no count: 0·ln(…) is to be 0.
+        np.maximum(spread, _TINY, out=spread)
+        np.log(spread, out=self._outputs)
+        return float(self._counts @ self._outputs)
+
+    def step(self, f: Array, spread: Array, stepped: Array) -> float:
+        """Write one EM step from f, and return the certified gap at f."""
+        np.divide(self._counts, spread, out=self._outputs)
+        slopes = self._inputs
+        self._operator.backward_into(self._outputs, slopes, self._scratch)
+        slopes /= self._people
+        np.multiply(f, slopes, out=stepped)
+        np.maximum(stepped, 0.0, out=stepped)
+        stepped /= stepped.sum()
+        return self._people * max(float(slopes.max()) - 1, 0.0)
+
+    def longer(self, f: Array, f1: Array, f2: Array) -> bool:
+        """Write SQUAREM's third scheme over f; False where it leads nowhere. f1 is written over."""
+        r = np.subtract(f1, f, out=self._inputs)
+        v = np.subtract(f2, f1, out=f1)
+        v -= r
+        size = math.sqrt(float(v @ v))
+        if size == 0:
+            return False
+        length = max(1.0, math.sqrt(float(r @ r)) / size)
+        # f + 2·length·r + length²·v
+        v *= length**2
+        r *= 2 * length
+        f += r
+        f += v
+        # Nothing may become zero that plain EM would not make zero: from there no step leads back.
+        np.maximum(f, np.multiply(f2, _KEPT, out=v), out=f)
+        f /= f.sum()
+        return True
+
+
 def fit_em(
     operator: Operator,
     counts: Array,
@@ -60,67 +111,39 @@ def fit_em(
     progress: Report | None = None,
 ) -> Fit:
     """The most likely distribution, by accelerated EM; the top of the file says how it stops."""
-    people = float(counts.sum())
-    f = np.full(operator.inputs, 1 / operator.inputs)
-    spread = operator.forward(f)
+    climb = _Climb(operator, counts)
+    f, f1, f2 = (np.full(operator.inputs, 1 / operator.inputs) for _ in range(3))
+    spread, spread1 = (np.empty(operator.outputs) for _ in range(2))
+    value = climb.spread(f, spread)
     steps = 0
     while True:
-        f1, gap = _stepped(operator, counts, people, f, spread)
-        spread1 = operator.forward(f1)
-        value = log_likelihood(counts, spread)
-        gain = log_likelihood(counts, spread1) - value
-        f2, _ = _stepped(operator, counts, people, f1, spread1)
+        gap = climb.step(f, spread, f1)
+        value1 = climb.spread(f1, spread1)
+        climb.step(f1, spread1, f2)
         steps += 2
         if progress is not None:
             progress(steps)
+        gain = value1 - value
         if gain <= EM_GAIN * exp_epsilon or steps >= most_steps:
             return Fit(f1, steps, gain, gap, converged=gain <= EM_GAIN * exp_epsilon)
-        f, spread = _longer(operator, counts, (f, f1, f2), value)
-
-
-def _stepped(operator: Operator, counts: Array, people: float, f: Array, spread: Array) -> tuple[Array, float]:
-    """(one EM step from f, the certified gap at f)."""
-    weights = np.divide(counts, spread, out=np.zeros_like(spread), where=counts > 0)
-    slopes = operator.backward(weights) / people
-    stepped = np.maximum(f * slopes, 0.0)
-    stepped /= stepped.sum()
-    return stepped, people * max(float(slopes.max()) - 1, 0.0)
-
-
-def log_likelihood(counts: Array, spread: Array) -> float:
-    """Σ c·ln(fᵀP), up to what does not depend on f."""
-    logs = np.log(spread, out=np.zeros_like(spread), where=counts > 0)
-    return float((counts * logs).sum())
-
-
-def _longer(operator: Operator, counts: Array, path: tuple[Array, Array, Array], value: float) -> tuple[Array, Array]:
-    """SQUAREM's third scheme, kept only where it is no less likely than where it began; with its spread."""
-    f, f1, f2 = path
-    r = f1 - f
-    v = (f2 - f1) - r
-    size = float(np.linalg.norm(v))
-    if size > 0:
-        length = max(1.0, float(np.linalg.norm(r)) / size)
-        # Nothing may become zero that plain EM would not make zero: from there no step leads back.
-        tried = np.maximum(f + 2 * length * r + length**2 * v, f2 * 1e-12)
-        tried /= tried.sum()
-        spread = operator.forward(tried)
-        if log_likelihood(counts, spread) >= value:
-            return tried, spread
-    return f2, operator.forward(f2)
+        # The longer step is kept only where it is no less likely than where it began.
+        before, value = value, climb.spread(f, spread) if climb.longer(f, f1, f2) else -math.inf
+        if not value >= before:
+            f, f2 = f2, f
+            value = climb.spread(f, spread)
 
 
 def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, progress: Report | None = None) -> Fit:
     """EM with smoothing, stopped early by design; for values on a line, whose neighbours are alike."""
-    people = float(counts.sum())
-    f = np.full(operator.inputs, 1 / operator.inputs)
-    spread = operator.forward(f)
-    value = log_likelihood(counts, spread)
+    climb = _Climb(operator, counts)
+    f, stepped = (np.full(operator.inputs, 1 / operator.inputs) for _ in range(2))
+    spread = np.empty(operator.outputs)
+    value = climb.spread(f, spread)
     for steps in range(1, most_steps + 1):
-        stepped, gap = _stepped(operator, counts, people, f, spread)
-        f = smoothed(stepped)
-        spread = operator.forward(f)
-        before, value = value, log_likelihood(counts, spread)
+        gap = climb.step(f, spread, stepped)
+        spread_out(stepped, f)
+        f /= f.sum()
+        before, value = value, climb.spread(f, spread)
         if progress is not None:
             progress(steps)
         if value - before < EMS_GAIN:
@@ -128,18 +151,16 @@ def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, 
     return Fit(f, most_steps, value - before, gap, converged=False)
 
 
-def smoothed(f: Array) -> Array:
-    """Spread out over neighbours, then made to sum to one."""
-    smooth = spread_out(f)
-    smooth /= smooth.sum()
-    return smooth
-
-
-def spread_out(f: Array) -> Array:
+def spread_out(f: Array, smooth: Array | None = None) -> Array:
     """(1, 2, 1)/4 inside and (2, 1)/3 at the ends; the ends gain or lose a little mass."""
+    smooth = np.empty_like(f) if smooth is None else smooth
     if f.shape[-1] < 3:  # noqa: PLR2004 (both ends are neighbours)
-        return f.copy()
-    smooth = np.empty_like(f)
-    smooth[..., 1:-1] = (f[..., :-2] + 2 * f[..., 1:-1] + f[..., 2:]) / 4
+        smooth[...] = f
+        return smooth
+    inside = smooth[..., 1:-1]
+    np.multiply(f[..., 1:-1], 2, out=inside)
+    inside += f[..., :-2]
+    inside += f[..., 2:]
+    inside /= 4
     smooth[..., 0], smooth[..., -1] = (2 * f[..., 0] + f[..., 1]) / 3, (2 * f[..., -1] + f[..., -2]) / 3
     return smooth

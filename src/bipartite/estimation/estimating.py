@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.categories import CategoryMechanism
-from bipartite.errors import DesignError, InputError, SpecError, of_attribute
+from bipartite.errors import InputError, SpecError, of_attribute
 from bipartite.estimation.answers import Estimate
 from bipartite.estimation.attributes import columns_of
 from bipartite.estimation.counts import Counts, check_counts, check_mechanism
@@ -17,7 +17,7 @@ from bipartite.estimation.flat import Flat, Supports, flat_histogram
 from bipartite.estimation.groups import Estimates, cut
 from bipartite.estimation.identify import identifiability
 from bipartite.estimation.methods import histogram
-from bipartite.estimation.operator import operator_of
+from bipartite.estimation.prepared import prepared
 from bipartite.estimation.reports import indices_of
 from bipartite.estimation.scored import Scored
 from bipartite.mechanisms import Record
@@ -287,16 +287,12 @@ def estimate_evidence(
     progress: Callable[[int], None] | None,
 ) -> Estimate:
     """The estimate of one mechanism from counted reports."""
-    law = operator_of(mechanism).uniform_law()
-    if (evidence.first[law <= 0] > 0).any():
+    known = prepared(mechanism)
+    if (evidence.first[known.law <= 0] > 0).any():
         msg = f"Some reports are none that {mechanism!r} ever gives; pass the mechanism that they were made with."
         raise SpecError(msg)
-    try:
-        found = identifiability(mechanism)
-    except DesignError:
-        if method != "em":
-            raise
-        found = None
-    scores = None if found is None else found.scores(law)
-    shares = histogram(mechanism, evidence, found, scores, method, progress=progress)
-    return Estimate(Scored(mechanism, evidence, found, of_sample=of_sample), shares)
+    if known.found is None and method != "em":
+        # It says why.
+        identifiability(mechanism)
+    shares = histogram(mechanism, evidence, known.found, known.scores, method, progress=progress)
+    return Estimate(Scored(mechanism, evidence, known, of_sample=of_sample), shares)

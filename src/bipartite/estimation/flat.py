@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +12,7 @@ from bipartite.errors import InputError, is_one_of, shown
 from bipartite.estimation.basis import Answer, Basis
 from bipartite.estimation.methods import METHODS, Histogram, on_simplex
 from bipartite.estimation.pairs import pair_law
-from bipartite.estimation.quantiles import Side, ramps
+from bipartite.estimation.quantiles import Side, flat_ramps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,11 +162,10 @@ class Flat(Basis):
         return np.arange(len(self.mechanism.domain))
 
     def ramps(self) -> Ramps:
-        def error(w: Array) -> float:
-            own = self._law.own(w - w.mean())
-            return math.sqrt(float(own.mean() + w.var()) / self.effective)
+        def variance(w: Array) -> float:
+            return float(self._law.own(w - w.mean()).mean() + w.var())
 
-        return ramps(self._law.size, self._law.size, self._sides, error)
+        return flat_ramps(self._law.size, self.effective, self._sides, variance)
 
 
 def _even(shares: Array) -> Array:

@@ -42,6 +42,19 @@ class Operator(ABC):
     def backward(self, v: Array) -> Array:
         """Pv: the expected v(report) for every value."""
 
+    def forward_into(self, f: Array, spread: Array, scratch: Array) -> None:
+        """``forward`` of one vector, written to ``spread``: for iterations, which would otherwise wait for new memory.
+
+        ``scratch`` is one longer than the longer of f and spread, and holds nothing of use before or after.
+        """
+        del scratch
+        np.copyto(spread, self.forward(f))
+
+    def backward_into(self, v: Array, means: Array, scratch: Array) -> None:
+        """``backward`` of one vector, written to ``means``."""
+        del scratch
+        np.copyto(means, self.backward(v))
+
     def uniform_law(self) -> Array:
         """The distribution of reports when every value is equally likely: a law that depends on no data."""
         return self.forward(np.full(self.inputs, 1 / self.inputs))
@@ -58,25 +71,32 @@ class Window(Operator):
         self.q, self.excess = q, excess
 
     def forward(self, f: Array) -> Array:
-        running = _running(f)
-        near = np.empty((*f.shape[:-1], self.outputs))
-        near[..., : self.inputs] = running[..., 1:]
-        near[..., self.inputs :] = running[..., -1:]
-        near[..., self.m - 1 :] -= running[..., :-1]
-        near *= self.excess
-        near += self.q * running[..., -1:]
-        return near
+        spread = np.empty((*f.shape[:-1], self.outputs))
+        self.forward_into(f, spread, np.empty((*f.shape[:-1], self.inputs + 1)))
+        return spread
 
     def backward(self, v: Array) -> Array:
-        running = _running(v)
-        near: Array = running[..., self.m :] - running[..., : self.inputs]
-        near *= self.excess
-        near += self.q * running[..., -1:]
-        return near
+        means = np.empty((*v.shape[:-1], self.inputs))
+        self.backward_into(v, means, np.empty((*v.shape[:-1], self.outputs + 1)))
+        return means
+
+    def forward_into(self, f: Array, spread: Array, scratch: Array) -> None:
+        running = _running(f, scratch)
+        spread[..., : self.inputs] = running[..., 1:]
+        spread[..., self.inputs :] = running[..., -1:]
+        spread[..., self.m - 1 :] -= running[..., :-1]
+        spread *= self.excess
+        spread += self.q * running[..., -1:]
+
+    def backward_into(self, v: Array, means: Array, scratch: Array) -> None:
+        running = _running(v, scratch)
+        np.subtract(running[..., self.m :], running[..., : self.inputs], out=means)
+        means *= self.excess
+        means += self.q * running[..., -1:]
 
 
-def _running(values: Array) -> Array:
-    running = np.empty((*values.shape[:-1], values.shape[-1] + 1))
+def _running(values: Array, scratch: Array) -> Array:
+    running = scratch[..., : values.shape[-1] + 1]
     running[..., 0] = 0.0
     np.cumsum(values, axis=-1, out=running[..., 1:])
     return running

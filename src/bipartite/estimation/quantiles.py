@@ -12,19 +12,25 @@ scores and a wide one a wide interval; d is chosen for the sum of both under a u
 
 from __future__ import annotations
 
+import functools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
+
+    from bipartite.estimation.evidence import Evidence
+    from bipartite.estimation.scores import Scores
 
     Array = NDArray[np.float64]
 
 _MOST_NUMBERS: Final = 2**26
+_MOST_KEPT: Final = 2**19
 _LEAST_TESTS: Final = 65
 _MOST_TESTS: Final = 513
 _WIDTH: Final = 2.0  # standard errors, where the ramp is chosen
@@ -70,17 +76,77 @@ class Ramps:
         return max(float(low), 0.0), min(float(high), 1.0)
 
 
-def ramps(rows: int, width: int, sides: Callable[[Array], Side], error: Callable[[Array], float]) -> Ramps:
-    """Ramps over rows that are in the order of values, all identifiable.
+class RampScores:
+    """The scores of ramps: they depend on the mechanism and, by their width, on how many people reported."""
 
-    ``sides`` estimates many answers, one a row, at a cost of ``width`` numbers each; ``error`` is the standard error of
-    one for a uniform population.
-    """
-    most = min(max(_MOST_NUMBERS // width, _LEAST_TESTS), _MOST_TESTS, rows)
-    tested = np.unique(np.linspace(0, rows - 1, most).round().astype(np.int64))
-    d = _ramp(rows, error)
-    below, above = (_estimates(rows, width, sides, tested + shift, d) for shift in (0, d))
-    return Ramps(tested, below, above)
+    def __init__(self, scores: Scores, uniform: Array) -> None:
+        """For rows in the order of values, all identifiable; ``uniform`` is the law of equally likely values."""
+        self._scores, self._uniform = scores, uniform
+        self._tested = _tested(scores.rows, scores.outputs)
+        self._kept: tuple[int, list[_Block]] | None = None
+
+    def ramps(self, evidence: Evidence, *, of_sample: bool) -> Ramps:
+        """Ramps as wide as is best for so many reports, estimated from these."""
+        d = self._width(evidence.effective)
+        count = len(self._tested)
+        means, errors, spreads = np.empty((3, 2 * count))
+        for block in self._blocks(d):
+            part = slice(block.first, block.first + len(block.u))
+            means[part] = evidence.mean(block.u)
+            variance = evidence.variance(block.u)
+            if of_sample:
+                squares = _scores_of(self._scores, _answers(self._scores.rows, block.ends, d) ** 2)
+                variance = evidence.own_variance(block.u, squares)
+            errors[part] = np.sqrt(variance)
+            spreads[part] = block.spreads
+        sides = [
+            Side(*(each[part] for each in (means, errors, spreads))) for part in (slice(count), slice(count, None))
+        ]
+        return Ramps(self._tested, *sides)
+
+    def _blocks(self, d: int) -> Iterable[_Block]:
+        """The scores of all ramps, first those that end at the rows tested, then those that end d later."""
+        kept = self._kept
+        if kept is not None and kept[0] == d:
+            return kept[1]
+        blocks = self._made(d)
+        if 2 * len(self._tested) * self._scores.outputs > _MOST_KEPT:
+            return blocks
+        # A whole new tuple, so that threads that ask for different widths do not mix them.
+        self._kept = d, list(blocks)
+        return self._kept[1]
+
+    def _made(self, d: int) -> Iterator[_Block]:
+        ends = np.concatenate([self._tested, self._tested + d])
+        size = max(1, _MOST_NUMBERS // 8 // self._scores.outputs)
+        for first in range(0, len(ends), size):
+            part = ends[first : first + size]
+            u = _scores_of(self._scores, _answers(self._scores.rows, part, d))
+            yield _Block(first, part, u, u.max(axis=1) - u.min(axis=1))
+
+    def _width(self, people: float) -> int:
+        """The d with the narrowest interval of the median of a uniform population."""
+        return _narrowest(self._scores.rows, self._variances, people)
+
+    @functools.cached_property
+    def _variances(self) -> dict[int, float]:
+        """For some widths the variance of one report's score in the middle of a uniform population."""
+        rows, uniform = self._scores.rows, self._uniform
+        found = {}
+        for d in _widths(rows):
+            u = _scores_of(self._scores, _in_the_middle(rows, d))
+            found[d] = max(float(uniform @ u**2 - (uniform @ u) ** 2), 0.0)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """The scores u of the ramps with these ends, from the first-th on."""
+
+    first: int
+    ends: NDArray[np.int64]
+    u: Array
+    spreads: Array
 
 
 def _answers(rows: int, ends: NDArray[np.int64], d: int) -> Array:
@@ -88,23 +154,53 @@ def _answers(rows: int, ends: NDArray[np.int64], d: int) -> Array:
     return np.clip((ends[:, None] - np.arange(rows) + 1) / (d + 1), 0.0, 1.0)
 
 
-def _estimates(rows: int, width: int, sides: Callable[[Array], Side], ends: NDArray[np.int64], d: int) -> Side:
-    means, errors, spreads = np.empty((3, len(ends)))
-    block = max(1, _MOST_NUMBERS // 8 // width)
-    for first in range(0, len(ends), block):
-        part = slice(first, first + block)
-        found = sides(_answers(rows, ends[part], d))
-        means[part], errors[part], spreads[part] = found.means, found.errors, found.spreads
-    return Side(means, errors, spreads)
+def _scores_of(scores: Scores, w: Array) -> Array:
+    found = scores.of(w)
+    if found is None:
+        msg = "ramps are for rows that are all identifiable"
+        raise AssertionError(msg)
+    return found
 
 
-def _ramp(rows: int, error: Callable[[Array], float]) -> int:
-    """The d with the narrowest interval of the median of a uniform population."""
+def flat_ramps(
+    rows: int, people: float, sides: Callable[[Array], Side], variance: Callable[[Array], float]
+) -> Ramps:
+    """Ramps where reports have no scores of their own, by what estimates many answers at once, one a row.
+
+    ``variance`` is that of one report's part in an answer, for a uniform population.
+    """
+    tested = _tested(rows, rows)
+    d = _narrowest(rows, {d: variance(_in_the_middle(rows, d)) for d in _widths(rows)}, people)
+    size = max(1, _MOST_NUMBERS // 8 // rows)
+    found = []
+    for shift in (0, d):
+        ends = [tested[first : first + size] + shift for first in range(0, len(tested), size)]
+        parts = [sides(_answers(rows, some, d)) for some in ends]
+        found.append(
+            Side(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("means", "errors", "spreads")))
+        )
+    return Ramps(tested, *found)
+
+
+def _tested(rows: int, width: int) -> NDArray[np.int64]:
+    """The rows at which ramps end, spread evenly; an answer takes ``width`` numbers."""
+    most = min(max(_MOST_NUMBERS // width, _LEAST_TESTS), _MOST_TESTS, rows)
+    return np.unique(np.linspace(0, rows - 1, most).round().astype(np.int64))
+
+
+def _widths(rows: int) -> list[int]:
     widths = [0]
     while 2 * (widths[-1] + 1) < rows // 2:
         widths.append(2 * widths[-1] + 1)
+    return widths
 
-    def cost(d: int) -> float:
-        return d / rows + 2 * _WIDTH * error(_answers(rows, np.array([(rows + d) // 2]), d)[0])
 
-    return min(widths, key=cost)
+def _in_the_middle(rows: int, d: int) -> Array:
+    found: Array = _answers(rows, np.array([(rows + d) // 2]), d)[0]
+    return found
+
+
+def _narrowest(rows: int, variances: dict[int, float], people: float) -> int:
+    """The width with the narrowest interval of the median of a uniform population."""
+    costs = {d: d / rows + 2 * _WIDTH * math.sqrt(variance / people) for d, variance in variances.items()}
+    return min(costs, key=costs.__getitem__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +10,14 @@ import numpy as np
 from bipartite.errors import DesignError
 from bipartite.estimation import methods
 from bipartite.estimation.basis import Answer, Basis
-from bipartite.estimation.operator import operator_of
-from bipartite.estimation.quantiles import Side, ramps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.estimation.evidence import Evidence
     from bipartite.estimation.identify import Identifiability
+    from bipartite.estimation.prepared import Prepared
     from bipartite.estimation.quantiles import Ramps
-    from bipartite.estimation.scores import Scores
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
@@ -31,19 +28,10 @@ class Scored(Basis):
 
     mechanism: Mechanism
 
-    def __init__(
-        self, mechanism: Mechanism, evidence: Evidence, found: Identifiability | None, *, of_sample: bool
-    ) -> None:
-        self.mechanism, self.found, self.of_sample = mechanism, found, of_sample
+    def __init__(self, mechanism: Mechanism, evidence: Evidence, known: Prepared, *, of_sample: bool) -> None:
+        self.mechanism, self.found, self.of_sample = mechanism, known.found, of_sample
         self.people, self.size, self.effective = evidence.people, evidence.size, evidence.effective
-        self._evidence = evidence
-
-    @functools.cached_property
-    def _scores(self) -> Scores | None:
-        """Scores of least variance under a uniform population: a choice that depends on no data keeps them unbiased."""
-        if self.found is None:
-            return None
-        return self.found.scores(operator_of(self.mechanism).uniform_law())
+        self._evidence, self._scores, self._ramp_scores = evidence, known.scores, known.ramps
 
     def _known(self) -> Identifiability:
         if self.found is None:
@@ -121,27 +109,5 @@ class Scored(Basis):
         return found.group_of if found.groups_identifiable else None
 
     def ramps(self) -> Ramps:
-        scores = self._scores
-        assert scores is not None  # noqa: S101 (asked only where groups are identifiable)
-        uniform = operator_of(self.mechanism).uniform_law()
-
-        def spread(w: Array) -> float:
-            u = _certain(scores.of(w))
-            return math.sqrt(max(float(uniform @ u**2 - (uniform @ u) ** 2), 0.0) / self.effective)
-
-        return ramps(scores.rows, scores.outputs, self._sides, spread)
-
-    def _sides(self, w: Array) -> Side:
-        scores = self._scores
-        assert scores is not None  # noqa: S101 (as above)
-        evidence = self._evidence
-        u = _certain(scores.of(w))
-        own = evidence.own_variance(u, _certain(scores.of(w**2))) if self.of_sample else evidence.variance(u)
-        return Side(evidence.mean(u), np.sqrt(own), u.max(axis=1) - u.min(axis=1))
-
-
-def _certain(found: Array | None) -> Array:
-    if found is None:
-        msg = "ramps are for rows that are all identifiable"
-        raise AssertionError(msg)
-    return found
+        assert self._ramp_scores is not None  # noqa: S101 (asked only where groups are identifiable)
+        return self._ramp_scores.ramps(self._evidence, of_sample=self.of_sample)

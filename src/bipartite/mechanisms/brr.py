@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 import numpy as np
 
-from bipartite.design import best_half_window, best_m, best_m_of_set, check_prior, safe_m, safe_m_of_set
+from bipartite.design import (
+    best_half_window,
+    best_m,
+    best_m_of_set,
+    check_prior,
+    safe_m,
+    safe_m_of_set,
+    statistical_half_window,
+)
 from bipartite.design.limits import largest_epsilon, largest_size, smallest_epsilon
+from bipartite.design.statistics import Wanted
 from bipartite.domains import Domain, LineDomain, SetDomain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import (
@@ -31,7 +40,8 @@ if TYPE_CHECKING:
     Rule = Callable[[int, Epsilon], int]
 
 Edges = Literal["clamped", "padded"]
-MChoice = Literal["safe", "best"]
+MChoice = Literal["safe", "best"] | Wanted
+_STATISTICS: Final = get_args(Wanted)
 _MAX_WINDOW: Final = 2**31
 
 
@@ -51,7 +61,10 @@ class BRR(Mechanism):
     m
         ``"safe"``: Algorithm 2, the least of all values' locally best m: with clamped edges no value does worse than
         under GRR. Padded: the largest odd number not above it.
-        ``"best"``: the m with the least expected loss under ``prior``. Or a whole number: any m is private.
+        ``"best"``: the m with the least expected loss under ``prior``.
+        ``"mean"``, ``"cdf"``, ``"histogram"``: with padded edges on a line, the m from which that statistic of many
+        people comes out with the least expected squared error; see the notes. It depends on N and ε alone.
+        Or a whole number: any m is private.
     prior
         For ``m="best"``: public probabilities of the values, None for uniform. Never estimate it from the private data.
     edges
@@ -74,10 +87,17 @@ class BRR(Mechanism):
     z̄(x) = x, so the bias is a known straight line, which an estimator takes out. The variance given x is
     (1 − s)·v + s·u(x) + s(1 − s)·(z̄(x) − ȳ)² with s = (p − q)·m.
 
+    Statistics: let I be the information matrix of one padded report about the shares of the values, P·diag(1/r)·Pᵀ
+    with r the law of reports when values are uniform. For n = 100,000 people the squared error of a statistic w is
+    taken to be wᵀ(n·I + J)\ :sup:`−1`\ w, where J says that the density is as rough as a standard Brownian motion:
+    the asymptotic variance, without the details that no estimator resolves. ``m="mean"`` minimises it for the mean,
+    ``"cdf"`` its average over all thresholds, ``"histogram"`` its average over all values.
+
     Reference
     ---------
     Zhang, Zhu, Chen, Hu: *Bipartite Randomized Response Mechanism for Local Differential Privacy* (2026), section 3 and
-    Algorithms 1 to 4. Padded edges have the law of the discrete Square Wave (Li et al., SIGMOD 2020).
+    Algorithms 1 to 4. Padded edges have the law of the discrete Square Wave (Li et al., SIGMOD 2020). The error of a
+    statistic is van Trees' bound (Gill, Levit: *Applications of the van Trees inequality*, Bernoulli 1995).
 
     Examples
     --------
@@ -205,9 +225,19 @@ def _check_arguments(domain: object, m: object, prior: object, edges: object) ->
         problems.add("Expected edges='clamped' on points and items, which have no ends to pad; leave edges out.")
     if not is_one_of(edges, ("clamped", "padded")):
         problems.add(f"Expected edges='clamped' or 'padded', got {shown(edges)}.")
-    rule = is_one_of(m, ("safe", "best"))
+    rule = is_one_of(m, ("safe", "best", *_STATISTICS))
     if not rule and (isinstance(m, (bool, np.timedelta64)) or not isinstance(m, (int, np.integer))):
-        problems.add(f"Expected m='safe', 'best' or a whole number, got {shown(m)}.")
+        problems.add(f"Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got {shown(m)}.")
+    if rule and m in _STATISTICS:
+        if isinstance(domain, SetDomain):
+            problems.add(
+                f"Expected m='safe', 'best' or a whole number on points and items, got {shown(m)}, which needs a line."
+            )
+        elif is_one_of(edges, ("clamped",)):
+            problems.add(
+                f"Expected edges='padded' with m={shown(m)}: clamped reports cannot tell the values near an end apart; "
+                "pass edges='padded', or m='safe' to release single values."
+            )
     if prior is not None and not (rule and m == "best"):
         problems.add(f"A prior is used only with m='best', got m={shown(m)}; pass m='best' or leave the prior out.")
     problems.raise_if_any(InputError)
@@ -228,12 +258,19 @@ def _rule(
         if m == "safe":
             return lambda size, epsilon: safe_m_of_set(domain, epsilon, progress)  # noqa: ARG005
         return lambda size, epsilon: best_m_of_set(domain, epsilon, prior)  # noqa: ARG005
+    if edges == "padded":
+        return _padded_rule(m, prior)
+    return safe_m if m == "safe" else lambda size, epsilon: best_m(size, epsilon, prior)
+
+
+def _padded_rule(m: MChoice, prior: NDArray[np.float64] | None) -> Rule:
+    """How an odd m follows from N and ε."""
     if m == "safe":
-        # Padded: the half-window of the safe m, so that m is odd.
-        return safe_m if edges == "clamped" else lambda size, epsilon: (safe_m(size, epsilon) - 1) // 2 * 2 + 1
-    if edges == "clamped":
-        return lambda size, epsilon: best_m(size, epsilon, prior)
-    return lambda size, epsilon: 2 * best_half_window(size, epsilon, prior) + 1
+        # The half-window of the safe m, so that m is odd.
+        return lambda size, epsilon: (safe_m(size, epsilon) - 1) // 2 * 2 + 1
+    if m == "best":
+        return lambda size, epsilon: 2 * best_half_window(size, epsilon, prior) + 1
+    return lambda size, epsilon: 2 * statistical_half_window(size, epsilon, m) + 1
 
 
 def _check_m(m: int, size: int, edges: Edges) -> None:
