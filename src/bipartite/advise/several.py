@@ -148,11 +148,14 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
 
     Notes
     -----
-    On a line the better of padded :class:`~bipartite.BRR` and :class:`~bipartite.GRR` is taken, elsewhere GRR. Errors
-    are those of :func:`bipartite.forecast` for a uniform population. For small ε an unbiased answer from n reports has
-    a variance of about 1/(n·ε²), so k of d give d·k/(n·ε²): one attribute a person is best. With large ε the noise of
-    a report is small beside the differences between people, and more reports are better. With one attribute a person
-    nobody's attributes are seen together, and :func:`bipartite.estimate_joint` has nothing to work with.
+    On a line the better of :class:`~bipartite.BRR`, padded and with the window for what is asked, and
+    :class:`~bipartite.GRR` is taken, elsewhere GRR. Errors are those of unbiased answers (:func:`bipartite.forecast`)
+    for a uniform population; where a histogram of many values would be mostly noise, ask for ``"cdf"``.
+
+    For small ε an unbiased answer from n reports has a variance of about c/(n·ε²), so k of d attributes give
+    c·d·k/(n·ε²): one attribute a person is best. With large ε the noise of a report is small beside the differences between people,
+    and more reports are better. With one attribute a person nobody's attributes are seen together, and
+    :func:`bipartite.estimate_joint` has nothing to work with.
 
     Examples
     --------
@@ -178,7 +181,7 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
     return SplitOrSample(of, people, tuple(plans))
 
 
-def _plan(domains: Mapping[str, Domain], epsilon: decimal.Decimal, users: int, of: str, k: int) -> ReportingPlan:
+def _plan(domains: Mapping[str, Domain], epsilon: decimal.Decimal, users: int, of: Of, k: int) -> ReportingPlan:
     count = len(domains)
     each = part_of(epsilon, k)
     people = users * k // count
@@ -206,11 +209,11 @@ def part_of(epsilon: decimal.Decimal, parts: int) -> decimal.Decimal:
         return epsilon / parts
 
 
-def _best(domain: Domain, epsilon: decimal.Decimal, people: int, of: str) -> tuple[Mechanism, float]:
+def _best(domain: Domain, epsilon: decimal.Decimal, people: int, of: Of) -> tuple[Mechanism, float]:
     """The mechanism with the least error, and that error."""
     rivals: list[Mechanism] = [GRR(domain, epsilon)]
     if isinstance(domain, LineDomain):
-        rivals.insert(0, BRR(domain, epsilon, edges="padded"))
+        rivals.insert(0, BRR(domain, epsilon, m=of, edges="padded"))
     found = [(rival, getattr(forecast(rival, people), of)) for rival in rivals]
     return min(found, key=lambda pair: float(pair[1]))
 

@@ -162,9 +162,7 @@ def _scores_of(scores: Scores, w: Array) -> Array:
     return found
 
 
-def flat_ramps(
-    rows: int, people: float, sides: Callable[[Array], Side], variance: Callable[[Array], float]
-) -> Ramps:
+def flat_ramps(rows: int, people: float, sides: Callable[[Array], Side], variance: Callable[[Array], float]) -> Ramps:
     """Ramps where reports have no scores of their own, by what estimates many answers at once, one a row.
 
     ``variance`` is that of one report's part in an answer, for a uniform population.
