@@ -153,8 +153,8 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
     for a uniform population; where a histogram of many values would be mostly noise, ask for ``"cdf"``.
 
     For small ε an unbiased answer from n reports has a variance of about c/(n·ε²), so k of d attributes give
-    c·d·k/(n·ε²): one attribute a person is best. With large ε the noise of a report is small beside the differences between people,
-    and more reports are better. With one attribute a person nobody's attributes are seen together, and
+    c·d·k/(n·ε²): one attribute a person is best. With large ε the noise of a report is small beside the differences
+    between people, and more reports are better. With one attribute a person nobody's attributes are seen together, and
     :func:`bipartite.estimate_joint` has nothing to work with.
 
     Examples
