@@ -1,6 +1,7 @@
 """Answers from flat categories: unbiased and with the right variance, by enumerating every report."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -201,6 +202,37 @@ def test_with_too_many_hash_functions_the_bound_is_never_less_than_the_truth(mon
                 patched.setattr("bipartite.estimation.pairs._MOST_HASHES", 0)
                 assert (pair_law(mech).own(z) >= exact - 1e-12).all()
                 assert (pair_law(mech).own(z).mean() > exact.mean() * 1.01).all()
+
+
+@pytest.mark.parametrize("name", ["hashing to a prime", "hashing to four", "hashing to two"])
+def test_with_too_many_hash_functions_the_reports_tell_their_own_variance(name, monkeypatch):
+    mech = MECHANISMS[name]
+    size = len(mech.domain)
+    values = np.random.default_rng(7).choice(mech.domain.to_numpy(), 20_000, p=population(size))
+    reports = mech.privatize(values, rng=bp.insecure_seed(8))
+    counts = bp.Counts(mech).add(reports)
+    w = np.array(some_weights(size))
+    exact = [bp.estimate(mech, reports, of_sample=sample).standard_error(w[2]) for sample in (False, True)]
+    monkeypatch.setattr("bipartite.estimation.pairs._MOST_HASHES", 0)
+    seen = [bp.estimate(mech, reports, of_sample=sample).standard_error(w[2]) for sample in (False, True)]
+    bound = bp.estimate(mech, counts=counts).standard_error(w[2])
+    # The variance of 20,000 parts varies by 2 % at most, so their standard error by 1 %: 6.5 times that is 2e-10.
+    assert seen == pytest.approx(exact, rel=0.065)
+    assert bound > 1.02 * seen[0]
+    answers, covariance = bp.estimate(mech, reports).covariance(w)
+    assert np.allclose(answers, [bp.estimate(mech, reports).linear(row) for row in w])
+    assert math.sqrt(covariance[2, 2]) == pytest.approx(seen[0], rel=1e-9)
+    assert np.linalg.eigvalsh(covariance).min() >= -1e-12
+    weights = np.tile([1.0, 2.0], 10_000)
+    weighted = bp.estimate(mech, reports, weights=weights)
+    # As certain as 18,000 equally weighted reports: Σw² is 5/9 of (Σw)² over 10,000.
+    assert weighted.effective_people == pytest.approx(18_000)
+    assert weighted.standard_error(w[2]) == pytest.approx(exact[0] * math.sqrt(20 / 18), rel=0.065)
+    # With more reports than are looked at, some that are spread evenly tell the variance.
+    monkeypatch.setattr("bipartite.estimation.flat._MOST_SEEN", 0)
+    few = bp.estimate(mech, reports)
+    assert few.standard_error(w[2]) == pytest.approx(exact[0], rel=0.15)
+    assert few.interval(of="median").low <= few.interval(of="median").high
 
 
 @every_mechanism

@@ -71,7 +71,7 @@ class Estimate:
 
     @property
     def identifiability(self) -> Identifiability | None:
-        """What the reports can tell apart; None where that was too large to decide."""
+        """What the reports can tell apart; None where that was too large to decide, or where it is all (categories)."""
         return self._basis.found
 
     @property

@@ -90,9 +90,10 @@ def estimate(  # noqa: PLR0913
 
     Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
     ``projected`` need. A linear answer also uses that all shares add up to one; its variance comes from the exact
-    chance that a report supports two values at once (for :class:`~bipartite.OLH` with many values from a bound, which
-    makes errors too large). Every report must come from another person: several reports from one
-    :class:`~bipartite.RAPPOR` permanent response are not independent, so estimate each date on its own.
+    chance that a report supports two values at once. For :class:`~bipartite.OLH` with many values it comes from the
+    reports themselves, or where only counts are given from a bound, which makes errors too large. Every report must
+    come from another person: several reports from one :class:`~bipartite.RAPPOR` permanent response are not
+    independent, so estimate each date on its own.
 
     Of a record every attribute is estimated alone, from those who reported it.
 
@@ -255,7 +256,7 @@ def _flat(
     def some(rows: Any, held: Any) -> Estimate:  # noqa: ANN401
         if held is not None:
             return answer(Supports.of_weights(mechanism, rows, held))
-        return answer(Supports.of_counts(mechanism.count(rows), len(rows)))
+        return answer(Supports.of_counts(mechanism.count(rows), len(rows), rows))
 
     if reports is None:
         if not isinstance(counts, Counts):

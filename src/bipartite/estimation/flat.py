@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _MOST_WEIGHTS: Final = 4096
+# Where reports are looked at one by one: so many times values, in all, and at least so many reports.
+_MOST_SEEN: Final = 2**26
+_LEAST_SEEN: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +38,15 @@ class Supports:
     size: float
     square: float
     """The sums of all weights, and of their squares."""
+    reports: NDArray[Any] | None = None
+    weights: Array | None = None
+    """The reports themselves, where they are at hand, and their weights."""
 
     @classmethod
-    def of_counts(cls, counts: NDArray[np.int64], people: int) -> Supports:
+    def of_counts(cls, counts: NDArray[np.int64], people: int, reports: NDArray[Any] | None = None) -> Supports:
         """Every report counts once."""
         held = counts.astype(np.float64)
-        return cls(held, held, people, float(people), float(people))
+        return cls(held, held, people, float(people), float(people), reports)
 
     @classmethod
     def of_weights(cls, mechanism: CategoryMechanism, reports: Any, weights: Any) -> Supports:  # noqa: ANN401
@@ -61,7 +67,8 @@ class Supports:
             np.asarray(sum(weight**power * count for weight, count in zip(different, counts, strict=True)), float)
             for power in (1, 2)
         )
-        return cls(first, second, int(np.count_nonzero(held)), float(held.sum()), float((held**2).sum()))
+        sums = float(held.sum()), float((held**2).sum())
+        return cls(first, second, int(np.count_nonzero(held)), *sums, reports, held)
 
 
 class Flat(Basis):
@@ -78,7 +85,7 @@ class Flat(Basis):
         self.mechanism, self.found, self.of_sample = mechanism, None, of_sample
         self.people, self.size = supports.people, supports.size
         self.effective = supports.size**2 / supports.square
-        self._law = pair_law(mechanism)
+        self._law, self._supports = pair_law(mechanism), supports
         p, q = mechanism.support
         scale, base = float(1 / (p - q)), float(q / (p - q))
         self.raw: Array = supports.first * (scale / supports.size) - base
@@ -90,6 +97,8 @@ class Flat(Basis):
     def _variance(self, w: Array, values: Array) -> Array:
         """Of answers, the rows of w, whose values are these."""
         own = self._law.own(w - w.mean(axis=-1, keepdims=True))
+        if not self._law.exact(len(w)) and self._supports.reports is not None:
+            return self._seen_variance(w, values, own.max(axis=-1))
         noise = np.clip(own @ self._squared, own.min(axis=-1), own.max(axis=-1))
         if self.of_sample:
             return noise / self.effective
@@ -97,6 +106,27 @@ class Flat(Basis):
         among = np.clip(apart, 0.0, (w.max(axis=-1) - w.min(axis=-1)) ** 2)
         found: Array = (noise + among) / max(self.effective - 1, 1e-9)
         return found
+
+    def _seen_variance(self, w: Array, values: Array, most: Array) -> Array:
+        """The same where a law gives only a bound: from what the reports themselves add."""
+        parts, weights = self._parts(w)
+        total = float((weights**2).sum())
+        square = (parts - values[:, None]) ** 2 @ weights**2 / total
+        if not self.of_sample:
+            return square / max(self.effective - 1, 1e-9)
+        among = np.maximum((w - values[:, None]) ** 2 @ self._squared, 0.0)
+        found: Array = np.clip(square - among, 0.0, most) / self.effective
+        return found
+
+    def _parts(self, w: Array) -> tuple[Array, Array]:
+        """What reports alone say the answers are, and their weights: of all, or of some spread evenly over them."""
+        reports, weights = self._supports.reports, self._supports.weights
+        assert reports is not None  # noqa: S101 (asked only where they are at hand)
+        some = max(_LEAST_SEEN, _MOST_SEEN // (self._law.size * (1 + len(w) // 16)))
+        step = -(-len(reports) // some)
+        middle = w.mean(axis=-1, keepdims=True)
+        parts = middle + self._law.parts(w - middle, reports[::step])
+        return parts, np.ones(parts.shape[1]) if weights is None else weights[::step]
 
     def _sides(self, w: Array) -> Side:
         values = w @ self.shares
@@ -130,6 +160,10 @@ class Flat(Basis):
 
     def covariance(self, w: Array) -> tuple[Array, Array]:
         values: Array = w @ self.shares
+        if self._law.bounded and self._supports.reports is not None:
+            parts, weights = self._parts(w)
+            apart = (parts - values[:, None]) * weights
+            return values, apart @ apart.T / float((weights**2).sum()) / max(self.effective - 1, 1e-9)
         # A distribution, so that this is a covariance.
         people = on_simplex(self._squared)
         own = self._law.products(w - w.mean(axis=-1, keepdims=True), people)

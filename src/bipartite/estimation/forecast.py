@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from bipartite.estimation.identify import Identifiability
     from bipartite.mechanisms import Mechanism
 
-# On a longer line the shares up to so many evenly spread values stand for all.
-_MOST_ENDS: Final = 1025
+# On a long line the shares up to some evenly spread values stand for all.
+_MOST_NUMBERS: Final = 2**22
+_LEAST_ENDS: Final = 65
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Forecast:
     """Of one share: root mean square over all values; None where they cannot all be estimated."""
     cdf: float | None
     """Of the share of people up to a value: root mean square over all values of a line (for flat categories with more
-    than 1,025 values, over so many of them); None as above."""
+    than 2,048 values, over some that are spread evenly); None as above."""
 
 
 def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
@@ -96,7 +97,8 @@ def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64]
         numbers = mechanism.domain.to_numpy().astype(np.float64)
         mean = _root(float(variance(numbers - numbers.mean())))
         # The share up to the last value is 1 for sure.
-        ends = np.unique(np.linspace(0, size - 2, min(size - 1, _MOST_ENDS)).round().astype(np.int64))
+        most = min(size - 1, max(_LEAST_ENDS, _MOST_NUMBERS // size))
+        ends = np.unique(np.linspace(0, size - 2, most).round().astype(np.int64))
         rows = [variance((np.arange(size) <= end).astype(np.float64)[None])[0] for end in ends]
         cdf = _root(float(np.mean(rows)) * (size - 1) / size)
     return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf)

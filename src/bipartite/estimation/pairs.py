@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Sums over all hash functions and buckets are taken one by one up to so many.
-_MOST_HASHES: Final = 2**22
+# Sums over all hash functions are taken one by one up to so many steps: hash functions, times buckets, times digits.
+_MOST_HASHES: Final = 2**23
+_MOST_NUMBERS: Final = 2**20
 
 
 class PairLaw(ABC):
@@ -38,6 +39,8 @@ class PairLaw(ABC):
     """
 
     size: int
+    bounded = False
+    """Whether :meth:`products` is a bound: never less than the truth, for any mixture of the rows."""
     even = True
     """Whether single shares are estimated with what is left over shared out evenly, so that they add up to 1."""
 
@@ -56,6 +59,15 @@ class PairLaw(ABC):
     @abstractmethod
     def spread(self, z: Array) -> Array:
         """At most how far two reports are apart."""
+
+    def exact(self, rows: int) -> bool:
+        """Whether :meth:`own` of so many rows is exact; otherwise it is a bound."""
+        del rows
+        return True
+
+    def parts(self, z: Array, reports: NDArray[Any]) -> Array:
+        """What each report alone adds, a row for each row of z; only where :meth:`own` may be a bound."""
+        raise NotImplementedError
 
 
 def pair_law(mechanism: CategoryMechanism) -> PairLaw:
@@ -216,21 +228,24 @@ class Hashed(PairLaw):
 
     With R(y) the sum of z over bucket y, E[R²] at a bucket that is not looked at is (1 − 1/g)·Σz² exactly, because two
     values collide with chance 1/g. At the bucket of the value held it depends on which *three* values collide: that is
-    added up over all hash functions where there are at most 2^22 of hash function and bucket; beyond, R² of that bucket
-    is replaced by the sum of R² over all buckets. That is never less, so errors are then too large and never too
-    small: by a factor of about √(p·g), p the chance of the true bucket, which is 1.4 at ε = 1 and 2.0 at ε = 2.
+    added up over all hash functions where that takes at most 2^23 steps. Beyond, the reports themselves tell the
+    variance of their parts (:meth:`parts`). From counts alone, or for a forecast, R² of that bucket is replaced by the
+    sum of R² over all buckets, which is never less: errors are then too large and never too small, by a factor of about
+    √(p·g), p the chance of the true bucket, which is 1.4 at ε = 1, 2.0 at ε = 2 and 5.3 at ε = 4.
 
     The sum of all estimated shares has no closed variance either, so single shares are left as they are.
     """
 
+    bounded = True
     even = False
 
     def __init__(self, mechanism: OLH) -> None:
         p, q = mechanism.support
         self.size, self.buckets = len(mechanism.domain), mechanism.buckets
         self._family = HashFamily(self.size, self.buckets)
-        self._hashes: int = self.buckets ** (self._family.digits + 1)
         g = self.buckets
+        # Every digit of a value is replaced by every factor, for every bucket.
+        self._hashes: int = g ** (self._family.digits + 1) * self._family.base
         missed = (1 - p) / (g - 1)
         scale = (p - q) ** 2
         self._anywhere = float(missed * (1 - Fraction(1, g)) / scale)
@@ -239,14 +254,26 @@ class Hashed(PairLaw):
         self._held, self._other = float(p * (1 - p) / scale), float(q * (1 - q) / scale)
         self._unit = float(1 / (p - q))
 
+    def exact(self, rows: int) -> bool:
+        return rows * self._hashes <= _MOST_HASHES
+
     def own(self, z: Array) -> Array:
         square = (z**2).sum(axis=-1, keepdims=True)
         rows = z.reshape(-1, self.size)
-        if len(rows) * self._hashes > _MOST_HASHES:
+        if not self.exact(len(rows)):
             most: Array = self._bound * square - z**2
             return most
         at_held = np.array([self._square_at_held(row) for row in rows]).reshape(z.shape)
         found: Array = self._anywhere * square + self._at_held * at_held - z**2
+        return found
+
+    def parts(self, z: Array, reports: NDArray[np.uint64]) -> Array:
+        found = np.empty((len(z), len(reports)))
+        step = max(1, _MOST_NUMBERS // self.size)
+        for start in range(0, len(reports), step):
+            some = reports[start : start + step]
+            matches = self._family.matches(self._family.factors(some[:, :-1]), some[:, -1].astype(np.uint16))
+            found[:, start : start + step] = z @ matches.T * self._unit
         return found
 
     def _square_at_held(self, z: Array) -> Array:
