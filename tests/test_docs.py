@@ -19,6 +19,11 @@ def test_the_picture_is_up_to_date():
     assert picture["TARGET"].read_text(encoding="utf-8") == picture["picture"]()
 
 
+def test_the_picture_of_the_advisor_is_up_to_date():
+    picture = runpy.run_path(str(DOCS / "advisor_picture.py"))
+    assert picture["TARGET"].read_text(encoding="utf-8") == picture["picture"]()
+
+
 def test_the_errata_show_what_the_script_prints():
     evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["evidence"]()
     assert printed_in_errata()[: len(evidence)] == evidence

@@ -95,7 +95,7 @@ def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "spec", "design", "report", "verify", "explain", "demo",
+        "audit", "compare", "spec", "design", "report", "sample-size", "verify", "explain", "demo",
     }  # fmt: skip
 
 

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from bipartite import design as design
     from bipartite import errors as errors
     from bipartite import quality as quality
-    from bipartite.advise.several import ReportingPlan as ReportingPlan
-    from bipartite.advise.several import SplitOrSample as SplitOrSample
-    from bipartite.advise.several import split_or_sample as split_or_sample
+    from bipartite.advise import Comparison as Comparison
+    from bipartite.advise import ReportingPlan as ReportingPlan
+    from bipartite.advise import SampleSize as SampleSize
+    from bipartite.advise import SplitOrSample as SplitOrSample
+    from bipartite.advise import compare as compare
+    from bipartite.advise import sample_size as sample_size
+    from bipartite.advise import split_or_sample as split_or_sample
     from bipartite.categories import OLH as OLH
     from bipartite.categories import OUE as OUE
     from bipartite.categories import RAPPOR as RAPPOR
@@ -89,6 +93,7 @@ _HOME = {
     "Audit": "bipartite.verification",
     "BRR": "bipartite.mechanisms",
     "Certificate": "bipartite.verification",
+    "Comparison": "bipartite.advise",
     "Constant": "bipartite.mechanisms",
     "Counts": "bipartite.estimation",
     "Difference": "bipartite.estimation",
@@ -119,13 +124,15 @@ _HOME = {
     "RAPPOR": "bipartite.categories",
     "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
-    "ReportingPlan": "bipartite.advise.several",
+    "ReportingPlan": "bipartite.advise",
     "SUE": "bipartite.categories",
-    "SplitOrSample": "bipartite.advise.several",
+    "SampleSize": "bipartite.advise",
+    "SplitOrSample": "bipartite.advise",
     "SquareWave": "bipartite.mechanisms",
     "Staircase": "bipartite.mechanisms",
     "SubsetSelection": "bipartite.categories",
     "audit": "bipartite.verification",
+    "compare": "bipartite.advise",
     "design": "bipartite.design",
     "difference": "bipartite.estimation",
     "errors": "bipartite.errors",
@@ -143,8 +150,9 @@ _HOME = {
     "loss_quantile": "bipartite.quality",
     "qloss": "bipartite.quality",
     "quality": "bipartite.quality",
+    "sample_size": "bipartite.advise",
     "share_within": "bipartite.quality",
-    "split_or_sample": "bipartite.advise.several",
+    "split_or_sample": "bipartite.advise",
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
     "worst_loss": "bipartite.quality",

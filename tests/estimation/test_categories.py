@@ -143,8 +143,6 @@ def test_the_error_of_a_share_is_that_of_all_reports(mech):
     basis = exact_basis(mech, shares)
     found = [basis.share(at).standard_error for at in range(size)]
     assert np.allclose(found, np.sqrt(variance / (10**6 - 1)), rtol=1e-9)
-    if not isinstance(mech, bp.OLH):
-        assert np.allclose(each.sum(axis=1), 1, atol=1e-9)
 
 
 @every_mechanism
@@ -250,7 +248,7 @@ def test_reports_counts_and_groups_say_the_same(mech):
     weighted = bp.estimate(mech, reports, weights=label)
     assert np.allclose(weighted.frequencies, groups[1].frequencies)
     assert weighted.standard_error() == pytest.approx(groups[1].standard_error(), rel=1e-9)
-    assert np.allclose(whole.frequencies, mech.estimate(reports).frequencies, atol=5)
+    assert np.allclose(whole.frequencies, mech.estimate(reports).frequencies, atol=1e-12)
     assert whole.linear(np.ones(len(mech.domain))) == pytest.approx(1, abs=1e-12)
 
 

@@ -588,3 +588,9 @@ def test_explicit_outputs_are_a_domain_to_read():
         outputs.codec(np.dtype(float), outputs, "error")
     with pytest.raises(DomainError, match="have no spec of their own"):
         outputs.to_spec()
+
+
+@pytest.mark.parametrize("points", [33, 1000])
+def test_noise_with_no_ticket_for_a_shift_is_refused(points):
+    with pytest.raises(DesignError, match="2\\^52 tickets cannot keep ε=0.00000000000001 on"):
+        Laplace(Interval(0, 1, points=points), "1e-14", clamped=True)

@@ -63,8 +63,8 @@ class Command(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
 
-def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False) -> None:
-    """Add the options that describe a mechanism; or, where that is asked for, a command of which nothing is known."""
+def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False) -> None:
+    """Add the options that describe a domain, or a spec that holds one."""
     kinds = ["--integers", "--interval", "--places", "--items", "--spec", *(["--command"] if or_command else [])]
     domain = parser.add_argument_group(f"the domain (one of {', '.join(kinds)})")
     which = domain.add_mutually_exclusive_group(required=True)
@@ -89,6 +89,11 @@ def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False) 
     domain.add_argument(
         "--rounding", choices=["nearest", "random"], help="how a value moves to a node (default: nearest)"
     )
+
+
+def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False, default: str = "brr") -> None:
+    """Add the options that describe a mechanism; or, where that is asked for, a command of which nothing is known."""
+    add_domain(parser, or_command=or_command)
     mechanism = parser.add_argument_group("the mechanism")
     mechanism.add_argument(
         "--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5"
@@ -97,7 +102,7 @@ def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False) 
         "--mechanism",
         metavar="NAME",
         choices=sorted(_MECHANISMS),
-        help=f"{', '.join(sorted(_MECHANISMS))} (default: brr)",
+        help=f"{', '.join(sorted(_MECHANISMS))} (default: {default})",
     )
     mechanism.add_argument(
         "--m",
@@ -137,7 +142,7 @@ def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechani
     if options.epsilon is None:
         raise InputError(_NO_EPSILON)
     m: Any = "safe" if options.m is None else options.m
-    domain = _domain(options)
+    domain = domain_of(options)
     with Progress("rows", len(domain), patience=2.0) as progress:
         return BRR(
             domain,
@@ -156,7 +161,7 @@ def _rival(name: str, options: argparse.Namespace) -> Mechanism:
         _refuse_given(options, ("prior",), f"--mechanism {name} does not depend on a prior")
     build: Any = _MECHANISMS[name]
     prior = {} if options.prior is None else {"prior": prior_of(options)}
-    domain = _domain(options)
+    domain = domain_of(options)
     if name == "constant":
         _refuse_given(options, ("epsilon",), "--mechanism constant spends nothing")
         return cast("Mechanism", build(domain, **prior))
@@ -181,7 +186,8 @@ def read_text(path: Path) -> str:
         raise BadDataError(msg) from None
 
 
-def _domain(options: argparse.Namespace) -> Domain:
+def domain_of(options: argparse.Namespace) -> Domain:
+    """The domain that the options describe, where they name no spec."""
     if options.interval is None and (options.points is not None or options.rounding is not None):
         msg = "--points and --rounding belong to --interval; leave them out."
         raise InputError(msg)
@@ -212,12 +218,15 @@ def _ends(option: str, text: str, number: type) -> tuple[Any, Any]:
 
 def prior_of(options: argparse.Namespace) -> list[float] | None:
     """The prior of the options: uniform where none is given."""
-    if options.prior is None:
-        return None
+    return None if options.prior is None else probabilities_in(options.prior)
+
+
+def probabilities_in(path: Path) -> list[float]:
+    """Numbers from a file, one a line."""
     try:
-        return [float(line) for line in read_text(options.prior).split()]
+        return [float(line) for line in read_text(path).split()]
     except ValueError:
-        msg = f"{options.prior} does not hold one probability a line."
+        msg = f"{path} does not hold one probability a line."
         raise BadDataError(msg) from None
 
 

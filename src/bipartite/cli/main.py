@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from bipartite import __version__
-from bipartite.cli import audit, completion, demo, design, explain, report, verify
+from bipartite.cli import audit, compare, completion, demo, design, explain, report, sample_size, verify
 from bipartite.cli.arguments import Command
 from bipartite.cli.output import (
     BAD_DATA,
@@ -27,7 +27,7 @@ from bipartite.errors import BipartiteError, BrokenPromiseError, DataError, Miss
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS: Final = (design, report, verify, audit, explain, demo, completion)
+_COMMANDS: Final = (compare, sample_size, design, report, verify, audit, explain, demo, completion)
 
 
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.

@@ -89,7 +89,8 @@ class Flat(Basis):
         p, q = mechanism.support
         scale, base = float(1 / (p - q)), float(q / (p - q))
         self.raw: Array = supports.first * (scale / supports.size) - base
-        """Each share by itself."""
+        """Each share by itself, as ``mechanism.estimate`` gives it."""
+        # What linear answers are of.
         self.shares = _even(self.raw)
         # By squared weights: what the variance of a weighted average is an average over.
         self._squared = _even(supports.second * (scale / supports.square) - base)
@@ -141,22 +142,16 @@ class Flat(Basis):
     def _errors(self) -> Array:
         """Of every share."""
         held = np.clip(self._squared, 0.0, 1.0)
-        noise = self._law.of_shares(held)
+        noise = self.mechanism.variances(held, 1)
         if self.of_sample:
             return np.sqrt(noise / self.effective)
         found: Array = np.sqrt((noise + held * (1 - held)) / max(self.effective - 1, 1e-9))
         return found
 
-    @property
-    def own_shares(self) -> Array:
-        """The shares that errors of shares are about: made to add up to one where the law allows."""
-        return self.shares if self._law.even else self.raw
-
     def share(self, index: int) -> Answer:
         unit = np.zeros(self._law.size)
         unit[index] = 1.0
-        spread = self._law.spread(unit - (1 / len(unit) if self._law.even else 0.0))
-        return Answer(float(self.own_shares[index]), float(self._errors[index]), float(spread))
+        return Answer(float(self.raw[index]), float(self._errors[index]), float(self._law.spread(unit)))
 
     def covariance(self, w: Array) -> tuple[Array, Array]:
         values: Array = w @ self.shares
@@ -181,7 +176,7 @@ class Flat(Basis):
 
     def centres(self, histogram: Histogram) -> Array:
         del histogram
-        return self.own_shares
+        return self.raw
 
     def running(self, histogram: Histogram) -> Array:
         shares = self.shares if histogram.method == "inverse" else histogram.frequencies
@@ -189,7 +184,7 @@ class Flat(Basis):
 
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
         values = self.mechanism.domain.to_numpy().tolist()
-        rows = zip(values, self.own_shares.tolist(), self._errors.tolist(), strict=True)
+        rows = zip(values, self.raw.tolist(), self._errors.tolist(), strict=True)
         return [([value], share, error) for value, share, error in rows]
 
     def groups(self) -> NDArray[np.int64]:
@@ -223,4 +218,4 @@ def flat_histogram(basis: Flat, method: object) -> Histogram:
     if method == "projected":
         return Histogram("projected", "asked for", on_simplex(basis.raw), None)
     reason = "asked for" if method == "inverse" else "all shares can be estimated without bias"
-    return Histogram("inverse", reason, basis.own_shares, None)
+    return Histogram("inverse", reason, basis.raw, None)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from bipartite.estimation.identify import Identifiability
     from bipartite.mechanisms import Mechanism
 
-# On a long line the shares up to some evenly spread values stand for all.
-_MOST_NUMBERS: Final = 2**22
-_LEAST_ENDS: Final = 65
+# How many numbers are looked at for the shares up to values, and up to how many values at least.
+_MOST_NUMBERS: Final = 2**20
+_LEAST_ENDS: Final = 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Forecast:
     histogram: float | None
     """Of one share: root mean square over all values; None where they cannot all be estimated."""
     cdf: float | None
-    """Of the share of people up to a value: root mean square over all values of a line (for flat categories with more
-    than 2,048 values, over some that are spread evenly); None as above."""
+    """Of the share of people up to a value: root mean square over all values of a line (of flat categories over some
+    that are spread evenly, where there are many); None as above."""
 
 
 def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
@@ -84,7 +84,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
 def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64], n: int) -> Forecast:
     """By the exact law of pairs of supports, or for :class:`~bipartite.OLH` with many values by its bound."""
     law = pair_law(mechanism)
-    histogram = _root(float((law.of_shares(population) + population * (1 - population)).mean()) / n)
+    histogram = _root(float((mechanism.variances(population, 1) + population * (1 - population)).mean()) / n)
 
     def variance(w: NDArray[np.float64]) -> NDArray[np.float64]:
         own = law.own(w - w.mean(axis=-1, keepdims=True)) @ population
@@ -96,11 +96,12 @@ def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64]
     if isinstance(mechanism.domain, LineDomain):
         numbers = mechanism.domain.to_numpy().astype(np.float64)
         mean = _root(float(variance(numbers - numbers.mean())))
-        # The share up to the last value is 1 for sure.
-        most = min(size - 1, max(_LEAST_ENDS, _MOST_NUMBERS // size))
-        ends = np.unique(np.linspace(0, size - 2, most).round().astype(np.int64))
-        rows = [variance((np.arange(size) <= end).astype(np.float64)[None])[0] for end in ends]
-        cdf = _root(float(np.mean(rows)) * (size - 1) / size)
+        # The share up to the last value is 1 for sure. On a long line some ends, spread evenly, stand for all.
+        count = min(size - 1, max(_LEAST_ENDS, _MOST_NUMBERS // law.steps))
+        ends = (np.arange(count) * 2 + 1) * (size - 1) // (2 * count)
+        block = max(_LEAST_ENDS, _MOST_NUMBERS // 4 // size)
+        parts = [variance((np.arange(size) <= ends[at : at + block, None]) * 1.0) for at in range(0, count, block)]
+        cdf = _root(float(np.concatenate(parts).mean()) * (size - 1) / size)
     return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf)
 
 

@@ -39,10 +39,10 @@ class PairLaw(ABC):
     """
 
     size: int
+    steps: int
+    """About what :meth:`own` of one row costs."""
     bounded = False
     """Whether :meth:`products` is a bound: never less than the truth, for any mixture of the rows."""
-    even = True
-    """Whether single shares are estimated with what is left over shared out evenly, so that they add up to 1."""
 
     @abstractmethod
     def own(self, z: Array) -> Array:
@@ -51,10 +51,6 @@ class PairLaw(ABC):
     @abstractmethod
     def products(self, z: Array, shares: Array) -> Array:
         """The covariance of every two rows of z, on average over people with these shares."""
-
-    @abstractmethod
-    def of_shares(self, shares: Array) -> Array:
-        """The variance of the estimated share of each value, on average over people with these shares."""
 
     @abstractmethod
     def spread(self, z: Array) -> Array:
@@ -91,7 +87,7 @@ class Exchangeable(PairLaw):
         """``together``: the chance that two values are supported, one of them held, and neither held."""
         p, q = support
         scale = (p - q) ** 2
-        self.size = size
+        self.size = self.steps = size
         self._held = float(p * (1 - p) / scale)
         self._other = float(q * (1 - q) / scale)
         self._with_held = float((together[0] - p * q) / scale)
@@ -139,16 +135,6 @@ class Exchangeable(PairLaw):
         )
         return found
 
-    def of_shares(self, shares: Array) -> Array:
-        n = self.size
-        # Of a share alone, of it with the sum of all, and of that sum, of which every value gives up an N-th.
-        alone = shares * self._held + (1 - shares) * self._other
-        with_sum = shares * (self._held + (n - 1) * self._with_held) + (1 - shares) * (
-            self._other + (n - 2) * self._apart + self._with_held
-        )
-        of_sum = self._held + 2 * (n - 1) * self._with_held + (n - 1) * self._other + (n - 1) * (n - 2) * self._apart
-        return np.maximum(alone - 2 * with_sum / n + of_sum / n**2, 0.0)
-
     def spread(self, z: Array) -> Array:
         k = self._largest_set
         if k is None:
@@ -169,6 +155,7 @@ class Hadamard(PairLaw):
         p = mechanism.support[0]
         self.size, self._blocks, self._length = len(mechanism.domain), mechanism.blocks, mechanism.block_size
         self._p = float(p)
+        self.steps = 4 * self._blocks * self._length
         # A block that is not one's own: 2s·b tickets of W, and p = s·(a − b)/W.
         self._elsewhere = float(2 * p / (mechanism.largest_ratio() - 1))
 
@@ -190,7 +177,8 @@ class Hadamard(PairLaw):
         return found
 
     def _convolved(self, first: Array, second: Array) -> Array:
-        return self._transform(self._transform(first) * self._transform(second)) / self._length
+        one = self._transform(first)
+        return self._transform(one * (one if second is first else self._transform(second))) / self._length
 
     def own(self, z: Array) -> Array:
         held = self._by_block(z)
@@ -205,16 +193,6 @@ class Hadamard(PairLaw):
         flat = held.reshape(len(z), -1)
         square = self._elsewhere * shares.sum() * flat @ flat.T + self._p * weighed.reshape(len(z), -1) @ flat.T
         found: Array = square / self._p**2 - (z * shares) @ z.T
-        return found
-
-    def of_shares(self, shares: Array) -> Array:
-        n = self.size
-        people, there = self._by_block(shares), self._by_block(np.ones(n))
-        alone = self._elsewhere + self._p * people.sum(axis=-1, keepdims=True) * np.ones(self._length)
-        with_sum = alone + self._p * self._convolved(people, there)
-        alone, with_sum = self._by_value(alone), self._by_value(with_sum)
-        squares = (alone - 2 * with_sum / n + with_sum.sum() / n**2) / self._p**2
-        found: Array = np.maximum(squares - shares * (1 - 1 / n) ** 2 - (1 - shares) / n**2, 0.0)
         return found
 
     def spread(self, z: Array) -> Array:
@@ -232,12 +210,9 @@ class Hashed(PairLaw):
     variance of their parts (:meth:`parts`). From counts alone, or for a forecast, R² of that bucket is replaced by the
     sum of R² over all buckets, which is never less: errors are then too large and never too small, by a factor of about
     √(p·g), p the chance of the true bucket, which is 1.4 at ε = 1, 2.0 at ε = 2 and 5.3 at ε = 4.
-
-    The sum of all estimated shares has no closed variance either, so single shares are left as they are.
     """
 
     bounded = True
-    even = False
 
     def __init__(self, mechanism: OLH) -> None:
         p, q = mechanism.support
@@ -246,12 +221,12 @@ class Hashed(PairLaw):
         g = self.buckets
         # Every digit of a value is replaced by every factor, for every bucket.
         self._hashes: int = g ** (self._family.digits + 1) * self._family.base
+        self.steps = self._hashes if self.exact(1) else self.size
         missed = (1 - p) / (g - 1)
         scale = (p - q) ** 2
         self._anywhere = float(missed * (1 - Fraction(1, g)) / scale)
         self._at_held = float((p - missed) / scale)
         self._bound = float(p * (1 - Fraction(1, g)) / scale)
-        self._held, self._other = float(p * (1 - p) / scale), float(q * (1 - q) / scale)
         self._unit = float(1 / (p - q))
 
     def exact(self, rows: int) -> bool:
@@ -302,9 +277,6 @@ class Hashed(PairLaw):
     def products(self, z: Array, shares: Array) -> Array:
         found: Array = self._bound * z @ z.T - (z * shares) @ z.T
         return found
-
-    def of_shares(self, shares: Array) -> Array:
-        return shares * self._held + (1 - shares) * self._other
 
     def spread(self, z: Array) -> Array:
         return _total(z) * self._unit

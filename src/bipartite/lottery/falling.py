@@ -51,7 +51,8 @@ def issue_noise(chances: NDArray[np.float64], inputs: int, epsilon: Epsilon) -> 
     # The least tail L with S + L ≤ e^ε·L, S being the tickets of the shifts that reach an end from itself.
     reaching = int(tickets[padding:].sum())
     tail = -(-reaching * denominator // (numerator - denominator))
-    if 2 * (int(tickets.sum()) + tail) - int(tickets[0]) > MAX_TOTAL:
+    # With a tiny ε the tail takes all tickets, and nothing is left for the shifts.
+    if tickets.min() < 1 or 2 * (int(tickets.sum()) + tail) - int(tickets[0]) > MAX_TOTAL:
         msg = f"2^52 tickets cannot keep ε={epsilon.text} on N={inputs} values; use a larger ε, or fewer values."
         raise DesignError(msg)
     return np.append(tickets, np.int64(tail))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +17,7 @@ _HEIGHT: Final = 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 200, 24, 52
 _HEADROOM: Final = 1.05
 _LINE: Final = 15  # the least distance between two names at the right
+_FEW_DECADES: Final = 2.5  # up to so many powers of ten, 2 and 5 are marked between them
 
 
 @dataclass(frozen=True)
@@ -26,39 +29,81 @@ class Curve:
     how: Mapping[str, Any] = field(default_factory=lambda: {"stroke": style.INK, "stroke_width": 1.8})
 
 
-def curves(x: Sequence[float], drawn: Sequence[Curve], *, across: str, up: str, says: str, lowest: float = 0) -> str:
+def curves(  # noqa: PLR0913 (all that a picture says, each by its name)
+    x: Sequence[float],
+    drawn: Sequence[Curve],
+    *,
+    across: str,
+    up: str,
+    says: str,
+    lowest: float = 0,
+    highest: float | None = None,
+    logarithmic: bool = False,
+) -> str:
     """A picture of curves over common positions, each named at its right end.
 
     ``across`` and ``up`` name the axes with their units; ``says`` tells what the picture shows, for those who cannot
-    see it. Heights begin at ``lowest``.
+    see it. Heights begin at ``lowest``, and end at ``highest`` where it is given: curves leave the picture there. On a
+    logarithmic scale they begin at the least height.
     """
-    highest = lowest + (max(max(curve.y) for curve in drawn) - lowest) * _HEADROOM
+    most = max(max(curve.y) for curve in drawn) if highest is None else highest
+    if logarithmic:
+        bottom, top = math.log10(min(min(curve.y) for curve in drawn)) - 0.05, math.log10(most) + 0.05
+        marks = _decades(bottom, top)
+    else:
+        bottom, top = lowest, lowest + (most - lowest) * _HEADROOM
+        marks = [(value, value) for value in ticks(bottom, top, 5)]
 
     def at_x(value: float) -> float:
         return _LEFT + (value - x[0]) / (x[-1] - x[0]) * (style.WIDTH - _LEFT - _RIGHT)
 
     def at_y(value: float) -> float:
-        return _HEIGHT - _BOTTOM - (value - lowest) / (highest - lowest) * (_HEIGHT - _TOP - _BOTTOM)
+        return _HEIGHT - _BOTTOM - (value - bottom) / (top - bottom) * (_HEIGHT - _TOP - _BOTTOM)
 
-    parts = _axes(at_x, at_y, (x[0], x[-1]), (lowest, highest), across, up)
+    def height(value: float) -> float:
+        return at_y(math.log10(value) if logarithmic else value)
+
+    parts = _axes(at_x, at_y, (x[0], x[-1]), marks, across, up)
     for curve in drawn:
-        points = [(at_x(a), at_y(b)) for a, b in zip(x, curve.y, strict=True)]
-        parts.append(path(points, fill="none", **curve.how))
-    parts += _names(drawn, at_y)
+        points = [(at_x(a), height(b)) for a, b in zip(x, curve.y, strict=True)]
+        parts += [path(piece, fill="none", **curve.how) for piece in _inside(points)]
+    parts += _names(drawn, height)
     return picture(_HEIGHT, says, parts)
+
+
+def _inside(points: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
+    """The pieces of a line below the top of the picture, cut where it crosses it."""
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for (ax, ay), (bx, by) in itertools.pairwise(points):
+        if ay >= _TOP and not pieces[-1]:
+            pieces[-1].append((ax, ay))
+        if (ay >= _TOP) != (by >= _TOP):
+            pieces[-1].append((ax + (bx - ax) * (_TOP - ay) / (by - ay), float(_TOP)))
+        if by >= _TOP:
+            pieces[-1].append((bx, by))
+        elif pieces[-1]:
+            pieces.append([])
+    return [piece for piece in pieces if len(piece) > 1]
+
+
+def _decades(low: float, high: float) -> list[tuple[float, float]]:
+    """(place, value) of round numbers on a logarithmic scale."""
+    factors = (1, 2, 5) if high - low <= _FEW_DECADES else (1,)
+    values = [f * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for f in factors]
+    return [(math.log10(value), value) for value in values if low <= math.log10(value) <= high]
 
 
 def _axes(
     at_x: Callable[[float], float],
     at_y: Callable[[float], float],
     wide: tuple[float, float],
-    high: tuple[float, float],
+    marks: Sequence[tuple[float, float]],
     across: str,
     up: str,
 ) -> list[str]:
     parts = []
-    for value in ticks(*high, 5):
-        y = at_y(value)
+    for place, value in marks:
+        y = at_y(place)
         parts += [
             rule(_LEFT, y, style.WIDTH - _RIGHT, y, stroke=style.FAINT),
             text(_LEFT - 8, y + 4, f"{value:g}", text_anchor="end"),
@@ -77,13 +122,22 @@ def _axes(
     ]
 
 
-def _names(drawn: Sequence[Curve], at_y: Callable[[float], float]) -> list[str]:
+def _names(drawn: Sequence[Curve], height: Callable[[float], float]) -> list[str]:
     """Names beside the right ends, moved apart where they would touch, each with a sample of its line."""
-    parts = []
     right = style.WIDTH - _RIGHT
-    below = -1.0
-    for curve in sorted(drawn, key=lambda each: -each.y[-1]):
-        below = max(at_y(curve.y[-1]) + 4, below + _LINE)
+    order = sorted(drawn, key=lambda each: -each.y[-1])
+    places: list[float] = []
+    for curve in order:
+        # A curve that left at the top is named there.
+        wanted = max(height(curve.y[-1]), float(_TOP)) + 4
+        places.append(max(wanted, places[-1] + _LINE) if places else wanted)
+    # Where they reach below the picture, they are moved up again.
+    room = float(_HEIGHT - 6)
+    for number in reversed(range(len(places))):
+        places[number] = min(places[number], room)
+        room = places[number] - _LINE
+    parts = []
+    for curve, below in zip(order, places, strict=True):
         parts += [
             rule(right + 6, below - 4, right + 28, below - 4, **curve.how),
             text(right + 33, below, curve.name),

@@ -1,0 +1,128 @@
+"""``bipartite compare``: every mechanism that applies, side by side, and which to take."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.advise import Comparison, compare
+from bipartite.advise.advice import PURPOSES
+from bipartite.advise.comparing import steps
+from bipartite.advise.comparison import MEASURES
+from bipartite.cli.arguments import add_domain, domain_of, prior_of, read_text
+from bipartite.cli.output import OK, Progress, print_json, write_atomically
+from bipartite.errors import InputError
+from bipartite.spec import load_spec
+
+if TYPE_CHECKING:
+    import argparse
+
+    from bipartite.domains import Domain
+
+_EXAMPLES = """examples:
+  bipartite compare --integers 18..90 --epsilon 1
+  bipartite compare --integers 18..90 --epsilon 0.5 1 2 --users 10000 --within 5
+  bipartite compare --integers 18..90 --epsilon 0.25..5 --plot loss.svg    20 values of ε
+  bipartite compare --interval 0..1 --points 101 --epsilon 1 --users 10000 --plot mean.svg --measure mean_error
+
+A mechanism that does not keep its ε is marked (!) and never recommended.
+"""
+# How many values of ε a range stands for.
+_STEPS: Final = 20
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("compare", help="every mechanism side by side, and which to take", epilog=_EXAMPLES)
+    add_domain(parser)
+    asked = parser.add_argument_group("the comparison")
+    asked.add_argument(
+        "--epsilon",
+        metavar="E",
+        nargs="+",
+        help=f"the privacy budget of one report; several, or LOW..HIGH for {_STEPS} of them (--spec: its own)",
+    )
+    asked.add_argument("--users", metavar="N", type=int, help="how many people will report: adds errors of statistics")
+    asked.add_argument("--within", metavar="D", type=float, help="add the share of reports within this distance")
+    asked.add_argument(
+        "--prior", metavar="FILE", type=Path, help="public probabilities of the values, one a line (default: uniform)"
+    )
+    asked.add_argument("--purpose", choices=PURPOSES, help="what the reports are for (default: all that apply)")
+    asked.add_argument("--exact", action="store_true", help="solve the linear programme too (at most 400 values; slow)")
+    given = parser.add_argument_group("the answer")
+    given.add_argument("--json", action="store_true", help="print one JSON object (schemas/compare.json)")
+    given.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
+    given.add_argument("--plot", metavar="FILE.svg", type=Path, help="draw a picture")
+    given.add_argument("--measure", choices=MEASURES, help="what the picture shows (default: expected_loss)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare the mechanisms on a domain."""
+    if options.measure is not None and options.plot is None:
+        msg = "--measure belongs to --plot; leave it out, or name a file with --plot."
+        raise InputError(msg)
+    domain, epsilons = _asked(options)
+    with Progress("mechanisms", steps(domain, len(epsilons), exact=options.exact), patience=2.0) as progress:
+        found = compare(
+            domain,
+            epsilons,
+            users=options.users,
+            prior=prior_of(options),
+            tolerance=options.within,
+            purpose=options.purpose,
+            exact=options.exact,
+            progress=progress.advance,
+        )
+    if options.csv is not None:
+        write_atomically(options.csv, found.to_csv())
+    if options.plot is not None:
+        write_atomically(options.plot, found.plot(options.measure or "expected_loss") + "\n")
+    _print(found, as_json=options.json)
+    return OK
+
+
+def _print(found: Comparison, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
+
+
+def _asked(options: argparse.Namespace) -> tuple[Domain, list[str]]:
+    """The domain, and each ε as it was written."""
+    if options.spec is not None:
+        if options.points is not None or options.rounding is not None:
+            msg = "--spec says everything about the domain; leave out --points and --rounding."
+            raise InputError(msg)
+        mechanism = load_spec(read_text(options.spec))
+        own = [format(mechanism.epsilon_decimal, "f")]
+        return mechanism.domain, own if options.epsilon is None else _epsilons(options.epsilon)
+    if options.epsilon is None:
+        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1, or --epsilon 0.5 1 2."
+        raise InputError(msg)
+    return domain_of(options), _epsilons(options.epsilon)
+
+
+def _epsilons(texts: list[str]) -> list[str]:
+    found: list[str] = []
+    for text in texts:
+        ends = re.fullmatch(r"(.+?)\.\.(.+)", text)
+        found += [text] if ends is None else _between(text, ends[1], ends[2])
+    return found
+
+
+def _between(text: str, first: str, last: str) -> list[str]:
+    """Equal steps from one ε to another, to three decimals."""
+    try:
+        low, high = Decimal(first), Decimal(last)
+        inside = [str(round(low + (high - low) * number / (_STEPS - 1), 3)) for number in range(1, _STEPS - 1)]
+        rising = 0 < low < high
+    except (InvalidOperation, ValueError):
+        rising = False
+    if not rising:
+        msg = f"Expected --epsilon as a decimal or LOW..HIGH, got {text!r}; for example --epsilon 0.25..5."
+        raise InputError(msg)
+    return [first, *(each for each in inside if low < Decimal(each) < high), last]

@@ -1,0 +1,68 @@
+"""``bipartite sample-size``: how many people are needed for an answer that is close enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bipartite.advise import sample_size
+from bipartite.cli.arguments import add_mechanism, any_mechanism_of, domain_of, probabilities_in
+from bipartite.cli.output import OK, Progress, print_json
+from bipartite.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+
+_EXAMPLES = """examples:
+  bipartite sample-size --integers 18..90 --epsilon 1 --mean-within 0.5 --confidence 0.95
+  bipartite sample-size --integers 18..90 --epsilon 1 --share-within 0.01
+  bipartite sample-size --integers 18..90 --epsilon 1 --edges padded --mean-within 0.5
+  bipartite sample-size --spec age.json --mean-within 0.5
+
+Without --mechanism, --m or --edges the mechanism that needs the fewest people is taken, and named.
+"""
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("sample-size", help="how many people are needed for an answer", epilog=_EXAMPLES)
+    add_mechanism(parser, default="the one that needs the fewest people")
+    asked = parser.add_argument_group("the answer wanted (one of --mean-within, --share-within)")
+    which = asked.add_mutually_exclusive_group(required=True)
+    which.add_argument("--mean-within", metavar="D", type=float, help="how far the mean may be from the population's")
+    which.add_argument(
+        "--share-within", metavar="D", type=float, help="how far each share, by itself, may be from the population's"
+    )
+    asked.add_argument("--confidence", metavar="C", type=float, default=0.95, help="how surely (default: 0.95)")
+    asked.add_argument(
+        "--population",
+        metavar="FILE",
+        type=Path,
+        help="the assumed shares of the values, one a line; public (default: uniform)",
+    )
+    asked.add_argument("--json", action="store_true", help="print one JSON object (schemas/sample-size.json)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Answer how many people are needed."""
+    named = any(getattr(options, name) is not None for name in ("spec", "mechanism", "m", "edges", "prior"))
+    if not named and options.epsilon is None:
+        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
+        raise InputError(msg)
+    what = any_mechanism_of(options) if named else domain_of(options)
+    with Progress("mechanisms", None, patience=2.0) as progress:
+        found = sample_size(
+            what,
+            None if named else options.epsilon,
+            mean_within=options.mean_within,
+            share_within=options.share_within,
+            confidence=options.confidence,
+            prior=None if options.population is None else probabilities_in(options.population),
+            progress=progress.advance,
+        )
+    if options.json:
+        print_json(found.to_dict())
+    else:
+        print(found)
+    return OK

@@ -1,0 +1,159 @@
+"""``bipartite compare`` and ``bipartite sample-size``."""
+
+import csv
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+import bipartite as bp
+
+SCHEMAS = Path(bp.__file__).parent / "cli" / "schemas"
+AGES = ["--integers", "18..50"]
+
+
+def conforms(value, name):
+    jsonschema.validate(value, json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
+    return value
+
+
+def test_compare_prints_the_table_and_the_recommendation(run):
+    code, out, err = run("compare", *AGES, "--epsilon", 1, "--users", 1000, "--within", 3)
+    assert (code, err) == (0, "")
+    compared = bp.compare(bp.Integers(18, 50), 1, users=1000, tolerance=3)
+    assert out == f"{compared}\n"
+    assert "take BRR, safe m" in out
+
+
+@pytest.mark.parametrize("options", [[], ["--users", "100"], ["--users", "100", "--within", "1", "--exact"]])
+def test_compare_writes_json_that_conforms(run, options):
+    code, out, err = run("compare", "--integers", "1..9", "--epsilon", "0.5", 2, *options, "--json")
+    assert (code, err) == (0, "")
+    found = conforms(json.loads(out), "compare")
+    assert {row["epsilon"] for row in found["rows"]} == {"0.5", "2"}
+    assert ("Optimal" in {row["mechanism"] for row in found["rows"]}) == ("--exact" in options)
+
+
+def test_compare_on_places_and_items_conforms_too(run, tmp_path):
+    places = tmp_path / "places.csv"
+    places.write_text("name,latitude,longitude\nBerlin,52.5,13.4\nParis,48.9,2.35\nRome,41.9,12.5\n", encoding="utf-8")
+    code, out, _ = run("compare", "--places", places, "--epsilon", 1, "--json")
+    found = conforms(json.loads(out), "compare")
+    assert code == 0
+    assert any("not ε-LDP" in row["note"] for row in found["rows"])
+    items = tmp_path / "items.json"
+    items.write_text('{"labels": ["a", "b", "c"], "loss": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]}', encoding="utf-8")
+    code, out, _ = run("compare", "--items", items, "--epsilon", 1, "--json")
+    found = conforms(json.loads(out), "compare")
+    assert [each["purpose"] for each in found["advice"]] == ["categories", "release"]
+
+
+def test_compare_writes_csv_and_pictures(run, tmp_path):
+    table, picture = tmp_path / "rows.csv", tmp_path / "loss.svg"
+    code, _, err = run("compare", *AGES, "--epsilon", "0.5..3", "--csv", table, "--plot", picture)
+    assert (code, err) == (0, "")
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    epsilons = list(dict.fromkeys(row["epsilon"] for row in rows))
+    assert len(epsilons) == 20 and (epsilons[0], epsilons[-1]) == ("0.5", "3")
+    grr = [float(row["expected_loss"]) for row in rows if row["mechanism"] == "GRR"]
+    assert grr[0] == bp.expected_loss(bp.GRR(bp.Integers(18, 50), "0.5"))
+    assert ET.fromstring(picture.read_text(encoding="utf-8")).tag.endswith("svg")
+    drawn = ["--plot", picture, "--measure", "mean_error"]
+    assert run("compare", *AGES, "--epsilon", 1, "--users", 100, *drawn)[0] == 0
+    assert "standard error of the mean, 100 people, ε = 1" in picture.read_text(encoding="utf-8")
+
+
+def test_compare_takes_the_domain_and_the_epsilon_of_a_spec(run, tmp_path):
+    spec = tmp_path / "age.json"
+    spec.write_text(json.dumps(bp.BRR(bp.Integers(18, 50), "0.5").to_spec()), encoding="utf-8")
+    _, out, _ = run("compare", "--spec", spec, "--json")
+    assert json.loads(out)["domain"] == "Integers(18, 50)"
+    assert {row["epsilon"] for row in json.loads(out)["rows"]} == {"0.5"}
+    _, out, _ = run("compare", "--spec", spec, "--epsilon", 2, "--json")
+    assert {row["epsilon"] for row in json.loads(out)["rows"]} == {"2"}
+    code, _, err = run("compare", "--spec", spec, "--points", 3)
+    assert code == 2 and "leave out --points and --rounding" in err
+
+
+def test_compare_uses_a_prior(run, tmp_path):
+    prior = tmp_path / "prior.txt"
+    prior.write_text("0.7\n0.1\n0.1\n0.1", encoding="utf-8")
+    _, out, _ = run("compare", "--integers", "1..4", "--epsilon", 1, "--prior", prior, "--purpose", "release", "--json")
+    found = json.loads(out)
+    assert found["prior"] == "given"
+    assert found["advice"][0]["mechanism"] == "Anchored"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([*AGES], 2, "Expected --epsilon"),
+        ([*AGES, "--epsilon", "x"], 2, "Expected epsilon as a positive decimal"),
+        ([*AGES, "--epsilon", "3..1"], 2, "Expected --epsilon as a decimal or LOW..HIGH, got '3..1'"),
+        ([*AGES, "--epsilon", "a..b"], 2, "for example --epsilon 0.25..5"),
+        ([*AGES, "--epsilon", "1", "--users", "0"], 2, "Expected users"),
+        ([*AGES, "--epsilon", "1", "--within", "-1"], 2, "Expected tolerance ≥ 0"),
+        ([*AGES, "--epsilon", "1", "--measure", "mean_error"], 2, "--measure belongs to --plot"),
+        ([*AGES, "--epsilon", "1", "--plot", "x.svg", "--measure", "mean_error"], 2, "compare with users"),
+        ([*AGES, "--epsilon", "1", "--prior", "missing.txt"], 4, "missing.txt"),
+    ],
+)
+def test_compare_refuses_what_it_cannot_use(run, arguments, code, message):
+    found, out, err = run("compare", *arguments)
+    assert (found, out) == (code, "")
+    assert message in err
+
+
+def test_sample_size_answers_for_people_and_for_programs(run):
+    asked = ["--mean-within", 0.5, "--confidence", 0.9]
+    code, out, err = run("sample-size", *AGES, "--epsilon", 1, *asked)
+    assert (code, err) == (0, "")
+    expected = bp.sample_size(bp.Integers(18, 50), 1, mean_within=0.5, confidence=0.9)
+    assert out == f"{expected}\n"
+    _, out, _ = run("sample-size", *AGES, "--epsilon", 1, *asked, "--json")
+    assert conforms(json.loads(out), "sample-size") == expected.to_dict()
+    _, out, _ = run("sample-size", *AGES, "--epsilon", 1, "--share-within", 0.01, "--json")
+    assert conforms(json.loads(out), "sample-size")["of"] == "share"
+
+
+def test_sample_size_takes_a_mechanism_a_spec_or_a_population(run, tmp_path):
+    domain = bp.Integers(18, 50)
+    padded = bp.BRR(domain, 1, edges="padded")
+    expected = bp.sample_size(padded, mean_within=1)
+    _, out, _ = run("sample-size", *AGES, "--epsilon", 1, "--edges", "padded", "--mean-within", 1, "--json")
+    assert json.loads(out) == expected.to_dict()
+    spec = tmp_path / "age.json"
+    spec.write_text(json.dumps(padded.to_spec()), encoding="utf-8")
+    _, out, _ = run("sample-size", "--spec", spec, "--mean-within", 1, "--json")
+    assert json.loads(out) == expected.to_dict()
+    spec.write_text(json.dumps(bp.OUE(domain, 1).to_spec()), encoding="utf-8")
+    _, out, _ = run("sample-size", "--spec", spec, "--share-within", 0.1, "--json")
+    assert json.loads(out)["people"] == bp.sample_size(bp.OUE(domain, 1), share_within=0.1).people
+    shares = tmp_path / "shares.txt"
+    shares.write_text("\n".join(["0.5", *["0.015625"] * 32]), encoding="utf-8")
+    population = ["--population", shares]
+    _, out, _ = run(
+        "sample-size", *AGES, "--epsilon", 1, "--mechanism", "grr", "--mean-within", 1, *population, "--json"
+    )
+    weights = [0.5, *[0.015625] * 32]
+    assert json.loads(out)["people"] == bp.sample_size(bp.GRR(domain, 1), mean_within=1, prior=weights).people
+    assert json.loads(out)["population"] == "given"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([*AGES, "--mean-within", "1"], 2, "Expected --epsilon"),
+        ([*AGES, "--epsilon", "1"], 2, "one of the arguments --mean-within --share-within is required"),
+        ([*AGES, "--epsilon", "1", "--mean-within", "0"], 2, "Expected mean_within as a positive number"),
+        ([*AGES, "--epsilon", "1", "--mean-within", "1", "--confidence", "2"], 2, "Expected confidence"),
+        ([*AGES, "--epsilon", "1", "--mechanism", "brr", "--mean-within", "1"], 2, "cannot be estimated"),
+        ([*AGES, "--epsilon", "1", "--mean-within", "1", "--population", "no.txt"], 4, "no.txt"),
+    ],
+)
+def test_sample_size_refuses_what_it_cannot_use(run, arguments, code, message):
+    found, out, err = run("sample-size", *arguments)
+    assert (found, out) == (code, "")
+    assert message in err
