@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # How many numbers are looked at for the shares up to values, and up to how many values at least.
 _MOST_NUMBERS: Final = 2**20
 _LEAST_ENDS: Final = 17
+_FEW_ENDS: Final = 5  # with more than 2^17 values
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,13 @@ def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64]
         numbers = mechanism.domain.to_numpy().astype(np.float64)
         mean = _root(float(variance(numbers - numbers.mean())))
         # The share up to the last value is 1 for sure. On a long line some ends, spread evenly, stand for all.
-        count = min(size - 1, max(_LEAST_ENDS, _MOST_NUMBERS // law.steps))
+        least = _LEAST_ENDS if size <= _MOST_NUMBERS // 8 else _FEW_ENDS
+        count = min(size - 1, max(least, _MOST_NUMBERS // law.steps))
         ends = (np.arange(count) * 2 + 1) * (size - 1) // (2 * count)
-        block = max(_LEAST_ENDS, _MOST_NUMBERS // 4 // size)
-        parts = [variance((np.arange(size) <= ends[at : at + block, None]) * 1.0) for at in range(0, count, block)]
-        cdf = _root(float(np.concatenate(parts).mean()) * (size - 1) / size)
+        block = max(1, _MOST_NUMBERS // 4 // size)
+        blocks = [np.arange(size) <= ends[first : first + block, None] for first in range(0, count, block)]
+        found = np.concatenate([variance(rows.astype(np.float64)) for rows in blocks])
+        cdf = _root(float(found.mean()) * (size - 1) / size)
     return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf)
 
 
