@@ -41,6 +41,8 @@ bench: $(STAMPS)/bench
 	$(BIN)/python bench/anchors.py
 	$(BIN)/python bench/categories.py
 	$(BIN)/python bench/timing.py
+	$(BIN)/python bench/em.py
+	$(BIN)/python bench/coverage.py
 	$(BIN)/python bench/windows.py
 
 docs: $(STAMPS)/docs

@@ -1,9 +1,11 @@
 """Pictures and printed evidence in the docs are what their scripts make today."""
 
 import os
+import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -49,6 +51,16 @@ def test_the_comparison_of_mechanisms_is_what_the_script_prints():
     assert "\n\n".join(tables).splitlines() == compared["evidence"]()
     for name, drawn in compared["pictures"]().items():
         assert (DOCS / "_static" / name).read_text(encoding="utf-8") == drawn + "\n"
+
+
+def test_the_pictures_of_estimates_are_up_to_date():
+    for name, drawn in runpy.run_path(str(DOCS / "estimates_pictures.py"))["pictures"]().items():
+        stored = (DOCS / "_static" / name).read_text(encoding="utf-8")
+        number = r"-?[0-9]+\.?[0-9]*"
+        # Words and shapes exactly; places to a third of a pixel, because sums may be rounded differently elsewhere.
+        assert re.sub(number, "0", stored) == re.sub(number, "0", drawn + "\n")
+        places = [np.array([float(found) for found in re.findall(number, text)]) for text in (stored, drawn)]
+        np.testing.assert_allclose(*places, atol=0.3)
 
 
 @pytest.mark.data

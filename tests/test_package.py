@@ -9,7 +9,19 @@ import pytest
 
 import bipartite
 
-HEAVY = ["numba", "llvmlite", "scipy", "pandas", "pyarrow", "matplotlib", "polars", "narwhals", "sklearn", "torch"]
+HEAVY = [
+    "numba",
+    "llvmlite",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "matplotlib",
+    "polars",
+    "narwhals",
+    "sklearn",
+    "torch",
+    "pooch",
+]
 
 
 def run(code, **settings):
@@ -88,14 +100,15 @@ def test_public_names_stay_themselves_whatever_is_imported_first():
         "import types\n"
         "print([n for n in bp.__all__ if isinstance(getattr(bp, n), types.ModuleType)])"
     )
-    assert run(code).strip() == "['design', 'errors', 'quality']"
+    assert run(code).strip() == "['datasets', 'design', 'errors', 'quality']"
 
 
 def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "compare", "spec", "design", "report", "sample-size", "verify", "explain", "demo",
+        "audit", "compare", "datasets", "demo", "design", "estimate", "explain", "report", "sample-size",
+        "spec", "verify",
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite._version import __version__
 
 if TYPE_CHECKING:
+    from bipartite import datasets as datasets
     from bipartite import design as design
     from bipartite import errors as errors
     from bipartite import quality as quality
@@ -133,6 +134,7 @@ _HOME = {
     "SubsetSelection": "bipartite.categories",
     "audit": "bipartite.verification",
     "compare": "bipartite.advise",
+    "datasets": "bipartite.datasets",
     "design": "bipartite.design",
     "difference": "bipartite.estimation",
     "errors": "bipartite.errors",
@@ -168,7 +170,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
     module = importlib.import_module(_HOME[name])
     value = (
         module
-        if module.__name__ == f"bipartite.{name}" and name in {"design", "errors", "quality"}
+        if module.__name__ == f"bipartite.{name}" and name in {"datasets", "design", "errors", "quality"}
         else getattr(module, name)
     )
     globals()[name] = value

@@ -14,6 +14,8 @@
     │   ├── OutsideDomainError
     │   ├── NotAValueError               NaN, not a whole number, not a number
     │   └── NullError
+    ├── DataFileError (ValueError)       a file of a public data set that is damaged or another one
+    ├── MissingDataError (FileNotFoundError)   a file of a public data set that is not here and could not be fetched
     ├── WordsExhaustedError (RuntimeError)   a stream of fixed words ran out
     └── MissingExtraError (ImportError)  an optional part is not installed
 
@@ -97,6 +99,14 @@ class NotAValueError(DataError):
 
 class NullError(DataError):
     """A value is missing."""
+
+
+class DataFileError(BipartiteError, ValueError):
+    """A file of a public data set is damaged, or is not the file that its name says."""
+
+
+class MissingDataError(BipartiteError, FileNotFoundError):
+    """A file of a public data set is not here and could not be fetched; the message says where to put it."""
 
 
 class WordsExhaustedError(BipartiteError, RuntimeError):

@@ -89,6 +89,27 @@ def test_demo_numbers_are_those_of_the_closed_forms(run, tmp_path):
         assert found[name]["certificate"]["holds"]
 
 
+def test_a_separate_survey_estimates_what_is_true_of_these_people(run, tmp_path):
+    code, out, _ = run("demo", "--people", 50_000, "--json", "--output", tmp_path)
+    assert code == 0
+    found = {question["name"]: question["statistics"] for question in conforms(json.loads(out), "demo")["questions"]}
+    for name, (domain, _) in DOMAINS.items():
+        mean = found[name]["mean"]
+        # Reports are drawn anew each time: within ten standard errors, a false alarm in 10^22 runs.
+        half = (mean["high"] - mean["low"]) / 2
+        assert abs(mean["value"] - mean["true"]) < 10 / 1.96 * half
+        assert half < (domain.high - domain.low) / 20  # which a guess would not keep
+        # Reports of single values leave it open, however many there are.
+        assert mean["from_single_values"]["high"] - mean["from_single_values"]["low"] > 2 * half
+        assert found[name]["mechanism"] == repr(BRR(domain, 1, m="cdf", edges="padded"))
+        assert sum(each["true"] for each in found[name]["shares"]) == pytest.approx(1)
+        assert sum(each["share"] for each in found[name]["shares"]) == pytest.approx(1)
+        assert found[name]["certificate"]["holds"]
+    assert [each["value"] for each in found["age"]["shares"]][:2] == ["18 to 29", "30 to 39"]
+    assert found["city"]["mean"] is None and len(found["city"]["shares"]) == 10
+    assert found["city"]["mechanism"].startswith("GRR(")
+
+
 def test_made_up_people_lie_in_their_domains():
     generator = np.random.default_rng(1)
     ages, incomes = demo._made_up_ages(generator, 10_000), demo._made_up_incomes(generator, 10_000)
@@ -126,8 +147,12 @@ def test_the_page_leads_from_the_question_to_the_report_and_what_it_is_worth(pag
         "How old are you?", "answer is 40 years", "true answer: 40", "This time the lottery drew",
         "What the collector sees from 5,000 people", "not the true distribution", "What one report is worth",
         "How much do you earn in a year?", "42,000 dollars", "Which of these hundred cities", "true answer: Paris",
-        "What ε = 1 means", explained.guess, explained.coin, "three questions, which together spend ε = 3",
+        "The same people, asked for statistics", "separate survey", "spends 2ε = 2 on it", "The collector learns: the",
+        "intervals, ", "hold the true share", "and no better, however many people report", "from 25,000",
+        "share of each of 100 cities", "What ε = 1 means", explained.guess, explained.coin,
+        "three questions, which together spend ε = 3",
         "It does not hide that you reported", "Proved, not promised", "holds", "0.999999999999994",
+        "age, for statistics",
     ):  # fmt: skip
         at = words.find(expected, at + 1)
         assert at >= 0, expected
@@ -248,5 +273,6 @@ def test_the_page_says_nothing_false_at_other_budgets(run, tmp_path, epsilon):
     assert ("says little" in text) == (epsilon == "0.01")
     assert ("hardly protected" in text) == (epsilon != "0.01")
     assert "0&nbsp;% closer" not in text.replace("00&nbsp;%", "").replace("10&nbsp;%", "") or epsilon == "4"
+    assert ("could have been read backwards too" in text) == (epsilon == "20")
     if epsilon == "20":
         assert "made by the lottery" not in text

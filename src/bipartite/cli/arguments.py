@@ -63,11 +63,11 @@ class Command(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
 
-def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False) -> None:
+def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, required: bool = True) -> None:
     """Add the options that describe a domain, or a spec that holds one."""
     kinds = ["--integers", "--interval", "--places", "--items", "--spec", *(["--command"] if or_command else [])]
     domain = parser.add_argument_group(f"the domain (one of {', '.join(kinds)})")
-    which = domain.add_mutually_exclusive_group(required=True)
+    which = domain.add_mutually_exclusive_group(required=required)
     if or_command:
         which.add_argument(
             "--command", metavar="'PROGRAM …'", help="a program: values in, reports out; --epsilon is what it claims"
@@ -91,9 +91,11 @@ def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False) -> 
     )
 
 
-def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False, default: str = "brr") -> None:
+def add_mechanism(
+    parser: argparse.ArgumentParser, *, or_command: bool = False, required: bool = True, default: str = "brr"
+) -> None:
     """Add the options that describe a mechanism; or, where that is asked for, a command of which nothing is known."""
-    add_domain(parser, or_command=or_command)
+    add_domain(parser, or_command=or_command, required=required)
     mechanism = parser.add_argument_group("the mechanism")
     mechanism.add_argument(
         "--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5"
@@ -118,6 +120,21 @@ def add_mechanism(parser: argparse.ArgumentParser, *, or_command: bool = False, 
         type=Path,
         help="with --m best, or for anchored, constant and optimal: public probabilities, one a line",
     )
+
+
+def describes_mechanism(options: argparse.Namespace) -> bool:
+    """Whether the options give a domain or a spec; without one, nothing else about a mechanism makes sense."""
+    if any(getattr(options, name) is not None for name in ("integers", "interval", "places", "items", "spec")):
+        return True
+    given = [
+        name
+        for name in ("points", "rounding", "mechanism", "epsilon", "m", "edges", "prior")
+        if getattr(options, name) is not None
+    ]
+    if given:
+        msg = f"Expected --spec, or a domain such as --integers 18..90, beside --{given[0]}."
+        raise InputError(msg)
+    return False
 
 
 def mechanism_of(options: argparse.Namespace) -> Mechanism:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bipartite.cli.demo_page import page
 from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, ask
+from bipartite.cli.demo_statistics import CONFIDENCE, as_json, rows, survey
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table, write_atomically
 from bipartite.data import cities
 from bipartite.domains import Integers, Interval, Points
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.cli.demo_questions import Outcome, Question
+    from bipartite.cli.demo_statistics import Survey
 
 _AGES: Final = Integers(18, 90)
 _INCOMES: Final = Interval(0, 200_000, points=401)
@@ -60,18 +62,20 @@ def run(options: argparse.Namespace) -> int:
         raise BadDataError(msg) from None
     # A population for show, from a statistical generator: these are not private values.
     generator = np.random.default_rng(2026)
-    with Progress("reports", 2 * len(_ASKED) * options.people) as progress:
-        # One population at a time: ten million names of cities fill a gigabyte.
-        outcomes = [
-            ask(pose(options.epsilon), answers(generator, options.people), progress) for pose, answers in _ASKED
-        ]
+    outcomes, surveys = [], []
+    with Progress("reports", 3 * len(_ASKED) * options.people) as progress:
+        for pose, make_up in _ASKED:
+            # One population at a time: ten million names of cities fill a gigabyte.
+            answers = make_up(generator, options.people)
+            outcomes.append(ask(pose(options.epsilon), answers, progress))
+            surveys.append(survey(outcomes[-1], answers, progress))
     explained = explain(options.epsilon, reports=len(outcomes))
     file = options.output / _PAGE
-    write_atomically(file, page(outcomes, explained, options.people))
+    write_atomically(file, page(outcomes, explained, options.people, surveys))
     if options.json:
-        print_json(_as_json(outcomes, options.people, file))
+        print_json(_as_json(outcomes, surveys, options.people, file))
     else:
-        _show(outcomes, options.people, explained.epsilon, file)
+        _show(outcomes, surveys, options.people, explained.epsilon, file)
     return OK
 
 
@@ -84,6 +88,7 @@ def _age(epsilon: object) -> Question:
         nearby=5,
         brr=BRR(_AGES, epsilon),
         grr=BRR(_AGES, epsilon, m=1),
+        starts=(18, 30, 40, 50, 60, 70, 80),
     )
 
 
@@ -96,6 +101,7 @@ def _income(epsilon: object) -> Question:
         nearby=10_000,
         brr=BRR(_INCOMES, epsilon),
         grr=BRR(_INCOMES, epsilon, m=1),
+        starts=tuple(range(0, 200_000, 25_000)),
     )
 
 
@@ -134,7 +140,7 @@ def _made_up_cities(generator: np.random.Generator, people: int) -> NDArray[np.s
 _ASKED: Final = ((_age, _made_up_ages), (_income, _made_up_incomes), (_city, _made_up_cities))
 
 
-def _show(outcomes: list[Outcome], people: int, epsilon: str, file: Path) -> None:
+def _show(outcomes: list[Outcome], surveys: list[Survey], people: int, epsilon: str, file: Path) -> None:
     seconds = sum(outcome.seconds for outcome in outcomes)
     print(f"{people:,} made-up people answered {len(outcomes)} questions at ε = {epsilon} each, in {seconds:.2f} s.\n")
     print("What one report is worth (exact for an answer picked at random | measured on these people):")
@@ -153,13 +159,15 @@ def _show(outcomes: list[Outcome], people: int, epsilon: str, file: Path) -> Non
                 for worth in outcome.worths
             ],
         )
+    print(f"\nWhat all reports together are worth, in a separate survey of these people at ε = {epsilon} each:\n")
+    print_table(("", "estimate", f"{CONFIDENCE:.0%} interval", "true"), rows(surveys))
     print()
     for outcome in outcomes:
         print(f"{outcome.question.name}: {outcome.certificate}")
     print(f"\nFrom question to report, in pictures: {file}")
 
 
-def _as_json(outcomes: list[Outcome], people: int, file: Path) -> dict[str, Any]:
+def _as_json(outcomes: list[Outcome], surveys: list[Survey], people: int, file: Path) -> dict[str, Any]:
     return {
         "people": people,
         "seconds": sum(outcome.seconds for outcome in outcomes),
@@ -174,7 +182,8 @@ def _as_json(outcomes: list[Outcome], people: int, file: Path) -> dict[str, Any]
                     "holds": outcome.certificate.holds,
                     "epsilon_upper": str(outcome.certificate.epsilon_upper),
                 },
+                "statistics": as_json(done),
             }
-            for outcome in outcomes
+            for outcome, done in zip(outcomes, surveys, strict=True)
         ],
     }

@@ -10,6 +10,7 @@ import numpy as np
 
 from bipartite import __version__
 from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, bands
+from bipartite.cli.demo_statistics_page import statistics
 from bipartite.data import coasts
 from bipartite.explain import ASSUMPTIONS, percent
 from bipartite.plots import Bar, bars, chances_on_a_line, chances_on_a_map, paired_bars, reports_on_a_line
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bipartite.cli.demo_questions import Outcome, Question
+    from bipartite.cli.demo_statistics import Survey
     from bipartite.explain import Explanation
 
 # Up to this certainty of a guess between two answers a report says little: ε = 1 is below it.
@@ -35,7 +37,8 @@ _STYLE: Final = f"""
   p {{ margin: 8px 0; max-width: 44em; }}
   .lead {{ font-size: 19px; }}
   .said {{ border-left: 4px solid {drawn.BRR}; padding: 4px 0 4px 16px; margin: 16px 0; }}
-  svg {{ display: block; width: 100%; height: auto; margin: 12px 0; }}
+  .picture {{ overflow-x: auto; margin: 12px 0; }}
+  svg {{ display: block; width: 100%; min-width: 620px; height: auto; }}
   table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums;
            display: block; overflow-x: auto; }}
   th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT}; }}
@@ -46,20 +49,21 @@ _STYLE: Final = f"""
 """
 
 
-def page(outcomes: Sequence[Outcome], explained: Explanation, people: int) -> str:
+def page(outcomes: Sequence[Outcome], explained: Explanation, people: int, surveys: Sequence[Survey] = ()) -> str:
     """The whole page, as text."""
     parts = [
         _opening(outcomes, explained, people),
         *(_question(number, outcome, people, _moral(explained)) for number, outcome in enumerate(outcomes, start=1)),
+        statistics(surveys, explained.epsilon, people) if surveys else "",
         _meaning(explained, len(outcomes)),
-        _proof(outcomes),
+        _proof(outcomes, surveys),
         _closing(outcomes),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>From a question to a report</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(parts)
+        + _scrollable("\n".join(parts))
         + "\n</body>\n</html>\n"
     )
 
@@ -244,14 +248,16 @@ def _meaning(explained: Explanation, questions: int) -> str:
     )
 
 
-def _proof(outcomes: Sequence[Outcome]) -> str:
+def _proof(outcomes: Sequence[Outcome], surveys: Sequence[Survey]) -> str:
     """The certificates."""
+    certificates = [(outcome.question.name, outcome.certificate) for outcome in outcomes]
+    certificates += [(f"{done.outcome.question.name}, for statistics", done.certificate) for done in surveys]
     rows = "".join(
-        f"<tr><td>{outcome.question.name}</td><td>{'holds' if outcome.certificate.holds else 'DOES NOT HOLD'}</td>"
-        f"<td><code>{outcome.certificate.ratio.numerator}/{outcome.certificate.ratio.denominator}</code></td>"
-        f"<td>{_shown(outcome.certificate.epsilon_upper)}</td>"
-        f"<td><code>{outcome.certificate.spec_sha256[:12]}…</code></td></tr>"
-        for outcome in outcomes
+        f"<tr><td>{name}</td><td>{'holds' if each.holds else 'DOES NOT HOLD'}</td>"
+        f"<td><code>{each.ratio.numerator}/{each.ratio.denominator}</code></td>"
+        f"<td>{_shown(each.epsilon_upper)}</td>"
+        f"<td><code>{each.spec_sha256[:12]}…</code></td></tr>"
+        for name, each in certificates
     )
     return _lines(
         "<h2>Proved, not promised</h2>",
@@ -276,6 +282,11 @@ def _closing(outcomes: Sequence[Outcome]) -> str:
         f"<footer>Made by <code>bipartite demo</code> {__version__}. The people are made up; their reports were drawn "
         f"from the secure source and differ each time.{places}</footer>"
     )
+
+
+def _scrollable(body: str) -> str:
+    """Pictures stay readable on a narrow screen: they move sideways there."""
+    return body.replace("<svg", "<div class='picture'><svg").replace("</svg>", "</svg></div>")
 
 
 def _whole(share: float) -> str:

@@ -16,12 +16,12 @@ import numpy as np
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from bipartite.cli.output import Progress
-    from bipartite.mechanisms import BRR
+    from bipartite.mechanisms import BRR, Mechanism
     from bipartite.verification import Certificate
 
 _STEP: Final = 2**17
@@ -67,6 +67,9 @@ class Question(ABC):
 @dataclass(frozen=True)
 class LineQuestion(Question):
     """A question whose answers are numbers."""
+
+    starts: tuple[float, ...] = ()
+    """Where the ranges begin whose shares are estimated; the first one is the least answer."""
 
     @property
     def values(self) -> NDArray[Any]:
@@ -159,9 +162,9 @@ class Outcome:
 def ask(question: Question, answers: NDArray[Any], progress: Progress) -> Outcome:
     """Let everyone report once, under BRR and under GRR, and see what the reports are worth."""
     began = time.perf_counter()
-    reports = _report_all(question.brr, answers, progress)
+    reports = np.concatenate(list(report_all(question.brr, answers, progress)))
     seconds = time.perf_counter() - began
-    classical = _report_all(question.grr, answers, progress)
+    classical = np.concatenate(list(report_all(question.grr, answers, progress)))
     distances, size = question.distances, len(question.distances)
     constant = int(np.argmin(distances.sum(axis=0)))
     same = np.broadcast_to(question.brr.domain[constant], answers.shape)
@@ -186,12 +189,12 @@ def ask(question: Question, answers: NDArray[Any], progress: Progress) -> Outcom
     )
 
 
-def _report_all(mechanism: BRR, answers: NDArray[Any], progress: Progress) -> NDArray[Any]:
-    parts = []
+def report_all(mechanism: Mechanism, answers: NDArray[Any], progress: Progress) -> Iterator[NDArray[Any]]:
+    """Everybody's reports, a part at a time."""
     for at in range(0, len(answers), _STEP):
-        parts.append(mechanism.privatize(answers[at : at + _STEP]))
-        progress.advance(len(parts[-1]))
-    return np.concatenate(parts)
+        part = mechanism.privatize(answers[at : at + _STEP])
+        progress.advance(len(part))
+        yield part
 
 
 def _exact(matrix: NDArray[np.float64], distances: NDArray[np.float64], nearby: float) -> tuple[float, float]:

@@ -9,7 +9,19 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from bipartite import __version__
-from bipartite.cli import audit, compare, completion, demo, design, explain, report, sample_size, verify
+from bipartite.cli import (
+    audit,
+    compare,
+    completion,
+    datasets,
+    demo,
+    design,
+    estimate,
+    explain,
+    report,
+    sample_size,
+    verify,
+)
 from bipartite.cli.arguments import Command
 from bipartite.cli.output import (
     BAD_DATA,
@@ -22,19 +34,27 @@ from bipartite.cli.output import (
     BadDataError,
     complain,
 )
-from bipartite.errors import BipartiteError, BrokenPromiseError, DataError, MissingExtraError, SpecError
+from bipartite.errors import (
+    BipartiteError,
+    BrokenPromiseError,
+    DataError,
+    DataFileError,
+    MissingDataError,
+    MissingExtraError,
+    SpecError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS: Final = (compare, sample_size, design, report, verify, audit, explain, demo, completion)
+_COMMANDS: Final = (compare, sample_size, design, report, estimate, verify, audit, explain, demo, datasets, completion)
 
 
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.
 _EXIT_CODES: Final = (
     (BrokenPromiseError, FINDING),
-    ((DataError, SpecError, BadDataError), BAD_DATA),
-    ((MissingExtraError, FileNotFoundError), MISSING),
+    ((DataError, DataFileError, SpecError, BadDataError), BAD_DATA),
+    ((MissingDataError, MissingExtraError, FileNotFoundError), MISSING),
     (BipartiteError, USAGE),
     (OSError, BAD_DATA),
 )

@@ -13,9 +13,11 @@ from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.estimation import methods
 from bipartite.estimation.basis import Answer
 from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
+from bipartite.estimation.pictures import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from bipartite.estimation.identify import Identifiability
     from bipartite.estimation.quantiles import Ramps, Side
     from bipartite.mechanisms import Mechanism
+    from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
@@ -149,6 +152,8 @@ class Estimate:
             return self._bin_interval(what, sure)
         if kind == "cdf":
             return self._cdf_interval(what, sure)
+        if kind == "variance":
+            return self._variance_interval(sure)
         value, error, spread = self._answer(kind, what)
         if math.isinf(error):
             return self._open_interval(kind, what, sure)
@@ -187,17 +192,30 @@ class Estimate:
         except ImportError:
             msg = "to_frame needs pandas; install it, or use est.frequencies and est.standard_errors."
             raise MissingExtraError(msg) from None
-        width = normal_width(check_confidence(confidence))
-        shares, errors = self._basis.centres(self._shares), self.standard_errors
+        low, high = self.share_intervals(confidence)
         return pd.DataFrame(
             {
                 "value": self.mechanism.domain.to_numpy(),
                 "share": self.frequencies,
-                "standard_error": errors,
-                "low": np.clip(shares - width * errors, 0.0, 1.0),
-                "high": np.clip(shares + width * errors, 0.0, 1.0),
+                "standard_error": self.standard_errors,
+                "low": low,
+                "high": high,
             }
         )
+
+    def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
+        """(low, high) of the share of each value, in the order of the domain; each alone holds with this confidence."""
+        low, high = self.share_bounds(check_confidence(confidence))
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
+        """A picture of the shares with their intervals, as SVG text, written to ``file`` where one is given.
+
+        On a line a histogram with the mean and the median above it (for more than 120 values a line in a band),
+        elsewhere bars, the largest 40 first. Unbiased shares may lie below zero and are drawn there. What the reports
+        cannot tell apart is hatched. A notebook shows the picture.
+        """
+        return drawn(self, check_confidence(confidence), file)
 
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words, with intervals."""
@@ -262,10 +280,39 @@ class Estimate:
         return self._guess(*self._unit(value)) if found is None else found
 
     def _spread(self) -> Answer:
-        """The variance of the values; to first order its error is that of the mean square around the mean."""
-        w, middle = self._numbers()
-        centre = self.mean - middle
-        return self._linear((w - centre) ** 2, 0.0)
+        """The variance of the values, unbiased: the mean square around the estimated mean lacks that mean's variance.
+
+        Its error is that of the mean square around the true mean, which may be a standard error to either side and is
+        within the range, so the larger of two; and to second order that of the mean: the square of a normal error with
+        variance v has variance 2v².
+        """
+        w, _ = self._numbers()
+        mean = self._linear(w, 0.0)
+        squares = self._linear((w - mean.value) ** 2, 0.0)
+        if math.isinf(mean.standard_error) or math.isinf(squares.standard_error):
+            return Answer(squares.value, math.inf, math.inf)
+        noise = mean.standard_error**2
+        centres = np.clip([mean.value - mean.standard_error, mean.value + mean.standard_error], w[0], w[-1])
+        error = max(self._linear((w - centre) ** 2, 0.0).standard_error for centre in centres)
+        return Answer(squares.value + noise, math.hypot(error, math.sqrt(2) * noise), squares.spread)
+
+    def _variance_interval(self, sure: float) -> Interval:
+        w, _ = self._numbers()
+        # Half of the people at either end vary most.
+        most = float(w[-1] - w[0]) ** 2 / 4
+        answer = self._spread()
+        if math.isinf(answer.standard_error):
+            # The mean square around any place is at least the variance.
+            return Interval(0.0, min(self._open_interval("variance", None, sure).high, most), sure, _NOT_KNOWN)
+        if self._basis.effective >= FEW:
+            return self._around(answer, (0.0, most), sure)
+        # The mean square around the middle less the square of the mean there, each within its own bound.
+        mean, squares = (self._linear(w**power, 0.0) for power in (1, 2))
+        each = 1 - (1 - sure) / 2
+        off, half = (bounded_width(part.spread, self._basis.effective, each) for part in (mean, squares))
+        least, largest = max(abs(mean.value) - off, 0.0), abs(mean.value) + off
+        low, high = squares.value - half - largest**2, squares.value + half - least**2
+        return Interval(min(max(low, 0.0), most), min(max(high, 0.0), most), sure, self._scarce())
 
     def _answer(self, kind: str, what: Any) -> Answer:  # noqa: ANN401
         if kind == "variance":
@@ -314,6 +361,15 @@ class Estimate:
         half = self._width(answer, sure)
         low, high = (min(max(end, possible[0]), possible[1]) for end in (answer.value - half, answer.value + half))
         return Interval(low, high, sure, self._scarce())
+
+    def share_bounds(self, sure: float) -> tuple[Array, Array]:
+        """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
+        centres, errors = self._basis.centres(self._shares), self.standard_errors
+        half = normal_width(sure) * errors
+        spreads = self._basis.spreads() if self._basis.effective < FEW else None
+        if spreads is not None and self.method in {"inverse", "projected"}:
+            half = bounded_width(1.0, self._basis.effective, sure) * spreads
+        return centres - half, centres + half
 
     def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         domain = self.mechanism.domain

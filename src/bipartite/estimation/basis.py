@@ -68,6 +68,10 @@ class Basis(ABC):
         """What intervals of its shares are around."""
 
     @abstractmethod
+    def spreads(self) -> Array | None:
+        """How far one report can move each share, infinite where there are too many to look at; None without scores."""
+
+    @abstractmethod
     def running(self, histogram: Histogram) -> Array:
         """The share of people up to every value of a line."""
 

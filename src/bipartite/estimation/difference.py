@@ -78,6 +78,9 @@ def difference(first: object, second: object, of: Any = "mean", *, confidence: f
     value = answers[0].value - answers[1].value
     fewest = min(each.effective_people for each in (first, second))
     if fewest < FEW:
+        if isinstance(of, str) and of == "variance":
+            msg = f"Variances are compared from {FEW} reports a group on, got {fewest:.3g}; compare means or shares."
+            raise InputError(msg)
         spread = math.sqrt(
             sum(answer.spread**2 / each.effective_people for answer, each in zip(answers, (first, second), strict=True))
         )

@@ -3,7 +3,8 @@
 One step is f ← f · P(c/(fᵀP))/n, in O(N + M) by the operator: f stays a distribution and the likelihood never falls.
 
 **EM, accelerated** (SQUAREM; Varadhan, Roland 2008): two plain steps give a direction along which a longer step is
-taken, and the longer one is kept only where it does not lower the likelihood. It has the same fixed points as plain EM.
+taken, and the longer one is kept only where it does not lower the likelihood. It has the same fixed points as plain EM;
+no share falls by it below a tenth of what the two plain steps left.
 
 **How it stops.** When a plain step from where the acceleration has come gains less than 10⁻³·e^ε in log-likelihood (the
 rule of Li et al. 2020 for plain EM; after a longer step the same gain means being nearer to the top). Beside it stands
@@ -37,7 +38,10 @@ EM_GAIN: Final = 1e-3
 EMS_GAIN: Final = 1e-3
 MOST_STEPS: Final = 100_000
 _TINY: Final = 1e-200
-_KEPT: Final = 1e-12
+# A longer step leaves every share at least this part of what two plain steps give it. A share that is thrown to almost
+# nothing comes back by a factor a step, gaining next to nothing on the way, and the rule would stop there (seen with
+# 10^-12 in place of a tenth: 39 below the top in log-likelihood, GRR on 8 values, 5,000 reports).
+_KEPT: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class _Climb:
         r *= 2 * length
         f += r
         f += v
-        # Nothing may become zero that plain EM would not make zero: from there no step leads back.
+        # From zero no step leads back, and from almost zero only many.
         np.maximum(f, np.multiply(f2, _KEPT, out=v), out=f)
         f /= f.sum()
         return True

@@ -115,7 +115,7 @@ def estimate(  # noqa: PLR0913
         return _flat(mechanism, reports, counts, weights, by, method, of_sample=of_sample)
 
     def answer(one: Mechanism, evidence: Evidence) -> Estimate:
-        return estimate_evidence(one, evidence, method, of_sample=of_sample, progress=progress)
+        return from_evidence(one, evidence, method, of_sample=of_sample, progress=progress)
 
     def some(one: Mechanism, indices: NDArray[np.int64], held: Any, labels: Any) -> Any:  # noqa: ANN401
         return _from_indices(partial(answer, one), one, indices, held, labels)
@@ -280,15 +280,15 @@ def _flat(
     )
 
 
-def estimate_evidence(
+def from_evidence(
     mechanism: Mechanism,
     evidence: Evidence,
     method: Method,
     *,
     of_sample: bool,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[int], None] | None = None,
 ) -> Estimate:
-    """The estimate of one mechanism from counted reports."""
+    """What sums over reports say, however they were summed up."""
     known = prepared(mechanism)
     if (evidence.first[known.law <= 0] > 0).any():
         msg = f"Some reports are none that {mechanism!r} ever gives; pass the mechanism that they were made with."

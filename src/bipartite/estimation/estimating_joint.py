@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.estimation.attributes import column_of, columns_of
 from bipartite.estimation.em import fit_em
-from bipartite.estimation.estimating import estimate_evidence
+from bipartite.estimation.estimating import from_evidence
 from bipartite.estimation.evidence import Evidence
 from bipartite.estimation.joint import JointEstimate
 from bipartite.estimation.kronecker import Kronecker, Side, check_pairs
@@ -95,7 +95,7 @@ def estimate_joint(
 
 def _marginal(mechanism: Mechanism, counts: Array) -> Estimate:
     evidence = Evidence.of_counts(counts.astype(np.int64))
-    return estimate_evidence(mechanism, evidence, "auto", of_sample=False, progress=None)
+    return from_evidence(mechanism, evidence, "auto", of_sample=False, progress=None)
 
 
 def _both(

@@ -178,6 +178,10 @@ class Flat(Basis):
         del histogram
         return self.raw
 
+    def spreads(self) -> Array:
+        # All values are alike.
+        return np.full(self._law.size, self.share(0).spread)
+
     def running(self, histogram: Histogram) -> Array:
         shares = self.shares if histogram.method == "inverse" else histogram.frequencies
         return shares.cumsum()

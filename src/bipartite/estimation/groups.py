@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.estimation.intervals import check_confidence
+from bipartite.estimation.pictures import drawn_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from bipartite.estimation.answers import Estimate
+    from bipartite.plots import Picture
 
 
 class Estimates(Mapping[Any, "Estimate"]):
@@ -46,6 +50,14 @@ class Estimates(Mapping[Any, "Estimate"]):
         return pd.concat(
             {label: each.to_frame(confidence) for label, each in self._groups.items()}, names=[self._kind, None]
         ).reset_index(level=0)
+
+    def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
+        """A picture of the groups below each other, as SVG text, written to ``file`` where one is given.
+
+        On a line the mean and the median of each group with their intervals; elsewhere the shares of the values that
+        are most common over all groups.
+        """
+        return drawn_groups(self._groups, check_confidence(confidence), file)
 
     def summary(self, confidence: float = 0.95) -> str:
         """The answers of every group in words."""

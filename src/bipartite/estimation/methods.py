@@ -126,6 +126,19 @@ def on_simplex(shares: Array) -> Array:
     return nearest
 
 
+def unbiased_shares(scores: Scores, evidence: Evidence, *, of_sample: bool) -> tuple[Array, Array]:
+    """(the unbiased share of each row, its variance): what ``Evidence`` has for one score, for all rows."""
+    mean = scores.shares(evidence.law).mean
+    total = float(evidence.second.sum())
+    squared = scores.shares(evidence.second / total)
+    part = total / evidence.size**2
+    if of_sample:
+        # A person counts 1 or 0, which is its own square, so that the score of the square is the score.
+        return mean, np.maximum(squared.square - squared.mean, 0.0) * part
+    correction = evidence.effective / max(evidence.effective - 1, 1e-9)
+    return mean, np.maximum(squared.square - 2 * mean * squared.mean + mean**2, 0.0) * (part * correction)
+
+
 def standard_errors(
     shown_by: Histogram,
     mechanism: Mechanism,
@@ -141,25 +154,22 @@ def standard_errors(
     - ``em``: from the information matrix at the fit, as if no share were at the limit 0; infinite for shares that
       cannot be told apart.
     - ``ems``: of the smoothed share, by the delta method at the fixed point of EM with smoothing. What smoothing
-      biases, it does not show.
+      biases, it does not show; infinite for shares that cannot be told apart, which smoothing only makes up.
     """
     people = evidence.effective
     if shown_by.method in {"inverse", "projected"}:
         assert scores is not None  # noqa: S101 (there is a histogram of it)
-        moments = scores.shares(evidence.law)
-        variance = (moments.square - moments.mean**2)[found.group_of] / max(people - 1, 1e-9)
-        shares = moments.mean[found.group_of]
-    else:
-        shares = shown_by.frequencies
-        law = operator_of(mechanism).forward(shares)
-        if shown_by.method == "em":
-            variance = _information_variance(found, law, shares) / people
-        else:
-            return np.sqrt(_smoothed_variance(mechanism, evidence, shares, law, of_sample=of_sample) / people)
+        return np.sqrt(unbiased_shares(scores, evidence, of_sample=of_sample)[1][found.group_of])
+    shares = shown_by.frequencies
+    law = operator_of(mechanism).forward(shares)
+    if shown_by.method == "ems":
+        smoothed = _smoothed_variance(mechanism, evidence, shares, law, of_sample=of_sample) / people
+        return np.where(_told_apart(found, scores), np.sqrt(smoothed), np.inf)
+    variance = _information_variance(found, law, shares)
     if of_sample:
         # What chance adds by who happens to be in the sample, f(1 − f)/n, is no error for the sample itself.
-        variance = variance - np.maximum(shares * (1 - shares), 0.0) / people
-    errors: Array = np.sqrt(np.maximum(variance, 0.0))
+        variance = variance - shares * (1 - shares)
+    errors: Array = np.sqrt(np.maximum(variance, 0.0) / people)
     return errors
 
 
@@ -173,6 +183,15 @@ def _information_variance(found: Identifiability, law: Array, shares: Array) -> 
         each = [scores.of(row) for row in np.eye(found.rows)]
         square = np.array([np.inf if u is None else law @ u**2 for u in each])[found.group_of]
     return np.where(alone, square - shares**2, np.inf)
+
+
+def _told_apart(found: Identifiability, scores: Scores | None) -> NDArray[np.bool_]:
+    """Which values have a share that some score is unbiased for."""
+    told: NDArray[np.bool_] = np.bincount(found.group_of, minlength=found.rows)[found.group_of] == 1
+    if not found.groups_identifiable:
+        fixed = [scores is not None and scores.of(row) is not None for row in np.eye(found.rows)]
+        told &= np.array(fixed)[found.group_of]
+    return told
 
 
 def _smoothed_variance(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _KEPT: Final = 4
 # Of larger mechanisms nothing is kept from one estimate to the next: it would hold memory that was given for one.
-_MOST_KEPT: Final = 1024
+_MOST_KEPT: Final = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 from bipartite.errors import DesignError
 from bipartite.estimation import methods
 from bipartite.estimation.basis import Answer, Basis
+from bipartite.estimation.scores import MOST_DENSE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,6 +85,13 @@ class Scored(Basis):
             return self._scores.shares(self._evidence.law).mean[self._known().group_of]
         return histogram.frequencies
 
+    def spreads(self) -> Array | None:
+        if self._scores is None:
+            return None
+        size = len(self.mechanism.domain)
+        u = self._score(np.eye(size)) if size <= MOST_DENSE else None
+        return np.full(size, np.inf) if u is None else u.max(axis=1) - u.min(axis=1)
+
     def running(self, histogram: methods.Histogram) -> Array:
         return histogram.frequencies.cumsum()
 
@@ -93,15 +101,14 @@ class Scored(Basis):
         if scores is None or not found.groups_identifiable:
             msg = f"Not even groups of values can be told apart here: {found}; use est.frequencies, which are a guess."
             raise DesignError(msg)
-        moments = scores.shares(self._evidence.law)
-        errors = np.sqrt(np.maximum(moments.square - moments.mean**2, 0.0) / max(self.effective - 1, 1e-9))
+        shares, variances = methods.unbiased_shares(scores, self._evidence, of_sample=self.of_sample)
         order = np.argsort(found.group_of, kind="stable")
         cuts = np.cumsum(np.bincount(found.group_of))[:-1]
         members = np.split(order, cuts)
         domain = self.mechanism.domain
         return [
             (domain[values].tolist(), share, error)
-            for values, share, error in zip(members, moments.mean.tolist(), errors.tolist(), strict=True)
+            for values, share, error in zip(members, shares.tolist(), np.sqrt(variances).tolist(), strict=True)
         ]
 
     def groups(self) -> NDArray[np.int64] | None:

@@ -32,3 +32,7 @@ GRR_BAR_STYLE: Final[Mapping[str, Any]] = {
 REPORTS_STYLE: Final[Mapping[str, Any]] = {"fill": BRR_FAR, "stroke": BRR, "stroke_width": 1.2}
 TRUTH_STYLE: Final[Mapping[str, Any]] = {"fill": "none", "stroke": INK, "stroke_width": 1.8}
 SILENCE_STYLE: Final[Mapping[str, Any]] = {"fill": PAPER, "stroke": INK, "stroke_width": 1.2}
+ERROR_STYLE: Final[Mapping[str, Any]] = {"fill": "none", "stroke": INK, "stroke_width": 1.2}
+SHARE_STYLE: Final[Mapping[str, Any]] = {"fill": BRR_FAR}
+GUESS_STYLE: Final[Mapping[str, Any]] = {"fill": PAPER, "stroke": GRR, "stroke_width": 1, "stroke_dasharray": "2 2"}
+HATCH: Final = "#cfcfcf"

@@ -13,7 +13,16 @@ if TYPE_CHECKING:
 
 _SMALL: Final = 13
 _SWATCH: Final = 22
-_LETTER: Final = 6.9  # the mean width of a letter at this size, a little generous
+LETTER: Final = 6.9  # the mean width of a letter at this size, a little generous
+
+
+class Picture(str):
+    """A whole picture as SVG text; a notebook shows it."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
 
 
 def tag(name: str, content: str = "", **attributes: Any) -> str:  # noqa: ANN401
@@ -38,9 +47,9 @@ def path(points: Iterable[Sequence[float]], *, closed: bool = False, **style: An
     return tag("path", d=f"M{corners}{'Z' if closed else ''}", **style)
 
 
-def picture(height: float, says: str, parts: Iterable[str]) -> str:
+def picture(height: float, says: str, parts: Iterable[str]) -> Picture:
     """A whole picture; ``says`` is what it shows, for those who cannot see it."""
-    return tag(
+    drawn = tag(
         "svg",
         "\n".join(["", *parts, ""]),
         xmlns="http://www.w3.org/2000/svg",
@@ -50,6 +59,7 @@ def picture(height: float, says: str, parts: Iterable[str]) -> str:
         font_family=html.escape(FONT),
         font_size=_SMALL,
     )
+    return Picture(drawn)
 
 
 def legend(x: float, y: float, entries: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
@@ -61,7 +71,7 @@ def legend(x: float, y: float, entries: Iterable[tuple[str, Mapping[str, Any]]])
         else:
             parts.append(tag("rect", x=x, y=y - 10, width=_SWATCH, height=12, **style))
         parts.append(text(x + _SWATCH + 7, y, words))
-        x += _SWATCH + 7 + _LETTER * len(words) + 18
+        x += _SWATCH + 7 + LETTER * len(words) + 18
     return parts
 
 
@@ -77,8 +87,9 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 def percent(share: float) -> str:
     """A share in two digits that count: 2.3 %, 0.84 %, 54 %."""
     hundred = 100 * share
-    digits = 0 if hundred >= 10 or hundred == 0 else 1 if hundred >= 1 else 2  # noqa: PLR2004
-    return f"{hundred:.{digits}f} %"
+    size = abs(hundred)
+    digits = 0 if size >= 10 or size == 0 else 1 if size >= 1 else 2  # noqa: PLR2004
+    return f"{hundred:.{digits}f} %".replace("-", "−")
 
 
 def _value(value: Any) -> str:  # noqa: ANN401

@@ -1,0 +1,43 @@
+"""Draws the pictures of the page on estimates. A test keeps them up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bipartite as bp
+
+PICTURES = Path(__file__).parent / "_static"
+AGES = bp.Integers(18, 90)
+
+
+PEOPLE = 100_000
+
+
+def readers() -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Made-up ages, more of them young; every other reader, from the south, is a little older."""
+    at = np.arange(PEOPLE)
+    return 18 + (73 * (at / PEOPLE) ** np.where(at % 2, 1.4, 1.6)).astype(np.int64)
+
+
+def pictures() -> dict[str, str]:
+    """Each file with its picture."""
+    ages = readers()
+    padded = bp.BRR(AGES, epsilon=1, m="cdf", edges="padded")
+    clamped = bp.BRR(AGES, epsilon=1)
+    trips = bp.GRR(bp.Items(["walk", "bicycle", "bus", "train", "car"], loss=1 - np.eye(5)), epsilon=1)
+    made = np.repeat(["walk", "bicycle", "bus", "train", "car"], [500, 1500, 2500, 0, 5500])
+    regions = np.array(["north", "south"])[np.arange(PEOPLE) % 2]
+    return {
+        "estimate_ages.svg": bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7))).plot(),
+        "estimate_clamped.svg": bp.estimate(clamped, clamped.privatize(ages, rng=bp.insecure_seed(7))).plot(),
+        "estimate_trips.svg": bp.estimate(trips, trips.privatize(made, rng=bp.insecure_seed(7))).plot(),
+        "estimate_regions.svg": bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7)), by=regions).plot(),
+    }
+
+
+if __name__ == "__main__":
+    for name, drawn in pictures().items():
+        (PICTURES / name).write_text(drawn + "\n", encoding="utf-8")

@@ -1,0 +1,137 @@
+"""Rows of CSV files, a chunk at a time: which columns are read, and where something is wrong."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bipartite.cli.output import BadDataError
+from bipartite.errors import InputError, shown
+
+if TYPE_CHECKING:
+    import _csv
+    from collections.abc import Callable, Iterable, Iterator
+
+CHUNK: Final = 2**16
+REPORT: Final = "report"
+STDIN: Final = Path("-")
+_NAMED: Final = 8  # columns in an error
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some rows: the line on which each one ends, and the cells of the columns that were asked for."""
+
+    lines: list[int]
+    columns: list[list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The columns to read: reports by default from the only column, or the one named "report"."""
+
+    column: str | None
+    others: tuple[str, ...] = ()
+
+
+def chunks(path: Path, asked: Asked, is_report: Callable[[str], bool | None]) -> Iterator[Chunk]:
+    """The rows of a file, the reports first, then the other columns asked for.
+
+    ``is_report`` tells of a cell whether it is a report (True), cannot be one and so may be a name (None), or is
+    neither (False). A file that does not end with the end of a line may be cut off, within a number even, and is
+    refused.
+    """
+    if path == STDIN:
+        if sys.stdin is None:
+            msg = "standard input is closed; give the reports there, or name a file."
+            raise BadDataError(msg)
+        yield from _chunks("standard input", iter(sys.stdin), asked, is_report)
+        return
+    try:
+        # What is no UTF-8 is found where it matters: in the cell that is read, with its line.
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+            yield from _chunks(str(path), iter(file), asked, is_report)
+    except IsADirectoryError:
+        msg = f"{path} is a folder; name the files in it."
+        raise BadDataError(msg) from None
+
+
+def _chunks(name: str, lines: Iterator[str], asked: Asked, is_report: Callable[[str], bool | None]) -> Iterator[Chunk]:
+    last = [""]
+
+    def watched() -> Iterator[str]:
+        for line in lines:
+            last[0] = line
+            yield line
+
+    reader = csv.reader(watched(), strict=True)
+    rows = _numbered(name, reader)
+    first = next(rows, None)
+    if first is None:
+        msg = f"{name} is empty; nothing was reported there."
+        raise BadDataError(msg)
+    width = len(first[1])
+    at, header = _positions(name, first[1], asked, is_report)
+    rest = rows if header else itertools.chain([first], rows)
+    while (chunk := _chunk(name, itertools.islice(rest, CHUNK), width, at)).lines:
+        yield chunk
+    if not last[0].endswith(("\n", "\r")):
+        msg = f"{name}: line {reader.line_num}, the last, has no end: the file may be cut off; if it is whole, end it."
+        raise BadDataError(msg)
+
+
+def _chunk(name: str, rows: Iterable[tuple[int, list[str]]], width: int, at: list[int]) -> Chunk:
+    """Some rows, of which only the cells that were asked for are kept."""
+    chunk = Chunk([], [[] for _ in at])
+    for line, row in rows:
+        cells = row or ([""] if width == 1 else [])
+        if len(cells) != width:
+            msg = f"{name}: line {line} has {len(row)} cells instead of {width}; repair or remove it."
+            raise BadDataError(msg)
+        chunk.lines.append(line)
+        for column, each in zip(chunk.columns, at, strict=True):
+            column.append(cells[each])
+    return chunk
+
+
+def _numbered(name: str, reader: _csv.Reader) -> Iterator[tuple[int, list[str]]]:
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        msg = f"{name}: line {reader.line_num} cannot be read as CSV ({error}); repair or remove it."
+        raise BadDataError(msg) from None
+
+
+def _positions(
+    name: str, first: list[str], asked: Asked, is_report: Callable[[str], bool | None]
+) -> tuple[list[int], bool]:
+    """Where the columns are, and whether the first row names them."""
+    names = [cell.strip() for cell in first]
+    if len(names) <= 1 and asked.column is None and not asked.others:
+        cell = names[0] if names else ""
+        answer = is_report(cell)
+        if answer is False and cell != REPORT:
+            msg = (
+                f"{name}: line 1 is neither a report nor the name of a column; repair it, or name the column with "
+                f"--column."
+            )
+            raise BadDataError(msg)
+        return [0], answer is not True
+    wanted = [asked.column or (names[0] if len(names) == 1 else REPORT), *asked.others]
+    if len(set(wanted)) < len(wanted):
+        msg = "Expected --column, --by and --weights to be different columns; a group or a weight must not be private."
+        raise InputError(msg)
+    found = []
+    for each in wanted:
+        if names.count(each) != 1:
+            there = ", ".join(shown(column) for column in names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+            problem = "has no column" if each not in names else "has several columns"
+            msg = f"{name} {problem} {shown(each)} in its first line, which holds {there}; name one with --column."
+            raise BadDataError(msg)
+        found.append(names.index(each))
+    return found, True

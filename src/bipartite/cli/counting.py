@@ -1,0 +1,139 @@
+"""From cells of text to sums over reports: each text is looked up once, each wrong one named by its line."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.cli.columns import REPORT
+from bipartite.cli.output import BadDataError
+from bipartite.errors import DataError
+from bipartite.estimation import Counts
+from bipartite.estimation.evidence import Evidence
+from bipartite.estimation.reports import indices_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+
+NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_NOT_A_NAME: Final = re.compile(r"[-+.0-9].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
+# A text may be written in many ways (40, 40.0, 4e1); nobody's file needs more of them than this at a time.
+_MOST_TEXTS: Final = 2**20
+
+
+class Texts:
+    """Which output of a mechanism each text is."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+        labels = mechanism.domain.labels
+        self._labels = None if labels is None else {str(label): label for label in labels}
+        self._known: dict[str, int] = {}
+
+    def is_report(self, text: str) -> bool | None:
+        """Whether a text is a report; None for what cannot be one and so may be the name of a column."""
+        value = self._value(text)
+        if value is not None:
+            return self._index(value) is not None
+        if self._labels is not None:
+            return None if text == REPORT else False
+        return None if _is_text(text) and not _NOT_A_NAME.fullmatch(text) else False
+
+    def indices(self, name: str, lines: list[int], texts: list[str]) -> NDArray[np.int64]:
+        """The output that each text is; ``name`` and ``lines`` say where a wrong one stands."""
+        if len(self._known) > _MOST_TEXTS:
+            self._known.clear()
+        known = self._known
+        new = dict.fromkeys(text for text in texts if text not in known)
+        if new:
+            self._learn(list(new), lambda text: f"{name}: line {lines[texts.index(text)]}")
+        return np.fromiter((known[text] for text in texts), dtype=np.int64, count=len(texts))
+
+    def _learn(self, texts: list[str], place: Callable[[str], str]) -> None:
+        values = [self._value(text) for text in texts]
+        if None in values:
+            what = "a number" if self._labels is None else "a label of the domain"
+            msg = f"{place(texts[values.index(None)])} is not {what}; repair or remove it."
+            raise BadDataError(msg)
+        try:
+            found = indices_of(self._mechanism, self._batch(values)).tolist()
+        except DataError:
+            wrong = next(text for text, value in zip(texts, values, strict=True) if self._index(value) is None)
+            msg = (
+                f"{place(wrong)} is none of the reports that {self._mechanism!r} gives; pass reports as they came, "
+                "unclipped and unrounded, and the spec that they were made with."
+            )
+            raise BadDataError(msg) from None
+        self._known.update(zip(texts, found, strict=True))
+
+    def _value(self, text: str) -> Any:  # noqa: ANN401 (a label, or a number; None for neither)
+        if self._labels is not None:
+            return self._labels.get(text)
+        if _WHOLE.fullmatch(text):
+            return int(text)
+        return float(text) if NUMBER.fullmatch(text) else None
+
+    def _batch(self, values: list[Any]) -> Any:  # noqa: ANN401
+        return values if self._labels is not None else np.array(values)
+
+    def _index(self, value: Any) -> int | None:  # noqa: ANN401
+        try:
+            return int(indices_of(self._mechanism, self._batch([value]))[0])
+        except DataError:
+            return None
+
+
+def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.float64]:
+    """Weights as numbers of at least 0."""
+    found = np.array([float(text) if NUMBER.fullmatch(text) else -1.0 for text in texts])
+    wrong = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
+    if len(wrong):
+        msg = f"{name}: line {lines[wrong[0]]} has no weight of at least 0; repair or remove it."
+        raise BadDataError(msg)
+    return found
+
+
+class Tally:
+    """Sums over the reports of one group: counts, or sums of weights."""
+
+    def __init__(self, mechanism: Mechanism, *, weighted: bool) -> None:
+        self.counts = Counts(mechanism)
+        self._people = 0
+        self._sums = [np.zeros(len(self.counts.values)) for _ in range(2)] if weighted else None
+
+    def add(self, indices: NDArray[np.int64], weights: NDArray[np.float64] | None) -> None:
+        """Add some reports."""
+        size = len(self.counts.values)
+        self.counts.values += np.bincount(indices, minlength=size)
+        self.counts.people += len(indices)
+        self._people += len(indices) if weights is None else int(np.count_nonzero(weights))
+        if self._sums is not None and weights is not None:
+            self._sums[0] += np.bincount(indices, weights, size)
+            self._sums[1] += np.bincount(indices, weights**2, size)
+
+    @property
+    def evidence(self) -> Evidence:
+        """All that an estimate needs."""
+        if self._sums is None:
+            return Evidence.of_counts(self.counts.values)
+        return Evidence(self._sums[0], self._sums[1], self._people)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text was UTF-8 where it was read."""
+    return not any("\udc80" <= letter <= "\udcff" for letter in text)
+
+
+def check_label(name: str, line: int, text: str) -> str:
+    """The name of a group, or an error that names the line."""
+    if text and _is_text(text):
+        return text
+    msg = f"{name}: line {line} has no group that can be read; repair or remove it."
+    raise BadDataError(msg)

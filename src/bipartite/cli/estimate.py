@@ -1,0 +1,314 @@
+"""``bipartite estimate``: reports in, answers with error bars out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.categories import CategoryMechanism
+from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism, read_text
+from bipartite.cli.columns import STDIN, Asked, chunks
+from bipartite.cli.counting import Tally, Texts, check_label, weights_of
+from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table, write_atomically
+from bipartite.domains import LineDomain
+from bipartite.errors import DesignError, InputError
+from bipartite.estimation import Counts, Estimates
+from bipartite.estimation.estimating import from_evidence
+from bipartite.estimation.intervals import check_confidence
+from bipartite.estimation.methods import METHODS
+from bipartite.estimation.pictures import names_of
+from bipartite.spec import spec_sha256
+
+if TYPE_CHECKING:
+    import argparse
+
+    from bipartite.cli.columns import Chunk
+    from bipartite.estimation import Estimate
+    from bipartite.mechanisms import Mechanism
+
+_FEW_VALUES: Final = 20
+_LARGEST: Final = 10
+_MOST_GROUPS: Final = 10_000
+_MOST_CELLS: Final = 2**27  # of all groups together
+_EXAMPLES = """examples:
+  bipartite estimate reports.csv --spec age.json
+  bipartite estimate reports.csv --spec age.json --column age --by region --plot regions.svg
+  bipartite estimate monday.csv tuesday.csv --spec age.json --save-counts week.json
+  bipartite estimate --counts week.json --counts other-server.json --csv shares.csv
+  bipartite report --spec age.json < ages.txt | bipartite estimate - --spec age.json
+
+A file is read a part at a time, so it may be larger than memory. It is CSV: one report a line, or columns with names in
+the first line. Anything that is no report is an error that names its line; nothing is skipped. Several files are
+counted together. Groups and weights are public columns.
+"""
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("estimate", help="what the people are like, from their reports", epilog=_EXAMPLES)
+    parser.add_argument("files", metavar="FILE.csv", nargs="*", type=Path, help="reports; - for standard input")
+    add_mechanism(parser, required=False)
+    reading = parser.add_argument_group("what is read")
+    reading.add_argument("--column", metavar="NAME", help='the reports (default: the only column, or "report")')
+    reading.add_argument("--by", metavar="COLUMN", help="a public column of groups: an estimate for each")
+    reading.add_argument("--weights", metavar="COLUMN", help="a public column of weights")
+    reading.add_argument(
+        "--counts", metavar="FILE.json", type=Path, action="append", help="counts that were saved; may be repeated"
+    )
+    reading.add_argument(
+        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or leave them out"
+    )
+    asking = parser.add_argument_group("what is asked")
+    asking.add_argument("--method", choices=METHODS, default="auto", help="how the histogram is made (default: auto)")
+    asking.add_argument("--of-sample", action="store_true", help="errors for the people who answered, not a population")
+    asking.add_argument("--confidence", metavar="C", type=float, default=0.95, help="of every interval (default: 0.95)")
+    writing = parser.add_argument_group("what is written")
+    writing.add_argument("--save-counts", metavar="FILE.json", type=Path, help="all counts, to be merged with others")
+    writing.add_argument("--csv", metavar="FILE.csv", type=Path, help="value, share, standard error, low, high")
+    writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="a picture with error bars")
+    writing.add_argument("--json", action="store_true", help="print one JSON object (schemas/estimate.json)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Estimate from reports, counts or both."""
+    confidence = check_confidence(options.confidence)
+    _check(options)
+    saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
+    mechanism = _mechanism(options, saved)
+    groups = _read(options, mechanism)
+    for counts in saved:
+        groups.setdefault(None, Tally(mechanism, weighted=False)).counts.merge(counts)
+    if not any(tally.evidence.size for tally in groups.values()):
+        msg = "There are no reports, so nothing can be said; give at least one."
+        raise BadDataError(msg)
+    found: dict[str | None, Estimate] = {}
+    for label, tally in groups.items():
+        if not tally.evidence.size:
+            msg = f"All weights of the group {label!r} are 0, so nothing can be said about it; leave it out."
+            raise BadDataError(msg)
+        found[label] = from_evidence(mechanism, tally.evidence, options.method, of_sample=options.of_sample)
+    whole = Estimates(found) if options.by is not None else next(iter(found.values()))
+    # Everything is computed before anything is written.
+    picture = whole.plot(confidence=confidence) if options.plot is not None else None
+    table = _csv(found, confidence, grouped=options.by is not None) if options.csv is not None else None
+    described = _described(found, mechanism, confidence) if options.json else None
+    if options.save_counts is not None:
+        write_atomically(options.save_counts, groups[None].counts.to_json() + "\n")
+    if table is not None:
+        write_atomically(options.csv, table)
+    if picture is not None:
+        write_atomically(options.plot, picture + "\n")
+    if described is not None:
+        print_json(described)
+    else:
+        _show(found, confidence)
+    return OK
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what cannot go together."""
+    if not options.files and not options.counts:
+        msg = "Expected files of reports, or --counts; for example bipartite estimate reports.csv --spec age.json."
+        raise InputError(msg)
+    named = [path.resolve() for path in (*options.files, *(options.counts or ()))]
+    if len(set(named)) < len(named):
+        msg = "A file is named twice, so that its reports would count twice; name each once."
+        raise InputError(msg)
+    if options.counts and (options.by is not None or options.weights is not None):
+        msg = "--by and --weights need the reports themselves; leave out --counts."
+        raise InputError(msg)
+    if options.save_counts is not None and (options.by is not None or options.weights is not None):
+        msg = "--save-counts counts all reports alike; leave out --by and --weights."
+        raise InputError(msg)
+    if not options.files and options.column is not None:
+        msg = "--column belongs to files of reports; leave it out."
+        raise InputError(msg)
+
+
+def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
+    """The mechanism that the reports were made with; saved counts know theirs."""
+    if describes_mechanism(options):
+        mechanism = any_mechanism_of(options)
+    elif saved:
+        mechanism = saved[0].mechanism
+    else:
+        msg = "Expected --spec, or a domain and --epsilon: what the reports were made with."
+        raise InputError(msg)
+    if isinstance(mechanism, CategoryMechanism):
+        msg = (
+            "The reports of flat categories are rows of numbers, which one column does not hold; use Python for them: "
+            "bp.estimate(bp.from_spec(…), reports)."
+        )
+        raise InputError(msg)
+    return mechanism
+
+
+def _read(options: argparse.Namespace, mechanism: Mechanism) -> dict[str | None, Tally]:
+    """Sums over all reports, by group, or under None where there are none."""
+    texts = Texts(mechanism)
+    asked = Asked(options.column, tuple(name for name in (options.by, options.weights) if name is not None))
+    groups: dict[str | None, Tally] = {}
+    dropped = 0
+    with Progress("reports", None, patience=2.0) as progress:
+        for path in options.files:
+            name = "standard input" if path == STDIN else str(path)
+            for chunk in chunks(path, asked, texts.is_report):
+                kept = _filled(name, chunk, options.nulls)
+                dropped += len(chunk.lines) - len(kept.lines)
+                _count(name, kept, texts, groups, options, mechanism)
+                progress.advance(len(chunk.lines))
+    if dropped:
+        print(f"bipartite: {dropped:,} rows without a report were left out.", file=sys.stderr)
+    return groups
+
+
+def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
+    """The rows that hold a report."""
+    reports = [cell.strip() for cell in chunk.columns[0]]
+    full = [at for at, cell in enumerate(reports) if cell]
+    if len(full) == len(reports):
+        return type(chunk)(chunk.lines, [reports, *chunk.columns[1:]])
+    if nulls == "error":
+        first = next(at for at, cell in enumerate(reports) if not cell)
+        msg = f"{name}: line {chunk.lines[first]} has no report; repair or remove it, or use --nulls drop."
+        raise BadDataError(msg)
+    columns = [[column[at] for at in full] for column in (reports, *chunk.columns[1:])]
+    return type(chunk)([chunk.lines[at] for at in full], columns)
+
+
+def _count(
+    name: str,
+    chunk: Chunk,
+    texts: Texts,
+    groups: dict[str | None, Tally],
+    options: argparse.Namespace,
+    mechanism: Mechanism,
+) -> None:
+    indices = texts.indices(name, chunk.lines, chunk.columns[0])
+    others = [[cell.strip() for cell in column] for column in chunk.columns[1:]]
+    weights = weights_of(name, chunk.lines, others[-1]) if options.weights is not None else None
+    rows: dict[str | None, Any] = {None: slice(None)}
+    if options.by is not None:
+        labels, first, where = np.unique(np.array(others[0], dtype=object), return_index=True, return_inverse=True)
+        order = np.argsort(where, kind="stable")
+        cut = np.split(order, np.cumsum(np.bincount(where))[:-1]) if len(labels) else []
+        rows = {
+            check_label(name, chunk.lines[int(first[at])], labels[at]): cut[at] for at in np.argsort(first).tolist()
+        }
+    for label, which in rows.items():
+        if label not in groups:
+            if len(groups) >= min(_MOST_GROUPS, _MOST_CELLS // len(mechanism.outputs) + 1):
+                msg = (
+                    f"{name}: more than {len(groups):,} groups, too many to hold; is {options.by!r} a column of groups?"
+                )
+                raise BadDataError(msg)
+            groups[label] = Tally(mechanism, weighted=weights is not None)
+        groups[label].add(indices[which], None if weights is None else weights[which])
+
+
+def _described(found: dict[str | None, Estimate], mechanism: Mechanism, confidence: float) -> dict[str, Any]:
+    return {
+        "spec_sha256": spec_sha256(mechanism),
+        "confidence": confidence,
+        "estimates": [{"group": label, **_one(estimate, confidence)} for label, estimate in found.items()],
+    }
+
+
+def _one(estimate: Estimate, confidence: float) -> dict[str, Any]:
+    known = estimate.identifiability
+    line = isinstance(estimate.mechanism.domain, LineDomain)
+    return {
+        "people": estimate.people,
+        "effective_people": estimate.effective_people,
+        "of_sample": estimate.of_sample,
+        "method": estimate.method,
+        "reason": estimate.reason,
+        "identifiable": None if known is None else known.identifiable,
+        "not_identifiable": None if known is None or known.identifiable else str(known),
+        "mean": _number(estimate, "mean", confidence) if line else None,
+        "median": _number(estimate, "median", confidence) if line else None,
+        "shares": [
+            dict(zip(_COLUMNS, (value, share, _finite(error), low, high), strict=True))
+            for value, share, error, low, high in _rows(estimate, confidence)
+        ],
+    }
+
+
+_COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
+
+
+def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
+    interval = estimate.interval(confidence, of=of)
+    return {
+        "value": estimate.mean if of == "mean" else estimate.median,
+        "standard_error": _finite(estimate.standard_error("mean")) if of == "mean" else None,
+        "low": interval.low,
+        "high": interval.high,
+        "note": interval.note,
+    }
+
+
+def _rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
+    """(value, share, error, low, high) of every value; the last three None where they are too many to compute."""
+    shares = (estimate.mechanism.domain.to_numpy().tolist(), estimate.frequencies.tolist())
+    try:
+        errors = estimate.standard_errors.tolist()
+    except DesignError:
+        return [(value, share, None, None, None) for value, share in zip(*shares, strict=True)]
+    low, high = (end.tolist() for end in estimate.share_intervals(confidence))
+    return list(zip(*shares, errors, low, high, strict=True))
+
+
+def _finite(error: float | None) -> float | None:
+    return error if error is not None and math.isfinite(error) else None
+
+
+def _csv(found: dict[str | None, Estimate], confidence: float, *, grouped: bool) -> str:
+    """A row for every value of every group; an error that is not known is empty."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow((["group"] if grouped else []) + list(_COLUMNS))
+    for label, estimate in found.items():
+        for value, share, error, low, high in _rows(estimate, confidence):
+            known = "" if _finite(error) is None else error
+            writer.writerow(([label] if grouped else []) + [value, share, known, low, high])
+    return written.getvalue()
+
+
+def _show(found: dict[str | None, Estimate], confidence: float) -> None:
+    for number, (label, estimate) in enumerate(found.items()):
+        if number:
+            print()
+        print(estimate.summary(confidence) if label is None else f"{label}: {estimate.summary(confidence)}")
+        _show_shares(estimate, confidence)
+
+
+def _show_shares(estimate: Estimate, confidence: float) -> None:
+    """A table of few values, or of the largest shares of named ones."""
+    size = len(estimate.mechanism.domain)
+    line = isinstance(estimate.mechanism.domain, LineDomain)
+    if line and size > _FEW_VALUES:
+        return
+    shares = _rows(estimate, confidence)
+    names = names_of(estimate.mechanism.domain)
+    order: list[int] = list(range(size))
+    if size > _FEW_VALUES:
+        order = np.argsort(-estimate.frequencies, kind="stable")[:_LARGEST].tolist()
+        print(f"  the {_LARGEST} largest of {size:,} shares")
+    print_table(
+        ("  value", "share", f"{100 * confidence:g} % interval"),
+        [(f"  {names[at]}", f"{shares[at][1]:.2%}", _interval(*shares[at][2:])) for at in order],
+    )
+
+
+def _interval(error: float | None, low: float, high: float) -> str:
+    if error is None:
+        return "not computed"
+    return f"{low:.2%} to {high:.2%}" if math.isfinite(error) else "cannot be known"

@@ -1,0 +1,96 @@
+"""The coordinates of pictures over values on a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.plots import style
+from bipartite.plots.svg import path, rule, text, ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Say = Callable[[float], str]
+
+HEIGHT: Final = 330
+LEFT, RIGHT, TOP, _BOTTOM = 76, 34, 56, 52
+_HEADROOM: Final = 1.12
+
+
+class Frame:
+    """The coordinates of one picture, and steps drawn in them.
+
+    ``values`` are equidistant, ``highest`` and ``lowest`` what must fit in, ``say`` writes a value. ``top`` is how much
+    room is kept above.
+    """
+
+    def __init__(
+        self, values: NDArray[Any], highest: float, say: Say, *, lowest: float = 0.0, top: float = TOP
+    ) -> None:
+        self._values = values.astype(np.float64)
+        self._step = float(self._values[1] - self._values[0])
+        self._low, self._high = float(self._values[0]), float(self._values[-1])
+        self._top = top
+        self.height = HEIGHT + top - TOP
+        self._ground = self.height - _BOTTOM
+        self.highest, self.lowest = highest * _HEADROOM, lowest * _HEADROOM
+        self._say = say
+
+    def x(self, value: float) -> float:
+        """Where a value stands; each has half a step of room on both sides."""
+        share = (value - self._low + self._step / 2) / (self._high - self._low + self._step)
+        return LEFT + share * (style.WIDTH - LEFT - RIGHT)
+
+    def y(self, share: float) -> float:
+        """Where a chance stands."""
+        return self._ground - (share - self.lowest) / (self.highest - self.lowest) * (self._ground - self._top)
+
+    def axes(self, across: str, up: str) -> list[str]:
+        """Grid, numbers and names."""
+        parts = []
+        for share in ticks(self.lowest, self.highest, 6 if self.lowest < 0 else 4):
+            y = self.y(share)
+            parts.append(rule(LEFT, y, style.WIDTH - RIGHT, y, stroke=style.FAINT))
+            parts.append(text(LEFT - 8, y + 4, f"{100 * share:.3g} %".replace("-", "−"), text_anchor="end"))
+        fine = ticks(self._low, self._high, 8)
+        # Between two neighbours there is no value to name.
+        for value in [each for each in fine if self._step != 1 or each == round(each)]:
+            x = self.x(value)
+            parts.append(rule(x, self._ground, x, self._ground + 4, stroke=style.INK))
+            parts.append(text(x, self._ground + 19, self._say(value), text_anchor="middle"))
+        middle = (LEFT + style.WIDTH - RIGHT) / 2
+        parts.append(text(middle, self.height - 8, across, text_anchor="middle"))
+        high = (self._top + self._ground) / 2
+        parts.append(text(14, high, up, text_anchor="middle", transform=f"rotate(-90 14 {high:.0f})"))
+        return parts
+
+    def span(self, first: int, last: int) -> tuple[float, float]:
+        """Where the values from one position to another begin and end."""
+        return self.x(float(self._values[first]) - self._step / 2), self.x(float(self._values[last]) + self._step / 2)
+
+    def area(self, heights: NDArray[np.float64], **how: Any) -> str:  # noqa: ANN401
+        """Steps, filled down to zero."""
+        corners = self._corners(heights)
+        ground = self.y(0)
+        return path([(corners[0][0], ground), *corners, (corners[-1][0], ground)], closed=True, **how)
+
+    def outline(self, heights: NDArray[np.float64], **how: Any) -> str:  # noqa: ANN401
+        """Steps as a line."""
+        return path(self._corners(heights), **how)
+
+    def _corners(self, heights: NDArray[np.float64]) -> Sequence[tuple[float, float]]:
+        """The corners of the steps; a run of equal heights is one step."""
+        starts = np.flatnonzero(np.diff(heights, prepend=np.nan) != 0)
+        ends = np.append(starts[1:], len(heights))
+        half, corners = self._step / 2, []
+        for start, end in zip(starts, ends, strict=True):
+            y = self.y(float(heights[start]))
+            corners += [
+                (self.x(float(self._values[start]) - half), y),
+                (self.x(float(self._values[end - 1]) + half), y),
+            ]
+        return corners

@@ -1,0 +1,187 @@
+"""A histogram with error bars: shares of values on a line, and what is known about their mean and median."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.plots import style
+from bipartite.plots.frame import LEFT, RIGHT, TOP, Frame
+from bipartite.plots.svg import LETTER, legend, path, percent, picture, rule, tag, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.plots.frame import Say
+    from bipartite.plots.svg import Picture
+
+    Array = NDArray[np.float64]
+
+MOST_BARS: Final = 120
+"""With more values than this, bars and their whiskers run together: a line and a band are drawn instead."""
+_ROW: Final = 20  # of a mark above the histogram
+_CAP: Final = 3
+_HATCH: Final = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One number with its interval, drawn above the histogram."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    words: str
+    known: bool = True
+    """Whether the value is more than a guess within the interval."""
+
+
+def histogram(  # noqa: PLR0913
+    values: NDArray[Any],
+    shares: Array,
+    low: Array,
+    high: Array,
+    *,
+    label: str,
+    say: Say,
+    sure: str,
+    marks: Sequence[Mark] = (),
+    truth: Array | None = None,
+    notes: Sequence[str] = (),
+) -> Picture:
+    """The share of each value with its interval; a share that cannot be known is hatched, not guessed.
+
+    ``low`` and ``high`` are infinite where nothing is known. ``sure`` says how sure the intervals are ("95 %"; empty:
+    there are none), ``truth`` is drawn as a line where it is known, ``notes`` stand below.
+    """
+    known = np.isfinite(low) & np.isfinite(high)
+    ends = [shares, low[known], high[known], *([] if truth is None else [truth])]
+    highest = max(float(part.max()) for part in ends if len(part))
+    lowest = min(0.0, *(float(part.min()) for part in ends if len(part)))
+    top = TOP - 22 + _ROW * len(marks) if marks else TOP - 12
+    frame = Frame(values, highest or 1.0, say, lowest=lowest, top=top)
+    bars = len(values) <= MOST_BARS
+    parts = frame.axes(label, "share of people")
+    hatched = _runs(~known)
+    for first, last in hatched:
+        parts += _hatch(*frame.span(first, last), top, frame.y(frame.lowest))
+    parts += _bars(frame, values, shares, low, high) if bars else _band(frame, values, shares, low, high)
+    entries: list[tuple[str, Any]] = [
+        ("estimated share", style.SHARE_STYLE if bars else _LINE),
+        *([(f"its {sure} interval", style.ERROR_STYLE if bars else style.SHARE_STYLE)] if sure else []),
+    ]
+    if truth is not None:
+        parts.append(frame.outline(truth, fill="none", stroke=style.PAPER, stroke_width=3.2))
+        parts.append(frame.outline(truth, **style.TRUTH_STYLE))
+        entries = [*entries[: 1 if bars else 2], ("true share", style.TRUTH_STYLE), *entries[1 if bars else 2 :]]
+    if hatched:
+        entries.append(("hatched: cannot be known; dashed: a guess", style.GUESS_STYLE))
+    if frame.lowest < 0:
+        parts.append(rule(LEFT, frame.y(0), style.WIDTH - RIGHT, frame.y(0), stroke=style.INK))
+    for number, mark in enumerate(marks):
+        parts += _mark(frame, mark, 40 + _ROW * number)
+    parts += legend(2, 14, entries)
+    parts += [text(LEFT, frame.height + 12 + 17 * number, note) for number, note in enumerate(notes)]
+    return picture(
+        frame.height + (17 * len(notes) + 4 if notes else 0), _says(values, shares, known, marks, say), parts
+    )
+
+
+_LINE: Final[dict[str, Any]] = {"fill": "none", "stroke": style.BRR, "stroke_width": 1.8}
+
+
+def _bars(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: Array) -> list[str]:
+    parts = []
+    for at, (value, share, least, most) in enumerate(zip(values.tolist(), shares, low, high, strict=True)):
+        left, right = frame.span(at, at)
+        gap = min(1.0, (right - left) / 8)
+        y, ground, x = frame.y(float(share)), frame.y(0), frame.x(value)
+        certain = bool(np.isfinite(least) and np.isfinite(most))
+        how = style.SHARE_STYLE if certain else style.GUESS_STYLE
+        corner: dict[str, Any] = {
+            "x": left + gap,
+            "y": min(y, ground),
+            "width": right - left - 2 * gap,
+            "height": abs(y - ground),
+        }
+        parts.append(tag("rect", **corner, **(how if certain else {**how, "fill": "none"})))
+        if certain:
+            parts += whisker_up(x, frame.y(float(least)), frame.y(float(most)), min(_CAP, (right - left) / 4))
+    return parts
+
+
+def whisker_up(x: float, y: float, to: float, cap: float) -> list[str]:
+    """An upright error bar."""
+    how = {"stroke": style.INK, "stroke_width": 1.2}
+    return [rule(x, y, x, to, **how), rule(x - cap, y, x + cap, y, **how), rule(x - cap, to, x + cap, to, **how)]
+
+
+def _band(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: Array) -> list[str]:
+    at = [frame.x(value) for value in values.tolist()]
+    parts = []
+    for first, last in _runs(np.isfinite(low) & np.isfinite(high)):
+        run = range(first, last + 1)
+        around = [(at[each], frame.y(float(high[each]))) for each in run]
+        around += [(at[each], frame.y(float(low[each]))) for each in reversed(run)]
+        parts.append(path(around, closed=True, fill=style.BRR_FAR))
+        parts.append(path([(at[each], frame.y(float(shares[each]))) for each in run], **_LINE))
+    for first, last in _runs(~(np.isfinite(low) & np.isfinite(high))):
+        guess: dict[str, Any] = {**style.GUESS_STYLE, "fill": "none", "stroke_width": 1.5}
+        parts.append(path([(at[each], frame.y(float(shares[each]))) for each in range(first, last + 1)], **guess))
+    return parts
+
+
+def _hatch(left: float, right: float, top: float, bottom: float) -> list[str]:
+    """Slanted lines over a range, each cut off at its ends; without a pattern, which would need a name on the page."""
+    parts = []
+    for start in np.arange(left - (bottom - top), right, _HATCH).tolist():
+        x1, x2 = max(start, left), min(start + bottom - top, right)
+        if x2 > x1:
+            parts.append(rule(x1, bottom - (x1 - start), x2, bottom - (x2 - start), stroke=style.HATCH))
+    return parts
+
+
+def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
+    """An interval with its number, the words on the side with more room."""
+    low, high = frame.x(mark.low), frame.x(mark.high)
+    how = {"stroke": style.INK, "stroke_width": 1.5}
+    parts = [rule(low, y, high, y, **how), rule(low, y - 4, low, y + 4, **how), rule(high, y - 4, high, y + 4, **how)]
+    x = frame.x(mark.value)
+    # An unbiased number may lie beyond all values; the words still say where.
+    dot = mark.known and LEFT <= x <= style.WIDTH - RIGHT
+    if dot:
+        low, high = min(low, x), max(high, x)
+        parts.append(rule(x, y, x, frame.y(frame.lowest), stroke=style.INK, stroke_dasharray="1 3"))
+        parts.append(tag("circle", cx=x, cy=y, r=3.5, fill=style.INK))
+    fits = high + 12 + LETTER * len(mark.words) < style.WIDTH
+    at, anchor = (high + 10, "start") if fits else (low - 10, "end")
+    if not fits and low - 10 < LETTER * len(mark.words):
+        # No room beside it: on top of it, readable, where the dot is not.
+        free = (low, high) if not dot else (low, x) if x - low >= high - x else (x, high)
+        at, anchor = sum(free) / 2, "middle"
+        room = LETTER * len(mark.words)
+        parts.append(tag("rect", x=at - room / 2, y=y - 8, width=room, height=16, fill=style.PAPER))
+    halo = {"stroke": style.PAPER, "stroke_width": 4, "paint_order": "stroke"}
+    return [*parts, text(at, y + 4, mark.words, text_anchor=anchor, font_weight="bold", **halo)]
+
+
+def _runs(which: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """(first, last) of each run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], which, [False]]).astype(np.int8)))
+    return [(int(first), int(after) - 1) for first, after in edges.reshape(-1, 2)]
+
+
+def _says(values: NDArray[Any], shares: Array, known: NDArray[np.bool_], marks: Sequence[Mark], say: Say) -> str:
+    most = int(shares.argmax())
+    missing = int((~known).sum())
+    return (
+        f"The estimated shares of {len(values)} values, from {say(float(values[0]))} to {say(float(values[-1]))}; the "
+        f"largest, at {say(float(values[most]))}, is {percent(float(shares[most]))}."
+        + (f" {missing} shares cannot be known." if missing else "")
+        + "".join(f" {mark.words}." for mark in marks)
+    )

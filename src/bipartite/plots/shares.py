@@ -1,0 +1,119 @@
+"""Shares of named values with error bars: one row a name, the largest first."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.plots import style
+from bipartite.plots.svg import legend, percent, picture, rule, tag, text, ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.plots.svg import Picture
+
+    Array = NDArray[np.float64]
+
+MOST_NAMES: Final = 40
+_LEFT, _RIGHT, _TOP = 190, 200, 30
+_ROW, _THICK = 22, 14
+_CAP: Final = 3
+_MARK: Final = 7
+_LONGEST: Final = 24
+
+
+def shares_by_name(  # noqa: PLR0913
+    names: Sequence[str],
+    shares: Array,
+    low: Array,
+    high: Array,
+    *,
+    sure: str,
+    truth: Array | None = None,
+    most: int = MOST_NAMES,
+    notes: Sequence[str] = (),
+) -> Picture:
+    """The largest shares with their intervals, and how many smaller ones are left out.
+
+    ``low`` and ``high`` are infinite where nothing is known: such a share is outlined, and said to be a guess.
+    """
+    order = np.argsort(-shares, kind="stable")
+    rows, rest = order[:most].tolist(), order[most:]
+    known = np.isfinite(low) & np.isfinite(high)
+    seen = [shares[rows], low[rows][known[rows]], high[rows][known[rows]], *([] if truth is None else [truth[rows]])]
+    right = max(float(part.max()) for part in seen if len(part)) or 1.0
+    left = min(0.0, *(float(part.min()) for part in seen if len(part)))
+
+    def x(share: float) -> float:
+        return _LEFT + (share - left) / (right - left) * (style.WIDTH - _LEFT - _RIGHT)
+
+    bottom = _TOP + _ROW * len(rows)
+    parts = []
+    for share in ticks(left, right, 5):
+        parts.append(rule(x(share), _TOP - 4, x(share), bottom, stroke=style.FAINT))
+        shown = f"{100 * share:.3g} %".replace("-", "−")
+        parts.append(text(x(share), bottom + 14, shown, text_anchor="middle"))
+    for number, at in enumerate(rows):
+        y = _TOP + _ROW * number
+        words = _words(float(shares[at]), float(low[at]), float(high[at]))
+        parts.append(text(_LEFT - 10, y + 13, shortened(names[at]), text_anchor="end"))
+        parts.append(_bar(x(0), x(float(shares[at])), y, names[at], words, certain=bool(known[at])))
+        if known[at]:
+            parts += whisker(x(float(low[at])), x(float(high[at])), y + 2 + _THICK / 2, _CAP)
+        if truth is not None:
+            corner: dict[str, Any] = {"x": x(float(truth[at])) - _MARK / 2, "y": y + 2 + (_THICK - _MARK) / 2}
+            parts.append(tag("rect", **corner, width=_MARK, height=_MARK, **style.SILENCE_STYLE))
+        parts.append(text(style.WIDTH - _RIGHT + 16, y + 13, words))
+    parts.append(rule(x(0), _TOP - 4, x(0), bottom, stroke=style.INK))
+    entries: list[tuple[str, Any]] = [
+        ("estimated share", style.SHARE_STYLE),
+        *([(f"its {sure} interval", style.ERROR_STYLE)] if sure else []),
+    ]
+    if truth is not None:
+        entries.append(("true share", style.SILENCE_STYLE))
+    if not known[rows].all():
+        entries.append(("cannot be known: a guess", style.GUESS_STYLE))
+    parts += legend(2, 14, entries)
+    below = ["share of people"]
+    if len(rest):
+        below.append(f"{len(rest):,} smaller shares are left out, together {percent(float(shares[rest].sum()))}")
+    parts.append(text(_LEFT, bottom + 34, "; ".join(below)))
+    parts += [text(_LEFT, bottom + 51 + 17 * number, note) for number, note in enumerate(notes)]
+    says = "Estimated shares: " + "; ".join(
+        f"{names[at]} {_words(float(shares[at]), float(low[at]), float(high[at]))}" for at in rows
+    )
+    return picture(bottom + 42 + 17 * len(notes), says, parts)
+
+
+def whisker(left: float, right: float, y: float, cap: float) -> list[str]:
+    """A lying error bar."""
+    how = {"stroke": style.INK, "stroke_width": 1.2}
+    ends = [rule(x, y - cap, x, y + cap, **how) for x in (left, right)]
+    return [rule(left, y, right, y, **how), *ends]
+
+
+def shortened(name: str) -> str:
+    """A name that fits beside the picture."""
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+
+
+def _bar(zero: float, end: float, y: float, name: str, words: str, *, certain: bool) -> str:
+    title = tag("title", html.escape(f"{name}: {words}", quote=False))
+    how = style.SHARE_STYLE if certain else style.GUESS_STYLE
+    return tag("rect", title, x=min(zero, end), y=y + 2, width=abs(end - zero), height=_THICK, **how)
+
+
+def _words(share: float, low: float, high: float) -> str:
+    """A share with its interval, in as many digits as mean something."""
+    if not math.isfinite(high - low):
+        return "cannot be known"
+    width = 100 * (high - low)
+    digits = 2 if width <= 0 else min(max(1 - math.floor(math.log10(width)), 0), 4)
+    numbers = [f"{100 * part:.{digits}f}".replace("-", "−") for part in (share, low, high)]
+    return f"{numbers[0]} % ({numbers[1]} to {numbers[2]})"

@@ -1,0 +1,388 @@
+"""``bipartite estimate``: the same answers as bp.estimate, from files; what is wrong with a file is named by line."""
+
+import csv
+import json
+import tracemalloc
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bipartite as bp
+from bipartite.cli import columns, counting, estimate, main
+from tests.cli.test_commands import conforms
+
+AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
+RATING = bp.GRR(bp.Integers(1, 5), epsilon=1)
+WAYS = bp.GRR(bp.Items(["bus", "train", "report"], loss=1 - np.eye(3)), epsilon=1)
+
+
+def reported(mechanism, values, seed=1):
+    return mechanism.privatize(values, rng=bp.insecure_seed(seed))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def writer(name, content):
+        path = tmp_path / name
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content, encoding="utf-8")
+        return path
+
+    return writer
+
+
+@pytest.fixture
+def spec(write):
+    return lambda mechanism, name="spec.json": write(name, json.dumps(mechanism.to_spec()))
+
+
+@pytest.fixture
+def ages(write):
+    reports = reported(AGES, [30] * 3000 + [50] * 2000)
+    return reports, write("reports.csv", "".join(f"{report}\n" for report in reports))
+
+
+def test_a_file_of_reports_gives_the_answers_of_python(run, spec, ages):
+    reports, file = ages
+    expected = bp.estimate(AGES, reports)
+    code, out, err = run("estimate", file, "--spec", spec(AGES))
+    assert (code, err) == (0, "")
+    assert out == expected.summary() + "\n"
+    code, out, _ = run("estimate", file, "--spec", spec(AGES), "--json", "--confidence", 0.9)
+    found = conforms(json.loads(out), "estimate")
+    (one,) = found["estimates"]
+    assert (one["group"], one["people"], one["identifiable"]) == (None, 5000, True)
+    assert one["mean"]["value"] == pytest.approx(expected.mean)
+    assert (one["mean"]["low"], one["mean"]["high"]) == pytest.approx(expected.interval(0.9))
+    assert one["median"]["value"] == expected.median
+    assert one["median"]["standard_error"] is None
+    assert [each["share"] for each in one["shares"]] == pytest.approx(expected.frequencies.tolist())
+    frame = expected.to_frame(0.9)
+    assert [each["high"] for each in one["shares"]] == pytest.approx(frame["high"].tolist())
+
+
+def test_the_mechanism_may_be_given_by_its_options(run, ages):
+    reports, file = ages
+    code, out, _ = run("estimate", file, "--integers", "18..90", "--epsilon", 1, "--edges", "padded")
+    assert code == 0 and out.startswith(bp.estimate(AGES, reports).summary())
+
+
+def test_few_values_are_shown_as_a_table_and_written_as_csv(run, spec, write, tmp_path):
+    reports = reported(RATING, [2, 3, 4, 4] * 500, seed=4)
+    file = write("r.csv", "report\n" + "".join(f"{report}\n" for report in reports))
+    shares = tmp_path / "shares.csv"
+    code, out, err = run("estimate", file, "--spec", spec(RATING), "--csv", shares, "--of-sample")
+    expected = bp.estimate(RATING, reports, of_sample=True)
+    assert (code, err) == (0, "")
+    assert out.startswith(expected.summary()) and "for these people" in out
+    assert f"{expected.frequencies[3]:.2%}" in out and "95 % interval" in out
+    rows = list(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))
+    assert list(rows[0]) == ["value", "share", "standard_error", "low", "high"]
+    frame = expected.to_frame()
+    for column in rows[0]:
+        assert [float(row[column]) for row in rows] == pytest.approx(frame[column].tolist())
+
+
+def test_named_values_are_read_by_name_and_the_largest_shown(run, spec, write):
+    reports = reported(WAYS, ["bus", "report"] * 400)
+    file = write("w.csv", "".join(f" {report} \n" for report in reports))
+    code, out, _ = run("estimate", file, "--spec", spec(WAYS))
+    assert code == 0 and "mean" not in out
+    # "report" is a label here, so that a file without names of columns may begin with it.
+    assert "800 reports" in out
+    code, out, _ = run("estimate", file, "--spec", spec(WAYS), "--json")
+    assert conforms(json.loads(out), "estimate")["estimates"][0]["mean"] is None
+    many = bp.GRR(bp.Points(np.arange(60.0).reshape(30, 2)), epsilon=5)
+    file = write("m.csv", "".join(f"{report}\n" for report in reported(many, list(range(30)) * 20)))
+    code, out, _ = run("estimate", file, "--spec", spec(many))
+    assert "the 10 largest of 30 shares" in out and out.count("row ") == 10
+
+
+def test_columns_are_found_by_name(run, spec, write):
+    reports = reported(RATING, [2, 4] * 300)
+    rows = "".join(f'"x, y",{report},{at % 3}\r\n' for at, report in enumerate(reports))
+    expected = bp.estimate(RATING, reports)
+    named = write("a.csv", "\ufeffnote,report,w\r\n" + rows)
+    assert expected.summary() in run("estimate", named, "--spec", spec(RATING))[1]
+    other = write("b.csv", "note, stars ,w\r\n" + rows)
+    assert expected.summary() in run("estimate", other, "--spec", spec(RATING), "--column", "stars")[1]
+    only = write("c.csv", "stars\n" + "".join(f"{report}\n" for report in reports))
+    assert expected.summary() in run("estimate", only, "--spec", spec(RATING))[1]
+    assert expected.summary() in run("estimate", only, "--spec", spec(RATING), "--column", "stars")[1]
+
+
+def test_groups_and_weights_are_those_of_python(run, spec, write, tmp_path):
+    rng = np.random.default_rng(1)
+    reports = np.array(reported(RATING, [2, 4, 5] * 400))
+    groups, weights = np.array(["north", "south"])[rng.integers(0, 2, 1200)], rng.integers(0, 4, 1200) / 2
+    rows = zip(groups, reports, weights, strict=True)
+    file = write("g.csv", "region,report,w\n" + "".join(f"{g},{r},{w}\n" for g, r, w in rows))
+    expected = bp.estimate(RATING, reports, by=groups, weights=weights)
+    shares, picture = tmp_path / "shares.csv", tmp_path / "groups.svg"
+    arguments = ["estimate", file, "--spec", spec(RATING), "--by", "region", "--weights", "w"]
+    code, out, _ = run(*arguments, "--csv", shares, "--plot", picture)
+    assert code == 0
+    for label, each in expected.items():
+        assert f"{label}: {each.summary()}" in out
+    code, out, _ = run(*arguments, "--json")
+    found = conforms(json.loads(out), "estimate")["estimates"]
+    assert [each["group"] for each in found] == list(expected)
+    for each in found:
+        theirs = expected[each["group"]]
+        assert each["mean"]["value"] == pytest.approx(theirs.mean)
+        assert each["mean"]["standard_error"] == pytest.approx(theirs.standard_error())
+        assert each["effective_people"] == pytest.approx(theirs.effective_people)
+        assert each["people"] == theirs.people
+    assert shares.read_text(encoding="utf-8").startswith("group,value,share,standard_error,low,high\n")
+    assert "mean of each group" in picture.read_text(encoding="utf-8")
+    whole = run("estimate", file, "--spec", spec(RATING), "--weights", "w")[1]
+    assert bp.estimate(RATING, reports, weights=weights).summary() in whole
+
+
+def test_counts_are_saved_and_merged_with_those_of_others(run, spec, write, tmp_path):
+    reports = reported(RATING, [1, 2, 4] * 200)
+    parts = [write(f"{at}.csv", "".join(f"{r}\n" for r in reports[at::3])) for at in range(3)]
+    saved, described = tmp_path / "counts.json", spec(RATING)
+    code, out, _ = run("estimate", *parts[:2], "--spec", described, "--save-counts", saved)
+    assert code == 0
+    assert bp.Counts.from_json(saved.read_text(encoding="utf-8")).people == 400
+    merged = run("estimate", parts[2], "--counts", saved, "--spec", described)[1]
+    whole = run("estimate", *parts, "--spec", described)[1]
+    assert merged == whole
+    # Counts know their spec.
+    other = write("other.json", saved.read_text(encoding="utf-8"))
+    assert run("estimate", "--counts", saved, "--counts", other)[1].startswith("800 reports")
+    assert run("estimate", "--counts", saved)[1] == out
+    code, out, err = run("estimate", "--counts", saved, "--spec", spec(AGES, "ages.json"))
+    assert (code, out) == (3, "") and "their specs differ" in err and err.endswith("estimate each on its own.\n")
+    cut = write("cut.json", saved.read_text(encoding="utf-8")[:-20])
+    code, _, err = run("estimate", "--counts", cut)
+    assert code == 3 and "cut off: ask for it again" in err
+
+
+def test_a_pipe_of_reports_is_read_from_standard_input(run, spec, ages, monkeypatch):
+    reports, file = ages
+    code, out, _ = run("estimate", "-", "--spec", spec(AGES), stdin=file.read_text(encoding="utf-8"))
+    assert code == 0 and out.startswith(bp.estimate(AGES, reports).summary())
+    code, _, err = run("estimate", "-", "--spec", spec(AGES), stdin="30\nx\n")
+    assert code == 3 and "standard input: line 2 is not a number" in err
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["estimate", "-", "--spec", str(spec(AGES))]) == 3
+
+
+def test_what_cannot_be_known_is_said(run, spec, write, tmp_path):
+    clamped = bp.BRR(bp.Integers(1, 9), epsilon=1, m=5)
+    file = write("c.csv", "".join(f"{report}\n" for report in reported(clamped, [1, 5, 7] * 400)))
+    shares, picture = tmp_path / "s.csv", tmp_path / "p.svg"
+    code, out, _ = run("estimate", file, "--spec", spec(clamped), "--csv", shares, "--plot", picture)
+    assert code == 0
+    assert "not identifiable" in out and "cannot be known" in out
+    first = next(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))
+    assert (first["standard_error"], first["low"], first["high"]) == ("", "0.0", "1.0")
+    assert "hatched: cannot be known" in picture.read_text(encoding="utf-8")
+    ET.fromstring(picture.read_text(encoding="utf-8"))
+    one = conforms(json.loads(run("estimate", file, "--spec", spec(clamped), "--json")[1]), "estimate")["estimates"][0]
+    assert one["mean"]["standard_error"] is None and one["shares"][0]["standard_error"] is None
+    assert not one["identifiable"] and one["not_identifiable"]
+    code, _, err = run("estimate", file, "--spec", spec(clamped), "--method", "inverse")
+    assert code == 2 and "collect with edges='padded'" in err
+
+
+def test_errors_of_too_many_shares_are_left_out_and_the_mean_is_there(run, spec, write, tmp_path):
+    wide = bp.BRR(bp.Integers(1, 3000), epsilon=1, edges="padded")
+    reports = reported(wide, [700] * 500)
+    file, shares = write("w.csv", "".join(f"{report}\n" for report in reports)), tmp_path / "s.csv"
+    code, out, _ = run("estimate", file, "--spec", spec(wide), "--json", "--csv", shares, "--plot", tmp_path / "p.svg")
+    assert code == 0
+    one = conforms(json.loads(out), "estimate")["estimates"][0]
+    assert one["mean"]["value"] == pytest.approx(bp.estimate(wide, reports).mean)
+    assert one["shares"][0]["standard_error"] is None and one["shares"][0]["low"] is None
+    assert next(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))["high"] == ""
+    # Places have no order, and what they cannot tell apart is shown only where it was decided.
+    assert estimate._interval(None, 0, 1) == "not computed"
+
+
+def test_few_reports_are_answered_with_what_holds_for_any_number(run, spec, write):
+    code, out, _ = run("estimate", write("one.csv", "3\n"), "--spec", spec(RATING))
+    assert code == 0 and "1 reports" in out and "only 1 reports: too few for the normal law" in out
+
+
+def test_missing_reports_are_an_error_or_left_out_with_a_word(run, spec, write):
+    file = write("n.csv", "3\n\n4\n \n" + "2\n" * 100)
+    code, out, err = run("estimate", file, "--spec", spec(RATING))
+    assert (code, out) == (3, "")
+    assert "line 2 has no report; repair or remove it, or use --nulls drop." in err
+    code, out, err = run("estimate", file, "--spec", spec(RATING), "--nulls", "drop")
+    assert code == 0 and out.startswith("102 reports")
+    assert err == "bipartite: 2 rows without a report were left out.\n"
+
+
+WRONG = {
+    "empty": ("", [], "is empty"),
+    "only a name": ("report\n", [], "There are no reports"),
+    "only missing": ("report\n\n", ["--nulls", "drop"], "There are no reports"),
+    "cut off": ("3\n4", [], "line 2, the last, has no end"),
+    "outside": ("3\n9\n", [], "line 2 is none of the reports that GRR(Integers(1, 5), epsilon=1) gives"),
+    "far outside": ("3\n" + "9" * 18 + "\n", [], "line 2 is none of the reports"),
+    "too long for an integer": ("3\n" + "9" * 40 + "\n", [], "line 2 is none of the reports"),
+    "between": ("3\n3.5\n", [], "line 2 is none of the reports"),
+    "no number": ("3\nx\n", [], "line 2 is not a number"),
+    "infinite": ("3\ninf\n", [], "line 2 is not a number"),
+    "too large": ("3\n1e999\n", [], "line 2 is none of the reports"),
+    "other digits": ("3\n٣\n", [], "line 2 is not a number"),
+    "first outside": ("9\n3\n", [], "line 1 is neither a report nor the name of a column"),
+    "first a slip": ("4O\n3\n", [], "line 1 is neither a report nor the name of a column"),
+    "first not a number": ("nan\n3\n", [], "line 1 is neither a report nor the name of a column"),
+    "more cells": ("3\n4,4\n", [], "line 2 has 2 cells instead of 1"),
+    "fewer cells": ("a,report\n1,2\n1\n", [], "line 3 has 1 cells instead of 2"),
+    "no row": ("a,report\n1,2\n\n", [], "line 3 has 0 cells instead of 2"),
+    "open quote": ('3\n"4\n', [], "cannot be read as CSV (unexpected end of data)"),
+    "text after a quote": ('3\n"4"4\n', [], "line 2 cannot be read as CSV"),
+    "endless cell": ("3\n" + "4" * 200_000 + "\n", [], "line 2 cannot be read as CSV (field larger than"),
+    "not UTF-8": (b"3\n\xff\n", [], "line 2 is not a number"),
+    "name not UTF-8": (b"\xff\n3\n", [], "line 1 is neither"),
+    "no such column": ("a,b\n1,2\n", [], "has no column 'report' in its first line, which holds 'a', 'b'"),
+    "no named column": ("a,b\n1,2\n", ["--column", "c"], "has no column 'c'"),
+    "one of two": ("report,report\n1,2\n", [], "has several columns 'report'"),
+    "no group": ("g,report\n,2\n", ["--by", "g"], "line 2 has no group that can be read"),
+    "group not UTF-8": (b"g,report\na,2\n\xff,2\n", ["--by", "g"], "line 3 has no group that can be read"),
+    "bad weight": ("w,report\n1,2\n-1,2\n", ["--weights", "w"], "line 3 has no weight of at least 0"),
+    "no weight": ("w,report\nx,2\n", ["--weights", "w"], "line 2 has no weight of at least 0"),
+    "weightless": ("w,report\n0,2\n", ["--weights", "w"], "There are no reports"),
+    "weightless group": ("g,w,report\na,1,2\nb,0,2\n", ["--by", "g", "--weights", "w"], "All weights of the group 'b'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_with_a_file_is_said_with_its_line(run, spec, write, case):
+    content, options, message = WRONG[case]
+    code, out, err = run("estimate", write("wrong.csv", content), "--spec", spec(RATING), *options)
+    assert (code, out) == (3, ""), err
+    assert message in err and err.startswith("bipartite: ")
+
+
+def test_unknown_labels_are_named_by_line(run, spec, write):
+    code, _, err = run("estimate", write("w.csv", "bus\nhorse\n"), "--spec", spec(WAYS))
+    assert code == 3 and "line 2 is not a label of the domain" in err
+    code, _, err = run("estimate", write("w.csv", "way\nbus\n"), "--spec", spec(WAYS))
+    assert code == 3 and "line 1 is neither" in err
+    assert run("estimate", write("w.csv", "way\nbus\n"), "--spec", spec(WAYS), "--column", "way")[0] == 0
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(run, spec, tmp_path):
+    assert run("estimate", tmp_path / "none.csv", "--spec", spec(RATING))[0] == 4
+    code, _, err = run("estimate", tmp_path, "--spec", spec(RATING))
+    assert code == 3 and "is a folder" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Expected files of reports, or --counts"),
+        (["FILE"], "Expected --spec, or a domain and --epsilon"),
+        (["FILE", "FILE", "--spec", "SPEC"], "A file is named twice, so that its reports would count twice"),
+        (["FILE", "--epsilon", "1"], "Expected --spec, or a domain such as --integers 18..90, beside --epsilon"),
+        (["FILE", "--spec", "SPEC", "--epsilon", "1"], "--spec says everything"),
+        (["--counts", "FILE", "--by", "g"], "--by and --weights need the reports themselves"),
+        (["--counts", "FILE", "--column", "g"], "--column belongs to files of reports"),
+        (["FILE", "--spec", "SPEC", "--by", "g", "--save-counts", "x"], "--save-counts counts all reports alike"),
+        (["FILE", "--spec", "SPEC", "--confidence", "1"], "Expected confidence between 0 and 1"),
+        (["FILE", "--spec", "SPEC", "--by", "a", "--weights", "a"], "to be different columns"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(run, spec, write, arguments, message):
+    file, described = write("f.csv", "a,report\n1,2\n"), spec(RATING)
+    named = [{"FILE": file, "SPEC": described}.get(each, each) for each in arguments]
+    code, out, err = run("estimate", *named)
+    assert (code, out) == (2, "") and message in err
+
+
+def test_flat_categories_are_sent_to_python(run, spec, write):
+    oue = bp.OUE(bp.Items(["a", "b", "c"], loss=1 - np.eye(3)), epsilon=1)
+    code, _, err = run("estimate", write("f.csv", "1\n"), "--spec", spec(oue))
+    assert code == 2 and "rows of numbers, which one column does not hold; use Python" in err
+
+
+def test_too_many_groups_are_no_groups(run, spec, write, monkeypatch):
+    monkeypatch.setattr(estimate, "_MOST_GROUPS", 3)
+    file = write("g.csv", "id,report\n" + "".join(f"{at},3\n" for at in range(9)))
+    code, _, err = run("estimate", file, "--spec", spec(RATING), "--by", "id")
+    assert code == 3 and "more than 3 groups" in err and "is 'id' a column of groups?" in err
+
+
+def test_nothing_is_written_when_something_is_wrong(run, spec, write, tmp_path):
+    file = write("f.csv", "3\n9\n")
+    run("estimate", file, "--spec", spec(RATING), "--csv", tmp_path / "s.csv", "--plot", tmp_path / "p.svg")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.csv", "spec.json"]
+
+
+def test_a_file_larger_than_what_may_be_held_is_streamed(spec, tmp_path, capsys):
+    rows, file = 400_000, tmp_path / "big.csv"
+    with file.open("w", encoding="utf-8") as out:
+        for _ in range(rows // 1000):
+            out.write("".join(f"{'x' * 50},{at % 5 + 1}\n" for at in range(1000)) if out.tell() else "pad,report\n")
+    arguments = ["estimate", str(file), "--spec", str(spec(RATING)), "--json"]
+    tracemalloc.start()
+    assert main(arguments) == 0
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    found = json.loads(capsys.readouterr().out)
+    assert found["estimates"][0]["people"] == rows - 1000
+    # The file holds 21 MB and its cells as strings would take 45 MB; a chunk of 65,536 rows takes 15 MB.
+    assert file.stat().st_size > 20e6
+    assert peak < 25e6
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_answers_do_not_depend_on_the_size_of_a_part(run, spec, write, monkeypatch, size):
+    monkeypatch.setattr(columns, "CHUNK", size)
+    monkeypatch.setattr(counting, "_MOST_TEXTS", 2)
+    rows = [("a", 1), ("b", 5), ("a", 5), ("b", 2), ("a", 3), ("a", 3)] * 10
+    file = write("g.csv", "g,report\n" + "".join(f"{g},{r}\n" for g, r in rows))
+    expected = bp.estimate(RATING, [r for _, r in rows], by=[g for g, _ in rows])
+    out = run("estimate", file, "--spec", spec(RATING), "--by", "g")[1]
+    for label, each in expected.items():
+        assert f"{label}: {each.summary()}" in out
+
+
+CELLS = st.sampled_from(
+    ["1", "5", "3.0", "2e0", " 4 ", "", "0", "6", "x", "nan", '"', '"2"', "1,1", "\x00", "\xe9", "-1"]
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(CELLS, max_size=8), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.booleans())
+def test_a_broken_file_is_refused_and_a_whole_one_counted_to_the_last_row(tmp_path_factory, cells, end, ended, named):
+    folder = tmp_path_factory.getbasetemp() / "fuzz"
+    folder.mkdir(exist_ok=True)
+    file, described, saved = folder / "f.csv", folder / "spec.json", folder / "counts.json"
+    described.write_text(json.dumps(RATING.to_spec()), encoding="utf-8")
+    saved.unlink(missing_ok=True)
+    lines = ["report", *cells] if named else cells
+    file.write_bytes((end.join(lines) + (end if ended else "")).encode())
+    code = main(["estimate", str(file), "--spec", str(described), "--save-counts", str(saved)])
+    good = {"1": 1, "5": 5, "3.0": 3, "2e0": 2, " 4 ": 4, '"2"': 2}
+    header = named or (cells and cells[0] in {"x", "\xe9"})  # a word may name the only column
+    body = cells if named or not header else cells[1:]
+    if ended and body and all(cell in good for cell in body):
+        assert code == 0
+        counts = bp.Counts.from_json(saved.read_text(encoding="utf-8"))
+        assert counts.values.tolist() == np.bincount([good[cell] for cell in body], minlength=6)[1:].tolist()
+    else:
+        assert code == 3 and not saved.exists()
+
+
+@settings(max_examples=200)
+@given(st.binary(max_size=60), st.booleans())
+def test_no_file_whatever_is_a_bug(tmp_path_factory, content, grouped):
+    folder = tmp_path_factory.getbasetemp() / "bytes"
+    folder.mkdir(exist_ok=True)
+    file, described = folder / "f.csv", folder / "spec.json"
+    described.write_text(json.dumps(RATING.to_spec()), encoding="utf-8")
+    file.write_bytes((b"g,report\n" if grouped else b"") + content)
+    assert main(["estimate", str(file), "--spec", str(described), *(["--by", "g"] if grouped else [])]) in {0, 3}

@@ -1,0 +1,129 @@
+"""``plot`` of estimates: the picture that fits, with what must be known about it written beside it."""
+
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import bipartite as bp
+from bipartite.errors import InputError
+from bipartite.plots import style
+
+SVG = "{http://www.w3.org/2000/svg}"
+AGES = bp.Integers(18, 90)
+
+
+def estimated(mechanism, values, seed=1, **how):
+    return bp.estimate(mechanism, mechanism.privatize(values, rng=bp.insecure_seed(seed)), **how)
+
+
+def words(picture):
+    return [each.text for each in ET.fromstring(picture).iter(f"{SVG}text")]
+
+
+def test_a_line_is_a_histogram_with_mean_and_median(tmp_path):
+    est = estimated(bp.BRR(AGES, 1, edges="padded"), [30] * 6000 + [50] * 4000)
+    picture = est.plot(tmp_path / "ages.svg")
+    assert (tmp_path / "ages.svg").read_text(encoding="utf-8") == picture + "\n"
+    shown = words(picture)
+    low, high = est.interval()
+    digits = 1 if high - low > 1 else 2
+    assert any(each.startswith(f"mean {est.mean:.{digits}f}, {low:.{digits}f} to {high:.{digits}f}") for each in shown)
+    assert any(each.startswith(f"median {est.median:.0f}, ") for each in shown)
+    assert "10,000 reports, about the population; histogram by 'ems'" in shown
+    assert "its 80 % interval" in words(est.plot(confidence=0.8))
+    with pytest.raises(InputError, match="Expected confidence between 0 and 1"):
+        est.plot(confidence=2)
+
+
+def test_clamped_reports_are_hatched_where_nothing_is_known():
+    est = estimated(bp.BRR(AGES, 1), [20] * 500 + [50] * 500, of_sample=True)
+    assert np.isinf(est.standard_errors[0]) and np.isfinite(est.standard_errors[30])
+    picture = est.plot()
+    shown = words(picture)
+    assert style.HATCH in picture
+    assert "the reports cannot tell some values apart, however many come: 18 to 31, 77 to 90" in shown
+    assert any(each.startswith("mean: no more is known than ") for each in shown)
+    assert any("about these people" in each for each in shown)
+
+
+def test_unbiased_shares_below_zero_are_drawn_and_others_never_are():
+    mechanism = bp.GRR(bp.Integers(1, 5), 1)
+    values = [1] * 400
+    inverse = estimated(mechanism, values, method="inverse")
+    assert inverse.frequencies.min() < 0
+    ground = 'x1="76" y1="'  # the line of zero stands apart from the axis only where something lies below it
+    zero = [line for line in inverse.plot().splitlines() if ground in line and style.INK in line]
+    assert len(zero) == 1
+    for method in ("projected", "em", "ems"):
+        other = estimated(mechanism, values, method=method).plot()
+        assert not [line for line in other.splitlines() if ground in line and style.INK in line]
+
+
+def test_few_reports_say_what_their_bars_are():
+    mechanism = bp.GRR(bp.Integers(1, 5), 1)
+    wide = estimated(mechanism, [1, 2, 3], method="inverse")
+    low, high = wide.share_bounds(0.95)
+    for value, share_low, share_high in zip(range(1, 6), *wide.share_intervals(), strict=True):
+        assert (share_low, share_high) == pytest.approx(wide.interval(of=("bin", value)))
+    assert (high - low).min() > 1
+    assert "few reports: these bars are wider bounds that hold for any number" in words(wide.plot())
+    smooth = estimated(mechanism, [1, 2, 3], method="ems")
+    assert any(each.startswith("few reports: the bars rest on the normal law") for each in words(smooth.plot()))
+
+
+def test_too_many_values_for_bars_keep_their_mean():
+    est = estimated(bp.BRR(bp.Integers(1, 3000), 1, edges="padded"), [500] * 1000)
+    shown = words(est.plot())
+    assert "no intervals of single shares: too many values" in shown
+    assert any(each.startswith("mean ") for each in shown)
+    assert "one in 2 values is drawn" in shown
+    assert not any("interval" in each and each.startswith("its") for each in shown)
+
+
+def test_few_reports_of_many_values_are_bounded_by_what_is_possible():
+    est = estimated(bp.BRR(bp.Integers(1, 3000), 1, edges="padded"), [500] * 10, method="projected")
+    low, high = est.share_intervals()
+    assert (low == 0).all() and (high == 1).all()
+
+
+def test_names_and_row_numbers_are_bars():
+    items = bp.GRR(bp.Items(["bus", "train"], loss=1 - np.eye(2)), 1)
+    assert {"bus", "train"} <= set(words(estimated(items, ["bus"] * 90).plot()))
+    places = bp.BRR(bp.Points(np.random.default_rng(1).random((60, 2))), 1, m=3)
+    est = estimated(places, list(range(60)) * 20)
+    shown = words(est.plot())
+    assert sum(each.startswith("row ") for each in shown) == 40
+    assert any("20 smaller shares are left out" in each for each in shown)
+    if not est.identifiability.identifiable:
+        assert "the reports cannot tell some values apart, however many come" in shown
+
+
+def test_groups_are_compared_by_mean_and_median_or_by_their_largest_shares(tmp_path):
+    mechanism = bp.BRR(AGES, 1, edges="padded")
+    groups = estimated(mechanism, [30] * 300 + [60] * 300, by=["young"] * 300 + ["old"] * 300)
+    shown = words(groups.plot(tmp_path / "g.svg"))
+    assert {"mean of each group, with its 95 % interval", "median of each group, with its 95 % interval"} <= set(shown)
+    assert shown.count("young") == 2
+    assert (tmp_path / "g.svg").exists()
+    many = estimated(mechanism, [30] * 90, by=np.arange(90) % 45)
+    assert "5 more groups are left out" in words(many.plot())
+
+    labels = [f"way {at}" for at in range(9)]
+    items = bp.GRR(bp.Items(labels, loss=1 - np.eye(9)), 3)
+    ways = estimated(items, ["way 1"] * 200 + ["way 2"] * 200, by=["a", "b"] * 200)
+    shown = words(ways.plot())
+    assert "share of way 1 in each group, with its 95 % interval" in shown
+    assert "3 less common values are left out" in shown
+    blurred = bp.BRR(bp.Points(np.array([[0.0, 0], [0, 1], [0, 2], [9, 9]])), 1, m=3)
+    assert "cannot be known" in words(estimated(blurred, [0, 1, 2, 3] * 50, by=["a", "b"] * 100).plot())
+
+
+def test_where_nothing_is_known_everything_is_hatched():
+    # Two outputs tell about five values little more than their mean: no share has an unbiased estimate.
+    duchi = bp.Duchi(bp.Interval(-1, 1, points=5), 1)
+    est = estimated(duchi, [0.5] * 400, method="ems")
+    assert np.isinf(est.standard_errors).all()
+    picture = est.plot()
+    assert "5 shares cannot be known" in ET.fromstring(picture).get("aria-label")
+    assert np.isfinite(est.standard_error("mean"))  # which is all that it was made for
