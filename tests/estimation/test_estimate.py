@@ -632,3 +632,39 @@ def test_progress_is_called():
     estimate(PADDED, [30, 40], method="ems", progress=seen.append)
     estimate(PADDED, [30, 40], method="em", progress=seen.append)
     assert seen and all(isinstance(step, int) for step in seen)
+
+
+def test_an_interval_that_is_all_impossible_does_not_read_as_certainty():
+    from bipartite.estimation.intervals import within
+
+    low, high = within(np.array([-3.0, 0.2, 1.5]), np.array([-1.0, 0.4, 1.9]), 0.0, 1.0)
+    np.testing.assert_allclose(low, [0.0, 0.2, 0.8])
+    np.testing.assert_allclose(high, [1.0, 0.4, 1.0])
+    # Three in four of these never answered 5, and a report of it is rare: an unlucky share far below zero.
+    mechanism = GRR(Integers(0, 9), 1)
+    counts = np.full(10, 1000)
+    counts[5] = 300
+    found = estimate(mechanism, counts=counts, method="inverse")
+    assert found.frequencies[5] + 3 * found.standard_errors[5] < 0
+    for interval in (found.interval(of=("bin", 5)), [end[5] for end in found.share_intervals()]):
+        assert interval[0] == 0 and interval[1] == pytest.approx(1.959964 * found.standard_errors[5], rel=1e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["inverse", "projected"]), st.sampled_from([0.05, 0.3, 0.5, 0.9]))
+def test_a_quantile_of_unbiased_shares_lies_in_its_own_interval(seed, method, q):
+    mechanism = BRR(Integers(0, 39), 1, edges="padded")
+    law = np.random.default_rng(seed).dirichlet(np.ones(40)) @ mechanism.matrix()
+    counts = np.random.default_rng(seed).multinomial(5000, law)
+    found = estimate(mechanism, counts=counts, method=method)
+    low, high = found.interval(0.95, of=("quantile", q))
+    assert low <= found.quantile(q) <= high
+
+
+def test_quantiles_between_tested_rows_are_read_in_proportion():
+    mechanism = SquareWave(Integers(0, 1999), 4)
+    found = estimate(mechanism, counts=np.round(1e9 * mechanism.matrix().mean(axis=0)).astype(int), method="inverse")
+    for q in (0.1, 0.5, 0.77):
+        assert found.quantile(q) == pytest.approx(2000 * q, abs=3)
+    assert found.quantile(1e-6) == 0
+    assert found.quantile(1 - 1e-9) >= 1995

@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import LineDomain
-from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.errors import InputError, MissingExtraError
 from bipartite.estimation import methods
+from bipartite.estimation.asking import line_of, numbers_of, parsed, quantile_of, unit, up_to, weights_of
 from bipartite.estimation.basis import Answer
-from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
+from bipartite.estimation.intervals import (
+    FEW,
+    Interval,
+    bounded_width,
+    check_confidence,
+    few_note,
+    normal_width,
+    within,
+)
 from bipartite.estimation.pictures import drawn
 
 if TYPE_CHECKING:
@@ -32,7 +41,6 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
-_OF: Final = "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), or one weight a value"
 
 
 class Estimate:
@@ -90,7 +98,7 @@ class Estimate:
     @property
     def mean(self) -> float:
         """The mean of the values."""
-        return self._linear(*self._numbers()).value
+        return self._linear(*numbers_of(self.mechanism.domain)).value
 
     @property
     def variance(self) -> float:
@@ -103,21 +111,27 @@ class Estimate:
         return self.quantile(0.5)
 
     def quantile(self, q: float) -> float:
-        """The least value that at least a share q of the people are up to, from the histogram."""
-        self._line()
+        """The least value that at least a share q of the people are up to.
+
+        From the histogram where that is a distribution fitted to the reports (``em``, ``ems``); unbiased shares are too
+        rough to add up, and there it is read off the smoothed steps that its interval comes from.
+        """
+        domain, share = line_of(self.mechanism.domain), quantile_of(q)
+        if self.fit is None and self._basis.groups() is not None:
+            return float(domain.decode(self._ramps.crossing(share)))
         running = methods.on_simplex(self.frequencies).cumsum()
-        at = int(np.searchsorted(running, _quantile(q) * running[-1] * (1 - 1e-12)))
-        return float(self.mechanism.domain.decode(min(at, len(running) - 1)))
+        at = int(np.searchsorted(running, share * running[-1] * (1 - 1e-12)))
+        return float(domain.decode(min(at, len(running) - 1)))
 
     def cdf(self, value: Any = None) -> Any:  # noqa: ANN401 (one number, or as many as the domain has)
         """The share of people up to a value, or without one at every value, from the histogram."""
-        domain = self._line()
+        domain = line_of(self.mechanism.domain)
         running = self._basis.running(self._shares)
         return running if value is None else float(running[domain.encode(value)])
 
     def linear(self, weights: Any) -> float:  # noqa: ANN401 (one number a value)
         """Σ weights·share: the average over people of what each one's value counts."""
-        return self._linear(*self._weighted(weights)).value
+        return self._linear(weights_of(self.mechanism.domain, weights), 0.0).value
 
     def total(self, weights: Any = "mean", population: float | None = None) -> float:  # noqa: ANN401
         """The sum over people: of their values, or of what each value counts; over ``population``, or all who reported.
@@ -129,7 +143,7 @@ class Estimate:
 
     def standard_error(self, of: Any = "mean") -> float:  # noqa: ANN401
         """The standard error of an answer; infinite where the reports cannot tell, not defined for quantiles."""
-        kind, what = _parsed(of)
+        kind, what = parsed(of)
         if kind == "quantile":
             msg = "A quantile has an interval but no standard error here; use est.interval(0.95, of=…)."
             raise InputError(msg)
@@ -145,7 +159,7 @@ class Estimate:
         so. Where the reports cannot tell values apart, the interval holds everything that they leave open.
         """
         sure = check_confidence(confidence)
-        kind, what = _parsed(of)
+        kind, what = parsed(of)
         if kind == "quantile":
             return self._quantile_interval(what, sure)
         if kind == "bin":
@@ -163,7 +177,7 @@ class Estimate:
 
     def unbiased(self, of: Any = "mean") -> Answer:  # noqa: ANN401
         """An answer as an average of scores: its value, standard error and the spread of the scores."""
-        kind, what = _parsed(of)
+        kind, what = parsed(of)
         if kind == "quantile":
             msg = "A quantile is no average; use 'mean', 'variance', ('cdf', value), ('bin', value) or weights."
             raise InputError(msg)
@@ -171,7 +185,7 @@ class Estimate:
 
     def covariance(self, weights: Any) -> tuple[Array, Array]:  # noqa: ANN401 (rows of one number a value)
         """(answers, their covariance) for several linear answers at once, one a row of ``weights``."""
-        w = np.stack([self._weighted(row)[0] for row in weights])
+        w = np.stack([weights_of(self.mechanism.domain, row) for row in weights])
         answers = self._basis.covariance(w)
         if answers is None:
             msg = (
@@ -205,8 +219,7 @@ class Estimate:
 
     def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
         """(low, high) of the share of each value, in the order of the domain; each alone holds with this confidence."""
-        low, high = self.share_bounds(check_confidence(confidence))
-        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        return within(*self.share_bounds(check_confidence(confidence)), 0.0, 1.0)
 
     def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
         """A picture of the shares with their intervals, as SVG text, written to ``file`` where one is given.
@@ -239,34 +252,6 @@ class Estimate:
 
     # What follows is how the answers are computed.
 
-    def _line(self) -> LineDomain:
-        domain = self.mechanism.domain
-        if not isinstance(domain, LineDomain):
-            msg = f"The values of {domain!r} are no numbers; use est.frequencies, or est.linear with a weight a value."
-            raise InputError(msg)
-        return domain
-
-    def _numbers(self) -> tuple[Array, float]:
-        """(values around their middle, the middle): large numbers then lose no digits."""
-        numbers = self._line().to_numpy().astype(np.float64)
-        middle = float(numbers[0] / 2 + numbers[-1] / 2)
-        return numbers - middle, middle
-
-    def _up_to(self, value: Any) -> tuple[Array, float]:  # noqa: ANN401
-        at = self._line().encode(value)
-        return (np.arange(len(self.mechanism.domain)) <= at).astype(np.float64), 0.0
-
-    def _weighted(self, weights: Any) -> tuple[Array, float]:  # noqa: ANN401
-        size = len(self.mechanism.domain)
-        try:
-            w = np.asarray(weights, dtype=np.float64)
-        except (TypeError, ValueError):
-            w = np.empty(0)
-        if w.shape != (size,) or not np.isfinite(w).all():
-            msg = f"Expected {_OF}, got {shown(weights)}; this domain has {size} values."
-            raise InputError(msg)
-        return w, 0.0
-
     def _linear(self, w: Array, middle: float) -> Answer:
         """The unbiased answer, or where there is none what the histogram says, with an infinite error."""
         found = self._basis.answer(w)
@@ -277,7 +262,7 @@ class Estimate:
 
     def _share(self, value: Any) -> Answer:  # noqa: ANN401
         found = self._basis.share(self.mechanism.domain.encode(value))
-        return self._guess(*self._unit(value)) if found is None else found
+        return self._guess(unit(self.mechanism.domain, value), 0.0) if found is None else found
 
     def _spread(self) -> Answer:
         """The variance of the values, unbiased: the mean square around the estimated mean lacks that mean's variance.
@@ -286,7 +271,7 @@ class Estimate:
         within the range, so the larger of two; and to second order that of the mean: the square of a normal error with
         variance v has variance 2v².
         """
-        w, _ = self._numbers()
+        w, _ = numbers_of(self.mechanism.domain)
         mean = self._linear(w, 0.0)
         squares = self._linear((w - mean.value) ** 2, 0.0)
         if math.isinf(mean.standard_error) or math.isinf(squares.standard_error):
@@ -297,7 +282,7 @@ class Estimate:
         return Answer(squares.value + noise, math.hypot(error, math.sqrt(2) * noise), squares.spread)
 
     def _variance_interval(self, sure: float) -> Interval:
-        w, _ = self._numbers()
+        w, _ = numbers_of(self.mechanism.domain)
         # Half of the people at either end vary most.
         most = float(w[-1] - w[0]) ** 2 / 4
         answer = self._spread()
@@ -321,22 +306,18 @@ class Estimate:
             return self._share(what)
         return self._linear(*self._asked(kind, what))
 
-    def _unit(self, value: Any) -> tuple[Array, float]:  # noqa: ANN401
-        unit = np.zeros(len(self.mechanism.domain))
-        unit[self.mechanism.domain.encode(value)] = 1.0
-        return unit, 0.0
-
     def _asked(self, kind: str, what: Any) -> tuple[Array, float]:  # noqa: ANN401
+        domain = self.mechanism.domain
         if kind == "mean":
-            return self._numbers()
+            return numbers_of(domain)
         if kind == "cdf":
-            return self._up_to(what)
+            return up_to(domain, what), 0.0
         if kind == "bin":
-            return self._unit(what)
+            return unit(domain, what), 0.0
         if kind == "variance":
-            w, middle = self._numbers()
+            w, middle = numbers_of(domain)
             return (w - (self.mean - middle)) ** 2, 0.0
-        return self._weighted(what)
+        return weights_of(domain, what), 0.0
 
     def _open_interval(self, kind: str, what: Any, sure: float) -> Interval:  # noqa: ANN401
         """The interval of an answer that the reports do not fix: from the least to the largest that they allow."""
@@ -359,8 +340,8 @@ class Estimate:
     def _around(self, answer: Answer, possible: tuple[float, float], sure: float) -> Interval:
         """The interval of an average of scores, less what no population could give."""
         half = self._width(answer, sure)
-        low, high = (min(max(end, possible[0]), possible[1]) for end in (answer.value - half, answer.value + half))
-        return Interval(low, high, sure, self._scarce())
+        low, high = within(answer.value - half, answer.value + half, *possible)
+        return Interval(float(low), float(high), sure, self._scarce())
 
     def share_bounds(self, sure: float) -> tuple[Array, Array]:
         """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
@@ -387,7 +368,7 @@ class Estimate:
         return Interval(low, high, sure, "; ".join(note for note in notes if note))
 
     def _cdf_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
-        at = self._line().encode(value)
+        at = line_of(self.mechanism.domain).encode(value)
         group_of = self._basis.groups()
         if group_of is None:
             return Interval(0.0, 1.0, sure, _NOT_KNOWN)
@@ -411,8 +392,8 @@ class Estimate:
         return few_note(self._basis.effective) if self._basis.effective < FEW else ""
 
     def _quantile_interval(self, q: float, sure: float) -> Interval:
-        domain = self._line()
-        share = _quantile(q)
+        domain = line_of(self.mechanism.domain)
+        share = quantile_of(q)
         group_of = self._basis.groups()
         if group_of is None:
             return Interval(float(domain.decode(0)), float(domain.decode(len(domain) - 1)), sure, _NOT_KNOWN)
@@ -425,26 +406,3 @@ class Estimate:
     @functools.cached_property
     def _ramps(self) -> Ramps:
         return self._basis.ramps()
-
-
-def _quantile(q: object) -> float:
-    if isinstance(q, bool) or not isinstance(q, (int, float, np.floating)) or not 0 < q < 1:
-        msg = f"Expected a quantile between 0 and 1, got {shown(q)}; 0.5 is the median."
-        raise InputError(msg)
-    return float(q)
-
-
-def _parsed(of: Any) -> tuple[str, Any]:  # noqa: ANN401
-    """(kind, what) of what an interval is asked for."""
-    if isinstance(of, str):
-        if of == "median":
-            return "quantile", 0.5
-        if of in {"mean", "variance"}:
-            return of, None
-    elif isinstance(of, tuple) and len(of) == 2 and isinstance(of[0], str):  # noqa: PLR2004 (a name and a value)
-        if of[0] in {"quantile", "cdf", "bin"}:
-            return of[0], of[1]
-    elif not isinstance(of, (bytes, dict, type(None))):
-        return "linear", of
-    msg = f"Expected {_OF}, got {shown(of)}."
-    raise InputError(msg)

@@ -6,6 +6,8 @@ import math
 from statistics import NormalDist
 from typing import Any, Final, Self
 
+import numpy as np
+
 from bipartite.errors import InputError, shown
 
 FEW: Final = 50
@@ -64,6 +66,17 @@ def normal_width(confidence: float) -> float:
 def bounded_width(spread: float, people: float, confidence: float) -> float:
     """Hoeffding: half the width of an interval for the mean of numbers within ``spread``, for any number of reports."""
     return spread * math.sqrt(math.log(2 / (1 - confidence)) / (2 * people))
+
+
+def within(low: Any, high: Any, least: float, most: float) -> tuple[Any, Any]:  # noqa: ANN401 (numbers or arrays)
+    """Intervals less what is impossible. Where all of one is, as much of what is possible as it was wide on one side.
+
+    An interval of a share from −3 % to −1 % is that of an unlucky sample; 0 to 0 would read as certainty.
+    """
+    half = (high - low) / 2
+    high = np.where(high < least, least + half, high)
+    low = np.where(low > most, most - half, low)
+    return np.clip(low, least, most), np.clip(high, least, most)
 
 
 def few_note(people: float) -> str:

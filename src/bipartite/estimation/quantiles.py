@@ -67,6 +67,17 @@ class Ramps:
         high = int(self.tested[min(last, len(self.tested) - 1)])
         return min(low, high), high
 
+    def crossing(self, q: float) -> int:
+        """The row where the share up to it, taken halfway between R(t) and R(t + d), first reaches q."""
+        halfway = np.maximum.accumulate((self.below.means + self.above.means) / 2)
+        at = int(np.searchsorted(halfway, q))
+        if at == 0 or at == len(halfway):
+            return int(self.tested[min(at, len(halfway) - 1)])
+        # Between two rows that were tested, in proportion.
+        before, after = self.tested[at - 1], self.tested[at]
+        part = (q - halfway[at - 1]) / (halfway[at] - halfway[at - 1])
+        return math.ceil(float(before + part * (after - before)))
+
     def around(self, row: int, half: Callable[[Side], Array]) -> tuple[float, float]:
         """The least and the largest share up to a row: R at the row tested at or before it, R(t + d) at or after."""
         before = int(np.searchsorted(self.tested, row, side="right")) - 1
