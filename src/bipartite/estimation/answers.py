@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_UNLUCKY: Final = "no population has an answer in this range, so the sample is an unlucky one"
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
 
 
@@ -341,7 +342,9 @@ class Estimate:
         """The interval of an average of scores, less what no population could give."""
         half = self._width(answer, sure)
         low, high = within(answer.value - half, answer.value + half, *possible)
-        return Interval(float(low), float(high), sure, self._scarce())
+        unlucky = high < possible[0] or low > possible[1]
+        notes = (self._scarce(), _UNLUCKY if unlucky else "")
+        return Interval(float(low), float(high), sure, "; ".join(note for note in notes if note))
 
     def share_bounds(self, sure: float) -> tuple[Array, Array]:
         """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""

@@ -69,14 +69,13 @@ def bounded_width(spread: float, people: float, confidence: float) -> float:
 
 
 def within(low: Any, high: Any, least: float, most: float) -> tuple[Any, Any]:  # noqa: ANN401 (numbers or arrays)
-    """Intervals less what is impossible. Where all of one is, as much of what is possible as it was wide on one side.
+    """Intervals less what is impossible; one that is impossible as a whole stays as it is.
 
-    An interval of a share from −3 % to −1 % is that of an unlucky sample; 0 to 0 would read as certainty.
+    A share from −3 % to −1 % is that of an unlucky sample, and says so; 0 to 0 would read as certainty, and anything
+    wider would not hold as often as stated but more often.
     """
-    half = (high - low) / 2
-    high = np.where(high < least, least + half, high)
-    low = np.where(low > most, most - half, low)
-    return np.clip(low, least, most), np.clip(high, least, most)
+    unlucky = (high < least) | (low > most)
+    return np.where(unlucky, low, np.clip(low, least, most)), np.where(unlucky, high, np.clip(high, least, most))
 
 
 def few_note(people: float) -> str:
