@@ -42,7 +42,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python bench/categories.py
 	$(BIN)/python bench/timing.py
 	$(BIN)/python bench/em.py
-	$(BIN)/python bench/coverage.py
+	$(BIN)/python bench/error_bars.py
 	$(BIN)/python bench/windows.py
 
 docs: $(STAMPS)/docs
