@@ -38,8 +38,8 @@ Lottery = LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLotter
 # have been asked for, in one call or in several; once loaded, it pays from far fewer.
 LOAD_COMPILER_FROM: Final = 2**23
 USE_COMPILED_FROM: Final = 2**11
-# Without the compiler a report takes 1.2 µs on 100 points and 10 µs on 3,000. Loading these kernels takes 0.4 s once they
-# are compiled, and 7.5 to 8 s the first time on a machine (all measured), so they wait until 2 s have been asked for.
+# Without the compiler a report takes 1.2 µs on 100 points and 10 µs on 3,000. Loading these kernels takes 0.4 s once
+# they are compiled, and 7.5 to 8 s the first time on a machine (all measured): they wait until 2 s have been asked for.
 _COMPILE_POINTS_FROM: Final = 2.0
 _SECONDS_A_REPORT: Final = 1e-6
 _SECONDS_A_POINT: Final = 3e-9
