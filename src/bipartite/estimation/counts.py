@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _VERSION: Final = 1
 _MOST_OUTPUTS: Final = 2**27
+_MOST_PEOPLE: Final = 2**53
 
 
 class Counts:
@@ -154,7 +155,10 @@ def check_people(people: object, *, least: int = 1) -> int:
 def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, people: int | None) -> NDArray[np.int64]:
     """Counts as one whole number an output (or value, for flat categories) that may have come from so many people."""
     size = len(mechanism.outputs) if isinstance(mechanism, Mechanism) else len(mechanism.domain)
-    array = np.asarray(counts)
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        array = np.empty(0)
     if array.shape != (size,) or array.dtype.kind not in "iu":
         msg = (
             f"Expected counts as {size} whole numbers, one for each report that {mechanism!r} gives, got shape "
@@ -162,8 +166,9 @@ def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, peopl
         )
         raise InputError(msg)
     held = array.astype(np.int64)
-    if (held < 0).any():
-        msg = "Expected counts of at least 0; count with bp.Counts."
+    # The sum as a float, because that of whole numbers may wrap around.
+    if (held < 0).any() or held.sum(dtype=np.float64) > _MOST_PEOPLE:
+        msg = "Expected counts of at least 0 that add up to at most 2^53; count with bp.Counts."
         raise InputError(msg)
     whole = isinstance(mechanism, Mechanism)
     if people is not None and (int(held.sum()) != people if whole else (held > people).any()):
