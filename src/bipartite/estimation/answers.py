@@ -12,7 +12,15 @@ from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.estimation import methods
 from bipartite.estimation.basis import Answer
-from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
+from bipartite.estimation.intervals import (
+    FEW,
+    Interval,
+    bounded_width,
+    check_confidence,
+    few_note,
+    likely_width,
+    normal_width,
+)
 from bipartite.estimation.pictures import drawn
 
 if TYPE_CHECKING:
@@ -124,6 +132,9 @@ class Estimate:
 
         ``est.total(population=5_000_000)`` scales the mean to a population that the people were drawn from.
         """
+        if population is not None and not _is_number(population):
+            msg = f"Expected population as a number of people of at least 0, got {shown(population)}."
+            raise InputError(msg)
         people = self._basis.size if population is None else float(population)
         return people * (self.mean if isinstance(weights, str) and weights == "mean" else self.linear(weights))
 
@@ -142,7 +153,8 @@ class Estimate:
 
         ``of`` is "mean", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), or one weight a value.
         With fewer than 50 reports a bound that holds for any number is given instead, and the interval's ``note`` says
-        so. Where the reports cannot tell values apart, the interval holds everything that they leave open.
+        so. Where hardly any report bears on the answer, as for a rare value, it is wider than the standard error tells.
+        Where the reports cannot tell values apart, the interval holds everything that they leave open.
         """
         sure = check_confidence(confidence)
         kind, what = _parsed(of)
@@ -354,7 +366,7 @@ class Estimate:
         """How far an average of scores may be off."""
         if self._basis.effective < FEW:
             return bounded_width(answer.spread, self._basis.effective, sure)
-        return normal_width(sure) * answer.standard_error
+        return float(likely_width(answer.standard_error, answer.spread, self._basis.effective, sure))
 
     def _around(self, answer: Answer, possible: tuple[float, float], sure: float) -> Interval:
         """The interval of an average of scores, less what no population could give."""
@@ -364,11 +376,14 @@ class Estimate:
 
     def share_bounds(self, sure: float) -> tuple[Array, Array]:
         """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
-        centres, errors = self._basis.centres(self._shares), self.standard_errors
-        half = normal_width(sure) * errors
-        spreads = self._basis.spreads() if self._basis.effective < FEW else None
-        if spreads is not None and self.method in {"inverse", "projected"}:
-            half = bounded_width(1.0, self._basis.effective, sure) * spreads
+        centres, errors, people = self._basis.centres(self._shares), self.standard_errors, self._basis.effective
+        spreads = self._basis.spreads() if self.method in {"inverse", "projected"} else None
+        if spreads is None:
+            half = normal_width(sure) * errors
+        elif people < FEW:
+            half = bounded_width(1.0, people, sure) * spreads
+        else:
+            half = likely_width(errors, spreads, people, sure)
         return centres - half, centres + half
 
     def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
@@ -404,7 +419,7 @@ class Estimate:
         people = self._basis.effective
         if people < FEW:
             return lambda side: side.spreads * bounded_width(1.0, people, sure)
-        return lambda side: side.errors * normal_width(sure)
+        return lambda side: likely_width(side.errors, side.spreads, people, sure)
 
     def _scarce(self) -> str:
         """What to know where there are too few reports for the normal law."""
@@ -448,3 +463,9 @@ def _parsed(of: Any) -> tuple[str, Any]:  # noqa: ANN401
         return "linear", of
     msg = f"Expected {_OF}, got {shown(of)}."
     raise InputError(msg)
+
+
+def _is_number(people: object) -> bool:
+    """Whether something is a finite number of at least 0."""
+    real = isinstance(people, (int, float, np.integer, np.floating)) and not isinstance(people, bool)
+    return real and 0 <= float(people) < math.inf  # type: ignore[arg-type]  # checked before
