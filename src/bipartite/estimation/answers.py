@@ -377,7 +377,7 @@ class Estimate:
     def share_bounds(self, sure: float) -> tuple[Array, Array]:
         """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
         centres, errors, people = self._basis.centres(self._shares), self.standard_errors, self._basis.effective
-        spreads = self._basis.spreads() if self.method in {"inverse", "projected"} else None
+        spreads = self._basis.spreads() if people < FEW or self.method in {"inverse", "projected"} else None
         if spreads is None:
             half = normal_width(sure) * errors
         elif people < FEW:
@@ -389,17 +389,18 @@ class Estimate:
     def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         domain = self.mechanism.domain
         at = domain.encode(value)
-        if self.method in {"inverse", "projected"}:
-            return self._around(self._share(value), (0.0, 1.0), sure)
+        # Smoothing has no score, and so no bound that would hold for any number of reports.
+        if self.method in {"inverse", "projected"} or self._basis.effective < FEW:
+            answer = self._share(value)
+            known = math.isfinite(answer.spread)
+            return self._around(answer, (0.0, 1.0), sure) if known else Interval(0.0, 1.0, sure, _NOT_KNOWN)
         share, error = float(self.frequencies[at]), float(self.standard_errors[at])
         if math.isinf(error):
             return Interval(0.0, 1.0, sure, _NOT_KNOWN)
         half = normal_width(sure) * error
         bias = "smoothing biases shares towards their neighbours, which this does not show" if self.fit else ""
-        # Smoothing has no score, and so no bound that would hold for any number of reports.
-        notes = (self._scarce().split(",", maxsplit=1)[0], bias if self.method == "ems" else "")
         low, high = max(share - half, 0.0), min(share + half, 1.0)
-        return Interval(low, high, sure, "; ".join(note for note in notes if note))
+        return Interval(low, high, sure, bias if self.method == "ems" else "")
 
     def _cdf_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         at = self._line().encode(value)
