@@ -252,6 +252,7 @@ WRONG = {
     "no group": ("g,report\n,2\n", ["--by", "g"], "line 2 has no group that can be read"),
     "group not UTF-8": (b"g,report\na,2\n\xff,2\n", ["--by", "g"], "line 3 has no group that can be read"),
     "bad weight": ("w,report\n1,2\n-1,2\n", ["--weights", "w"], "line 3 has no weight of at least 0"),
+    "too large a weight": ("w,report\n1e200,2\n", ["--weights", "w"], "line 2 has no weight of at least 0 and at most"),
     "no weight": ("w,report\nx,2\n", ["--weights", "w"], "line 2 has no weight of at least 0"),
     "weightless": ("w,report\n0,2\n", ["--weights", "w"], "There are no reports"),
     "weightless group": ("g,w,report\na,1,2\nb,0,2\n", ["--by", "g", "--weights", "w"], "All weights of the group 'b'"),

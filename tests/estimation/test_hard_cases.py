@@ -161,3 +161,17 @@ def test_a_total_needs_a_number_of_people(population):
 def test_a_confidence_that_rounds_to_one_is_refused():
     with pytest.raises(InputError, match="between 0 and 1"):
         estimate(PADDED, [1, 2]).interval(1 - 1e-16)
+
+
+@pytest.mark.parametrize("method", ["em", "ems"])
+def test_no_interval_of_a_share_from_few_reports_rests_on_the_normal_law(method):
+    """One report at ε = 1 cannot show that hardly anybody has a value far from it."""
+    for reports in ([0], [0] * 20):
+        est = estimate(PADDED, reports, method=method)
+        frame = est.to_frame()
+        assert tuple(frame.loc[9, ["low", "high"]]) == pytest.approx(tuple(est.interval(of=("bin", 9))))
+        assert "too few" in est.interval(of=("bin", 9)).note
+        assert (frame.high - frame.low).max() == 1
+    clamped = estimate(BRR(DIGITS, 1), [0] * 20, method=method)
+    assert tuple(clamped.interval(of=("bin", 0))) == (0, 1)
+    assert clamped.to_frame().high[0] == 1

@@ -311,4 +311,4 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
 def _interval(error: float | None, low: float, high: float) -> str:
     if error is None:
         return "not computed"
-    return f"{low:.2%} to {high:.2%}" if math.isfinite(error) else "cannot be known"
+    return "cannot be known" if math.isinf(error) else f"{low:.2%} to {high:.2%}"

@@ -106,9 +106,15 @@ class Counts:
         if held.get("spec_sha256") != counts._sha256:
             msg = "The counts name another spec than the one beside them; ask for both again."
             raise SpecError(msg)
-        counts.people = check_people(held.get("people"), least=0)
-        counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
-        return counts
+        try:
+            counts.people = check_people(held.get("people"), least=0)
+            counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
+        except InputError as error:
+            # What is wrong is the file, not how it was asked for.
+            refusal = SpecError(str(error))
+        else:
+            return counts
+        raise refusal
 
     def to_json(self) -> str:
         """:meth:`to_dict` as text."""
