@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.cli import columns, counting, estimate, main
+from bipartite.cli import columns, counting, estimate, main, output
 from tests.cli.test_commands import conforms
 
 AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
@@ -387,3 +387,10 @@ def test_no_file_whatever_is_a_bug(tmp_path_factory, content, grouped):
     described.write_text(json.dumps(RATING.to_spec()), encoding="utf-8")
     file.write_bytes((b"g,report\n" if grouped else b"") + content)
     assert main(["estimate", str(file), "--spec", str(described), *(["--by", "g"] if grouped else [])]) in {0, 3}
+
+
+def test_steps_of_a_long_fit_are_seen_to_pass(run, spec, write, monkeypatch):
+    seen = []
+    monkeypatch.setattr(output.Progress, "advance", lambda self, by: seen.append((self._what, by)))
+    assert run("estimate", write("reports.csv", "1\n2\n"), "--spec", spec(RATING), "--method", "em")[0] == 0
+    assert ("steps", 1) in seen
