@@ -192,6 +192,8 @@ def test_what_was_found_is_said_in_full():
         (lambda: bp.sample_size(PADDED, share_within=True), InputError, "Expected share_within as a positive number"),
         (lambda: bp.sample_size(PADDED, mean_within="1"), InputError, "Expected mean_within"),
         (lambda: bp.sample_size(PADDED, mean_within=1, confidence=1), InputError, "Expected confidence between 0 and"),
+        (lambda: bp.sample_size(PADDED, mean_within=1, confidence=1 - 1e-16), InputError, "Expected confidence"),
+        (lambda: bp.sample_size(PADDED, mean_within=1e-300), InputError, "allow a larger distance"),
         (lambda: bp.sample_size(3, mean_within=1), InputError, "Expected a mechanism or a domain, got int"),
         (
             lambda: bp.sample_size(bp.BRR(bp.Interval(0, 1, points=9), 1, edges="padded").outputs, 1, mean_within=1),

@@ -65,6 +65,13 @@ def test_compare_writes_csv_and_pictures(run, tmp_path):
     assert "standard error of the mean, 100 people, ε = 1" in picture.read_text(encoding="utf-8")
 
 
+def test_compare_writes_nothing_where_something_cannot_be_drawn(run, tmp_path):
+    table = tmp_path / "table.csv"
+    arguments = ["--csv", table, "--plot", tmp_path / "mean.svg", "--measure", "mean_error"]
+    assert run("compare", *AGES, "--epsilon", 1, *arguments)[0] == 2
+    assert not table.exists()
+
+
 def test_compare_takes_the_domain_and_the_epsilon_of_a_spec(run, tmp_path):
     spec = tmp_path / "age.json"
     spec.write_text(json.dumps(bp.BRR(bp.Integers(18, 50), "0.5").to_spec()), encoding="utf-8")

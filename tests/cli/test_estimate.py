@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.cli import columns, counting, estimate, main
+from bipartite.cli import columns, counting, estimate, main, output
 from tests.cli.test_commands import conforms
 
 AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
@@ -252,6 +252,7 @@ WRONG = {
     "no group": ("g,report\n,2\n", ["--by", "g"], "line 2 has no group that can be read"),
     "group not UTF-8": (b"g,report\na,2\n\xff,2\n", ["--by", "g"], "line 3 has no group that can be read"),
     "bad weight": ("w,report\n1,2\n-1,2\n", ["--weights", "w"], "line 3 has no weight of at least 0"),
+    "too large a weight": ("w,report\n1e200,2\n", ["--weights", "w"], "line 2 has no weight of at least 0 and at most"),
     "no weight": ("w,report\nx,2\n", ["--weights", "w"], "line 2 has no weight of at least 0"),
     "weightless": ("w,report\n0,2\n", ["--weights", "w"], "There are no reports"),
     "weightless group": ("g,w,report\na,1,2\nb,0,2\n", ["--by", "g", "--weights", "w"], "All weights of the group 'b'"),
@@ -386,3 +387,10 @@ def test_no_file_whatever_is_a_bug(tmp_path_factory, content, grouped):
     described.write_text(json.dumps(RATING.to_spec()), encoding="utf-8")
     file.write_bytes((b"g,report\n" if grouped else b"") + content)
     assert main(["estimate", str(file), "--spec", str(described), *(["--by", "g"] if grouped else [])]) in {0, 3}
+
+
+def test_steps_of_a_long_fit_are_seen_to_pass(run, spec, write, monkeypatch):
+    seen = []
+    monkeypatch.setattr(output.Progress, "advance", lambda self, by: seen.append((self._what, by)))
+    assert run("estimate", write("reports.csv", "1\n2\n"), "--spec", spec(RATING), "--method", "em")[0] == 0
+    assert ("steps", 1) in seen

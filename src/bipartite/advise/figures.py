@@ -133,6 +133,10 @@ def _statistics(
         notes.append(reason)
         return {}
     expected = forecast(mechanism, 1, question.prior)
+    if expected.bounded:
+        notes.append(
+            "the errors of its mean and of cumulative shares are upper bounds, and may be several times too large"
+        )
     return {
         "identifiable": expected.identifiable,
         "mean_error": expected.mean,

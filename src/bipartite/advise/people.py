@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # With fewer people the normal law is not to be trusted for the tails of an estimate.
 _FEW: Final = 100
+_MOST_ROOTS: Final = 1e9
+_SUREST: Final = 1 - 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,9 @@ def sample_size(
 
 def _people(roots: float) -> int:
     """The square, rounded up; a rounding error must not add a person."""
+    if roots > _MOST_ROOTS:
+        msg = "More than 10^18 people would be needed; allow a larger distance."
+        raise InputError(msg)
     return max(1, math.ceil(roots**2 * (1 - 1e-12)))
 
 
@@ -255,7 +260,7 @@ def _check(
     within = mean_within if mean_within is not None else share_within
     if within is not None and not (_is_real(within) and 0 < within < math.inf):  # type: ignore[operator]
         problems.add(f"Expected {of}_within as a positive number, got {shown(within)}; a distance from the truth.")
-    if not (_is_real(confidence) and 0 < confidence < 1):  # type: ignore[operator]
+    if not (_is_real(confidence) and 0 < confidence <= _SUREST):  # type: ignore[operator]
         problems.add(f"Expected confidence between 0 and 1, got {shown(confidence)}; 0.95 is usual.")
     problems.raise_if_any(InputError)
     return of, float(within)  # type: ignore[arg-type]  # checked above

@@ -76,10 +76,12 @@ def run(options: argparse.Namespace) -> int:
             exact=options.exact,
             progress=progress.advance,
         )
+    # Everything is computed before anything is written.
+    picture = None if options.plot is None else found.plot(options.measure or "expected_loss")
     if options.csv is not None:
         write_atomically(options.csv, found.to_csv())
-    if options.plot is not None:
-        write_atomically(options.plot, found.plot(options.measure or "expected_loss") + "\n")
+    if picture is not None:
+        write_atomically(options.plot, picture + "\n")
     _print(found, as_json=options.json)
     return OK
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import LineDomain
-from bipartite.errors import InputError, MissingExtraError
+from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.estimation import methods
 from bipartite.estimation.asking import line_of, numbers_of, parsed, quantile_of, unit, up_to, weights_of
 from bipartite.estimation.basis import Answer
@@ -19,6 +19,7 @@ from bipartite.estimation.intervals import (
     bounded_width,
     check_confidence,
     few_note,
+    likely_width,
     normal_width,
     within,
 )
@@ -139,6 +140,9 @@ class Estimate:
 
         ``est.total(population=5_000_000)`` scales the mean to a population that the people were drawn from.
         """
+        if population is not None and not _is_number(population):
+            msg = f"Expected population as a number of people of at least 0, got {shown(population)}."
+            raise InputError(msg)
         people = self._basis.size if population is None else float(population)
         return people * (self.mean if isinstance(weights, str) and weights == "mean" else self.linear(weights))
 
@@ -157,7 +161,8 @@ class Estimate:
 
         ``of`` is "mean", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), or one weight a value.
         With fewer than 50 reports a bound that holds for any number is given instead, and the interval's ``note`` says
-        so. Where the reports cannot tell values apart, the interval holds everything that they leave open.
+        so. Where hardly any report bears on the answer, as for a rare value, it is wider than the standard error tells.
+        Where the reports cannot tell values apart, the interval holds everything that they leave open.
         """
         sure = check_confidence(confidence)
         kind, what = parsed(of)
@@ -220,7 +225,8 @@ class Estimate:
 
     def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
         """(low, high) of the share of each value, in the order of the domain; each alone holds with this confidence."""
-        return within(*self.share_bounds(check_confidence(confidence)), 0.0, 1.0)
+        bounds = self.share_bounds(check_confidence(confidence))
+        return within(*bounds, 0.0, 1.0, at_least=self._basis.effective < FEW)
 
     def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
         """A picture of the shares with their intervals, as SVG text, written to ``file`` where one is given.
@@ -291,7 +297,9 @@ class Estimate:
             # The mean square around any place is at least the variance.
             return Interval(0.0, min(self._open_interval("variance", None, sure).high, most), sure, _NOT_KNOWN)
         if self._basis.effective >= FEW:
-            return self._around(answer, (0.0, most), sure)
+            half = self._width(answer, sure)
+            low, high = within(answer.value - half, answer.value + half, 0.0, most, at_least=True)
+            return Interval(float(low), float(high), sure)
         # The mean square around the middle less the square of the mean there, each within its own bound.
         mean, squares = (self._linear(w**power, 0.0) for power in (1, 2))
         each = 1 - (1 - sure) / 2
@@ -336,39 +344,44 @@ class Estimate:
         """How far an average of scores may be off."""
         if self._basis.effective < FEW:
             return bounded_width(answer.spread, self._basis.effective, sure)
-        return normal_width(sure) * answer.standard_error
+        return float(likely_width(answer.standard_error, answer.spread, self._basis.effective, sure))
 
     def _around(self, answer: Answer, possible: tuple[float, float], sure: float) -> Interval:
         """The interval of an average of scores, less what no population could give."""
         half = self._width(answer, sure)
-        low, high = within(answer.value - half, answer.value + half, *possible)
+        few = self._basis.effective < FEW
+        low, high = within(answer.value - half, answer.value + half, *possible, at_least=few)
         unlucky = high < possible[0] or low > possible[1]
         notes = (self._scarce(), _UNLUCKY if unlucky else "")
         return Interval(float(low), float(high), sure, "; ".join(note for note in notes if note))
 
     def share_bounds(self, sure: float) -> tuple[Array, Array]:
         """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
-        centres, errors = self._basis.centres(self._shares), self.standard_errors
-        half = normal_width(sure) * errors
-        spreads = self._basis.spreads() if self._basis.effective < FEW else None
-        if spreads is not None and self.method in {"inverse", "projected"}:
-            half = bounded_width(1.0, self._basis.effective, sure) * spreads
+        centres, errors, people = self._basis.centres(self._shares), self.standard_errors, self._basis.effective
+        spreads = self._basis.spreads() if people < FEW or self.method in {"inverse", "projected"} else None
+        if spreads is None:
+            half = normal_width(sure) * errors
+        elif people < FEW:
+            half = bounded_width(1.0, people, sure) * spreads
+        else:
+            half = likely_width(errors, spreads, people, sure)
         return centres - half, centres + half
 
     def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         domain = self.mechanism.domain
         at = domain.encode(value)
-        if self.method in {"inverse", "projected"}:
-            return self._around(self._share(value), (0.0, 1.0), sure)
+        # Smoothing has no score, and so no bound that would hold for any number of reports.
+        if self.method in {"inverse", "projected"} or self._basis.effective < FEW:
+            answer = self._share(value)
+            known = math.isfinite(answer.spread)
+            return self._around(answer, (0.0, 1.0), sure) if known else Interval(0.0, 1.0, sure, _NOT_KNOWN)
         share, error = float(self.frequencies[at]), float(self.standard_errors[at])
         if math.isinf(error):
             return Interval(0.0, 1.0, sure, _NOT_KNOWN)
         half = normal_width(sure) * error
         bias = "smoothing biases shares towards their neighbours, which this does not show" if self.fit else ""
-        # Smoothing has no score, and so no bound that would hold for any number of reports.
-        notes = (self._scarce().split(",", maxsplit=1)[0], bias if self.method == "ems" else "")
         low, high = max(share - half, 0.0), min(share + half, 1.0)
-        return Interval(low, high, sure, "; ".join(note for note in notes if note))
+        return Interval(low, high, sure, bias if self.method == "ems" else "")
 
     def _cdf_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         at = line_of(self.mechanism.domain).encode(value)
@@ -388,7 +401,7 @@ class Estimate:
         people = self._basis.effective
         if people < FEW:
             return lambda side: side.spreads * bounded_width(1.0, people, sure)
-        return lambda side: side.errors * normal_width(sure)
+        return lambda side: likely_width(side.errors, side.spreads, people, sure)
 
     def _scarce(self) -> str:
         """What to know where there are too few reports for the normal law."""
@@ -409,3 +422,9 @@ class Estimate:
     @functools.cached_property
     def _ramps(self) -> Ramps:
         return self._basis.ramps()
+
+
+def _is_number(people: object) -> bool:
+    """Whether something is a finite number of at least 0."""
+    real = isinstance(people, (int, float, np.integer, np.floating)) and not isinstance(people, bool)
+    return real and 0 <= float(people) < math.inf  # type: ignore[arg-type]  # checked before

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _VERSION: Final = 1
 _MOST_OUTPUTS: Final = 2**27
+_MOST_PEOPLE: Final = 2**53
 
 
 class Counts:
@@ -105,9 +106,15 @@ class Counts:
         if held.get("spec_sha256") != counts._sha256:
             msg = "The counts name another spec than the one beside them; ask for both again."
             raise SpecError(msg)
-        counts.people = check_people(held.get("people"), least=0)
-        counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
-        return counts
+        try:
+            counts.people = check_people(held.get("people"), least=0)
+            counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
+        except InputError as error:
+            # What is wrong is the file, not how it was asked for.
+            refusal = SpecError(str(error))
+        else:
+            return counts
+        raise refusal
 
     def to_json(self) -> str:
         """:meth:`to_dict` as text."""
@@ -154,7 +161,10 @@ def check_people(people: object, *, least: int = 1) -> int:
 def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, people: int | None) -> NDArray[np.int64]:
     """Counts as one whole number an output (or value, for flat categories) that may have come from so many people."""
     size = len(mechanism.outputs) if isinstance(mechanism, Mechanism) else len(mechanism.domain)
-    array = np.asarray(counts)
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        array = np.empty(0)
     if array.shape != (size,) or array.dtype.kind not in "iu":
         msg = (
             f"Expected counts as {size} whole numbers, one for each report that {mechanism!r} gives, got shape "
@@ -162,8 +172,9 @@ def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, peopl
         )
         raise InputError(msg)
     held = array.astype(np.int64)
-    if (held < 0).any():
-        msg = "Expected counts of at least 0; count with bp.Counts."
+    # The sum as a float, because that of whole numbers may wrap around.
+    if (held < 0).any() or held.sum(dtype=np.float64) > _MOST_PEOPLE:
+        msg = "Expected counts of at least 0 that add up to at most 2^53; count with bp.Counts."
         raise InputError(msg)
     whole = isinstance(mechanism, Mechanism)
     if people is not None and (int(held.sum()) != people if whole else (held > people).any()):

@@ -11,15 +11,29 @@ import numpy as np
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError
 from bipartite.estimation.answers import Estimate
-from bipartite.estimation.intervals import FEW, Interval, check_confidence, few_note, normal_width
+from bipartite.estimation.intervals import (
+    FEW,
+    Interval,
+    bounded_width,
+    check_confidence,
+    few_note,
+    likely_width,
+    normal_width,
+)
 from bipartite.verification.binomial import chi_square_tail, normal_tail
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from bipartite.estimation.basis import Answer
 
     Array = NDArray[np.float64]
 
 _HATS: Final = 8
+_USUAL: Final = 0.95
+_SOLVED: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +59,8 @@ def difference(first: object, second: object, of: Any = "mean", *, confidence: f
     ("bin", value) compares the unbiased shares of a value.
 
     ``of="distribution"`` compares everything that can be told: on a line the shares around 8 equally spaced values
-    (weights that fall linearly to the next of them), elsewhere all shares, by Wald's χ² = dᵀΣ⁻¹d, with Σ the covariance
-    of the differences d from the scores of all reports.
+    (weights that fall linearly to the next of them), elsewhere all shares, by χ² = dᵀ(Σ + ddᵀ/n)⁻¹d, with Σ the
+    covariance of the differences d from the scores of all n reports, as many degrees of freedom as that matrix has.
 
     The two may be of different mechanisms or ε on one domain, such as two dates of one survey.
 
@@ -68,26 +82,33 @@ def difference(first: object, second: object, of: Any = "mean", *, confidence: f
     sure = check_confidence(confidence)
     if isinstance(of, str) and of == "distribution":
         return _of_distributions(first, second, sure)
-    answers = [each.unbiased(of) for each in (first, second)]
+    pair = first, second
+    answers = [each.unbiased(of) for each in pair]
     if any(math.isinf(answer.standard_error) for answer in answers):
         msg = (
             "The reports cannot tell values apart that this answer tells apart, so a difference of it cannot be "
             "estimated; collect with edges='padded' or GRR."
         )
         raise InputError(msg)
+    fewest = min(each.effective_people for each in pair)
+    if fewest < FEW and isinstance(of, str) and of == "variance":
+        msg = f"Variances are compared from {FEW} reports a group on, got {fewest:.3g}; compare means or shares."
+        raise InputError(msg)
+    return _of_answers(answers, [each.effective_people for each in pair], sure)
+
+
+def _of_answers(answers: Sequence[Answer], people: Sequence[float], sure: float) -> Difference:
+    """By the normal law, or with few reports by Hoeffding's bound."""
     value = answers[0].value - answers[1].value
-    fewest = min(each.effective_people for each in (first, second))
-    if fewest < FEW:
-        if isinstance(of, str) and of == "variance":
-            msg = f"Variances are compared from {FEW} reports a group on, got {fewest:.3g}; compare means or shares."
-            raise InputError(msg)
-        spread = math.sqrt(
-            sum(answer.spread**2 / each.effective_people for answer, each in zip(answers, (first, second), strict=True))
-        )
-        half = spread * math.sqrt(math.log(2 / (1 - sure)) / 2)
-        p_value = min(1.0, 2 * math.exp(-2 * (value / spread) ** 2))
-        return Difference(value, Interval(value - half, value + half, sure, few_note(fewest)), p_value)
-    error = math.hypot(*(answer.standard_error for answer in answers))
+    both = list(zip(answers, people, strict=True))
+    if min(people) < FEW:
+        spread = math.hypot(*(answer.spread / math.sqrt(count) for answer, count in both))
+        half = bounded_width(spread, 1, sure)
+        p_value = min(1.0, 2 * math.exp(-2 * (value / spread) ** 2)) if spread else float(value == 0)
+        return Difference(value, Interval(value - half, value + half, sure, few_note(min(people))), p_value)
+    # As in the interval of one answer: larger where hardly any report bears on it.
+    wide = [float(likely_width(answer.standard_error, answer.spread, count, _USUAL)) for answer, count in both]
+    error = math.hypot(*wide) / normal_width(_USUAL)
     half = normal_width(sure) * error
     p_value = normal_tail(value / error) if error else float(value == 0)
     return Difference(value, Interval(value - half, value + half, sure), p_value)
@@ -95,17 +116,29 @@ def difference(first: object, second: object, of: Any = "mean", *, confidence: f
 
 def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Difference:
     w = _compared(first)
-    parts = [each.covariance(w) for each in (first, second)]
+    pair = first, second
+    people = [each.effective_people for each in pair]
+    parts = [each.covariance(w) for each in pair]
+    if not all(np.isfinite(own).all() for _, own in parts):
+        msg = "One report does not tell how reports vary; distributions are compared from two reports a group on."
+        raise InputError(msg)
     d = parts[0][0] - parts[1][0]
-    covariance = parts[0][1] + parts[1][1]
+    # If the two do not differ, what they differ by is chance too, and belongs to the covariance. Without it the test
+    # would find differences too often where many shares are compared from few reports, or nobody has some values.
+    covariance = parts[0][1] + parts[1][1] + np.outer(d, d) / sum(people)
     # All weights add up to one for every value, so the last difference is what the others leave.
-    statistic = float(d[:-1] @ np.linalg.solve(covariance[:-1, :-1], d[:-1]))
+    values, vectors = np.linalg.eigh(covariance[:-1, :-1])
+    kept = values > _SOLVED * max(float(values[-1]), 0.0)
+    statistic = float(((d[:-1] @ vectors)[kept] ** 2 / values[kept]).sum())
+    freedom = int(kept.sum())
     worst = int(np.abs(d).argmax())
-    half = normal_width(1 - (1 - sure) / len(d)) * math.sqrt(covariance[worst, worst])
-    fewest = min(each.effective_people for each in (first, second))
-    note = few_note(fewest).split(",", maxsplit=1)[0] if fewest < FEW else ""
-    value = float(d[worst])
-    return Difference(value, Interval(value - half, value + half, sure, note), chi_square_tail(statistic, len(d) - 1))
+    answers = [
+        each.unbiased(w[worst])._replace(value=float(means[worst]), standard_error=math.sqrt(own[worst, worst]))
+        for each, (means, own) in zip(pair, parts, strict=True)
+    ]
+    largest = _of_answers(answers, people, 1 - (1 - sure) / len(d))
+    interval = Interval(*largest.interval, sure, largest.interval.note)
+    return Difference(largest.value, interval, chi_square_tail(statistic, freedom) if freedom else 1.0)
 
 
 def _compared(estimate: Estimate) -> Array:

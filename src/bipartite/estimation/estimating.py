@@ -12,7 +12,7 @@ from bipartite.errors import InputError, SpecError, of_attribute
 from bipartite.estimation.answers import Estimate
 from bipartite.estimation.attributes import columns_of
 from bipartite.estimation.counts import Counts, check_counts, check_mechanism
-from bipartite.estimation.evidence import Evidence
+from bipartite.estimation.evidence import Evidence, check_weights
 from bipartite.estimation.flat import Flat, Supports, flat_histogram
 from bipartite.estimation.groups import Estimates, cut
 from bipartite.estimation.identify import identifiability
@@ -156,7 +156,7 @@ def _from_indices(
 ) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
     if not len(indices):
         raise InputError(_EMPTY)
-    held = None if weights is None else np.asarray(weights, dtype=np.float64)
+    held = None if weights is None else check_weights(weights, len(indices))
     if by is None:
         return answer(_evidence(mechanism, indices, held))
     groups = cut(by, len(indices))
@@ -273,7 +273,7 @@ def _flat(
         raise InputError(_EMPTY)
     if by is None:
         return some(reports, weights)
-    held = None if weights is None else np.asarray(weights, dtype=np.float64)
+    held = None if weights is None else check_weights(weights, len(reports))
     groups = cut(by, len(reports))
     return Estimates(
         {label: some(reports[rows], None if held is None else held[rows]) for label, rows in groups.items()}

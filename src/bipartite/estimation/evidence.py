@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
+_ALONE: Final = 1e-9
+# Squares of weights must be numbers, too.
+_LARGEST: Final = 1e100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,13 +38,7 @@ class Evidence:
     @classmethod
     def of_weights(cls, indices: NDArray[np.int64], weights: Any, outputs: int) -> Evidence:  # noqa: ANN401
         """Each report counts by its own public weight."""
-        held = np.asarray(weights, dtype=np.float64)
-        if held.shape != indices.shape or not np.isfinite(held).all() or (held < 0).any() or not held.any():
-            msg = (
-                f"Expected weights as {len(indices)} finite numbers of at least 0, one a report and not all 0, got "
-                f"shape {held.shape}; weights must not depend on what is private."
-            )
-            raise InputError(msg)
+        held = check_weights(weights, len(indices))
         sums: list[Array] = [np.bincount(indices, power, outputs).astype(np.float64) for power in (held, held**2)]
         return cls(sums[0], sums[1], int(np.count_nonzero(held)))
 
@@ -58,6 +57,11 @@ class Evidence:
         """The share of each output."""
         return self.first / self.size
 
+    @property
+    def correction(self) -> float:
+        """n/(n − 1), with effective reports."""
+        return self.effective / spare(self.effective)
+
     def mean(self, u: Array) -> Any:  # noqa: ANN401 (a float, or one for each row of u)
         """The average score."""
         return u @ self.first / self.size
@@ -67,16 +71,37 @@ class Evidence:
         mean = self.mean(u)
         total = float(self.second.sum())
         square = u**2 @ self.second - 2 * mean * (u @ self.second) + mean**2 * total
-        correction = self.effective / max(self.effective - 1, 1e-9)
-        return np.maximum(square, 0.0) / self.size**2 * correction
+        return np.maximum(square, 0.0) / self.size**2 * self.correction
 
     def covariance(self, u: Array) -> Array:
         """The covariance of several average scores, the rows of u."""
         apart = u - np.asarray(self.mean(u))[:, None]
-        correction = self.effective / max(self.effective - 1, 1e-9)
-        found: Array = (apart * self.second) @ apart.T / self.size**2 * correction
+        found: Array = (apart * self.second) @ apart.T / self.size**2 * self.correction
         return found
 
     def own_variance(self, u: Array, u2: Array) -> Any:  # noqa: ANN401
         """The variance of the average score over the reports alone, given the people; Pu2 = (Pu)²."""
         return np.maximum((u**2 - u2) @ self.second, 0.0) / self.size**2
+
+
+def spare(people: float) -> float:
+    """One less; not a number for one report, which tells nothing about how reports vary."""
+    return people - 1 if people - 1 > _ALONE else math.nan
+
+
+def check_weights(weights: Any, people: int) -> Array:  # noqa: ANN401
+    """Public weights, one a report."""
+    try:
+        held = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        held = np.full((), np.nan)
+    if held.shape != (people,) or not np.isfinite(held).all() or (held < 0).any() or not held.any():
+        msg = (
+            f"Expected weights as {people} finite numbers of at least 0, one a report and not all 0, got shape "
+            f"{held.shape}; weights must not depend on what is private."
+        )
+        raise InputError(msg)
+    if not 1 / _LARGEST <= held.max() <= _LARGEST:
+        msg = f"Expected the largest weight between 1e-100 and 1e100, got {held.max():.3g}; scale them."
+        raise InputError(msg)
+    return held

@@ -10,6 +10,7 @@ import numpy as np
 
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.estimation.basis import Answer, Basis
+from bipartite.estimation.evidence import check_weights, spare
 from bipartite.estimation.methods import METHODS, Histogram, on_simplex
 from bipartite.estimation.pairs import pair_law
 from bipartite.estimation.quantiles import Side, flat_ramps
@@ -51,13 +52,7 @@ class Supports:
     @classmethod
     def of_weights(cls, mechanism: CategoryMechanism, reports: Any, weights: Any) -> Supports:  # noqa: ANN401
         """Each report counts by its own public weight; those of one weight are counted together."""
-        held = np.asarray(weights, dtype=np.float64)
-        if held.shape != (len(reports),) or not np.isfinite(held).all() or (held < 0).any() or not held.any():
-            msg = (
-                f"Expected weights as {len(reports)} finite numbers of at least 0, one a report and not all 0, got "
-                f"shape {held.shape}; weights must not depend on what is private."
-            )
-            raise InputError(msg)
+        held = check_weights(weights, len(reports))
         different, which = np.unique(held, return_inverse=True)
         if len(different) > _MOST_WEIGHTS:
             msg = f"Expected at most {_MOST_WEIGHTS} different weights, got {len(different)}; round them."
@@ -105,7 +100,7 @@ class Flat(Basis):
             return noise / self.effective
         apart = (w - values[..., None]) ** 2 @ self._squared
         among = np.clip(apart, 0.0, (w.max(axis=-1) - w.min(axis=-1)) ** 2)
-        found: Array = (noise + among) / max(self.effective - 1, 1e-9)
+        found: Array = (noise + among) / spare(self.effective)
         return found
 
     def _seen_variance(self, w: Array, values: Array, most: Array) -> Array:
@@ -114,7 +109,7 @@ class Flat(Basis):
         total = float((weights**2).sum())
         square = (parts - values[:, None]) ** 2 @ weights**2 / total
         if not self.of_sample:
-            return square / max(self.effective - 1, 1e-9)
+            return square / spare(self.effective)
         among = np.maximum((w - values[:, None]) ** 2 @ self._squared, 0.0)
         found: Array = np.clip(square - among, 0.0, most) / self.effective
         return found
@@ -145,7 +140,7 @@ class Flat(Basis):
         noise = self.mechanism.variances(held, 1)
         if self.of_sample:
             return np.sqrt(noise / self.effective)
-        found: Array = np.sqrt((noise + held * (1 - held)) / max(self.effective - 1, 1e-9))
+        found: Array = np.sqrt((noise + held * (1 - held)) / spare(self.effective))
         return found
 
     def share(self, index: int) -> Answer:
@@ -158,13 +153,13 @@ class Flat(Basis):
         if self._law.bounded and self._supports.reports is not None:
             parts, weights = self._parts(w)
             apart = (parts - values[:, None]) * weights
-            return values, apart @ apart.T / float((weights**2).sum()) / max(self.effective - 1, 1e-9)
+            return values, apart @ apart.T / float((weights**2).sum()) / spare(self.effective)
         # A distribution, so that this is a covariance.
         people = on_simplex(self._squared)
         own = self._law.products(w - w.mean(axis=-1, keepdims=True), people)
         middle = w @ people
         among = (w * people) @ w.T - np.outer(middle, middle)
-        return values, (own + among) / max(self.effective - 1, 1e-9)
+        return values, (own + among) / spare(self.effective)
 
     def ends(self, w: Array) -> tuple[Answer, Answer]:
         found = self.answer(w)

@@ -43,6 +43,9 @@ class Forecast:
     cdf: float | None
     """Of the share of people up to a value: root mean square over all values of a line (of flat categories over some
     that are spread evenly, where there are many); None as above."""
+    bounded: bool = False
+    """Whether ``mean`` and ``cdf`` are upper bounds: of :class:`~bipartite.OLH` with many values, several times too
+    large at large ε. What :func:`bipartite.estimate` finds from the reports themselves is not."""
 
 
 def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
@@ -109,7 +112,8 @@ def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64]
         blocks = [np.arange(size) <= ends[first : first + block, None] for first in range(0, count, block)]
         found = np.concatenate([variance(rows.astype(np.float64)) for rows in blocks])
         cdf = _root(float(found.mean()) * (size - 1) / size)
-    return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf)
+    bounded = mean is not None and not law.exact(_LEAST_ENDS)
+    return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf, bounded=bounded)
 
 
 def _root(variance: float) -> float:

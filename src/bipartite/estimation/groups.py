@@ -75,7 +75,12 @@ def cut(by: Any, size: int) -> dict[Any, NDArray[np.int64]]:  # noqa: ANN401 (an
     if labels.shape != (size,):
         msg = f"Expected by as {size} labels, one a report, got shape {labels.shape}; pass a public column."
         raise InputError(msg)
-    names, first, where = np.unique(labels, return_index=True, return_inverse=True)
+    # A list of words and numbers becomes words in NumPy, and 1 could then not be told from "1".
+    each = by if isinstance(by, (list, tuple)) and labels.dtype.kind == "U" else labels.tolist()
+    codes: dict[Any, int] = {}
+    where = np.fromiter((codes.setdefault(label, len(codes)) for label in each), dtype=np.int64, count=size)
+    if any(label is None or label != label for label in codes):  # noqa: PLR0124 (NaN is not itself)
+        msg = "Some labels of by are missing; name that group, or leave its reports out."
+        raise InputError(msg)
     order = np.argsort(where, kind="stable")
-    rows = np.split(order, np.cumsum(np.bincount(where))[:-1])
-    return {names[at].item() if hasattr(names[at], "item") else names[at]: rows[at] for at in np.argsort(first)}
+    return dict(zip(codes, np.split(order, np.cumsum(np.bincount(where))[:-1]), strict=True))

@@ -36,6 +36,15 @@ class Identifiability:
     distinct: Operator | Array
     """The distinct rows, one a group, as products or as a matrix."""
 
+    def __post_init__(self) -> None:
+        """Later estimates share these, and nobody is to change them for others."""
+        for name in ("group_of", "distinct"):
+            held = getattr(self, name)
+            if isinstance(held, np.ndarray):
+                seen = held.view()
+                seen.flags.writeable = False
+                object.__setattr__(self, name, seen)
+
     @property
     def identifiable(self) -> bool:
         """Whether every share can be estimated: rank N."""

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from bipartite.errors import InputError, shown
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
 FEW: Final = 50
 """With fewer reports (or effective ones) than this, no interval rests on the normal law."""
+_SUREST: Final = 1 - 1e-12
+_RARE: Final = 5
+"""From n·p·(1 − p) of this on, the normal law is usual for a share p."""
 
 
 class Interval(tuple[float, float]):  # noqa: SLOT001 (see below)
@@ -52,7 +60,7 @@ class Interval(tuple[float, float]):  # noqa: SLOT001 (see below)
 
 def check_confidence(confidence: object) -> float:
     """A confidence between 0 and 1."""
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence <= _SUREST:
         msg = f"Expected confidence between 0 and 1, got {shown(confidence)}; for example 0.95."
         raise InputError(msg)
     return float(confidence)
@@ -68,14 +76,35 @@ def bounded_width(spread: float, people: float, confidence: float) -> float:
     return spread * math.sqrt(math.log(2 / (1 - confidence)) / (2 * people))
 
 
-def within(low: Any, high: Any, least: float, most: float) -> tuple[Any, Any]:  # noqa: ANN401 (numbers or arrays)
-    """Intervals less what is impossible; one that is impossible as a whole stays as it is.
+def within(low: Any, high: Any, least: float, most: float, *, at_least: bool = False) -> tuple[Any, Any]:  # noqa: ANN401 (numbers or arrays)
+    """Intervals less what is impossible.
 
-    A share from −3 % to −1 % is that of an unlucky sample, and says so; 0 to 0 would read as certainty, and anything
-    wider would not hold as often as stated but more often.
+    One that is impossible as a whole stays as it is: a share from −3 % to −1 % is that of an unlucky sample, and says
+    so; 0 to 0 would read as certainty, and anything wider would hold more often than stated. Where an interval is to
+    hold *at least* as often as stated, everything that is possible is given instead.
     """
     unlucky = (high < least) | (low > most)
-    return np.where(unlucky, low, np.clip(low, least, most)), np.where(unlucky, high, np.clip(high, least, most))
+    instead = (least, most) if at_least else (low, high)
+    ends = (
+        np.where(unlucky, other, np.clip(end, least, most)) for end, other in zip((low, high), instead, strict=True)
+    )
+    first, last = ends
+    return first, last
+
+
+def likely_width(error: Array | float, spread: Array | float, people: float, confidence: float) -> Array:
+    """Half the width of an interval for the mean of many numbers within ``spread``, whose standard error is estimated.
+
+    That error may be far too small, even zero, by chance, where few of the numbers lie apart from the others: the
+    share of a value that nobody in the sample has. For shares the usual limit is n·p·(1 − p) = 5. Below it the
+    half-width is the longer arm of Wilson's interval, which takes the error at the end of the interval instead.
+    """
+    z = normal_width(confidence)
+    error, spread = np.asarray(error), np.asarray(spread)
+    rare = np.isfinite(spread) & (people * error < math.sqrt(_RARE) * spread)
+    step = np.where(rare, spread, 0.0) * z / (2 * people)
+    found: Array = z * (step + np.hypot(error, step))
+    return found
 
 
 def few_note(people: float) -> str:

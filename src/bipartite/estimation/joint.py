@@ -11,8 +11,9 @@ import numpy as np
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.estimation.basis import Answer
+from bipartite.estimation.evidence import spare
 from bipartite.estimation.group_means import GroupMean, group_mean
-from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
+from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, likely_width
 from bipartite.estimation.kronecker import score_of_product, score_of_table
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class JointEstimate:
             return np.full(self.frequencies.shape, np.inf)
         u1, u2 = cells
         means, squares = self._by_pair(u1, u2), self._by_pair(u1**2, u2**2)
-        errors: Array = np.sqrt(np.maximum(squares - means**2, 0.0) / max(self._evidence.effective - 1, 1e-9))
+        errors: Array = np.sqrt(np.maximum(squares - means**2, 0.0) / spare(self._evidence.effective))
         return errors
 
     def marginal(self, name: str) -> Estimate:
@@ -131,9 +132,10 @@ class JointEstimate:
             return Interval(low, high, sure, "the reports cannot tell this")
         if few and isinstance(of, str):
             return Interval(low, high, sure, few_note(people))
-        half = bounded_width(answer.spread, people, sure) if few else normal_width(sure) * answer.standard_error
-        least, most = (min(max(end, low), high) for end in (answer.value - half, answer.value + half))
-        return Interval(least, most, sure, few_note(people) if few else "")
+        half = float(self._half(answer.standard_error, answer.spread, sure))
+        # First to where an answer can be, so that what is left of the interval is never nothing.
+        value = min(max(answer.value, low), high)
+        return Interval(max(value - half, low), min(value + half, high), sure, few_note(people) if few else "")
 
     @property
     def covariance(self) -> float:
@@ -183,13 +185,14 @@ class JointEstimate:
         except ImportError:
             msg = "to_frame needs pandas; install it, or use joint.frequencies and joint.standard_errors."
             raise MissingExtraError(msg) from None
-        width = normal_width(check_confidence(confidence))
+        sure = check_confidence(confidence)
         errors = self.standard_errors
         cells = self._cells
         centres = self.frequencies if cells is None else self._by_pair(*cells)
+        half = np.full(centres.shape, np.inf) if cells is None else self._half(errors, _spreads(*cells), sure)
         first, second = (domain.to_numpy() for domain in self._domains)
-        with np.errstate(invalid="ignore"):
-            low, high = np.clip(centres - width * errors, 0, 1), np.clip(centres + width * errors, 0, 1)
+        near = np.clip(centres, 0, 1)
+        low, high = np.maximum(near - half, 0), np.minimum(near + half, 1)
         return pd.DataFrame(
             {
                 self.names[0]: np.repeat(first, len(second)),
@@ -227,6 +230,13 @@ class JointEstimate:
     def _cells(self) -> tuple[Array, Array] | None:
         first, second = (side.of_shares() for side in self._sides)
         return None if first is None or second is None else (first, second)
+
+    def _half(self, error: Array | float, spread: Array | float, sure: float) -> Array:
+        """How far averages of scores may be off."""
+        people = self._evidence.effective
+        if people < FEW:
+            return np.asarray(bounded_width(1.0, people, sure) * np.asarray(spread))
+        return likely_width(error, spread, people, sure)
 
     def _by_pair(self, u1: Array, u2: Array) -> Array:
         """The average of products of scores, for every row of both."""
@@ -311,8 +321,7 @@ class JointEstimate:
             return Answer(float(first @ self.frequencies @ second), math.inf, math.inf), None
         answer = self._answer(scores)
         # The estimated means vary together as the values do, over n: this makes it exactly unbiased.
-        people = self._evidence.effective
-        correction = people / max(people - 1, 1e-9)
+        correction = self._evidence.correction
         return Answer(answer.value * correction, answer.standard_error * correction, answer.spread), scores
 
     def _correlation(self) -> Answer:
@@ -348,3 +357,14 @@ class JointEstimate:
         held = self._table(of)
         table = np.outer(*held) if isinstance(held, tuple) else held
         return float(table.min()), float(table.max())
+
+
+def _spreads(first: Array, second: Array) -> Array:
+    """The largest minus the least product of two scores, for every row of both."""
+    ends = [
+        np.outer(one, other)
+        for one in (first.min(axis=1), first.max(axis=1))
+        for other in (second.min(axis=1), second.max(axis=1))
+    ]
+    found: Array = np.max(ends, axis=0) - np.min(ends, axis=0)
+    return found

@@ -135,8 +135,7 @@ def unbiased_shares(scores: Scores, evidence: Evidence, *, of_sample: bool) -> t
     if of_sample:
         # A person counts 1 or 0, which is its own square, so that the score of the square is the score.
         return mean, np.maximum(squared.square - squared.mean, 0.0) * part
-    correction = evidence.effective / max(evidence.effective - 1, 1e-9)
-    return mean, np.maximum(squared.square - 2 * mean * squared.mean + mean**2, 0.0) * (part * correction)
+    return mean, np.maximum(squared.square - 2 * mean * squared.mean + mean**2, 0.0) * (part * evidence.correction)
 
 
 def standard_errors(

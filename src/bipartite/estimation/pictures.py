@@ -164,10 +164,7 @@ def _notes(estimate: Estimate) -> list[str]:
     if estimate.method == "ems":
         notes.append("smoothed over neighbours: the bars show chance, not what smoothing does to peaks and ends")
     if estimate.effective_people < FEW:
-        rests = "these bars are wider bounds that hold for any number"
-        if estimate.fit is not None:
-            rests = "the bars rest on the normal law, which needs more; the intervals above do not"
-        notes.append(f"few reports: {rests}")
+        notes.append("few reports: these bars are wider bounds that hold for any number")
     if found is not None and not found.identifiable:
         groups = found.groups
         line = isinstance(estimate.mechanism.domain, LineDomain)

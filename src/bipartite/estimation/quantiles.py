@@ -82,9 +82,10 @@ class Ramps:
         """The least and the largest share up to a row: R at the row tested at or before it, R(t + d) at or after."""
         before = int(np.searchsorted(self.tested, row, side="right")) - 1
         after = int(np.searchsorted(self.tested, row))
-        low = (self.below.means - half(self.below))[before]
-        high = (self.above.means + half(self.above))[after]
-        return max(float(low), 0.0), min(float(high), 1.0)
+        # Estimates are first moved to where a share can be, so that what is left of the interval is never nothing.
+        low = float((np.clip(self.below.means, 0, 1) - half(self.below))[before])
+        high = float((np.clip(self.above.means, 0, 1) + half(self.above))[after])
+        return max(min(low, high), 0.0), min(max(low, high), 1.0)
 
 
 class RampScores:
@@ -194,7 +195,10 @@ def flat_ramps(rows: int, people: float, sides: Callable[[Array], Side], varianc
 def _tested(rows: int, width: int) -> NDArray[np.int64]:
     """The rows at which ramps end, spread evenly; an answer takes ``width`` numbers."""
     most = min(max(_MOST_NUMBERS // width, _LEAST_TESTS), _MOST_TESTS, rows)
-    return np.unique(np.linspace(0, rows - 1, most).round().astype(np.int64))
+    tested = np.unique(np.linspace(0, rows - 1, most).round().astype(np.int64))
+    # Estimates share it.
+    tested.flags.writeable = False
+    return tested
 
 
 def _widths(rows: int) -> list[int]:

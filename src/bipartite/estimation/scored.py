@@ -10,6 +10,7 @@ import numpy as np
 from bipartite.errors import DesignError
 from bipartite.estimation import methods
 from bipartite.estimation.basis import Answer, Basis
+from bipartite.estimation.intervals import FEW
 from bipartite.estimation.scores import MOST_DENSE
 
 if TYPE_CHECKING:
@@ -80,17 +81,20 @@ class Scored(Basis):
         )
 
     def centres(self, histogram: methods.Histogram) -> Array:
-        if histogram.method == "projected":
-            assert self._scores is not None  # noqa: S101 (there is a histogram of it)
+        few = self.effective < FEW and self.found is not None and self.found.groups_identifiable
+        if self._scores is not None and (few or histogram.method == "projected"):
             return self._scores.shares(self._evidence.law).mean[self._known().group_of]
         return histogram.frequencies
 
     def spreads(self) -> Array | None:
         if self._scores is None:
             return None
-        size = len(self.mechanism.domain)
-        u = self._score(np.eye(size)) if size <= MOST_DENSE else None
-        return np.full(size, np.inf) if u is None else u.max(axis=1) - u.min(axis=1)
+        found = self._known()
+        u = self._scores.of(np.eye(found.rows)) if found.rows <= MOST_DENSE else None
+        if u is None:
+            return np.full(len(found.group_of), np.inf)
+        alone = np.bincount(found.group_of)[found.group_of] == 1
+        return np.where(alone, (u.max(axis=1) - u.min(axis=1))[found.group_of], np.inf)
 
     def running(self, histogram: methods.Histogram) -> Array:
         return histogram.frequencies.cumsum()
