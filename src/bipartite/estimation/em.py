@@ -7,9 +7,10 @@ taken, and the longer one is kept only where it does not lower the likelihood. I
 no share falls by it below a tenth of what the two plain steps left.
 
 **How it stops.** When a plain step from where the acceleration has come gains less than 10⁻³·e^ε in log-likelihood, and
-for ε above 3 less than 0.02 (the rule of Li et al. 2020 for plain EM, who have no such bound; after a longer step the same gain means being nearer to the top). Beside it stands
-a certificate: with g_x = P(c/(fᵀP))_x/n, no distribution at all has a log-likelihood more than n·(max g − 1) above,
-because the likelihood is concave.
+for ε above 3 less than 0.02. That is the rule of Li et al. (2020) for plain EM, but for the bound, without which EM
+would stop far from the top at large ε; after a longer step the same gain means being nearer to the top. Beside it
+stands a certificate: with g_x = P(c/(fᵀP))_x/n, no distribution at all has a log-likelihood more than n·(max g − 1)
+above, because the likelihood is concave.
 
 **EMS** smooths after every step with (1, 2, 1)/4, the ends with (2, 1)/3 (Li et al., SIGMOD 2020), and stops when one
 step gains less than 10⁻³ in log-likelihood. Stopping early is part of its smoothing, so EMS is never accelerated.
