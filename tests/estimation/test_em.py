@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from bipartite import BRR, GRR, Exponential, Geometric, Integers, SquareWave
+from bipartite import BRR, GRR, Exponential, Geometric, Integers, SquareWave, estimate, insecure_seed
 from bipartite.estimation.em import EM_GAIN, EMS_GAIN, fit_em, fit_ems, spread_out
 from bipartite.estimation.operator import Dense, operator_of
 
@@ -248,3 +248,13 @@ def test_the_operators_products_in_place_are_the_plain_ones():
         assert (spread == operator.forward(f)).all() and (means == operator.backward(v)).all()
         assert spread == pytest.approx(f @ mechanism.matrix())
         assert means == pytest.approx(mechanism.matrix() @ v)
+
+
+@pytest.mark.parametrize("epsilon", [8, 12, 20])
+def test_at_large_epsilon_em_does_not_stop_far_from_the_top(epsilon):
+    """With e^ε in its rule it would stop after two steps, a tenth of the way from the uniform distribution."""
+    mechanism = BRR(Integers(0, 39), epsilon, m=9, edges="padded")
+    reports = mechanism.privatize([5, 30] * 5000, rng=insecure_seed(1))
+    found = estimate(mechanism, reports, method="em")
+    assert found.frequencies[[5, 30]] == pytest.approx(0.5, abs=0.03)
+    assert found.fit.converged

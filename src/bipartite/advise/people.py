@@ -60,10 +60,8 @@ class SampleSize:
     def assumptions(self) -> str:
         """What the number rests on."""
         people = "with all values equally likely" if self.population == "uniform" else "with the shares given"
-        flat = isinstance(self.mechanism, CategoryMechanism)
-        who = "mech.estimate" if flat else "bp.estimate"
         said = [
-            f"The people are a random sample of a population {people}, each reports once, and {who} answers.",
+            f"The people are a random sample of a population {people}, each reports once, and bp.estimate answers.",
             "Its error is taken as normal, which holds for many people.",
         ]
         if self.people < _FEW:
@@ -227,7 +225,10 @@ def _not_to_be_had(mechanism: Any_, of: str) -> str:
     if of == "mean" and not isinstance(mechanism.domain, LineDomain):
         return f"The values of {mechanism.domain!r} are no numbers and have no mean; ask for share_within=0.01."
     if isinstance(mechanism, CategoryMechanism):
-        return "Flat categories count shares; ask for share_within=0.01, or use bp.BRR(…, edges='padded') for a mean."
+        return (
+            "How many people a mean from flat categories takes is not computed; ask for share_within=0.01, look at "
+            "bp.forecast(mechanism, people).mean, or use bp.BRR(…, edges='padded')."
+        )
     return (
         f"The {of} cannot be estimated from {mechanism!r}: some values have the same reports; "
         "use edges='padded', or leave the choice to bp.sample_size(domain, epsilon, …)."

@@ -6,10 +6,11 @@ One step is f ← f · P(c/(fᵀP))/n, in O(N + M) by the operator: f stays a di
 taken, and the longer one is kept only where it does not lower the likelihood. It has the same fixed points as plain EM;
 no share falls by it below a tenth of what the two plain steps left.
 
-**How it stops.** When a plain step from where the acceleration has come gains less than 10⁻³·e^ε in log-likelihood (the
-rule of Li et al. 2020 for plain EM; after a longer step the same gain means being nearer to the top). Beside it stands
-a certificate: with g_x = P(c/(fᵀP))_x/n, no distribution at all has a log-likelihood more than n·(max g − 1) above,
-because the likelihood is concave.
+**How it stops.** When a plain step from where the acceleration has come gains less than 10⁻³·e^ε in log-likelihood, and
+for ε above 3 less than 0.02. That is the rule of Li et al. (2020) for plain EM, but for the bound, without which EM
+would stop far from the top at large ε; after a longer step the same gain means being nearer to the top. Beside it
+stands a certificate: with g_x = P(c/(fᵀP))_x/n, no distribution at all has a log-likelihood more than n·(max g − 1)
+above, because the likelihood is concave.
 
 **EMS** smooths after every step with (1, 2, 1)/4, the ends with (2, 1)/3 (Li et al., SIGMOD 2020), and stops when one
 step gains less than 10⁻³ in log-likelihood. Stopping early is part of its smoothing, so EMS is never accelerated.
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 EM_GAIN: Final = 1e-3
 """Times e^ε: the gain in log-likelihood of a plain step at which EM stops."""
+_MOST_EXP: Final = 20.0
+"""e^ε counts as at most this. The rule was made for small ε; at ε = 12 it would stop while steps still gain 160."""
 EMS_GAIN: Final = 1e-3
 MOST_STEPS: Final = 100_000
 _TINY: Final = 1e-200
@@ -119,6 +122,7 @@ def fit_em(
     f, f1, f2 = (np.full(operator.inputs, 1 / operator.inputs) for _ in range(3))
     spread, spread1 = (np.empty(operator.outputs) for _ in range(2))
     value = climb.spread(f, spread)
+    least = EM_GAIN * min(exp_epsilon, _MOST_EXP)
     steps = 0
     while True:
         gap = climb.step(f, spread, f1)
@@ -128,8 +132,8 @@ def fit_em(
         if progress is not None:
             progress(steps)
         gain = value1 - value
-        if gain <= EM_GAIN * exp_epsilon or steps >= most_steps:
-            return Fit(f1, steps, gain, gap, converged=gain <= EM_GAIN * exp_epsilon)
+        if gain <= least or steps >= most_steps:
+            return Fit(f1, steps, gain, gap, converged=gain <= least)
         # The longer step is kept only where it is no less likely than where it began.
         before, value = value, climb.spread(f, spread) if climb.longer(f, f1, f2) else -math.inf
         if not value >= before:
