@@ -21,6 +21,7 @@ HEAVY = [
     "sklearn",
     "torch",
     "pooch",
+    "resvg_py",
 ]
 
 

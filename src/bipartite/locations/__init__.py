@@ -7,6 +7,7 @@ from bipartite.domains.regions import Regions
 from bipartite.locations.candidates import encode, from_checkins, grid, places
 from bipartite.locations.choosing import Choice, choose
 from bipartite.locations.comparing import EPSILONS, PAPER_IMPROVEMENT, Improvement, compare, improvements
+from bipartite.locations.drawing import draw
 from bipartite.locations.releases import Release
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 
@@ -22,6 +23,7 @@ __all__ = [
     "WithinRegion",
     "choose",
     "compare",
+    "draw",
     "encode",
     "from_checkins",
     "grid",

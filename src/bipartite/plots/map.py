@@ -1,0 +1,239 @@
+"""Maps: places by region, what one person may report, and shares, from plain arrays."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.plots import style
+from bipartite.plots.shares import shortened
+from bipartite.plots.svg import legend, path, percent, picture, tag, text
+from bipartite.plots.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.plots.svg import Picture
+
+    Array = NDArray[np.float64]
+
+COLOURS: Final = (
+    "#1f5fa8", "#c2571a", "#2e7d4f", "#8b3fa0", "#b8860b",
+    "#0f7f8c", "#b03060", "#5a6b1f", "#6a4c93", "#7a4b2a",
+)  # fmt: skip
+_TOP: Final = 30.0
+_LINE: Final = 18.0
+_LETTERS: Final = 120  # of a line below a map
+_LARGEST: Final = 7.0
+_DOT: Final = 2.6
+_DOT_OF_MANY: Final = 1.6
+_MANY: Final = 400
+_COLUMNS: Final = 3
+_MOST_NAMED: Final = 24
+_NEVER: Final[dict[str, Any]] = {"fill": "#c8c8c8"}
+_HEAT: Final = ("#fff3d6", "#fdc46b", "#f0803c", "#c63a2b", "#6d1226")
+_HALO: Final[dict[str, Any]] = {"stroke": style.PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
+
+
+def regions_on_a_map(
+    coordinates: Array,
+    region_of: NDArray[np.int64],
+    names: Sequence[str],
+    *,
+    labels: Sequence[str],
+    coasts: Iterable[Array],
+    notes: Sequence[str] = (),
+) -> Picture:
+    """Places in the colours of their regions, an outline and a number for each, and below the map what they are called.
+
+    ``names`` are the regions (a single one: no outlines), ``labels`` the places. ``notes`` are lines below.
+    """
+    view = View(coordinates, _TOP)
+    spots = view.at(coordinates)
+    parts = view.ground(coasts)
+    several = len(names) > 1
+    sizes = np.bincount(region_of, minlength=len(names)).tolist()
+    for region in range(len(names)) if several else ():
+        corners = _hull([spots[each] for each in np.flatnonzero(region_of == region).tolist()])
+        colour = COLOURS[region % len(COLOURS)]
+        parts.append(path(corners, closed=True, fill=colour, fill_opacity="0.10", stroke=colour, stroke_width=0.9))
+    radius = _DOT_OF_MANY if len(spots) > _MANY else _DOT
+    for (x, y), region, label in zip(spots, region_of.tolist(), labels, strict=True):
+        words = f"{label}, region {region + 1}: {names[region]}" if several else label
+        title = tag("title", html.escape(words, quote=False))
+        parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=COLOURS[region % len(COLOURS)]))
+    for region in range(len(names)) if several else ():
+        inside = [spots[each] for each in np.flatnonzero(region_of == region).tolist()]
+        x, y = (float(np.median([spot[axis] for spot in inside])) for axis in (0, 1))
+        parts.append(text(x, y + 4, str(region + 1), text_anchor="middle", font_weight="bold", **_HALO))
+    parts += view.scale()
+    count = f"{len(spots):,} places"
+    heading = f"{count} in {len(names)} regions of {min(sizes)} to {max(sizes)}" if several else count
+    parts.append(text(2, 18, heading, font_weight="bold"))
+    y = view.bottom + _LINE
+    if several:
+        y = _named(parts, y, names, sizes)
+    y = _written(parts, y, notes)
+    says = f"A map: {heading}" + (": " + "; ".join(_entries(names, sizes)) if several else "")
+    return picture(y, f"{says}. {' '.join(notes)}", parts)
+
+
+def chances_around(
+    coordinates: Array,
+    chances: Array,
+    *,
+    truth: int,
+    labels: Sequence[str],
+    coasts: Iterable[Array],
+    notes: Sequence[str] = (),
+) -> Picture:
+    """What a person at the place ``truth`` may report: the area of a dot is its chance.
+
+    Dark are the places above the least chance that occurs, light those at it, grey those that are never reported.
+    """
+    view = View(coordinates, _TOP)
+    spots = view.at(coordinates)
+    possible = chances > 0
+    least = float(chances[possible].min())
+    near = chances > least * (1 + 1e-9)
+    radii = np.maximum(_LARGEST * np.sqrt(chances / chances.max()), 1.2)
+    parts = view.ground(coasts)
+    # Those that matter most last, so that nothing hides them.
+    for which in np.argsort(chances, kind="stable").tolist():
+        x, y = spots[which]
+        title = tag("title", html.escape(f"{labels[which]}: {percent(float(chances[which]))}", quote=False))
+        how = style.BRR_NEAR_STYLE if near[which] else style.BRR_FAR_STYLE if possible[which] else _NEVER
+        parts.append(
+            tag("circle", title, cx=x, cy=y, r=float(radii[which]), stroke=style.PAPER, stroke_width=0.5, **how)
+        )
+    x, y = spots[truth]
+    left = x > style.WIDTH / 2
+    at = x - _LARGEST - 8 if left else x + _LARGEST + 8
+    name = shortened(labels[truth])
+    parts += [
+        tag("circle", cx=x, cy=y, r=_LARGEST + 3, fill="none", stroke=style.INK, stroke_width=1.5),
+        text(at, y + 4, f"true place: {name}", text_anchor="end" if left else "start", font_weight="bold", **_HALO),
+        *view.scale(),
+    ]
+    entries = [(words, how) for words, how in _kinds(chances, near, possible, least) if words]
+    parts += legend(2, 18, entries)
+    y = _written(parts, view.bottom + _LINE, notes)
+    says = f"A map for a person at {labels[truth]}: " + "; ".join(words for words, _ in entries)
+    return picture(y, f"{says}. {' '.join(notes)}", parts)
+
+
+def shares_on_a_map(
+    coordinates: Array,
+    shares: Array,
+    *,
+    labels: Sequence[str],
+    words: Sequence[str],
+    coasts: Iterable[Array],
+    notes: Sequence[str] = (),
+) -> Picture:
+    """Shares as colours, the largest dark; ``words`` say each share, with its interval where there is one."""
+    view = View(coordinates, _TOP)
+    spots = view.at(coordinates)
+    top = float(max(shares.max(), 0.0)) or 1.0
+    parts = view.ground(coasts)
+    radius = 3.2 if len(spots) > _MANY else 5.0
+    for which in np.argsort(shares, kind="stable").tolist():
+        x, y = spots[which]
+        title = tag("title", html.escape(f"{labels[which]}: {words[which]}", quote=False))
+        colour = heat(float(shares[which]) / top)
+        parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=colour, stroke=style.GRR, stroke_width=0.3))
+    parts += view.scale()
+    x = 2.0
+    for step in range(5):
+        level = step / 4
+        parts.append(tag("rect", x=x, y=8, width=22, height=12, fill=heat(level), stroke=style.GRR, stroke_width=0.3))
+        parts.append(text(x + 28, 18, percent(level * top)))
+        x += 100
+    y = _written(parts, view.bottom + _LINE, notes)
+    most = int(shares.argmax())
+    says = f"A heat map of {len(spots):,} places; the most at {labels[most]}: {words[most]}"
+    return picture(y, f"{says}. {' '.join(notes)}", parts)
+
+
+def heat(level: float) -> str:
+    """A colour from light to dark for a level from 0 to 1; what lies below zero is as light as zero."""
+    at = min(max(level, 0.0), 1.0) * (len(_HEAT) - 1)
+    low = min(int(at), len(_HEAT) - 2)
+    first, last = ([int(_HEAT[low + step][each : each + 2], 16) for each in (1, 3, 5)] for step in (0, 1))
+    return "#" + "".join(f"{round(a + (b - a) * (at - low)):02x}" for a, b in zip(first, last, strict=True))
+
+
+def _kinds(chances: Array, near: NDArray[np.bool_], possible: NDArray[np.bool_], least: float) -> list[tuple[str, Any]]:
+    """The kinds of dots with how many there are of each."""
+    high = chances[near]
+    raised = ""
+    if len(high):
+        low, top = percent(float(high.min())), percent(float(high.max()))
+        raised = f"{len(high):,} favoured: {low if low == top else f'{low} to {top}'} each"
+    others, never = int((possible & ~near).sum()), int((~possible).sum())
+    return [
+        (raised, style.BRR_NEAR_STYLE),
+        (f"{others:,} others: {percent(least)} each" if others else "", style.BRR_FAR_STYLE),
+        (f"{never:,} never reported" if never else "", _NEVER),
+    ]
+
+
+def _entries(names: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    shown = [f"{number + 1}: {names[number]}, {sizes[number]:,} places" for number in range(len(names))]
+    hidden = len(shown) - _MOST_NAMED
+    return shown if hidden <= 0 else [*shown[:_MOST_NAMED], f"and {hidden:,} more regions"]
+
+
+def _named(parts: list[str], y: float, names: Sequence[str], sizes: Sequence[int]) -> float:
+    """The regions by number, in columns; where the next line stands."""
+    entries = _entries([shortened(name) for name in names], sizes)
+    wide = style.WIDTH / _COLUMNS
+    rows = -(-len(entries) // _COLUMNS)
+    for number, words in enumerate(entries):
+        x, line = 2 + number // rows * wide, y + number % rows * _LINE
+        if number < _MOST_NAMED:
+            parts.append(tag("circle", cx=x + 5, cy=line - 4, r=5, fill=COLOURS[number % len(COLOURS)]))
+        parts.append(text(x + 16, line, words, font_size=12))
+    return y + rows * _LINE
+
+
+def _written(parts: list[str], y: float, notes: Sequence[str]) -> float:
+    """Sentences in lines that fit; where the picture may end."""
+    for note in notes:
+        for line in _wrapped(note):
+            parts.append(text(2, y, line, font_size=12))
+            y += _LINE - 2
+    return y
+
+
+def _wrapped(words: str) -> list[str]:
+    lines = [""]
+    for word in words.split():
+        if lines[-1] and len(lines[-1]) + len(word) >= _LETTERS:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def _hull(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The corners of the convex shape around points (Andrew's monotone chain)."""
+    ordered = sorted(set(spots))
+    if len(ordered) < 3:  # noqa: PLR2004 (a line has no inside)
+        return ordered
+
+    def half(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+        kept: list[tuple[float, float]] = []
+        for x, y in points:
+            while len(kept) > 1:
+                (x1, y1), (x2, y2) = kept[-2:]
+                if (x2 - x1) * (y - y1) - (y2 - y1) * (x - x1) > 0:
+                    break
+                kept.pop()
+            kept.append((x, y))
+        return kept[:-1]
+
+    return [*half(ordered), *half(reversed(ordered))]
