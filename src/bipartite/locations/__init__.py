@@ -8,6 +8,7 @@ from bipartite.locations.candidates import encode, from_checkins, grid, places
 from bipartite.locations.choosing import Choice, choose
 from bipartite.locations.comparing import EPSILONS, PAPER_IMPROVEMENT, Improvement, compare, improvements
 from bipartite.locations.drawing import draw
+from bipartite.locations.page import page
 from bipartite.locations.releases import Release
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 
@@ -28,5 +29,6 @@ __all__ = [
     "from_checkins",
     "grid",
     "improvements",
+    "page",
     "places",
 ]

@@ -29,6 +29,7 @@ _TOP: Final = 30.0
 _LINE: Final = 18.0
 _LETTERS: Final = 120  # of a line below a map
 _LARGEST: Final = 7.0
+_LARGEST_OF_MANY: Final = 4.5
 _DOT: Final = 2.6
 _DOT_OF_MANY: Final = 1.6
 _MANY: Final = 400
@@ -36,6 +37,8 @@ _COLUMNS: Final = 3
 _MOST_NAMED: Final = 24
 _NEVER: Final[dict[str, Any]] = {"fill": "#c8c8c8"}
 _HEAT: Final = ("#fff3d6", "#fdc46b", "#f0803c", "#c63a2b", "#6d1226")
+_CHANCES: Final = (style.BRR_FAR, style.BRR)
+_SAME: Final = 1 + 1e-9  # chances that differ by less are one
 _HALO: Final[dict[str, Any]] = {"stroke": style.PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
 
 
@@ -93,23 +96,23 @@ def chances_around(
 ) -> Picture:
     """What a person at the place ``truth`` may report: the area of a dot is its chance.
 
-    Dark are the places above the least chance that occurs, light those at it, grey those that are never reported.
+    Two chances are drawn dark (the favoured places) and light (all others), more of them in shades between the two;
+    places that are never reported are grey.
     """
     view = View(coordinates, _TOP)
     spots = view.at(coordinates)
     possible = chances > 0
-    least = float(chances[possible].min())
-    near = chances > least * (1 + 1e-9)
-    radii = np.maximum(_LARGEST * np.sqrt(chances / chances.max()), 1.2)
+    low, high = float(chances[possible].min()), float(chances.max())
+    radii = np.maximum((_LARGEST if len(spots) <= _MANY else _LARGEST_OF_MANY) * np.sqrt(chances / high), 1.2)
     parts = view.ground(coasts)
     # Those that matter most last, so that nothing hides them.
     for which in np.argsort(chances, kind="stable").tolist():
         x, y = spots[which]
         title = tag("title", html.escape(f"{labels[which]}: {percent(float(chances[which]))}", quote=False))
-        how = style.BRR_NEAR_STYLE if near[which] else style.BRR_FAR_STYLE if possible[which] else _NEVER
-        parts.append(
-            tag("circle", title, cx=x, cy=y, r=float(radii[which]), stroke=style.PAPER, stroke_width=0.5, **how)
-        )
+        share = (float(chances[which]) - low) / (high - low) if high > low else 1.0
+        colour = blend(_CHANCES, share) if possible[which] else _NEVER["fill"]
+        how = {"fill": colour, "stroke": style.PAPER, "stroke_width": 0.5}
+        parts.append(tag("circle", title, cx=x, cy=y, r=float(radii[which]), **how))
     x, y = spots[truth]
     left = x > style.WIDTH / 2
     at = x - _LARGEST - 8 if left else x + _LARGEST + 8
@@ -119,7 +122,7 @@ def chances_around(
         text(at, y + 4, f"true place: {name}", text_anchor="end" if left else "start", font_weight="bold", **_HALO),
         *view.scale(),
     ]
-    entries = [(words, how) for words, how in _kinds(chances, near, possible, least) if words]
+    entries = _kinds(chances)
     parts += legend(2, 18, entries)
     y = _written(parts, view.bottom + _LINE, notes)
     says = f"A map for a person at {labels[truth]}: " + "; ".join(words for words, _ in entries)
@@ -160,25 +163,37 @@ def shares_on_a_map(
 
 
 def heat(level: float) -> str:
-    """A colour from light to dark for a level from 0 to 1; what lies below zero is as light as zero."""
-    at = min(max(level, 0.0), 1.0) * (len(_HEAT) - 1)
-    low = min(int(at), len(_HEAT) - 2)
-    first, last = ([int(_HEAT[low + step][each : each + 2], 16) for each in (1, 3, 5)] for step in (0, 1))
+    """A colour from light to dark for a level from 0 to 1."""
+    return blend(_HEAT, level)
+
+
+def blend(colours: Sequence[str], level: float) -> str:
+    """The colour at a level from 0 to 1 of a row of colours; what lies beyond is as at the end."""
+    at = min(max(level, 0.0), 1.0) * (len(colours) - 1)
+    low = min(int(at), len(colours) - 2)
+    first, last = ([int(colours[low + step][each : each + 2], 16) for each in (1, 3, 5)] for step in (0, 1))
     return "#" + "".join(f"{round(a + (b - a) * (at - low)):02x}" for a, b in zip(first, last, strict=True))
 
 
-def _kinds(chances: Array, near: NDArray[np.bool_], possible: NDArray[np.bool_], least: float) -> list[tuple[str, Any]]:
+def _kinds(chances: Array) -> list[tuple[str, Any]]:
     """The kinds of dots with how many there are of each."""
-    high = chances[near]
-    raised = ""
-    if len(high):
-        low, top = percent(float(high.min())), percent(float(high.max()))
-        raised = f"{len(high):,} favoured: {low if low == top else f'{low} to {top}'} each"
-    others, never = int((possible & ~near).sum()), int((~possible).sum())
+    positive = chances[chances > 0]
+    low, high = float(positive.min()), float(positive.max())
+    near = int((positive > low * _SAME).sum())
+    never = len(chances) - len(positive)
+    grey = [(f"{never:,} never reported", _NEVER)] if never else []
+    if not near:
+        return [(f"{len(positive):,} places: {percent(low)} each", style.BRR_NEAR_STYLE), *grey]
+    if low * _SAME < float(positive[positive > low * _SAME].min()) < high / _SAME:
+        return [
+            (f"most likely {percent(high)}", style.BRR_NEAR_STYLE),
+            (f"least {percent(low)}, shades between", style.BRR_FAR_STYLE),
+            *grey,
+        ]
     return [
-        (raised, style.BRR_NEAR_STYLE),
-        (f"{others:,} others: {percent(least)} each" if others else "", style.BRR_FAR_STYLE),
-        (f"{never:,} never reported" if never else "", _NEVER),
+        (f"{near:,} favoured: {percent(high)} each", style.BRR_NEAR_STYLE),
+        (f"{len(positive) - near:,} others: {percent(low)} each", style.BRR_FAR_STYLE),
+        *grey,
     ]
 
 

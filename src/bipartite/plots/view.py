@@ -42,14 +42,14 @@ class View:
         width = min(max(span * (1 + 2 * _MARGIN), _LEAST_DEGREES), _TURN)
         self.middle = start + span / 2
         centre = (south + north) / 2
-        self._flat = max(math.cos(math.radians(centre)), _FLATTEST)
-        self._scale = min(style.WIDTH / (width * self._flat), _TALLEST / height)
+        self.flat = max(math.cos(math.radians(centre)), _FLATTEST)
+        self._scale = min(style.WIDTH / (width * self.flat), _TALLEST / height)
         # What the picture has room for beside the places is shown too, as far as there is a globe.
-        self._half = min(style.WIDTH / self._scale / self._flat / 2, _TURN / 2)
+        self._half = min(style.WIDTH / self._scale / self.flat / 2, _TURN / 2)
         self.north = min(_POLE, centre + height / 2)
         self.south = max(-_POLE, centre - height / 2)
         self.top = top
-        self.width = 2 * self._half * self._flat * self._scale
+        self.width = 2 * self._half * self.flat * self._scale
         self.left = (style.WIDTH - self.width) / 2
         self.height = (self.north - self.south) * self._scale
 
@@ -92,7 +92,7 @@ class View:
 
     def _inside(self, coordinates: Array) -> list[tuple[float, float]]:
         away = (coordinates[:, 1] - self.middle + _TURN / 2) % _TURN - _TURN / 2
-        x = (away + self._half) * self._flat * self._scale
+        x = (away + self._half) * self.flat * self._scale
         y = (self.north - coordinates[:, 0]) * self._scale
         return list(zip(x.tolist(), y.tolist(), strict=True))
 
@@ -105,7 +105,7 @@ class View:
             away = ring[:, 1] + turn - self.middle
             if away.max() < -self._half or away.min() > self._half:
                 continue
-            x = (away + self._half) * self._flat * self._scale
+            x = (away + self._half) * self.flat * self._scale
             y = (self.north - ring[:, 0]) * self._scale
             found.append(list(zip(x.tolist(), y.tolist(), strict=True)))
         return found
@@ -120,7 +120,7 @@ class View:
             if y > 10:  # noqa: PLR2004 (the number would leave the map)
                 numbers.append(text(self.left + 4, self.top + y - 3, _degrees(latitude, "N", "S"), **small))
         for longitude in ticks(self.middle - self._half, self.middle + self._half, 7):
-            x = (longitude - self.middle + self._half) * self._flat * self._scale
+            x = (longitude - self.middle + self._half) * self.flat * self._scale
             lines.append(rule(x, 0, x, self.height, **how))
             turned = (longitude + _TURN / 2) % _TURN - _TURN / 2
             if x < self.width - 40:
