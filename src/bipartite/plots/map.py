@@ -35,7 +35,7 @@ _DOT_OF_MANY: Final = 1.6
 _MANY: Final = 400
 _COLUMNS: Final = 3
 _MOST_NAMED: Final = 24
-_NEVER: Final[dict[str, Any]] = {"fill": "#c8c8c8"}
+_NEVER: Final[dict[str, Any]] = {"fill": "#ababab"}
 _HEAT: Final = ("#fff3d6", "#fdc46b", "#f0803c", "#c63a2b", "#6d1226")
 _CHANCES: Final = (style.BRR_FAR, style.BRR)
 _SAME: Final = 1 + 1e-9  # chances that differ by less are one
@@ -103,7 +103,7 @@ def chances_around(
     spots = view.at(coordinates)
     possible = chances > 0
     low, high = float(chances[possible].min()), float(chances.max())
-    radii = np.maximum((_LARGEST if len(spots) <= _MANY else _LARGEST_OF_MANY) * np.sqrt(chances / high), 1.2)
+    radii = np.maximum((_LARGEST if len(spots) <= _MANY else _LARGEST_OF_MANY) * np.sqrt(chances / high), 1.6)
     parts = view.ground(coasts)
     # Those that matter most last, so that nothing hides them.
     for which in np.argsort(chances, kind="stable").tolist():

@@ -165,7 +165,7 @@ def _html(title: str, promise: str, hints: str, data: dict[str, Any]) -> str:
 <datalist id="names"></datalist>
 <div id="panel" aria-live="polite"></div>
 <p class="small">{html.escape(PUBLIC)}</p>
-<p class="small">Coasts: Natural Earth, coarse. Made by bipartite {__version__}; this page loads nothing from anywhere.</p>
+<p class="small">Coasts: Natural Earth, coarse. Made by bipartite {__version__}; this page loads nothing.</p>
 </aside>
 </main>
 <script type="application/json" id="data">{held}</script>
