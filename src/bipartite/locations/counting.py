@@ -171,7 +171,8 @@ def _inside(places: Points, box: object, centre: object, radius_km: object) -> N
             raise InputError(msg)
         east_of, west_of = longitudes >= west, longitudes <= east
         between: NDArray[np.bool_] = east_of | west_of if west > east else east_of & west_of
-        return between & (latitudes >= south) & (latitudes <= north)
+        inside: NDArray[np.bool_] = between & (latitudes >= south) & (latitudes <= north)
+        return inside
     latitude, longitude = _numbers("centre", centre, _PAIR)
     (radius,) = _numbers("radius_km", [radius_km], 1)
     if not (abs(latitude) <= _POLE and abs(longitude) <= _HALF_TURN and radius >= 0):

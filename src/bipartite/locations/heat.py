@@ -70,7 +70,7 @@ class HeatMap:
                 )
             ]
         smoothed = f", smoothed over {self.smoothing_km:g} km" if self.smoothing_km else ""
-        notes = [f"{self.people:,} reports{smoothed}. Each report alone: {self.guarantee}."]
+        notes = [f"{self.people:,} reports{smoothed}. What was promised: {self.guarantee}."]
         if self.note:
             notes.append(f"{self.note[0].upper()}{self.note[1:]}.")
         picture = shares_on_a_map(
