@@ -10,7 +10,7 @@ from bipartite.locations.comparing import EPSILONS, PAPER_IMPROVEMENT, Improveme
 from bipartite.locations.counting import PlaceShare, RangeCount, range_count, top_places
 from bipartite.locations.drawing import draw
 from bipartite.locations.heat import HeatMap, heat_map
-from bipartite.locations.page import page
+from bipartite.locations.pages import page
 from bipartite.locations.releases import Release
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 

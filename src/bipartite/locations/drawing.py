@@ -9,7 +9,7 @@ import numpy as np
 from bipartite.data import coasts
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
-from bipartite.locations.rows import chances, names_of, places_of
+from bipartite.locations.rows import chances, names_of, places_of, region_names
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import chances_around, regions_on_a_map, save
 
@@ -82,7 +82,7 @@ def _regions(regions: Regions) -> Picture:
         f"To publish a person’s region would tell {regions.bits():.2f} bits under the uniform prior, and leave a crowd "
         f"of {regions.smallest} places in the smallest one; no ε covers that."
     )
-    names = [name or "(no common bits)" for name in regions.names]
+    names = region_names(regions)
     return regions_on_a_map(
         places.coordinates,
         regions.labels,

@@ -14,8 +14,8 @@ from bipartite.data import coasts
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
 from bipartite.locations.drawing import MADE_UP, PUBLIC
-from bipartite.locations.page.levels import levels_of
-from bipartite.locations.rows import names_of, places_of
+from bipartite.locations.pages.levels import levels_of
+from bipartite.locations.rows import names_of, places_of, region_names
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import COLOURS
 from bipartite.plots.view import View
@@ -93,7 +93,7 @@ def _data(places: Points, regions: Regions | None, kept: NDArray[np.int64]) -> d
         "places": places.coordinates[kept].round(_DECIMALS).tolist(),
         "labels": [names[each] for each in kept.tolist()],
         "regions": {
-            "names": [""] if regions is None else list(regions.names),
+            "names": [""] if regions is None else region_names(regions),
             "sizes": [len(places)] if regions is None else regions.sizes.tolist(),
             "of": of[kept].tolist(),
         },
@@ -130,7 +130,7 @@ def _hints(size: int, drawn: int, mechanism: Mechanism | None) -> str:
 
 
 def _html(title: str, promise: str, hints: str, data: dict[str, Any]) -> str:
-    here = resources.files("bipartite.locations.page")
+    here = resources.files("bipartite.locations.pages")
     style, script = ((here / name).read_text(encoding="utf-8") for name in ("map.css", "map.js"))
     # In a script no name may end it: "<" is written as its number, which JSON reads back.
     held = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

@@ -161,7 +161,7 @@
     made.addEventListener("click", act);
     return made;
   };
-  const regionName = (which) => data.regions.names[which] || "(no common bits)";
+  const regionName = (which) => data.regions.names[which];
   const overview = () => {
     const panel = by("panel");
     panel.replaceChildren();
