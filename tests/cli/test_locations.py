@@ -229,7 +229,10 @@ def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
 
 def test_the_cities_are_a_data_set_of_their_own(run, tmp_path):
     code, out, _ = run("locations", "map", "--dataset", "cit", "--output", tmp_path / "map.svg", "--json")
-    assert code == 0 and json.loads(out)["places"] == 100 and "GeoNames, CC BY 4.0" in json.loads(out)["source"]
+    assert code == 0 and json.loads(out)["places"] == 100
+    assert "Places: GeoNames, CC BY 4.0, a selection." in (tmp_path / "map.svg").read_text(encoding="utf-8")
+    run("locations", "map", "--dataset", "cities", "--output", tmp_path / "map.html")
+    assert "Places: GeoNames, CC BY 4.0, a selection." in (tmp_path / "map.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.data

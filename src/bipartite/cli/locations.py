@@ -152,11 +152,16 @@ def run_map(options: argparse.Namespace) -> int:
     listed = places_of(options)
     mechanism = None if options.epsilon is None else _released(options, listed)[0]
     if ending == ".html":
+        beside = None if mechanism is None else listed.regions
         content: str | bytes = page(
-            mechanism or listed.regions, regions=_beside(listed, mechanism), title=options.title
+            mechanism or listed.regions, regions=beside, title=options.title, credit=listed.credit
         )
     else:
-        picture = draw(listed.regions) if mechanism is None else draw(mechanism, at=_place(options, listed))
+        picture = (
+            draw(listed.regions, credit=listed.credit)
+            if mechanism is None
+            else draw(mechanism, at=_place(options, listed), credit=listed.credit)
+        )
         content = png(picture) if ending == ".png" else picture + "\n"
     write_atomically(options.output, content)
     promise = None if mechanism is None else mechanism.guarantee
@@ -232,10 +237,6 @@ def _check_publishes(options: argparse.Namespace) -> None:
     if options.mechanism != _WITHIN and options.publishes is not None:
         msg = f"--publishes belongs to --mechanism {_WITHIN}; the others publish nothing beside what ε covers."
         raise InputError(msg)
-
-
-def _beside(listed: Listed, mechanism: Mechanism | None) -> Any:  # noqa: ANN401 (regions, where they are not shown already)
-    return None if mechanism is None else listed.regions
 
 
 def _place(options: argparse.Namespace, listed: Listed) -> Any:  # noqa: ANN401 (a label or a row number)

@@ -40,6 +40,8 @@ class Listed:
     places: Points
     regions: Regions
     source: str
+    credit: str = ""
+    """Whose list it is, on every map of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +172,14 @@ def _of_dataset(options: argparse.Namespace) -> Listed:
             msg = "--dataset cities has a hundred places, labelled; leave out --sample."
             raise InputError(msg)
         found = places(table.coordinates, table.names, merge_within=options.merge)
-        return Listed(found, Regions.by_prefix(found), "cities (GeoNames, CC BY 4.0)")
+        return Listed(found, Regions.by_prefix(found), _CITIES, "GeoNames, CC BY 4.0, a selection")
     near = 1.0 if options.merge is None else options.merge
     coordinates = _checkins(name).coordinates
     found = from_checkins(coordinates, source="public", places=options.sample, seed=options.seed, merge_within=near)
     if options.sample is None and len(found) > _MOST_OF_A_DATASET:
         msg = f"{name} has {len(found):,} distinct places; take some of them, for example --sample 1000."
         raise InputError(msg)
-    return Listed(found, Regions.by_prefix(found), name)
+    return Listed(found, Regions.by_prefix(found), name, f"{name}, {SOURCES[name].citation.removesuffix('.')}")
 
 
 def _checkins(name: str) -> Any:  # noqa: ANN401 (CheckIns)

@@ -27,7 +27,13 @@ MOST_DRAWN: Final = 20_000
 _NOWHERE: Final = "Expected at= with a mechanism: the place of the person whose reports to show; "
 
 
-def draw(shown: Points | Regions | Mechanism, *, at: Any = None, file: str | Path | None = None) -> Picture:  # noqa: ANN401 (a row number or a label)
+def draw(
+    shown: Points | Regions | Mechanism,
+    *,
+    at: Any = None,  # noqa: ANN401 (a row number or a label)
+    file: str | Path | None = None,
+    credit: str = "",
+) -> Picture:
     """A map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) where one is given.
 
     Parameters
@@ -40,6 +46,8 @@ def draw(shown: Points | Regions | Mechanism, *, at: Any = None, file: str | Pat
         real person: the picture would publish it.
     file
         Where to write the picture. A notebook shows it without.
+    credit
+        Whose list of places this is, as many licences ask for it.
 
     Examples
     --------
@@ -49,28 +57,31 @@ def draw(shown: Points | Regions | Mechanism, *, at: Any = None, file: str | Pat
     >>> draw(BRR(three, epsilon=1), at="Paris")[:26]
     '<svg xmlns="http://www.w3.'
     """
+    credited = [f"Places: {credit}."] if credit else []
     if isinstance(shown, Mechanism):
-        picture = _person(shown, at)
+        picture = _person(shown, at, credited)
     elif at is not None:
         msg = "at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out."
         raise InputError(msg)
     elif isinstance(shown, Regions):
-        picture = _regions(shown)
+        picture = _regions(shown, credited)
     else:
         check_places(shown)
-        picture = _places(shown)
+        picture = _places(shown, credited)
     if file is not None:
         save(picture, file)
     return picture
 
 
-def _places(places: Points) -> Picture:
+def _places(places: Points, credited: list[str]) -> Picture:
     _check_size(places)
     none = np.zeros(len(places), dtype=np.int64)
-    return regions_on_a_map(places.coordinates, none, ["all"], labels=names_of(places), coasts=coasts(), notes=[PUBLIC])
+    return regions_on_a_map(
+        places.coordinates, none, ["all"], labels=names_of(places), coasts=coasts(), notes=[PUBLIC, *credited]
+    )
 
 
-def _regions(regions: Regions) -> Picture:
+def _regions(regions: Regions, credited: list[str]) -> Picture:
     places = regions.places
     _check_size(places)
     kind = (
@@ -89,11 +100,11 @@ def _regions(regions: Regions) -> Picture:
         names,
         labels=names_of(places),
         coasts=coasts(),
-        notes=[kind, publishing, PUBLIC],
+        notes=[kind, publishing, PUBLIC, *credited],
     )
 
 
-def _person(mechanism: Mechanism, at: Any) -> Picture:  # noqa: ANN401
+def _person(mechanism: Mechanism, at: Any, credited: list[str]) -> Picture:  # noqa: ANN401
     places = places_of(mechanism)
     _check_size(places)
     if at is None:
@@ -107,7 +118,7 @@ def _person(mechanism: Mechanism, at: Any) -> Picture:  # noqa: ANN401
         truth=truth,
         labels=names_of(places),
         coasts=coasts(),
-        notes=[f"{type(mechanism).__name__}: {mechanism.guarantee}.", MADE_UP, PUBLIC],
+        notes=[f"{type(mechanism).__name__}: {mechanism.guarantee}.", MADE_UP, PUBLIC, *credited],
     )
 
 

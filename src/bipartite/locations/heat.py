@@ -58,8 +58,11 @@ class HeatMap:
         half = normal_width(sure) * self.standard_errors
         return np.clip(self.shares - half, 0.0, 1.0), np.clip(self.shares + half, 0.0, 1.0)
 
-    def draw(self, file: str | Path | None = None) -> Picture:
-        """The heat map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) if given."""
+    def draw(self, file: str | Path | None = None, *, credit: str = "") -> Picture:
+        """The heat map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) if given.
+
+        ``credit`` says whose list of places this is.
+        """
         if self.standard_errors is None or self.people < FEW:
             words = [f"{percent(share)}, a guess" for share in self.shares.tolist()]
         else:
@@ -73,6 +76,8 @@ class HeatMap:
         notes = [f"{self.people:,} reports{smoothed}. What was promised: {self.guarantee}."]
         if self.note:
             notes.append(f"{self.note[0].upper()}{self.note[1:]}.")
+        if credit:
+            notes.append(f"Places: {credit}.")
         picture = shares_on_a_map(
             self.places.coordinates,
             self.shares,

@@ -31,7 +31,13 @@ _DECIMALS: Final = 6  # of a degree: a tenth of a metre
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
-def page(shown: Points | Regions | Mechanism, *, regions: Regions | None = None, title: str = "Places") -> str:
+def page(
+    shown: Points | Regions | Mechanism,
+    *,
+    regions: Regions | None = None,
+    title: str = "Places",
+    credit: str = "",
+) -> str:
     """A map to look around on, as HTML text: one file, no network.
 
     Move and zoom it, point at a place for its name, choose one to see what a made-up person there may report.
@@ -44,6 +50,8 @@ def page(shown: Points | Regions | Mechanism, *, regions: Regions | None = None,
         With a mechanism: the regions to colour its places by, if any.
     title
         The heading.
+    credit
+        Whose list of places this is, as many licences ask for it.
 
     Notes
     -----
@@ -64,7 +72,8 @@ def page(shown: Points | Regions | Mechanism, *, regions: Regions | None = None,
             "levels": levels.levels.tolist(),
             "rows": levels.packed(),
         }
-    return _html(title, _promise(mechanism, parts), hints, data)
+    credited = f"Places: {credit}. " if credit else ""
+    return _html(title, _promise(mechanism, parts), hints, credited, data)
 
 
 def _asked(shown: Points | Regions | Mechanism, regions: Regions | None) -> tuple[Points, Regions | None]:
@@ -129,7 +138,7 @@ def _hints(size: int, drawn: int, mechanism: Mechanism | None) -> str:
     return f"{size:,} places. Choose one to see what a made-up person there may report. {MADE_UP}"
 
 
-def _html(title: str, promise: str, hints: str, data: dict[str, Any]) -> str:
+def _html(title: str, promise: str, hints: str, credited: str, data: dict[str, Any]) -> str:
     here = resources.files("bipartite.locations.pages")
     style, script = ((here / name).read_text(encoding="utf-8") for name in ("map.css", "map.js"))
     # In a script no name may end it: "<" is written as its number, which JSON reads back.
@@ -165,7 +174,8 @@ def _html(title: str, promise: str, hints: str, data: dict[str, Any]) -> str:
 <datalist id="names"></datalist>
 <div id="panel" aria-live="polite"></div>
 <p class="small">{html.escape(PUBLIC)}</p>
-<p class="small">Coasts: Natural Earth, coarse. Made by bipartite {__version__}; this page loads nothing.</p>
+<p class="small">{html.escape(credited)}Coasts: Natural Earth, coarse.</p>
+<p class="small">Made by bipartite {__version__}; this page loads nothing.</p>
 </aside>
 </main>
 <script type="application/json" id="data">{held}</script>
