@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from bipartite import locations as locations
     from bipartite import quality as quality
     from bipartite.advise import Comparison as Comparison
+    from bipartite.advise import ReportingPlan as ReportingPlan
     from bipartite.advise import SampleSize as SampleSize
+    from bipartite.advise import SplitOrSample as SplitOrSample
     from bipartite.advise import compare as compare
     from bipartite.advise import sample_size as sample_size
+    from bipartite.advise import split_or_sample as split_or_sample
     from bipartite.categories import OLH as OLH
     from bipartite.categories import OUE as OUE
     from bipartite.categories import RAPPOR as RAPPOR
@@ -41,9 +44,12 @@ if TYPE_CHECKING:
     from bipartite.estimation import Estimate as Estimate
     from bipartite.estimation import Estimates as Estimates
     from bipartite.estimation import Forecast as Forecast
+    from bipartite.estimation import GroupMean as GroupMean
     from bipartite.estimation import Identifiability as Identifiability
+    from bipartite.estimation import JointEstimate as JointEstimate
     from bipartite.estimation import difference as difference
     from bipartite.estimation import estimate as estimate
+    from bipartite.estimation import estimate_joint as estimate_joint
     from bipartite.estimation import forecast as forecast
     from bipartite.estimation import identifiability as identifiability
     from bipartite.lottery import fixed_words as fixed_words
@@ -100,12 +106,14 @@ _HOME = {
     "Forecast": "bipartite.estimation",
     "GRR": "bipartite.mechanisms",
     "Geometric": "bipartite.mechanisms",
+    "GroupMean": "bipartite.estimation",
     "HadamardResponse": "bipartite.categories",
     "Hybrid": "bipartite.mechanisms",
     "Identifiability": "bipartite.estimation",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
+    "JointEstimate": "bipartite.estimation",
     "LSRR": "bipartite.mechanisms",
     "Laplace": "bipartite.mechanisms",
     "LawTest": "bipartite.verification",
@@ -118,8 +126,10 @@ _HOME = {
     "RAPPOR": "bipartite.categories",
     "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
+    "ReportingPlan": "bipartite.advise",
     "SUE": "bipartite.categories",
     "SampleSize": "bipartite.advise",
+    "SplitOrSample": "bipartite.advise",
     "SquareWave": "bipartite.mechanisms",
     "Staircase": "bipartite.mechanisms",
     "SubsetSelection": "bipartite.categories",
@@ -130,6 +140,7 @@ _HOME = {
     "difference": "bipartite.estimation",
     "errors": "bipartite.errors",
     "estimate": "bipartite.estimation",
+    "estimate_joint": "bipartite.estimation",
     "expected_loss": "bipartite.quality",
     "fixed_words": "bipartite.lottery",
     "forecast": "bipartite.estimation",
@@ -145,6 +156,7 @@ _HOME = {
     "quality": "bipartite.quality",
     "sample_size": "bipartite.advise",
     "share_within": "bipartite.quality",
+    "split_or_sample": "bipartite.advise",
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
     "worst_loss": "bipartite.quality",

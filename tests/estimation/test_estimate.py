@@ -95,8 +95,8 @@ def test_the_squared_standard_error_is_unbiased_too(of_sample):
         )
         answer = found.unbiased("mean")
         # own_variance may come out negative on a few reports and is then zero: ask before that.
-        u, u2 = found._score(values - 1.0)
-        variance = (u**2 - u2) @ found._evidence.second / people**2 if of_sample else answer.standard_error**2
+        u, u2 = found._basis._score(values - 1.0), found._basis._score((values - 1.0) ** 2)
+        variance = (u**2 - u2) @ found._basis._evidence.second / people**2 if of_sample else answer.standard_error**2
         moments += chance * np.array([answer.value, answer.value**2, variance])
     truth = np.mean(held) if of_sample else 1.3
     assert moments[0] == pytest.approx(truth, abs=1e-9)
@@ -632,3 +632,40 @@ def test_progress_is_called():
     estimate(PADDED, [30, 40], method="ems", progress=seen.append)
     estimate(PADDED, [30, 40], method="em", progress=seen.append)
     assert seen and all(isinstance(step, int) for step in seen)
+
+
+def test_an_interval_that_is_all_impossible_does_not_read_as_certainty():
+    from bipartite.estimation.intervals import within
+
+    low, high = within(np.array([-3.0, 0.2, 1.5, -1.0]), np.array([-1.0, 0.4, 1.9, 2.0]), 0.0, 1.0)
+    np.testing.assert_allclose(low, [-3.0, 0.2, 1.5, 0.0])
+    np.testing.assert_allclose(high, [-1.0, 0.4, 1.9, 1.0])
+    # A tenth of all reports would be this one if nobody held it: an unlucky share far below zero.
+    mechanism = GRR(Integers(0, 9), 1)
+    counts = np.full(10, 1000)
+    counts[5] = 300
+    found = estimate(mechanism, counts=counts, method="inverse")
+    interval = found.interval(of=("bin", 5))
+    assert interval.high < 0 and "the sample is an unlucky one" in interval.note
+    low, high = found.share_intervals()
+    assert (low[5], high[5]) == pytest.approx(tuple(interval)) and (low[:5] >= 0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["inverse", "projected"]), st.sampled_from([0.05, 0.3, 0.5, 0.9]))
+def test_a_quantile_of_unbiased_shares_lies_in_its_own_interval(seed, method, q):
+    mechanism = BRR(Integers(0, 39), 1, edges="padded")
+    law = np.random.default_rng(seed).dirichlet(np.ones(40)) @ mechanism.matrix()
+    counts = np.random.default_rng(seed).multinomial(5000, law)
+    found = estimate(mechanism, counts=counts, method=method)
+    low, high = found.interval(0.95, of=("quantile", q))
+    assert low <= found.quantile(q) <= high
+
+
+def test_quantiles_between_tested_rows_are_read_in_proportion():
+    mechanism = SquareWave(Integers(0, 1999), 4)
+    found = estimate(mechanism, counts=np.round(1e9 * mechanism.matrix().mean(axis=0)).astype(int), method="inverse")
+    for q in (0.1, 0.5, 0.77):
+        assert found.quantile(q) == pytest.approx(2000 * q, abs=3)
+    assert found.quantile(1e-6) == 0
+    assert found.quantile(1 - 1e-9) >= 1995

@@ -131,13 +131,18 @@ class HashFamily:
         step = max(1, _TABLE // self.size)
         for start in range(0, len(factors), step):
             some = slice(start, start + step)
-            # Hashes less the bucket: a value is supported where that is 0.
-            table = ((self.buckets - buckets[some].astype(np.int64)) % self.buckets).astype(np.uint16)[:, None]
-            for digit in range(self.digits):
-                parts = [table]
-                width = table.shape[1]
-                while len(parts) < self.base and len(parts) * width < self.size:
-                    parts.append((parts[-1] + factors[some, digit, None]) % np.uint16(self.buckets))
-                table = np.concatenate(parts, axis=1)[:, : self.size]
-            counts += (table == 0).sum(axis=0)
+            counts += self.matches(factors[some], buckets[some]).sum(axis=0)
         return counts
+
+    def matches(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.bool_]:
+        """A row for each of these hash functions: which values it sends to its bucket."""
+        # Hashes less the bucket: a value is supported where that is 0.
+        table = ((self.buckets - buckets.astype(np.int64)) % self.buckets).astype(np.uint16)[:, None]
+        for digit in range(self.digits):
+            parts = [table]
+            width = table.shape[1]
+            while len(parts) < self.base and len(parts) * width < self.size:
+                parts.append((parts[-1] + factors[:, digit, None]) % np.uint16(self.buckets))
+            table = np.concatenate(parts, axis=1)[:, : self.size]
+        found: NDArray[np.bool_] = table == 0
+        return found

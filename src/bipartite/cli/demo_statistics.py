@@ -16,6 +16,7 @@ from bipartite.verification import verify
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bipartite.categories import CategoryMechanism
     from bipartite.cli.demo_questions import Outcome
     from bipartite.cli.output import Progress
     from bipartite.estimation import Estimate, Interval
@@ -41,7 +42,7 @@ class Survey:
     certificate: Certificate
 
     @property
-    def mechanism(self) -> Mechanism:
+    def mechanism(self) -> Mechanism | CategoryMechanism:
         """How everybody reported."""
         return self.estimate.mechanism
 

@@ -52,7 +52,7 @@ def two_level_epsilon(
     """The realised ε of two levels, in floats: max over r of ε2, ε1 + ε2 − ln(Z_r/n_r), ln(Z_r/n_r) − ε1.
 
     >>> round(two_level_epsilon(np.array([10, 20]), np.array([3, 6]), 1, 1), 3)
-    1.585
+    1.584
     """
     growth = _growth(sizes, m, place)
     return float(max(place, (region + place - growth).max(), (growth - region).max()))

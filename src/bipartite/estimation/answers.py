@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.domains import LineDomain
-from bipartite.errors import DesignError, InputError, MissingExtraError, shown
+from bipartite.errors import InputError, MissingExtraError
 from bipartite.estimation import methods
-from bipartite.estimation.intervals import FEW, Interval, bounded_width, check_confidence, few_note, normal_width
+from bipartite.estimation.asking import line_of, numbers_of, parsed, quantile_of, unit, up_to, weights_of
+from bipartite.estimation.basis import Answer
+from bipartite.estimation.intervals import (
+    FEW,
+    Interval,
+    bounded_width,
+    check_confidence,
+    few_note,
+    normal_width,
+    within,
+)
 from bipartite.estimation.pictures import drawn
-from bipartite.estimation.scores import MOST_DENSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,28 +30,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.categories import CategoryMechanism
+    from bipartite.estimation.basis import Basis
     from bipartite.estimation.em import Fit
-    from bipartite.estimation.evidence import Evidence
     from bipartite.estimation.identify import Identifiability
-    from bipartite.estimation.prepared import Prepared
     from bipartite.estimation.quantiles import Ramps, Side
     from bipartite.mechanisms import Mechanism
     from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
+_UNLUCKY: Final = "no population has an answer in this range, so the sample is an unlucky one"
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
-_OF: Final = "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), or one weight a value"
-
-
-class Answer(NamedTuple):
-    """One unbiased answer."""
-
-    value: float
-    standard_error: float
-    """Infinite where the reports cannot tell."""
-    spread: float
-    """The largest minus the least score of a report: how far one report can move the sum."""
 
 
 class Estimate:
@@ -52,29 +51,20 @@ class Estimate:
     population, whatever the method. The method decides how the histogram, ``frequencies``, is made.
     """
 
-    mechanism: Mechanism
+    mechanism: Mechanism | CategoryMechanism
     people: int
     """How many reports there were."""
     of_sample: bool
     """Whether errors are for the people who answered; otherwise for the population that they are drawn from."""
 
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        evidence: Evidence,
-        known: Prepared,
-        shares: methods.Histogram,
-        *,
-        of_sample: bool,
-    ) -> None:
-        self.mechanism, self.people, self.of_sample = mechanism, evidence.people, of_sample
-        self._evidence, self._shares = evidence, shares
-        self._found, self._scores, self._ramp_scores = known.found, known.scores, known.ramps
+    def __init__(self, basis: Basis, shares: methods.Histogram) -> None:
+        self.mechanism, self.people, self.of_sample = basis.mechanism, basis.people, basis.of_sample
+        self._basis, self._shares = basis, shares
 
     @property
     def effective_people(self) -> float:
         """How many equally weighted reports would be as certain: (Σw)²/Σw²; without weights, all of them."""
-        return self._evidence.effective
+        return self._basis.effective
 
     @property
     def method(self) -> str:
@@ -93,8 +83,8 @@ class Estimate:
 
     @property
     def identifiability(self) -> Identifiability | None:
-        """What the reports can tell apart; None where that was too large to decide."""
-        return self._found
+        """What the reports can tell apart; None where that was too large to decide, or where it is all (categories)."""
+        return self._basis.found
 
     @property
     def frequencies(self) -> Array:
@@ -104,14 +94,12 @@ class Estimate:
     @functools.cached_property
     def standard_errors(self) -> Array:
         """The standard error of each share; :func:`bipartite.estimate` says from what for each method."""
-        return methods.standard_errors(
-            self._shares, self.mechanism, self._evidence, self._known(), self._scores, of_sample=self.of_sample
-        )
+        return self._basis.standard_errors(self._shares)
 
     @property
     def mean(self) -> float:
         """The mean of the values."""
-        return self._linear(*self._numbers()).value
+        return self._linear(*numbers_of(self.mechanism.domain)).value
 
     @property
     def variance(self) -> float:
@@ -124,33 +112,39 @@ class Estimate:
         return self.quantile(0.5)
 
     def quantile(self, q: float) -> float:
-        """The least value that at least a share q of the people are up to, from the histogram."""
-        self._line()
+        """The least value that at least a share q of the people are up to.
+
+        From the histogram where that is a distribution fitted to the reports (``em``, ``ems``); unbiased shares are too
+        rough to add up, and there it is read off the smoothed steps that its interval comes from.
+        """
+        domain, share = line_of(self.mechanism.domain), quantile_of(q)
+        if self.fit is None and self._basis.groups() is not None:
+            return float(domain.decode(self._ramps.crossing(share)))
         running = methods.on_simplex(self.frequencies).cumsum()
-        at = int(np.searchsorted(running, _share(q) * running[-1] * (1 - 1e-12)))
-        return float(self.mechanism.domain.decode(min(at, len(running) - 1)))
+        at = int(np.searchsorted(running, share * running[-1] * (1 - 1e-12)))
+        return float(domain.decode(min(at, len(running) - 1)))
 
     def cdf(self, value: Any = None) -> Any:  # noqa: ANN401 (one number, or as many as the domain has)
         """The share of people up to a value, or without one at every value, from the histogram."""
-        domain = self._line()
-        running = self.frequencies.cumsum()
+        domain = line_of(self.mechanism.domain)
+        running = self._basis.running(self._shares)
         return running if value is None else float(running[domain.encode(value)])
 
     def linear(self, weights: Any) -> float:  # noqa: ANN401 (one number a value)
         """Σ weights·share: the average over people of what each one's value counts."""
-        return self._linear(*self._weighted(weights)).value
+        return self._linear(weights_of(self.mechanism.domain, weights), 0.0).value
 
     def total(self, weights: Any = "mean", population: float | None = None) -> float:  # noqa: ANN401
         """The sum over people: of their values, or of what each value counts; over ``population``, or all who reported.
 
         ``est.total(population=5_000_000)`` scales the mean to a population that the people were drawn from.
         """
-        people = self._evidence.size if population is None else float(population)
+        people = self._basis.size if population is None else float(population)
         return people * (self.mean if isinstance(weights, str) and weights == "mean" else self.linear(weights))
 
     def standard_error(self, of: Any = "mean") -> float:  # noqa: ANN401
         """The standard error of an answer; infinite where the reports cannot tell, not defined for quantiles."""
-        kind, what = _parsed(of)
+        kind, what = parsed(of)
         if kind == "quantile":
             msg = "A quantile has an interval but no standard error here; use est.interval(0.95, of=…)."
             raise InputError(msg)
@@ -166,7 +160,7 @@ class Estimate:
         so. Where the reports cannot tell values apart, the interval holds everything that they leave open.
         """
         sure = check_confidence(confidence)
-        kind, what = _parsed(of)
+        kind, what = parsed(of)
         if kind == "quantile":
             return self._quantile_interval(what, sure)
         if kind == "bin":
@@ -184,7 +178,7 @@ class Estimate:
 
     def unbiased(self, of: Any = "mean") -> Answer:  # noqa: ANN401
         """An answer as an average of scores: its value, standard error and the spread of the scores."""
-        kind, what = _parsed(of)
+        kind, what = parsed(of)
         if kind == "quantile":
             msg = "A quantile is no average; use 'mean', 'variance', ('cdf', value), ('bin', value) or weights."
             raise InputError(msg)
@@ -192,35 +186,19 @@ class Estimate:
 
     def covariance(self, weights: Any) -> tuple[Array, Array]:  # noqa: ANN401 (rows of one number a value)
         """(answers, their covariance) for several linear answers at once, one a row of ``weights``."""
-        scores = self._scores
-        w = np.stack([self._weighted(row)[0] for row in weights])
-        answer = None if scores is None else self._known().by_group(w)
-        u = None if scores is None or answer is None else scores.of(answer)
-        if u is None:
+        w = np.stack([weights_of(self.mechanism.domain, row) for row in weights])
+        answers = self._basis.covariance(w)
+        if answers is None:
             msg = (
-                f"The reports cannot tell values apart that these answers tell apart: {self._found}; collect with "
-                "edges='padded' or GRR."
+                f"The reports cannot tell values apart that these answers tell apart: {self._basis.found}; collect "
+                "with edges='padded' or GRR."
             )
             raise InputError(msg)
-        means = self._evidence.mean(u)
-        return means, self._evidence.covariance(u)
+        return answers
 
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
         """(values, share, standard error) for every group of values that the reports can tell from all others."""
-        found = self._known()
-        scores = self._scores
-        if scores is None or not found.groups_identifiable:
-            msg = f"Not even groups of values can be told apart here: {found}; use est.frequencies, which are a guess."
-            raise DesignError(msg)
-        shares, variances = methods.unbiased_shares(scores, self._evidence, of_sample=self.of_sample)
-        order = np.argsort(found.group_of, kind="stable")
-        cuts = np.cumsum(np.bincount(found.group_of))[:-1]
-        members = np.split(order, cuts)
-        domain = self.mechanism.domain
-        return [
-            (domain[values].tolist(), share, error)
-            for values, share, error in zip(members, shares.tolist(), np.sqrt(variances).tolist(), strict=True)
-        ]
+        return self._basis.group_shares()
 
     def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
         """A row for every value: value, share, standard error, low, high."""
@@ -242,8 +220,7 @@ class Estimate:
 
     def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
         """(low, high) of the share of each value, in the order of the domain; each alone holds with this confidence."""
-        low, high = self.share_bounds(check_confidence(confidence))
-        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        return within(*self.share_bounds(check_confidence(confidence)), 0.0, 1.0)
 
     def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
         """A picture of the shares with their intervals, as SVG text, written to ``file`` where one is given.
@@ -264,8 +241,9 @@ class Estimate:
                 f"  median    {self.median:.6g}, {self.interval(confidence, of='median')}",
             ]
         lines.append(f"  histogram by {self.method!r}: {self.reason}")
-        if self._found is not None and not self._found.identifiable:
-            lines.append(f"  not identifiable: {self._found}")
+        found = self._basis.found
+        if found is not None and not found.identifiable:
+            lines.append(f"  not identifiable: {found}")
         if self.fit is not None and not self.fit.converged:
             lines.append(f"  stopped after {self.fit.steps} steps without reaching its rule: take it with care")
         return "\n".join(lines)
@@ -275,58 +253,17 @@ class Estimate:
 
     # What follows is how the answers are computed.
 
-    def _known(self) -> Identifiability:
-        if self._found is None:
-            msg = (
-                "This mechanism is too large to decide what can be told apart, so there are no error bars; use fewer "
-                "values, or GRR."
-            )
-            raise DesignError(msg)
-        return self._found
-
-    def _line(self) -> LineDomain:
-        domain = self.mechanism.domain
-        if not isinstance(domain, LineDomain):
-            msg = f"The values of {domain!r} are no numbers; use est.frequencies, or est.linear with a weight a value."
-            raise InputError(msg)
-        return domain
-
-    def _numbers(self) -> tuple[Array, float]:
-        """(values around their middle, the middle): large numbers then lose no digits."""
-        numbers = self._line().to_numpy().astype(np.float64)
-        middle = float(numbers[0] / 2 + numbers[-1] / 2)
-        return numbers - middle, middle
-
-    def _up_to(self, value: Any) -> tuple[Array, float]:  # noqa: ANN401
-        at = self._line().encode(value)
-        return (np.arange(len(self.mechanism.domain)) <= at).astype(np.float64), 0.0
-
-    def _weighted(self, weights: Any) -> tuple[Array, float]:  # noqa: ANN401
-        size = len(self.mechanism.domain)
-        try:
-            w = np.asarray(weights, dtype=np.float64)
-        except (TypeError, ValueError):
-            w = np.empty(0)
-        if w.shape != (size,) or not np.isfinite(w).all():
-            msg = f"Expected {_OF}, got {shown(weights)}; this domain has {size} values."
-            raise InputError(msg)
-        return w, 0.0
-
     def _linear(self, w: Array, middle: float) -> Answer:
-        """The average score, or where there is none what the histogram says, with an infinite error."""
-        u, u2 = self._score(w)
-        if u is None:
-            return Answer(middle + float(w @ self.frequencies), math.inf, math.inf)
-        own = self.of_sample and u2 is not None
-        variance = self._evidence.own_variance(u, u2) if own else self._evidence.variance(u)  # type: ignore[arg-type]
-        return Answer(middle + float(self._evidence.mean(u)), math.sqrt(variance), float(u.max() - u.min()))
+        """The unbiased answer, or where there is none what the histogram says, with an infinite error."""
+        found = self._basis.answer(w)
+        return self._guess(w, middle) if found is None else found._replace(value=middle + found.value)
 
-    def _score(self, w: Array) -> tuple[Array | None, Array | None]:
-        scores = self._scores
-        answer = None if scores is None else self._known().by_group(w)
-        if scores is None or answer is None:
-            return None, None
-        return scores.of(answer), scores.of(answer**2) if self.of_sample else None
+    def _guess(self, w: Array, middle: float) -> Answer:
+        return Answer(middle + float(w @ self.frequencies), math.inf, math.inf)
+
+    def _share(self, value: Any) -> Answer:  # noqa: ANN401
+        found = self._basis.share(self.mechanism.domain.encode(value))
+        return self._guess(unit(self.mechanism.domain, value), 0.0) if found is None else found
 
     def _spread(self) -> Answer:
         """The variance of the values, unbiased: the mean square around the estimated mean lacks that mean's variance.
@@ -335,7 +272,7 @@ class Estimate:
         within the range, so the larger of two; and to second order that of the mean: the square of a normal error with
         variance v has variance 2v².
         """
-        w, _ = self._numbers()
+        w, _ = numbers_of(self.mechanism.domain)
         mean = self._linear(w, 0.0)
         squares = self._linear((w - mean.value) ** 2, 0.0)
         if math.isinf(mean.standard_error) or math.isinf(squares.standard_error):
@@ -346,19 +283,19 @@ class Estimate:
         return Answer(squares.value + noise, math.hypot(error, math.sqrt(2) * noise), squares.spread)
 
     def _variance_interval(self, sure: float) -> Interval:
-        w, _ = self._numbers()
+        w, _ = numbers_of(self.mechanism.domain)
         # Half of the people at either end vary most.
         most = float(w[-1] - w[0]) ** 2 / 4
         answer = self._spread()
         if math.isinf(answer.standard_error):
             # The mean square around any place is at least the variance.
             return Interval(0.0, min(self._open_interval("variance", None, sure).high, most), sure, _NOT_KNOWN)
-        if self._evidence.effective >= FEW:
+        if self._basis.effective >= FEW:
             return self._around(answer, (0.0, most), sure)
         # The mean square around the middle less the square of the mean there, each within its own bound.
         mean, squares = (self._linear(w**power, 0.0) for power in (1, 2))
         each = 1 - (1 - sure) / 2
-        off, half = (bounded_width(part.spread, self._evidence.effective, each) for part in (mean, squares))
+        off, half = (bounded_width(part.spread, self._basis.effective, each) for part in (mean, squares))
         least, largest = max(abs(mean.value) - off, 0.0), abs(mean.value) + off
         low, high = squares.value - half - largest**2, squares.value + half - least**2
         return Interval(min(max(low, 0.0), most), min(max(high, 0.0), most), sure, self._scarce())
@@ -366,77 +303,63 @@ class Estimate:
     def _answer(self, kind: str, what: Any) -> Answer:  # noqa: ANN401
         if kind == "variance":
             return self._spread()
+        if kind == "bin":
+            return self._share(what)
         return self._linear(*self._asked(kind, what))
 
-    def _unit(self, value: Any) -> tuple[Array, float]:  # noqa: ANN401
-        unit = np.zeros(len(self.mechanism.domain))
-        unit[self.mechanism.domain.encode(value)] = 1.0
-        return unit, 0.0
-
     def _asked(self, kind: str, what: Any) -> tuple[Array, float]:  # noqa: ANN401
+        domain = self.mechanism.domain
         if kind == "mean":
-            return self._numbers()
+            return numbers_of(domain)
         if kind == "cdf":
-            return self._up_to(what)
+            return up_to(domain, what), 0.0
         if kind == "bin":
-            return self._unit(what)
+            return unit(domain, what), 0.0
         if kind == "variance":
-            w, middle = self._numbers()
+            w, middle = numbers_of(domain)
             return (w - (self.mean - middle)) ** 2, 0.0
-        return self._weighted(what)
+        return weights_of(domain, what), 0.0
 
     def _open_interval(self, kind: str, what: Any, sure: float) -> Interval:  # noqa: ANN401
         """The interval of an answer that the reports do not fix: from the least to the largest that they allow."""
         w, middle = self._asked(kind, what)
-        scores = self._scores
-        if scores is None or not self._known().groups_identifiable:
-            return Interval(middle + float(w.min()), middle + float(w.max()), sure, _NOT_KNOWN)
-        ends = []
-        for side, answer in zip((-1, 1), self._known().bounds(w), strict=True):
-            u = scores.of(answer)
-            assert u is not None  # noqa: S101 (all groups are identifiable)
-            if self._evidence.effective < FEW:
-                half = bounded_width(float(u.max() - u.min()), self._evidence.effective, sure)
-            else:
-                half = normal_width(sure) * math.sqrt(self._evidence.variance(u))
-            ends.append(middle + float(self._evidence.mean(u)) + side * half)
-        return Interval(max(ends[0], middle + float(w.min())), min(ends[1], middle + float(w.max())), sure, _NOT_KNOWN)
+        least, most = middle + float(w.min()), middle + float(w.max())
+        ends = self._basis.ends(w)
+        if ends is None:
+            return Interval(least, most, sure, _NOT_KNOWN)
+        low, high = (
+            middle + end.value + side * self._width(end, sure) for side, end in zip((-1, 1), ends, strict=True)
+        )
+        return Interval(max(low, least), min(high, most), sure, _NOT_KNOWN)
+
+    def _width(self, answer: Answer, sure: float) -> float:
+        """How far an average of scores may be off."""
+        if self._basis.effective < FEW:
+            return bounded_width(answer.spread, self._basis.effective, sure)
+        return normal_width(sure) * answer.standard_error
 
     def _around(self, answer: Answer, possible: tuple[float, float], sure: float) -> Interval:
         """The interval of an average of scores, less what no population could give."""
-        few = self._evidence.effective < FEW
-        widest = bounded_width(answer.spread, self._evidence.effective, sure)
-        half = widest if few else normal_width(sure) * answer.standard_error
-        low, high = (min(max(end, possible[0]), possible[1]) for end in (answer.value - half, answer.value + half))
-        return Interval(low, high, sure, self._scarce())
-
-    def _centres(self) -> Array:
-        """What intervals of shares are around: the unbiased share, also where it was then projected."""
-        if self.method == "projected":
-            assert self._scores is not None  # noqa: S101 (there is a histogram of it)
-            return self._scores.shares(self._evidence.law).mean[self._known().group_of]
-        return self.frequencies
+        half = self._width(answer, sure)
+        low, high = within(answer.value - half, answer.value + half, *possible)
+        unlucky = high < possible[0] or low > possible[1]
+        notes = (self._scarce(), _UNLUCKY if unlucky else "")
+        return Interval(float(low), float(high), sure, "; ".join(note for note in notes if note))
 
     def share_bounds(self, sure: float) -> tuple[Array, Array]:
         """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
-        centres, errors = self._centres(), self.standard_errors
+        centres, errors = self._basis.centres(self._shares), self.standard_errors
         half = normal_width(sure) * errors
-        if self._evidence.effective < FEW and self._scores is not None and self.method in {"inverse", "projected"}:
-            half = bounded_width(1.0, self._evidence.effective, sure) * self._spreads()
+        spreads = self._basis.spreads() if self._basis.effective < FEW else None
+        if spreads is not None and self.method in {"inverse", "projected"}:
+            half = bounded_width(1.0, self._basis.effective, sure) * spreads
         return centres - half, centres + half
-
-    def _spreads(self) -> Array:
-        """How far one report can move each share; infinite where there are too many to look at."""
-        size = len(self.mechanism.domain)
-        answers = self._known().by_group(np.eye(size)) if size <= MOST_DENSE else None
-        u = None if answers is None or self._scores is None else self._scores.of(answers)
-        return np.full(size, np.inf) if u is None else u.max(axis=1) - u.min(axis=1)
 
     def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
         domain = self.mechanism.domain
         at = domain.encode(value)
         if self.method in {"inverse", "projected"}:
-            return self._around(self._linear(*self._unit(value)), (0.0, 1.0), sure)
+            return self._around(self._share(value), (0.0, 1.0), sure)
         share, error = float(self.frequencies[at]), float(self.standard_errors[at])
         if math.isinf(error):
             return Interval(0.0, 1.0, sure, _NOT_KNOWN)
@@ -448,13 +371,13 @@ class Estimate:
         return Interval(low, high, sure, "; ".join(note for note in notes if note))
 
     def _cdf_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
-        at = self._line().encode(value)
-        found = self._known()
-        if not found.groups_identifiable:
+        at = line_of(self.mechanism.domain).encode(value)
+        group_of = self._basis.groups()
+        if group_of is None:
             return Interval(0.0, 1.0, sure, _NOT_KNOWN)
         # Up to a value within a group: at least all groups before it, at most that group too.
-        group = int(found.group_of[at])
-        whole = at + 1 == len(found.group_of) or found.group_of[at + 1] != group
+        group = int(group_of[at])
+        whole = at + 1 == len(group_of) or group_of[at + 1] != group
         low = self._ramps.around(group if whole else group - 1, self._half(sure))[0] if whole or group else 0.0
         high = self._ramps.around(group, self._half(sure))[1]
         notes = (self._scarce(), "" if whole else _NOT_KNOWN)
@@ -462,51 +385,27 @@ class Estimate:
 
     def _half(self, sure: float) -> Callable[[Side], Array]:
         """How far off the estimates of ramps may be."""
-        people = self._evidence.effective
+        people = self._basis.effective
         if people < FEW:
             return lambda side: side.spreads * bounded_width(1.0, people, sure)
         return lambda side: side.errors * normal_width(sure)
 
     def _scarce(self) -> str:
         """What to know where there are too few reports for the normal law."""
-        return few_note(self._evidence.effective) if self._evidence.effective < FEW else ""
+        return few_note(self._basis.effective) if self._basis.effective < FEW else ""
 
     def _quantile_interval(self, q: float, sure: float) -> Interval:
-        domain = self._line()
-        share = _share(q)
-        found = self._known()
-        if not found.groups_identifiable:
+        domain = line_of(self.mechanism.domain)
+        share = quantile_of(q)
+        group_of = self._basis.groups()
+        if group_of is None:
             return Interval(float(domain.decode(0)), float(domain.decode(len(domain) - 1)), sure, _NOT_KNOWN)
         first, last = self._ramps.interval(share, self._half(sure))
-        sizes = np.bincount(found.group_of, minlength=found.rows).cumsum()
+        sizes = np.bincount(group_of).cumsum()
         low = int(sizes[first - 1]) if first else 0
         high = int(sizes[last]) - 1
         return Interval(float(domain.decode(low)), float(domain.decode(high)), sure, self._scarce())
 
     @functools.cached_property
     def _ramps(self) -> Ramps:
-        assert self._ramp_scores is not None  # noqa: S101 (asked only where groups are identifiable)
-        return self._ramp_scores.ramps(self._evidence, of_sample=self.of_sample)
-
-
-def _share(q: object) -> float:
-    if isinstance(q, bool) or not isinstance(q, (int, float, np.floating)) or not 0 < q < 1:
-        msg = f"Expected a quantile between 0 and 1, got {shown(q)}; 0.5 is the median."
-        raise InputError(msg)
-    return float(q)
-
-
-def _parsed(of: Any) -> tuple[str, Any]:  # noqa: ANN401
-    """(kind, what) of what an interval is asked for."""
-    if isinstance(of, str):
-        if of == "median":
-            return "quantile", 0.5
-        if of in {"mean", "variance"}:
-            return of, None
-    elif isinstance(of, tuple) and len(of) == 2 and isinstance(of[0], str):  # noqa: PLR2004 (a name and a value)
-        if of[0] in {"quantile", "cdf", "bin"}:
-            return of[0], of[1]
-    elif not isinstance(of, (bytes, dict, type(None))):
-        return "linear", of
-    msg = f"Expected {_OF}, got {shown(of)}."
-    raise InputError(msg)
+        return self._basis.ramps()

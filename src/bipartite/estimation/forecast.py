@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,12 +14,18 @@ from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
 from bipartite.estimation.identify import identifiability
 from bipartite.estimation.operator import operator_of
+from bipartite.estimation.pairs import pair_law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.estimation.identify import Identifiability
     from bipartite.mechanisms import Mechanism
+
+# How many numbers are looked at for the shares up to values, and up to how many values at least.
+_MOST_NUMBERS: Final = 2**20
+_LEAST_ENDS: Final = 17
+_FEW_ENDS: Final = 5  # with more than 2^17 values
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,8 @@ class Forecast:
     histogram: float | None
     """Of one share: root mean square over all values; None where they cannot all be estimated."""
     cdf: float | None
-    """Of the share of people up to a value: root mean square over all values of a line; None as above."""
+    """Of the share of people up to a value: root mean square over all values of a line (of flat categories over some
+    that are spread evenly, where there are many); None as above."""
 
 
 def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
@@ -57,9 +64,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     size = len(mechanism.domain)
     population = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     if isinstance(mechanism, CategoryMechanism):
-        own = population * (1 - population) / n
-        error = math.sqrt(float((mechanism.variances(population, n) + own).mean()))
-        return Forecast(n, identifiable=True, rank=size, mean=None, histogram=error, cdf=None)
+        return _of_categories(mechanism, population, n)
     law = operator_of(mechanism).forward(population)
     found = identifiability(mechanism)
     scores = found.scores(law)
@@ -75,6 +80,32 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     if on_a_line:
         mean = _mean_error(mechanism, found, law, population, n)
     return Forecast(n, found.identifiable, found.rank, mean, histogram, cdf)
+
+
+def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64], n: int) -> Forecast:
+    """By the exact law of pairs of supports, or for :class:`~bipartite.OLH` with many values by its bound."""
+    law = pair_law(mechanism)
+    histogram = _root(float((mechanism.variances(population, 1) + population * (1 - population)).mean()) / n)
+
+    def variance(w: NDArray[np.float64]) -> NDArray[np.float64]:
+        own = law.own(w - w.mean(axis=-1, keepdims=True)) @ population
+        found: NDArray[np.float64] = (own + w**2 @ population - (w @ population) ** 2) / n
+        return found
+
+    mean = cdf = None
+    size = len(population)
+    if isinstance(mechanism.domain, LineDomain):
+        numbers = mechanism.domain.to_numpy().astype(np.float64)
+        mean = _root(float(variance(numbers - numbers.mean())))
+        # The share up to the last value is 1 for sure. On a long line some ends, spread evenly, stand for all.
+        least = _LEAST_ENDS if size <= _MOST_NUMBERS // 8 else _FEW_ENDS
+        count = min(size - 1, max(least, _MOST_NUMBERS // law.steps))
+        ends = (np.arange(count) * 2 + 1) * (size - 1) // (2 * count)
+        block = max(1, _MOST_NUMBERS // 4 // size)
+        blocks = [np.arange(size) <= ends[first : first + block, None] for first in range(0, count, block)]
+        found = np.concatenate([variance(rows.astype(np.float64)) for rows in blocks])
+        cdf = _root(float(found.mean()) * (size - 1) / size)
+    return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf)
 
 
 def _mean_error(

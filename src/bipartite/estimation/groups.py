@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class Estimates(Mapping[Any, "Estimate"]):
-    """One :class:`~bipartite.Estimate` a group, by label; groups are public."""
+    """One :class:`~bipartite.Estimate` a group, by label; groups are public. Or one an attribute, by name."""
 
-    def __init__(self, groups: dict[Any, Estimate]) -> None:
-        self._groups = dict(groups)
+    def __init__(self, groups: dict[Any, Estimate], kind: str = "group") -> None:
+        self._groups, self._kind = dict(groups), kind
 
     def __getitem__(self, label: Any) -> Estimate:  # noqa: ANN401
         if label not in self._groups:
-            msg = f"There is no group {shown(label)}; there are {', '.join(map(shown, self._groups))}."
+            msg = f"There is no {self._kind} {shown(label)}; there are {', '.join(map(shown, self._groups))}."
             raise KeyError(msg)
         found: Estimate = self._groups[label]
         return found
@@ -41,14 +41,14 @@ class Estimates(Mapping[Any, "Estimate"]):
         return len(self._groups)
 
     def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
-        """A row for every value of every group."""
+        """A row for every value of every group or attribute."""
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
         except ImportError:
             msg = "to_frame needs pandas; install it, or use the frequencies of each group."
             raise MissingExtraError(msg) from None
         return pd.concat(
-            {label: each.to_frame(confidence) for label, each in self._groups.items()}, names=["group", None]
+            {label: each.to_frame(confidence) for label, each in self._groups.items()}, names=[self._kind, None]
         ).reset_index(level=0)
 
     def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
@@ -64,7 +64,9 @@ class Estimates(Mapping[Any, "Estimate"]):
         return "\n".join(f"{label}: {each.summary(confidence)}" for label, each in self._groups.items())
 
     def __repr__(self) -> str:
-        return f"<Estimates of {len(self)} groups: {', '.join(map(shown, list(self)[:5]))}{'…' * (len(self) > 5)}>"  # noqa: PLR2004
+        return (
+            f"<Estimates of {len(self)} {self._kind}s: {', '.join(map(shown, list(self)[:5]))}{'…' * (len(self) > 5)}>"  # noqa: PLR2004
+        )
 
 
 def cut(by: Any, size: int) -> dict[Any, NDArray[np.int64]]:  # noqa: ANN401 (any column of labels)

@@ -6,6 +6,8 @@ import math
 from statistics import NormalDist
 from typing import Any, Final, Self
 
+import numpy as np
+
 from bipartite.errors import InputError, shown
 
 FEW: Final = 50
@@ -64,6 +66,16 @@ def normal_width(confidence: float) -> float:
 def bounded_width(spread: float, people: float, confidence: float) -> float:
     """Hoeffding: half the width of an interval for the mean of numbers within ``spread``, for any number of reports."""
     return spread * math.sqrt(math.log(2 / (1 - confidence)) / (2 * people))
+
+
+def within(low: Any, high: Any, least: float, most: float) -> tuple[Any, Any]:  # noqa: ANN401 (numbers or arrays)
+    """Intervals less what is impossible; one that is impossible as a whole stays as it is.
+
+    A share from −3 % to −1 % is that of an unlucky sample, and says so; 0 to 0 would read as certainty, and anything
+    wider would not hold as often as stated but more often.
+    """
+    unlucky = (high < least) | (low > most)
+    return np.where(unlucky, low, np.clip(low, least, most)), np.where(unlucky, high, np.clip(high, least, most))
 
 
 def few_note(people: float) -> str:

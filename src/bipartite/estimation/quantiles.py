@@ -67,6 +67,17 @@ class Ramps:
         high = int(self.tested[min(last, len(self.tested) - 1)])
         return min(low, high), high
 
+    def crossing(self, q: float) -> int:
+        """The row where the share up to it, taken halfway between R(t) and R(t + d), first reaches q."""
+        halfway = np.maximum.accumulate((self.below.means + self.above.means) / 2)
+        at = int(np.searchsorted(halfway, q))
+        if at == 0 or at == len(halfway):
+            return int(self.tested[min(at, len(halfway) - 1)])
+        # Between two rows that were tested, in proportion.
+        before, after = self.tested[at - 1], self.tested[at]
+        part = (q - halfway[at - 1]) / (halfway[at] - halfway[at - 1])
+        return math.ceil(float(before + part * (after - before)))
+
     def around(self, row: int, half: Callable[[Side], Array]) -> tuple[float, float]:
         """The least and the largest share up to a row: R at the row tested at or before it, R(t + d) at or after."""
         before = int(np.searchsorted(self.tested, row, side="right")) - 1
@@ -82,8 +93,7 @@ class RampScores:
     def __init__(self, scores: Scores, uniform: Array) -> None:
         """For rows in the order of values, all identifiable; ``uniform`` is the law of equally likely values."""
         self._scores, self._uniform = scores, uniform
-        most = min(max(_MOST_NUMBERS // scores.outputs, _LEAST_TESTS), _MOST_TESTS, scores.rows)
-        self._tested = np.unique(np.linspace(0, scores.rows - 1, most).round().astype(np.int64))
+        self._tested = _tested(scores.rows, scores.outputs)
         self._kept: tuple[int, list[_Block]] | None = None
 
     def ramps(self, evidence: Evidence, *, of_sample: bool) -> Ramps:
@@ -127,20 +137,15 @@ class RampScores:
 
     def _width(self, people: float) -> int:
         """The d with the narrowest interval of the median of a uniform population."""
-        rows = self._scores.rows
-        costs = {d: d / rows + 2 * _WIDTH * math.sqrt(variance / people) for d, variance in self._variances.items()}
-        return min(costs, key=costs.__getitem__)
+        return _narrowest(self._scores.rows, self._variances, people)
 
     @functools.cached_property
     def _variances(self) -> dict[int, float]:
         """For some widths the variance of one report's score in the middle of a uniform population."""
         rows, uniform = self._scores.rows, self._uniform
-        widths = [0]
-        while 2 * (widths[-1] + 1) < rows // 2:
-            widths.append(2 * widths[-1] + 1)
         found = {}
-        for d in widths:
-            u = _scores_of(self._scores, _answers(rows, np.array([(rows + d) // 2]), d)[0])
+        for d in _widths(rows):
+            u = _scores_of(self._scores, _in_the_middle(rows, d))
             found[d] = max(float(uniform @ u**2 - (uniform @ u) ** 2), 0.0)
         return found
 
@@ -166,3 +171,45 @@ def _scores_of(scores: Scores, w: Array) -> Array:
         msg = "ramps are for rows that are all identifiable"
         raise AssertionError(msg)
     return found
+
+
+def flat_ramps(rows: int, people: float, sides: Callable[[Array], Side], variance: Callable[[Array], float]) -> Ramps:
+    """Ramps where reports have no scores of their own, by what estimates many answers at once, one a row.
+
+    ``variance`` is that of one report's part in an answer, for a uniform population.
+    """
+    tested = _tested(rows, rows)
+    d = _narrowest(rows, {d: variance(_in_the_middle(rows, d)) for d in _widths(rows)}, people)
+    size = max(1, _MOST_NUMBERS // 8 // rows)
+    found = []
+    for shift in (0, d):
+        ends = [tested[first : first + size] + shift for first in range(0, len(tested), size)]
+        parts = [sides(_answers(rows, some, d)) for some in ends]
+        found.append(
+            Side(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("means", "errors", "spreads")))
+        )
+    return Ramps(tested, *found)
+
+
+def _tested(rows: int, width: int) -> NDArray[np.int64]:
+    """The rows at which ramps end, spread evenly; an answer takes ``width`` numbers."""
+    most = min(max(_MOST_NUMBERS // width, _LEAST_TESTS), _MOST_TESTS, rows)
+    return np.unique(np.linspace(0, rows - 1, most).round().astype(np.int64))
+
+
+def _widths(rows: int) -> list[int]:
+    widths = [0]
+    while 2 * (widths[-1] + 1) < rows // 2:
+        widths.append(2 * widths[-1] + 1)
+    return widths
+
+
+def _in_the_middle(rows: int, d: int) -> Array:
+    found: Array = _answers(rows, np.array([(rows + d) // 2]), d)[0]
+    return found
+
+
+def _narrowest(rows: int, variances: dict[int, float], people: float) -> int:
+    """The width with the narrowest interval of the median of a uniform population."""
+    costs = {d: d / rows + 2 * _WIDTH * math.sqrt(variance / people) for d, variance in variances.items()}
+    return min(costs, key=costs.__getitem__)
