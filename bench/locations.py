@@ -157,7 +157,7 @@ def main() -> None:
     gowalla = bp.locations.places(np.loadtxt(folder / "gowalla_authors_1000.txt", delimiter=","))
     visits = read("foursquare_NYC_filtered_checkins.csv.gz", folder)
     foursquare = bp.locations.from_checkins(visits, source="public", places=3000, seed=1)
-    # Python puts this folder first, and numba would take bench/coverage.py for the package coverage.
+    # Python puts this folder first, and numba would take a file there for a package of that name.
     sys.path[:] = [each for each in sys.path if Path(each).resolve() != Path(__file__).resolve().parent]
     _, took = seconds(lambda: importlib.import_module("bipartite.lottery.compiled_points"))
     print(f"loading or compiling the kernels: {took:.2f} s (excluded below)")

@@ -16,7 +16,7 @@ def test_verify_names_what_is_published(run):
     code, out, _ = run("verify", "--spec", WITHIN, "--json")
     found = conforms(json.loads(out), "verify")
     assert (code, found["publishes"], found["holds"]) == (0, "region", True)
-    assert "this is not ε-LDP" in found["guarantee"]
+    assert "this is not ε-LDP" in found["guarantee"] and found["epsilon_upper"] == "Infinity"
     _, out, _ = run("verify", "--spec", WITHIN)
     assert "for values of two regions: infinite, the region is published; not ε-LDP" in out
     _, out, _ = run("verify", "--spec", TWO_LEVEL, "--json")

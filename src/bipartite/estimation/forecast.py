@@ -19,7 +19,6 @@ from bipartite.estimation.pairs import pair_law
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.estimation.identify import Identifiability
     from bipartite.mechanisms import Mechanism
 
 # How many numbers are looked at for the shares up to values, and up to how many values at least.
@@ -78,7 +77,12 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
             squares = scores.cumulative(law).square[:-1]
             cdf = _root(float((squares - population.cumsum()[:-1] ** 2).sum()) / size / n)
     if on_a_line:
-        mean = _mean_error(mechanism, found, law, population, n)
+        numbers = mechanism.domain.to_numpy().astype(np.float64)
+        # Around the middle, so that large numbers lose no digits.
+        w = numbers - numbers.mean()
+        answer = found.by_group(w)
+        u = None if answer is None else scores.of(answer)
+        mean = None if u is None else _root(float(law @ u**2 - (population @ w) ** 2) / n)
     return Forecast(n, found.identifiable, found.rank, mean, histogram, cdf)
 
 
@@ -106,21 +110,6 @@ def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64]
         found = np.concatenate([variance(rows.astype(np.float64)) for rows in blocks])
         cdf = _root(float(found.mean()) * (size - 1) / size)
     return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf)
-
-
-def _mean_error(
-    mechanism: Mechanism,
-    found: Identifiability,
-    law: NDArray[np.float64],
-    population: NDArray[np.float64],
-    n: int,
-) -> float | None:
-    numbers = mechanism.domain.to_numpy().astype(np.float64)
-    # Around the middle, so that large numbers lose no digits.
-    w = numbers - numbers.mean()
-    answer = found.by_group(w)
-    u = None if answer is None else found.scores(law).of(answer)
-    return None if u is None else _root(float(law @ u**2 - (population @ w) ** 2) / n)
 
 
 def _root(variance: float) -> float:

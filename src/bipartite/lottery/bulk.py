@@ -38,9 +38,11 @@ Lottery = LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLotter
 # have been asked for, in one call or in several; once loaded, it pays from far fewer.
 LOAD_COMPILER_FROM: Final = 2**23
 USE_COMPILED_FROM: Final = 2**11
-# Without the compiler a report on 100 points takes 1.2 µs, and compiling these kernels for the first time 7.5 to 8 s
-# (measured), so that waits until about as many seconds have been asked for.
-_COMPILE_POINTS_FROM: Final = 2**22
+# Without the compiler a report takes 1.2 µs on 100 points and 10 µs on 3,000. Loading these kernels takes 0.4 s once
+# they are compiled, and 7.5 to 8 s the first time on a machine (all measured): they wait until 2 s have been asked for.
+_COMPILE_POINTS_FROM: Final = 2.0
+_SECONDS_A_REPORT: Final = 1e-6
+_SECONDS_A_POINT: Final = 3e-9
 
 
 class Codec(Protocol):
@@ -93,10 +95,10 @@ def _compiled_line() -> type[Kernel] | None:
 
 
 class _Demand:
-    """How many reports have been asked for so far."""
+    """What has been asked for so far: reports on lines, and for points the seconds that NumPy takes for them."""
 
     reports = 0
-    point_reports = 0
+    point_seconds = 0.0
 
 
 def kernel_for(lottery: Lottery, values: int) -> Kernel:
@@ -125,9 +127,9 @@ def _search_kernel(lottery: RowLottery | NoiseLottery | BlockLottery | WeightLot
 def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
     if lottery.by_list:
         return ListedPoints(lottery)
-    _Demand.point_reports += values
+    _Demand.point_seconds += values * (_SECONDS_A_REPORT + _SECONDS_A_POINT * lottery.outputs)
     loaded = "bipartite.lottery.compiled_points" in sys.modules
-    if values >= USE_COMPILED_FROM and (loaded or _Demand.point_reports >= _COMPILE_POINTS_FROM):
+    if values >= USE_COMPILED_FROM and (loaded or _Demand.point_seconds >= _COMPILE_POINTS_FROM):
         try:
             from bipartite.lottery.compiled_points import CompiledTries  # noqa: PLC0415 (numba, only when it pays)
         except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)

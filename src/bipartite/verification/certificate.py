@@ -26,7 +26,7 @@ class Certificate:
     ratio: Fraction
     """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x'; see ``publishes`` for which values."""
     epsilon_upper: Decimal
-    """ln(ratio), rounded up in the 30th digit."""
+    """ln(ratio), rounded up in the 30th digit; infinite where a report publishes something (``publishes``)."""
     holds: bool
     """Whether the guarantee is kept: ratio ≤ e^ε in whole numbers, or what the guarantee names instead."""
     guarantee: str
@@ -37,21 +37,22 @@ class Certificate:
     """None for ε-LDP. Otherwise ε is **per this unit of distance**, ``holds`` is about that promise, and ``ratio`` and
     ``epsilon_upper`` are the plain ε-LDP that the mechanism happens to keep on this domain: much larger."""
     publishes: str | None = None
-    """None for ε-LDP. Otherwise each report publishes this about the value: ``holds``, ``ratio`` and ``epsilon_upper``
-    are about values that share it **only**, and the ratio of any two others is infinite."""
+    """None for ε-LDP. Otherwise each report publishes this about the value: ``holds`` and ``ratio`` are about values
+    that share it **only**; the ratio of any two others is infinite, and so is ``epsilon_upper``."""
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "DOES NOT HOLD"
         realised = "realised ε" if self.distance_unit is None else "as plain ε-LDP on this domain: ε"
-        of_two, beyond = "two probabilities of one report", ""
+        of_two, beyond, epsilon = "two probabilities of one report", "", self.epsilon_upper
         if self.publishes is not None:
             of_two += f" for values of one {self.publishes}"
             realised = f"realised ε within one {self.publishes}"
+            epsilon = log_between(self.ratio)[1]
             beyond = f"  for values of two {self.publishes}s: infinite, the {self.publishes} is published; not ε-LDP\n"
         return (
             f"{self.guarantee}: {verdict}\n"
             f"  largest ratio of {of_two}: {self.ratio.numerator}/{self.ratio.denominator}\n{beyond}"
-            f"  {realised} ≤ {self.epsilon_upper.quantize(_SHOWN, ROUND_CEILING, Context(prec=40)):f}\n"
+            f"  {realised} ≤ {epsilon.quantize(_SHOWN, ROUND_CEILING, Context(prec=40)):f}\n"
             f"  spec sha256: {self.spec_sha256}"
         )
 
@@ -72,7 +73,8 @@ def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
     ratio = mechanism.largest_ratio()
     return Certificate(
         ratio=ratio,
-        epsilon_upper=log_between(ratio)[1],
+        # Whoever reads this number alone must not take a published region for a secret.
+        epsilon_upper=log_between(ratio)[1] if mechanism.publishes is None else Decimal("Infinity"),
         holds=mechanism.keeps_promise(ratio),
         guarantee=mechanism.guarantee,
         spec_sha256=spec_sha256(mechanism),

@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth: five shapes of a population, three mechanisms, 4,000 samples of each.
 
-``python bench/coverage.py [--repetitions 4000] [--smoothed 1000] [--jobs 2]``
+``python bench/error_bars.py [--repetitions 4000] [--smoothed 1000] [--jobs 2]``
 
 The line has 256 values, ε = 1, and 20,000 people are drawn afresh from the shape for every repetition, so that the
 truth is the population's. A person's report is distributed as fᵀP whoever the person was, and people are drawn
