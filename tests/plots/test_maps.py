@@ -73,12 +73,15 @@ def test_regions_have_colours_numbers_and_names():
     assert set(dots(single)) == set(NAMES) and "4 places" in single
 
 
-def test_many_regions_are_named_up_to_a_limit():
-    rows = np.column_stack([np.linspace(0, 50, 60), np.linspace(0, 50, 60)])
-    drawn = regions_on_a_map(
-        rows, np.arange(60) // 2, [f"r{i}" for i in range(30)], labels=[str(i) for i in range(60)], coasts=[]
-    )
-    assert "and 6 more regions" in drawn and "24: r23, 2 places" in drawn and "25: r24, 2 places" not in drawn
+def test_of_very_many_regions_the_largest_are_numbered_and_named():
+    rows = np.column_stack([np.linspace(0, 50, 70), np.linspace(0, 50, 70)])
+    of = np.concatenate([np.arange(60) // 2, np.full(10, 29)])
+    names = [f"0110010110010110{i:02d}111" for i in range(30)]
+    drawn = regions_on_a_map(rows, of, names, labels=[str(i) for i in range(70)], coasts=[])
+    words = [each.text for each in ET.fromstring(drawn).iter(f"{SVG}text")]
+    assert "and 6 more regions, no larger" in words and "30: 0110…1001011029111, 12 places" in words
+    assert "30" in words and "29" not in words
+    assert words.count("1") == 1
 
 
 @pytest.mark.parametrize(

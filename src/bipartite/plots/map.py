@@ -35,6 +35,7 @@ _DOT_OF_MANY: Final = 1.6
 _MANY: Final = 400
 _COLUMNS: Final = 3
 _MOST_NAMED: Final = 24
+_LONGEST: Final = 18  # letters of a name below the map
 _NEVER: Final[dict[str, Any]] = {"fill": "#ababab"}
 _HEAT: Final = ("#fff3d6", "#fdc46b", "#f0803c", "#c63a2b", "#6d1226")
 _CHANCES: Final = (style.BRR_FAR, style.BRR)
@@ -69,7 +70,8 @@ def regions_on_a_map(
         words = f"{label}, region {region + 1}: {names[region]}" if several else label
         title = tag("title", html.escape(words, quote=False))
         parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=COLOURS[region % len(COLOURS)]))
-    for region in range(len(names)) if several else ():
+    named = _largest(sizes) if several else []
+    for region in named:
         inside = [spots[each] for each in np.flatnonzero(region_of == region).tolist()]
         x, y = (float(np.median([spot[axis] for spot in inside])) for axis in (0, 1))
         parts.append(text(x, y + 4, str(region + 1), text_anchor="middle", font_weight="bold", **_HALO))
@@ -79,9 +81,9 @@ def regions_on_a_map(
     parts.append(text(2, 18, heading, font_weight="bold"))
     y = view.bottom + _LINE
     if several:
-        y = _named(parts, y, names, sizes)
+        y = _named(parts, y, names, sizes, named)
     y = _written(parts, y, notes)
-    says = f"A map: {heading}" + (": " + "; ".join(_entries(names, sizes)) if several else "")
+    says = f"A map: {heading}" + (": " + "; ".join(_entries(names, sizes, named)) if several else "")
     return picture(y, f"{says}. {' '.join(notes)}", parts)
 
 
@@ -197,23 +199,35 @@ def _kinds(chances: Array) -> list[tuple[str, Any]]:
     ]
 
 
-def _entries(names: Sequence[str], sizes: Sequence[int]) -> list[str]:
-    shown = [f"{number + 1}: {names[number]}, {sizes[number]:,} places" for number in range(len(names))]
-    hidden = len(shown) - _MOST_NAMED
-    return shown if hidden <= 0 else [*shown[:_MOST_NAMED], f"and {hidden:,} more regions"]
+def _largest(sizes: Sequence[int]) -> list[int]:
+    """The regions that are numbered on the map and named below it: all, or the largest of very many."""
+    if len(sizes) <= _MOST_NAMED:
+        return list(range(len(sizes)))
+    return sorted(sorted(range(len(sizes)), key=lambda region: -sizes[region])[:_MOST_NAMED])
 
 
-def _named(parts: list[str], y: float, names: Sequence[str], sizes: Sequence[int]) -> float:
+def _entries(names: Sequence[str], sizes: Sequence[int], named: Sequence[int]) -> list[str]:
+    entries = [f"{region + 1}: {names[region]}, {sizes[region]:,} places" for region in named]
+    hidden = len(names) - len(named)
+    return [*entries, f"and {hidden:,} more regions, no larger"] if hidden else entries
+
+
+def _named(parts: list[str], y: float, names: Sequence[str], sizes: Sequence[int], named: Sequence[int]) -> float:
     """The regions by number, in columns; where the next line stands."""
-    entries = _entries([shortened(name) for name in names], sizes)
+    entries = _entries([_elided(name) for name in names], sizes, named)
     wide = style.WIDTH / _COLUMNS
     rows = -(-len(entries) // _COLUMNS)
     for number, words in enumerate(entries):
         x, line = 2 + number // rows * wide, y + number % rows * _LINE
-        if number < _MOST_NAMED:
-            parts.append(tag("circle", cx=x + 5, cy=line - 4, r=5, fill=COLOURS[number % len(COLOURS)]))
+        if number < len(named):
+            parts.append(tag("circle", cx=x + 5, cy=line - 4, r=5, fill=COLOURS[named[number] % len(COLOURS)]))
         parts.append(text(x + 16, line, words, font_size=12))
     return y + rows * _LINE
+
+
+def _elided(name: str) -> str:
+    """A name without its middle, if it is long: the beginnings of tiles that are near each other are the same."""
+    return name if len(name) <= _LONGEST else f"{name[:4]}…{name[5 - _LONGEST :]}"
 
 
 def _written(parts: list[str], y: float, notes: Sequence[str]) -> float:

@@ -19,7 +19,7 @@
   const colour = (which) => data.colours[which % data.colours.length];
   const percent = (share) => {
     const hundred = 100 * share;
-    return (data.mechanism.exact ? "" : "≈ ") + (hundred >= 10 ? hundred.toFixed(0) : hundred.toPrecision(2)) + " %";
+    return (data.mechanism.exact ? "" : "≈\u00a0") + (hundred >= 10 ? hundred.toFixed(0) : hundred.toPrecision(2)) + "\u00a0%";
   };
   const kilometres = (a, b) => {
     const [p, q] = [data.places[a], data.places[b]].map((each) => each.map((degree) => (degree * Math.PI) / 180));

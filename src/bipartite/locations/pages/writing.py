@@ -57,7 +57,7 @@ def page(
     -----
     Beyond 3,000 places the page shows 3,000 of them, evenly chosen from the list, without chances, and says so.
     Chances of more than 255 different sizes are rounded to within a few tenths of a percent of themselves, and shown
-    with ≈.
+    with ≈; a page of 3,000 places with those has 11 MB.
     """
     mechanism = shown if isinstance(shown, Mechanism) else None
     places, parts = _asked(shown, regions)
