@@ -44,7 +44,7 @@ def test_design_chooses_a_release_and_writes_its_spec(run, file, tmp_path):
     spec, table = tmp_path / "spec.json", tmp_path / "rows.csv"
     code, out, err = run("locations", "design", file, "--epsilon", "1", "--output", spec, "--csv", table)
     assert (code, err) == (0, "")
-    assert "6 places in 1 regions" in out and "the least of all that are ε-LDP on all places with ε = 1" in out
+    assert "6 places in one region" in out and "the least of all that are ε-LDP on all places with ε = 1" in out
     assert "ε-LDP of each report with ε = 1: holds" in out
     assert "none: region published" in out
     mechanism = load_spec(spec.read_text(encoding="utf-8"))

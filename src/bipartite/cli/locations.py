@@ -64,7 +64,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     design.set_defaults(run=run_design)
     shown = actions.add_parser("map", help="draw places, regions, and what one person may report", epilog=_EXAMPLES)
     add_places(shown)
-    _add_mechanism(shown, "none: places and regions alone")
+    _add_mechanism(shown, "auto with --epsilon; without it places and regions alone")
     shown.add_argument(
         "--at", metavar="PLACE", help="the place (label or row number) of a made-up person: never a real one"
     )
@@ -272,10 +272,10 @@ def _described(listed: Listed) -> dict[str, Any]:
 
 def _headline(listed: Listed) -> str:
     regions = listed.regions
-    return (
-        f"{listed.source}: {len(listed.places):,} places in {len(regions)} regions of {regions.smallest} to "
-        f"{regions.sizes.max()}"
-    )
+    start = f"{listed.source}: {len(listed.places):,} places"
+    if len(regions) == 1:
+        return f"{start} in one region"
+    return f"{start} in {len(regions)} regions of {regions.smallest} to {regions.sizes.max()}"
 
 
 def _print_rows(rows: Sequence[Release]) -> None:
