@@ -53,8 +53,9 @@ def test_the_comparison_of_mechanisms_is_what_the_script_prints():
         assert (DOCS / "_static" / name).read_text(encoding="utf-8") == drawn + "\n"
 
 
-def test_the_pictures_of_estimates_are_up_to_date():
-    for name, drawn in runpy.run_path(str(DOCS / "estimates_pictures.py"))["pictures"]().items():
+@pytest.mark.parametrize("script", ["estimates_pictures.py", "places_pictures.py"])
+def test_pictures_are_up_to_date(script):
+    for name, drawn in runpy.run_path(str(DOCS / script))["pictures"]().items():
         stored = (DOCS / "_static" / name).read_text(encoding="utf-8")
         number = r"-?[0-9]+\.?[0-9]*"
         # Words and shapes exactly; places to a third of a pixel, because sums may be rounded differently elsewhere.

@@ -21,6 +21,7 @@ HEAVY = [
     "sklearn",
     "torch",
     "pooch",
+    "resvg_py",
 ]
 
 
@@ -107,8 +108,8 @@ def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "compare", "datasets", "demo", "design", "estimate", "explain", "report", "sample-size",
-        "spec", "verify",
+        "audit", "compare", "datasets", "demo", "design", "estimate", "explain", "locations-compare",
+        "locations-design", "locations-map", "report", "sample-size", "spec", "verify",
     }  # fmt: skip
 
 

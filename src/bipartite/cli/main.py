@@ -18,6 +18,7 @@ from bipartite.cli import (
     design,
     estimate,
     explain,
+    locations,
     report,
     sample_size,
     verify,
@@ -47,7 +48,20 @@ from bipartite.errors import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS: Final = (compare, sample_size, design, report, estimate, verify, audit, explain, demo, datasets, completion)
+_COMMANDS: Final = (
+    compare,
+    sample_size,
+    design,
+    report,
+    estimate,
+    verify,
+    audit,
+    explain,
+    locations,
+    demo,
+    datasets,
+    completion,
+)
 
 
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.

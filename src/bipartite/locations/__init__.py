@@ -7,6 +7,10 @@ from bipartite.domains.regions import Regions
 from bipartite.locations.candidates import encode, from_checkins, grid, places
 from bipartite.locations.choosing import Choice, choose
 from bipartite.locations.comparing import EPSILONS, PAPER_IMPROVEMENT, Improvement, compare, improvements
+from bipartite.locations.counting import PlaceShare, RangeCount, range_count, top_places
+from bipartite.locations.drawing import draw
+from bipartite.locations.heat import HeatMap, heat_map
+from bipartite.locations.pages import page
 from bipartite.locations.releases import Release
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 
@@ -14,7 +18,10 @@ __all__ = [
     "EPSILONS",
     "PAPER_IMPROVEMENT",
     "Choice",
+    "HeatMap",
     "Improvement",
+    "PlaceShare",
+    "RangeCount",
     "RegionWeighted",
     "Regions",
     "Release",
@@ -22,9 +29,14 @@ __all__ = [
     "WithinRegion",
     "choose",
     "compare",
+    "draw",
     "encode",
     "from_checkins",
     "grid",
+    "heat_map",
     "improvements",
+    "page",
     "places",
+    "range_count",
+    "top_places",
 ]

@@ -1,24 +1,32 @@
 """One visual language for all pictures: SVG as text, from plain arrays, with no plotting library."""
 
 from bipartite.plots.bars import Bar, bars, paired_bars
+from bipartite.plots.files import png, save
 from bipartite.plots.forest import Row, forest
 from bipartite.plots.histogram import Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
+from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
 from bipartite.plots.places import chances_on_a_map
 from bipartite.plots.shares import shares_by_name
 from bipartite.plots.svg import Picture
 
 __all__ = [
+    "COLOURS",
     "Bar",
     "Mark",
     "Picture",
     "Row",
     "bars",
+    "chances_around",
     "chances_on_a_line",
     "chances_on_a_map",
     "forest",
     "histogram",
     "paired_bars",
+    "png",
+    "regions_on_a_map",
     "reports_on_a_line",
+    "save",
     "shares_by_name",
+    "shares_on_a_map",
 ]

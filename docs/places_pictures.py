@@ -1,0 +1,35 @@
+"""The pictures of the page about places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from bipartite import BRR, GRR, insecure_seed
+from bipartite.data import cities
+from bipartite.locations import Regions, draw, heat_map, places
+
+TARGET = Path(__file__).parent / "_static"
+CREDIT = "GeoNames, CC BY 4.0, a selection"
+
+
+def pictures() -> dict[str, str]:
+    """The world's largest cities: their regions, what somebody in Paris may report, and where made-up people are."""
+    names, coordinates = cities()
+    world = places(coordinates, labels=names)
+    # Made-up people, fewer in each smaller city.
+    counts = np.round(40_000 * 0.93 ** np.arange(len(names))).astype(int)
+    people = [name for name, count in zip(names, counts.tolist(), strict=True) for _ in range(count)]
+    mechanism = GRR(world, epsilon=3)
+    reports = mechanism.privatize(people, rng=insecure_seed(1))
+    return {
+        "places_regions.svg": draw(Regions.by_prefix(world), credit=CREDIT),
+        "places_paris.svg": draw(BRR(world, epsilon=2), at="Paris", credit=CREDIT),
+        "places_heat.svg": heat_map(mechanism, reports, smoothing_km=300).draw(credit=CREDIT),
+    }
+
+
+if __name__ == "__main__":
+    for file, drawn in pictures().items():
+        (TARGET / file).write_text(drawn + "\n", encoding="utf-8")

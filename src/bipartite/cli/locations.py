@@ -1,0 +1,324 @@
+"""``bipartite locations``: a release of places, maps of it, and the paper's experiment on any list of places."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.cli.arguments import Command
+from bipartite.cli.output import OK, Progress, print_json, print_table, write_atomically
+from bipartite.cli.place_lists import add_places, places_of
+from bipartite.errors import InputError
+from bipartite.locations import RegionWeighted, TwoLevel, WithinRegion, choose, compare, draw, improvements, page
+from bipartite.locations.releases import WHOLE, WITHIN, measured
+from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Exponential
+from bipartite.plots import png
+from bipartite.verification import verify
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from bipartite.cli.place_lists import Listed
+    from bipartite.locations import Release
+    from bipartite.mechanisms import Mechanism
+
+_EXAMPLES = """examples:
+  bipartite locations design shops.csv --epsilon 1 --output shops.json    the best ε-LDP release, as a spec
+  bipartite locations map shops.csv --output shops.html                   places and regions, to look around on
+  bipartite locations map --dataset cities --epsilon 2 --mechanism brr --at Paris --output paris.svg
+  bipartite locations compare --dataset gowalla-authors --epsilon 0.5 1 2 --csv rows.csv
+
+A release within regions publishes the region of everybody, which is not ε-LDP: it needs --publishes region.
+"""
+_ENDINGS: Final = (".svg", ".png", ".html")
+_TOO_MUCH: Final = "(!)"
+_WITHIN: Final = "within-region"
+_MAKERS: Final[dict[str, Callable[[Listed, str, str | None], Mechanism]]] = {
+    "anchored": lambda listed, epsilon, _: Anchored(listed.places, epsilon),
+    "brr": lambda listed, epsilon, _: BRR(listed.places, epsilon),
+    "brr-best": lambda listed, epsilon, _: BRR(listed.places, epsilon, m="best"),
+    "exponential": lambda listed, epsilon, _: Exponential(listed.places, epsilon),
+    "grr": lambda listed, epsilon, _: GRR(listed.places, epsilon),
+    "lsrr": lambda listed, epsilon, _: LSRR(listed.places, epsilon),
+    "region-weighted": lambda listed, epsilon, _: RegionWeighted(listed.regions, epsilon),
+    "two-level": lambda listed, epsilon, _: TwoLevel(listed.regions, epsilon),
+    _WITHIN: lambda listed, epsilon, publishes: WithinRegion(listed.regions, epsilon, publishes=publishes),  # type: ignore[arg-type]
+}
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("locations", help="places: a release, maps, the paper's experiment", epilog=_EXAMPLES)
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
+    design = actions.add_parser("design", help="choose or build a release of places", epilog=_EXAMPLES)
+    add_places(design)
+    _add_mechanism(design, "auto: the least expected loss of all that are ε-LDP")
+    design.add_argument("--output", metavar="FILE", type=Path, help="write the spec, what clients need, to this file")
+    design.add_argument("--csv", metavar="FILE", type=Path, help="write the rows of the table to this file")
+    design.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-design.json)")
+    design.set_defaults(run=run_design)
+    shown = actions.add_parser("map", help="draw places, regions, and what one person may report", epilog=_EXAMPLES)
+    add_places(shown)
+    _add_mechanism(shown, "auto with --epsilon; without it places and regions alone")
+    shown.add_argument(
+        "--at", metavar="PLACE", help="the place (label or row number) of a made-up person: never a real one"
+    )
+    shown.add_argument("--title", metavar="WORDS", default="Places", help="the heading of a page (default: Places)")
+    shown.add_argument(
+        "--output", metavar="FILE", type=Path, required=True, help=".html to look around on, or a picture: .svg, .png"
+    )
+    shown.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-map.json)")
+    shown.set_defaults(run=run_map)
+    compared = actions.add_parser("compare", help="every release side by side, for each ε", epilog=_EXAMPLES)
+    add_places(compared)
+    compared.add_argument("--epsilon", metavar="E", nargs="+", required=True, help="the privacy budgets of one report")
+    compared.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
+    compared.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-compare.json)")
+    compared.set_defaults(run=run_compare)
+
+
+def _add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
+    release = parser.add_argument_group("the release")
+    release.add_argument("--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5")
+    release.add_argument(
+        "--mechanism",
+        metavar="NAME",
+        choices=["auto", *_MAKERS],
+        help=f"auto, {', '.join(_MAKERS)} (default: {default})",
+    )
+    release.add_argument(
+        "--publishes",
+        choices=["region"],
+        help=f"with --mechanism {_WITHIN}: you agree that everybody learns the region of everybody",
+    )
+
+
+def run_design(options: argparse.Namespace) -> int:
+    """Choose or build a release."""
+    if options.epsilon is None:
+        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
+        raise InputError(msg)
+    _check_publishes(options)
+    listed = places_of(options)
+    mechanism, rows, reason = _released(options, listed)
+    certificate = verify(mechanism)
+    row = rows[0]
+    if options.output is not None:
+        write_atomically(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
+    if options.csv is not None:
+        write_atomically(options.csv, _as_csv(rows))
+    if options.json:
+        print_json(
+            {
+                **_described(listed),
+                "mechanism": repr(mechanism),
+                "reason": reason,
+                "guarantee": mechanism.guarantee,
+                "publishes": mechanism.publishes,
+                "holds": certificate.holds,
+                "epsilon_upper": str(certificate.epsilon_upper),
+                "spec_sha256": certificate.spec_sha256,
+                "expected_loss": row.expected_loss,
+                "worst_loss": row.worst_loss,
+                "rows": [_plain(each) for each in rows],
+            }
+        )
+        return OK
+    print(_headline(listed))
+    print(reason)
+    _print_rows(rows)
+    print(certificate)
+    return OK
+
+
+def run_map(options: argparse.Namespace) -> int:
+    """Draw a map."""
+    ending = options.output.suffix.lower()
+    if ending not in _ENDINGS:
+        msg = f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
+        raise InputError(msg)
+    if options.epsilon is None and (options.mechanism or options.at or options.publishes):
+        msg = "Expected --epsilon beside --mechanism, --at and --publishes; try --epsilon 1, or leave them out."
+        raise InputError(msg)
+    if ending == ".html" and options.at is not None:
+        msg = "--at belongs to a picture, .svg or .png; on a page every place can be chosen."
+        raise InputError(msg)
+    _check_publishes(options)
+    listed = places_of(options)
+    mechanism = None if options.epsilon is None else _released(options, listed)[0]
+    if ending == ".html":
+        beside = None if mechanism is None else listed.regions
+        content: str | bytes = page(
+            mechanism or listed.regions, regions=beside, title=options.title, credit=listed.credit
+        )
+    else:
+        picture = (
+            draw(listed.regions, credit=listed.credit)
+            if mechanism is None
+            else draw(mechanism, at=_place(options, listed), credit=listed.credit)
+        )
+        content = png(picture) if ending == ".png" else picture + "\n"
+    write_atomically(options.output, content)
+    promise = None if mechanism is None else mechanism.guarantee
+    if options.json:
+        print_json(
+            {
+                **_described(listed),
+                "output": str(options.output),
+                "format": ending[1:],
+                "mechanism": None if mechanism is None else repr(mechanism),
+                "guarantee": promise,
+                "publishes": None if mechanism is None else mechanism.publishes,
+            }
+        )
+        return OK
+    print(_headline(listed))
+    if mechanism is not None:
+        print(f"{mechanism!r}: {promise}.")
+    print(f"Wrote {options.output}.")
+    return OK
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    """The paper's experiment, for every ε."""
+    listed = places_of(options)
+    with Progress("values of ε", len(options.epsilon), patience=2.0) as progress:
+        rows = compare(listed.places, options.epsilon, regions=listed.regions, progress=lambda _: progress.advance(1))
+    gains = improvements(rows)
+    if options.csv is not None:
+        write_atomically(options.csv, _as_csv(rows))
+    if options.json:
+        means = [
+            {
+                "scope": gain.scope,
+                "name": gain.name,
+                "rival": gain.rival,
+                "mean": gain.mean,
+                "by_epsilon": gain.by_epsilon,
+            }
+            for gain in gains
+        ]
+        print_json({**_described(listed), "rows": [_plain(row) for row in rows], "improvements": means})
+        return OK
+    print(_headline(listed))
+    _print_rows(rows)
+    for gain in gains:
+        print(f"{gain.name} lies {gain.mean:.1%} below {gain.rival} on average, {gain.scope}.")
+    print(
+        f"{WITHIN.capitalize()}: the region of everybody is published, and ε holds within it only; this is not ε-LDP."
+    )
+    return OK
+
+
+def _released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[Release], str]:
+    """The mechanism asked for, its row before all others, and why it was taken."""
+    name = options.mechanism or "auto"
+    if name == "auto":
+        choice = choose(listed.places, options.epsilon, regions=listed.regions)
+        return choice.mechanism, choice.table, choice.reason
+    mechanism = _MAKERS[name](listed, options.epsilon, options.publishes)
+    scope = WHOLE if mechanism.publishes is None else WITHIN
+    row, _ = measured(scope, name, options.epsilon, lambda: mechanism, None)
+    return mechanism, [row], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
+
+
+def _check_publishes(options: argparse.Namespace) -> None:
+    if options.mechanism == _WITHIN and options.publishes is None:
+        msg = (
+            f"Expected --publishes region with --mechanism {_WITHIN}: every report tells everybody the region of the "
+            "person, which no ε covers. Say so, or take two-level or auto, which are ε-LDP."
+        )
+        raise InputError(msg)
+    if options.mechanism != _WITHIN and options.publishes is not None:
+        msg = f"--publishes belongs to --mechanism {_WITHIN}; the others publish nothing beside what ε covers."
+        raise InputError(msg)
+
+
+def _place(options: argparse.Namespace, listed: Listed) -> Any:  # noqa: ANN401 (a label or a row number)
+    labels = listed.places.labels
+    if options.at is None:
+        example = "0" if labels is None else str(labels[0])
+        msg = f"Expected --at with a picture of a release: the place of a made-up person; try --at {example!r}."
+        raise InputError(msg)
+    if labels is not None:
+        if options.at not in labels:
+            msg = f"Expected --at as the label of a place, got {options.at!r}, which is none; look in the file."
+            raise InputError(msg)
+        return options.at
+    if not options.at.isdecimal() or int(options.at) >= len(listed.places):
+        msg = f"Expected --at as a row number from 0 to {len(listed.places) - 1}, got {options.at!r}."
+        raise InputError(msg)
+    return int(options.at)
+
+
+def _described(listed: Listed) -> dict[str, Any]:
+    regions = listed.regions
+    return {
+        "source": listed.source,
+        "places": len(listed.places),
+        "regions": {
+            "count": len(regions),
+            "smallest": regions.smallest,
+            "largest": int(regions.sizes.max()),
+            "bits": regions.bits(),
+        },
+    }
+
+
+def _headline(listed: Listed) -> str:
+    regions = listed.regions
+    start = f"{listed.source}: {len(listed.places):,} places"
+    if len(regions) == 1:
+        return f"{start} in one region"
+    return f"{start} in {len(regions)} regions of {regions.smallest} to {regions.sizes.max()}"
+
+
+def _print_rows(rows: Sequence[Release]) -> None:
+    print_table(
+        ("release", "where", "ε", "expected km", "worst km", "ε-LDP spent"),
+        [
+            (
+                row.name,
+                row.scope,
+                row.epsilon,
+                f"{row.expected_loss:,.1f}",
+                f"{row.worst_loss:,.1f}",
+                _spent(row),
+            )
+            for row in rows
+            if not row.note
+        ],
+    )
+    if any(_spent(row).endswith(_TOO_MUCH) for row in rows):
+        print(f"{_TOO_MUCH} spends more than the ε it names, and is never chosen.")
+    for row in rows:
+        if row.note:
+            print(f"{row.name}, {row.scope}, ε = {row.epsilon}: {row.note}")
+
+
+def _spent(row: Release) -> str:
+    """The ε of plain ε-LDP that a release really spends."""
+    if math.isinf(row.realised_epsilon):
+        return "none: region published"
+    return f"{row.realised_epsilon:.4f}" + ("" if row.eligible else f" {_TOO_MUCH}")
+
+
+def _plain(row: Release) -> dict[str, Any]:
+    """A row as JSON, which has no infinity: what is published has no ε at all, and is null."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in row.to_dict().items()
+    }
+
+
+def _as_csv(rows: Sequence[Release]) -> str:
+    held = io.StringIO()
+    writer = csv.DictWriter(held, list(rows[0].to_dict()), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row.to_dict() for row in rows)
+    return held.getvalue()

@@ -1,0 +1,206 @@
+"""Where most people are, and how many are in a box or a circle, with intervals where reports can tell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.domains.points import EARTH_RADIUS_KM
+from bipartite.domains.tiles import whole_number
+from bipartite.errors import InputError, shown
+from bipartite.estimation.intervals import check_confidence
+from bipartite.locations.known import UNKNOWN, answers, estimated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Points
+    from bipartite.estimation import Estimate
+
+_PAIR, _BOX = 2, 4
+_POLE, _HALF_TURN, _TURN = 90.0, 180.0, 360.0
+_SURE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceShare:
+    """One place and how many people are there."""
+
+    place: Any
+    """Its row number or label."""
+    share: float
+    low: float
+    high: float
+    known: bool
+    """Whether the reports can tell; otherwise the share is a guess, and the interval holds all that is possible."""
+    note: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as a dict, for any table."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RangeCount:
+    """How many people are in a part of the map."""
+
+    places: int
+    """How many of the places lie there."""
+    share: float
+    share_low: float
+    share_high: float
+    people: float
+    """The share times the number of reports."""
+    low: float
+    high: float
+    known: bool
+    """Whether the reports can tell; otherwise the share is a guess, and the interval holds all that is possible."""
+    note: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as a dict, for any table."""
+        return asdict(self)
+
+
+def top_places(source: Any, reports: Any = None, *, k: int = 10, confidence: float = _SURE) -> list[PlaceShare]:  # noqa: ANN401
+    """The places with the largest estimated shares, with intervals that hold for **all** places together.
+
+    Whoever picks the largest of many noisy numbers picks lucky ones. So the intervals are as wide as intervals of every
+    place at once have to be (Bonferroni), and hold for the ones that were picked too.
+
+    Parameters
+    ----------
+    source, reports
+        An estimate on places, or a mechanism and its reports.
+    k
+        How many places.
+    confidence
+        Of all intervals together.
+    """
+    found, places = estimated(source, reports)
+    sure = check_confidence(confidence)
+    wanted = whole_number(k)
+    if wanted is None or not 1 <= wanted <= len(places):
+        msg = f"Expected k as a whole number from 1 to {len(places)}, the places, got {shown(k)}."
+        raise InputError(msg)
+    together = 1 - (1 - sure) / len(places)
+    shares, _ = answers(found, np.eye(len(places)))
+    order = np.argsort(-shares, kind="stable")[:wanted].tolist()
+    return [_place(found, places, each, together) for each in order]
+
+
+def range_count(
+    source: Any,  # noqa: ANN401 (an estimate, or a mechanism)
+    reports: Any = None,  # noqa: ANN401
+    *,
+    box: Sequence[float] | None = None,
+    centre: Sequence[float] | None = None,
+    radius_km: float | None = None,
+    confidence: float = _SURE,
+) -> RangeCount:
+    """How many people are at the places in a box or within a radius, with an interval where reports can tell.
+
+    Parameters
+    ----------
+    source, reports
+        An estimate on places, or a mechanism and its reports.
+    box
+        (south, west, north, east) in degrees, its edges included; across the date line where west is above east.
+    centre, radius_km
+        Instead of a box: (latitude, longitude) and how far around it, in km.
+    confidence
+        Of the interval.
+
+    Examples
+    --------
+    >>> from bipartite import GRR, insecure_seed
+    >>> from bipartite.locations import places
+    >>> three = places([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]])
+    >>> mech = GRR(three, epsilon=2)
+    >>> reports = mech.privatize([0] * 3000 + [1] * 1000, rng=insecure_seed(1))
+    >>> found = range_count(mech, reports, centre=(48.9, 2.4), radius_km=50)
+    >>> found.places, found.low < 1000 < found.high
+    (1, True)
+    """
+    found, places = estimated(source, reports)
+    sure = check_confidence(confidence)
+    inside = _inside(places, box, centre, radius_km)
+    weights = inside.astype(np.float64)
+    answer = found.unbiased(weights)
+    low, high = held = found.interval(sure, of=weights)
+    known = math.isfinite(answer.standard_error)
+    return RangeCount(
+        places=int(inside.sum()),
+        share=answer.value,
+        share_low=low,
+        share_high=high,
+        people=answer.value * found.people,
+        low=low * found.people,
+        high=high * found.people,
+        known=known,
+        note=held.note if known else UNKNOWN,
+    )
+
+
+def _place(found: Estimate, places: Points, at: int, sure: float) -> PlaceShare:
+    unit = np.zeros(len(places))
+    unit[at] = 1.0
+    answer = found.unbiased(unit)
+    held = found.interval(sure, of=unit)
+    # One place alone may be known where not all of them are.
+    known = math.isfinite(answer.standard_error)
+    return PlaceShare(places.decode(at), answer.value, held.low, held.high, known, held.note if known else UNKNOWN)
+
+
+def _inside(places: Points, box: object, centre: object, radius_km: object) -> NDArray[np.bool_]:
+    if (box is None) == (centre is None) or (centre is None) != (radius_km is None):
+        msg = (
+            "Expected box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; give one of them."
+        )
+        raise InputError(msg)
+    latitudes, longitudes = places.coordinates.T
+    if box is not None:
+        south, west, north, east = _numbers("box", box, _BOX)
+        if not (-_POLE <= south <= north <= _POLE and abs(west) <= _HALF_TURN and abs(east) <= _HALF_TURN):
+            msg = f"Expected box as (south, west, north, east) in degrees, south first, got {shown(box)}."
+            raise InputError(msg)
+        east_of, west_of = longitudes >= west, longitudes <= east
+        between: NDArray[np.bool_] = east_of | west_of if west > east else east_of & west_of
+        inside: NDArray[np.bool_] = between & (latitudes >= south) & (latitudes <= north)
+        return inside
+    latitude, longitude = _numbers("centre", centre, _PAIR)
+    (radius,) = _numbers("radius_km", [radius_km], 1)
+    if not (abs(latitude) <= _POLE and abs(longitude) <= _HALF_TURN and radius >= 0):
+        msg = (
+            f"Expected centre=(latitude, longitude) in degrees and radius_km ≥ 0, got {shown(centre)} and "
+            f"{shown(radius_km)}."
+        )
+        raise InputError(msg)
+    return _kilometres(latitudes, longitudes, latitude, longitude) <= radius
+
+
+def _numbers(name: str, given: Any, count: int) -> list[float]:  # noqa: ANN401
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (count,) or not np.isfinite(array).all():
+        got = given[0] if count == 1 else given
+        msg = f"Expected {name} as {count} finite {'number' if count == 1 else 'numbers'}, got {shown(got)}."
+        raise InputError(msg)
+    return [float(each) for each in array]
+
+
+def _kilometres(
+    latitudes: NDArray[np.float64], longitudes: NDArray[np.float64], latitude: float, longitude: float
+) -> NDArray[np.float64]:
+    """Great-circle distances to one position, by the haversine formula."""
+    p, q = np.radians(latitudes), math.radians(latitude)
+    turn = np.radians(longitudes - longitude)
+    chord = np.sin((p - q) / 2) ** 2 + np.cos(p) * math.cos(q) * np.sin(turn / 2) ** 2
+    return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0))), dtype=np.float64)

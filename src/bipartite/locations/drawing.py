@@ -1,0 +1,131 @@
+"""Maps of places, of regions, and of what one person may report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.data import coasts
+from bipartite.domains.regions import Regions, check_places
+from bipartite.errors import InputError
+from bipartite.locations.rows import chances, names_of, places_of, region_names
+from bipartite.mechanisms import Mechanism
+from bipartite.plots import chances_around, regions_on_a_map, save
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bipartite.domains import Points
+    from bipartite.plots import Picture
+
+PUBLIC: Final = (
+    "Made from the list of places alone, which must be public: never the positions of the people who report."
+)
+MADE_UP: Final = "The person is made up: a map of what a real one may report would publish where that one is."
+MOST_DRAWN: Final = 20_000
+_NOWHERE: Final = "Expected at= with a mechanism: the place of the person whose reports to show; "
+
+
+def draw(
+    shown: Points | Regions | Mechanism,
+    *,
+    at: Any = None,  # noqa: ANN401 (a row number or a label)
+    file: str | Path | None = None,
+    credit: str = "",
+) -> Picture:
+    """A map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) where one is given.
+
+    Parameters
+    ----------
+    shown
+        Places; regions, each with its number, name and size; or a mechanism on places, with ``at``.
+    at
+        With a mechanism: the place (row number or label) of a made-up person. The map shows what that person may
+        report, each place with its chance as the area of a dot, and what the mechanism promises. Never the place of a
+        real person: the picture would publish it.
+    file
+        Where to write the picture. A notebook shows it without.
+    credit
+        Whose list of places this is, as many licences ask for it.
+
+    Examples
+    --------
+    >>> from bipartite import BRR
+    >>> from bipartite.locations import places
+    >>> three = places([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]], labels=["Berlin", "Paris", "London"])
+    >>> draw(BRR(three, epsilon=1), at="Paris")[:26]
+    '<svg xmlns="http://www.w3.'
+    """
+    credited = [f"Places: {credit}."] if credit else []
+    if isinstance(shown, Mechanism):
+        picture = _person(shown, at, credited)
+    elif at is not None:
+        msg = "at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out."
+        raise InputError(msg)
+    elif isinstance(shown, Regions):
+        picture = _regions(shown, credited)
+    else:
+        check_places(shown)
+        picture = _places(shown, credited)
+    if file is not None:
+        save(picture, file)
+    return picture
+
+
+def _places(places: Points, credited: list[str]) -> Picture:
+    _check_size(places)
+    none = np.zeros(len(places), dtype=np.int64)
+    return regions_on_a_map(
+        places.coordinates, none, ["all"], labels=names_of(places), coasts=coasts(), notes=[PUBLIC, *credited]
+    )
+
+
+def _regions(regions: Regions, credited: list[str]) -> Picture:
+    places = regions.places
+    _check_size(places)
+    kind = (
+        "A region is called by the first bits that the map tile codes of its places share."
+        if regions.prefixes is not None
+        else "The regions were given."
+    )
+    publishing = (
+        f"To publish a person’s region would tell {regions.bits():.2f} bits under the uniform prior, and leave a crowd "
+        f"of {regions.smallest} places in the smallest one; no ε covers that."
+    )
+    names = region_names(regions)
+    return regions_on_a_map(
+        places.coordinates,
+        regions.labels,
+        names,
+        labels=names_of(places),
+        coasts=coasts(),
+        notes=[kind, publishing, PUBLIC, *credited],
+    )
+
+
+def _person(mechanism: Mechanism, at: Any, credited: list[str]) -> Picture:  # noqa: ANN401
+    places = places_of(mechanism)
+    _check_size(places)
+    if at is None:
+        example = places.decode(0)
+        msg = f"{_NOWHERE}try at={example!r}."
+        raise InputError(msg)
+    truth = places.encode(at)
+    return chances_around(
+        places.coordinates,
+        chances(mechanism, truth, truth + 1)[0],
+        truth=truth,
+        labels=names_of(places),
+        coasts=coasts(),
+        notes=[f"{type(mechanism).__name__}: {mechanism.guarantee}.", MADE_UP, PUBLIC, *credited],
+    )
+
+
+def _check_size(places: Points) -> None:
+    if len(places) > MOST_DRAWN:
+        msg = (
+            f"Expected at most {MOST_DRAWN:,} places on a picture, got {len(places):,}; draw some of them "
+            "(bp.locations.from_checkins takes places=), or a coarser grid."
+        )
+        raise InputError(msg)

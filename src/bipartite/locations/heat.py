@@ -1,0 +1,158 @@
+"""Heat maps: how many people are around each place, from reports, smoothed over kilometres."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.data import coasts
+from bipartite.errors import InputError, shown
+from bipartite.estimation.intervals import FEW, check_confidence, normal_width
+from bipartite.locations.known import UNKNOWN, answers, estimated
+from bipartite.locations.rows import names_of
+from bipartite.plots import save, shares_on_a_map
+from bipartite.plots.svg import percent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Points
+    from bipartite.plots import Picture
+
+    Array = NDArray[np.float64]
+
+MOST_SMOOTHED: Final = 4_096
+_SURE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeatMap:
+    """The share of people around each place. Made by :func:`heat_map`."""
+
+    places: Points
+    shares: Array
+    """In the order of the places; they sum to one, and may be negative where nobody is."""
+    standard_errors: Array | None
+    """None where the reports cannot tell the places apart: the shares are then a guess."""
+    smoothing_km: float
+    people: int
+    guarantee: str
+    """What each report that went into it promises."""
+    note: str
+    """What to know about it; empty where there is nothing."""
+
+    def intervals(self, confidence: float = _SURE) -> tuple[Array, Array]:
+        """(low, high) of each share, each alone with this confidence, for the smoothed population."""
+        sure = check_confidence(confidence)
+        if self.standard_errors is None:
+            msg = f"There are no intervals here: {UNKNOWN}."
+            raise InputError(msg)
+        if self.people < FEW:
+            msg = f"Expected {FEW} reports or more for intervals by the normal law, got {self.people}; collect more."
+            raise InputError(msg)
+        half = normal_width(sure) * self.standard_errors
+        return np.clip(self.shares - half, 0.0, 1.0), np.clip(self.shares + half, 0.0, 1.0)
+
+    def draw(self, file: str | Path | None = None, *, credit: str = "") -> Picture:
+        """The heat map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) if given.
+
+        ``credit`` says whose list of places this is.
+        """
+        if self.standard_errors is None or self.people < FEW:
+            words = [f"{percent(share)}, a guess" for share in self.shares.tolist()]
+        else:
+            words = [
+                f"{percent(share)}, {percent(low)} to {percent(high)}"
+                for share, low, high in zip(
+                    self.shares.tolist(), *(each.tolist() for each in self.intervals()), strict=True
+                )
+            ]
+        smoothed = f", smoothed over {self.smoothing_km:g} km" if self.smoothing_km else ""
+        notes = [f"{self.people:,} reports{smoothed}. What was promised: {self.guarantee}."]
+        if self.note:
+            notes.append(f"{self.note[0].upper()}{self.note[1:]}.")
+        if credit:
+            notes.append(f"Places: {credit}.")
+        picture = shares_on_a_map(
+            self.places.coordinates,
+            self.shares,
+            labels=names_of(self.places),
+            words=words,
+            coasts=coasts(),
+            notes=notes,
+        )
+        if file is not None:
+            save(picture, file)
+        return picture
+
+
+def heat_map(source: Any, reports: Any = None, *, smoothing_km: float = 0.0) -> HeatMap:  # noqa: ANN401 (Estimate, or mechanism)
+    """How many people are around each place, from their reports.
+
+    A function of the reports alone, and so as private as they are.
+
+    Parameters
+    ----------
+    source
+        An estimate on places (``bp.estimate``), or the mechanism that the reports were made with.
+    reports
+        With a mechanism: what ``privatize`` gave.
+    smoothing_km
+        Each person counts at all places around the estimated one, with weights of a normal law of this standard
+        deviation in km that sum to one. Smoothing lowers the noise and blurs what is there; errors are those of the
+        blurred shares.
+
+    Examples
+    --------
+    >>> from bipartite import GRR, insecure_seed
+    >>> from bipartite.locations import places
+    >>> three = places([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]])
+    >>> mech = GRR(three, epsilon=2)
+    >>> heat = heat_map(mech, mech.privatize([0] * 3000 + [1] * 1000, rng=insecure_seed(1)))
+    >>> heat.shares[:2].round(1).tolist()
+    [0.8, 0.2]
+    """
+    found, places = estimated(source, reports)
+    width = _kilometres(smoothing_km)
+    if len(places) > MOST_SMOOTHED:
+        msg = f"Expected at most {MOST_SMOOTHED:,} places on a heat map, got {len(places):,}; use a coarser grid."
+        raise InputError(msg)
+    shares, errors = answers(found, smoothing(places, width))
+    note = _note(found.people, errors)
+    return HeatMap(places, shares, errors, width, found.people, found.mechanism.guarantee, note)
+
+
+def _note(people: int, errors: Array | None) -> str:
+    """What to know before anything is read off the colours."""
+    if errors is None:
+        return f"a guess without intervals: {UNKNOWN}"
+    if people < FEW:
+        return f"only {people} reports: too few for intervals"
+    if float(errors.mean()) > 1 / len(errors):
+        return "the noise is larger than an average share: smooth over more kilometres, or collect more reports"
+    return ""
+
+
+def smoothing(places: Points, kilometres: float) -> Array:
+    """Weights: column y says where a person at place y is drawn, and sums to one; no smoothing is the identity."""
+    if not kilometres:
+        return np.eye(len(places))
+    distances = np.stack([places.losses(each) for each in range(len(places))])
+    weights = np.exp(-0.5 * (distances / kilometres) ** 2)
+    return np.asarray(weights / weights.sum(axis=0), dtype=np.float64)
+
+
+def _kilometres(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        number = math.nan
+    else:
+        number = float(value)
+    if not 0 <= number < math.inf:
+        msg = f"Expected smoothing_km as a number of km from 0, got {shown(value)}; 0 does not smooth."
+        raise InputError(msg)
+    return number

@@ -1,0 +1,53 @@
+"""What reports about places can tell: unbiased answers with errors, or the word that there are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import InputError
+from bipartite.estimation import Estimate, estimate
+from bipartite.locations.rows import places_of
+from bipartite.mechanisms import Mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Points
+
+    Array = NDArray[np.float64]
+
+UNKNOWN: Final = (
+    "the reports cannot tell all of these places apart, so that no number of them would settle this; collect with "
+    "bp.GRR, or with another mechanism that bp.identifiability calls identifiable"
+)
+
+
+def estimated(given: Any, reports: Any) -> tuple[Estimate, Points]:  # noqa: ANN401 (an estimate, or what makes one)
+    """The estimate that was given, or that of a mechanism and its reports; and the places that it is about."""
+    if isinstance(given, Estimate):
+        if reports is not None:
+            msg = "An estimate has its reports already; leave reports out, or pass the mechanism instead."
+            raise InputError(msg)
+        return given, places_of(given.mechanism)
+    if not isinstance(given, Mechanism) or reports is None:
+        msg = (
+            f"Expected an estimate on places, or a mechanism and its reports, got {type(given).__name__}; make one "
+            "with bp.estimate(mechanism, reports)."
+        )
+        raise InputError(msg)
+    places = places_of(given)
+    return estimate(given, reports), places
+
+
+def answers(found: Estimate, weights: Array) -> tuple[Array, Array | None]:
+    """(Σ weights·share for each row of weights, their standard errors); None for errors where they cannot be known.
+
+    With errors the answers are unbiased for every population; without, they are what the histogram guesses.
+    """
+    try:
+        values, covariance = found.covariance(weights)
+    except InputError:  # not identifiable, or too large to decide
+        return weights @ found.frequencies, None
+    return values, np.sqrt(np.maximum(covariance.diagonal(), 0.0))

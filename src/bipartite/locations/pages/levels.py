@@ -1,0 +1,67 @@
+"""The chances of all pairs of places in one byte each, small enough for a page."""
+
+from __future__ import annotations
+
+import base64
+import math
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.locations.rows import chances
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+
+    Array = NDArray[np.float64]
+
+_MOST: Final = 255  # levels beside zero that a byte can name
+_ROWS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """A number of a level for each pair of places, and the chance that each level stands for; level 0 is never."""
+
+    levels: Array
+    exact: bool
+    """Whether every chance is one of the levels. Otherwise they are evenly spaced ratios, and a chance is off by less
+    than half a step."""
+    numbers: NDArray[np.uint8]
+
+    def packed(self) -> str:
+        """The numbers as text: zlib, then base64."""
+        return base64.b64encode(zlib.compress(self.numbers.tobytes(), 6)).decode("ascii")
+
+
+def levels_of(mechanism: Mechanism) -> Levels:
+    """The chances of every place under every place."""
+    size = len(mechanism.domain)
+    found = np.empty(0)
+    low, high = math.inf, 0.0
+    for block in _blocks(mechanism, size):
+        positive = block[block > 0]
+        low, high = min(low, float(positive.min())), max(high, float(positive.max()))
+        if len(found) <= _MOST:
+            found = np.union1d(found, positive)
+    exact = len(found) <= _MOST
+    steps = found if exact else low * (high / low) ** (np.arange(_MOST) / (_MOST - 1))
+    numbers = np.vstack([_numbers(block, steps) for block in _blocks(mechanism, size)])
+    return Levels(np.concatenate([[0.0], steps]), exact, numbers)
+
+
+def _blocks(mechanism: Mechanism, size: int) -> Iterator[Array]:
+    for first in range(0, size, _ROWS):
+        yield chances(mechanism, first, min(first + _ROWS, size))
+
+
+def _numbers(block: Array, steps: Array) -> NDArray[np.uint8]:
+    """The level nearest in ratio to each chance."""
+    middles = np.sqrt(steps[1:] * steps[:-1])
+    return np.where(block > 0, np.searchsorted(middles, block) + 1, 0).astype(np.uint8)

@@ -1,0 +1,186 @@
+"""The page itself: what it says, and the data that its script draws."""
+
+from __future__ import annotations
+
+import html
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite._version import __version__
+from bipartite.data import coasts
+from bipartite.domains.regions import Regions, check_places
+from bipartite.errors import InputError
+from bipartite.locations.drawing import MADE_UP, PUBLIC
+from bipartite.locations.pages.levels import levels_of
+from bipartite.locations.rows import names_of, places_of, region_names
+from bipartite.mechanisms import Mechanism
+from bipartite.plots import COLOURS
+from bipartite.plots.view import View
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Points
+
+MOST_ON_A_PAGE: Final = 3_000
+_DECIMALS: Final = 6  # of a degree: a tenth of a metre
+# The browser is told to load nothing at all: the page cannot ask any server what somebody looks at.
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def page(
+    shown: Points | Regions | Mechanism,
+    *,
+    regions: Regions | None = None,
+    title: str = "Places",
+    credit: str = "",
+) -> str:
+    """A map to look around on, as HTML text: one file, no network.
+
+    Move and zoom it, point at a place for its name, choose one to see what a made-up person there may report.
+
+    Parameters
+    ----------
+    shown
+        Places, regions, or a mechanism on places.
+    regions
+        With a mechanism: the regions to colour its places by, if any.
+    title
+        The heading.
+    credit
+        Whose list of places this is, as many licences ask for it.
+
+    Notes
+    -----
+    Beyond 3,000 places the page shows 3,000 of them, evenly chosen from the list, without chances, and says so.
+    Chances of more than 255 different sizes are rounded to within a few tenths of a percent of themselves, and shown
+    with ≈; a page of 3,000 places with those has 11 MB.
+    """
+    mechanism = shown if isinstance(shown, Mechanism) else None
+    places, parts = _asked(shown, regions)
+    size = len(places)
+    kept = np.arange(size) if size <= MOST_ON_A_PAGE else np.linspace(0, size - 1, MOST_ON_A_PAGE).round().astype(int)
+    hints = _hints(size, len(kept), mechanism)
+    data = _data(places, parts, kept)
+    if mechanism is not None and len(kept) == size:
+        levels = levels_of(mechanism)
+        data["mechanism"] = {
+            "exact": levels.exact,
+            "levels": levels.levels.tolist(),
+            "rows": levels.packed(),
+        }
+    credited = f"Places: {credit}. " if credit else ""
+    return _html(title, _promise(mechanism, parts), hints, credited, data)
+
+
+def _asked(shown: Points | Regions | Mechanism, regions: Regions | None) -> tuple[Points, Regions | None]:
+    if isinstance(shown, Regions):
+        if regions is not None:
+            msg = "regions= belongs to a mechanism; pass the regions once."
+            raise InputError(msg)
+        return shown.places, shown
+    if isinstance(shown, Mechanism):
+        places = places_of(shown)
+    else:
+        check_places(shown)
+        places = shown
+    given: object = regions
+    if given is not None and (not isinstance(given, Regions) or given.places != places):
+        msg = "Expected regions as bp.locations.Regions of the same places; make them with Regions.by_prefix(places)."
+        raise InputError(msg)
+    return places, regions
+
+
+def _data(places: Points, regions: Regions | None, kept: NDArray[np.int64]) -> dict[str, Any]:
+    view = View(places.coordinates, 0)
+    names = names_of(places)
+    of = np.zeros(len(places), dtype=np.int64) if regions is None else regions.labels
+    return {
+        "places": places.coordinates[kept].round(_DECIMALS).tolist(),
+        "labels": [names[each] for each in kept.tolist()],
+        "regions": {
+            "names": [""] if regions is None else region_names(regions),
+            "sizes": [len(places)] if regions is None else regions.sizes.tolist(),
+            "of": of[kept].tolist(),
+        },
+        "coasts": [ring.round(2).ravel().tolist() for ring in coasts()],
+        "colours": list(COLOURS),
+        "middle": view.middle,
+        "flat": view.flat,
+        "mechanism": None,
+    }
+
+
+def _promise(mechanism: Mechanism | None, regions: Regions | None) -> str:
+    """What each release promises, above the map; one that is not ε-LDP in red."""
+    if mechanism is not None:
+        plain = mechanism.keeps_epsilon and mechanism.publishes is None and mechanism.distance_unit is None
+        words = f"{type(mechanism).__name__}: {mechanism.guarantee}."
+        return f'<p class="promise{"" if plain else " not"}">{html.escape(words)}</p>'
+    if regions is None or len(regions) == 1:
+        return ""
+    words = (
+        f"To publish a person’s region would tell {regions.bits():.2f} bits under the uniform prior, and leave a crowd "
+        f"of {regions.smallest} places in the smallest one; no ε covers that."
+    )
+    return f'<p class="promise">{html.escape(words)}</p>'
+
+
+def _hints(size: int, drawn: int, mechanism: Mechanism | None) -> str:
+    if drawn < size:
+        without = "" if mechanism is None else ", and no chances"
+        return f"{size:,} places, of which {drawn:,} are shown{without}: a page holds no more."
+    if mechanism is None:
+        return f"{size:,} places."
+    return f"{size:,} places. Choose one to see what a made-up person there may report. {MADE_UP}"
+
+
+def _html(title: str, promise: str, hints: str, credited: str, data: dict[str, Any]) -> str:
+    here = resources.files("bipartite.locations.pages")
+    style, script = ((here / name).read_text(encoding="utf-8") for name in ("map.css", "map.js"))
+    # In a script no name may end it: "<" is written as its number, which JSON reads back.
+    held = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<title>{html.escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>{html.escape(title)}</h1>
+{promise}
+<p class="small" id="hint">{html.escape(hints)}</p>
+</header>
+<main>
+<div id="stage">
+<canvas id="map" tabindex="0" role="img" aria-label="A map; the same places are in the list beside it"></canvas>
+<div class="tools">
+<button id="in" type="button" aria-label="nearer">+</button>
+<button id="out" type="button" aria-label="farther">−</button>
+<button id="all" type="button" aria-label="all places">⤢</button>
+</div>
+<div id="hover" hidden></div>
+</div>
+<aside>
+<label>Find a place <input id="find" list="names" autocomplete="off"></label>
+<datalist id="names"></datalist>
+<div id="panel" aria-live="polite"></div>
+<p class="small">{html.escape(PUBLIC)}</p>
+<p class="small">{html.escape(credited)}Coasts: Natural Earth, coarse.</p>
+<p class="small">Made by bipartite {__version__}; this page loads nothing.</p>
+</aside>
+</main>
+<script type="application/json" id="data">{held}</script>
+<script>
+{script}</script>
+</body>
+</html>
+"""

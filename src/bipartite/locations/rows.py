@@ -1,0 +1,66 @@
+"""What a person at a place may report, place by place, whatever the outputs of the mechanism are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bipartite.domains import Points
+from bipartite.domains.regions import check_places
+from bipartite.domains.subset import Subset
+from bipartite.errors import InputError
+from bipartite.mechanisms import Mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.domains.regions import Regions
+
+    Array = NDArray[np.float64]
+
+
+def places_of(mechanism: object) -> Points:
+    """The places of a mechanism whose reports are some of them."""
+    if not isinstance(mechanism, Mechanism):
+        msg = f"Expected a mechanism on places, got {type(mechanism).__name__}; pass bp.BRR(places, …) or another one."
+        raise InputError(msg)
+    domain = mechanism.domain
+    check_places(domain)
+    outputs = mechanism.outputs
+    if not isinstance(outputs, (Points, Subset)):
+        msg = f"The reports of {mechanism!r} are no places of its domain, so no map can show them."
+        raise InputError(msg)
+    assert isinstance(domain, Points)  # noqa: S101 (checked above)
+    return domain
+
+
+def chances(mechanism: Mechanism, first: int, last: int) -> Array:
+    """Pr[report y | place x] for the places x from first to last − 1 and every place y; zero where never reported."""
+    rows = mechanism.lottery.rows(first, last) / mechanism.lottery.total
+    outputs = mechanism.outputs
+    if not isinstance(outputs, Subset):
+        return np.asarray(rows, dtype=np.float64)
+    whole = np.zeros((last - first, len(mechanism.domain)))
+    whole[:, outputs.indices] = rows
+    return whole
+
+
+def names_of(places: Points) -> list[str]:
+    """What to call each place: its label, or its row number and where it lies."""
+    if places.labels is not None:
+        return [_printable(str(label)) for label in places.labels]
+    return [
+        f"{number} ({latitude:.4f}, {longitude:.4f})"
+        for number, (latitude, longitude) in enumerate(places.coordinates.tolist())
+    ]
+
+
+def region_names(regions: Regions) -> list[str]:
+    """What to call each region."""
+    return [_printable(name) or "(no common bits)" for name in regions.names]
+
+
+def _printable(words: str) -> str:
+    """Words that any picture and page can hold: XML has no control characters."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in words)

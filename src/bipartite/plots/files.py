@@ -1,0 +1,39 @@
+"""Pictures as files: SVG as it is, PNG by resvg (the extra ``png``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.plots.style import WIDTH
+
+_ZOOM: Final = 2  # sharp on today's screens and in print
+
+
+def png(svg: str, *, width: int = _ZOOM * WIDTH) -> bytes:
+    """A picture as PNG, so many pixels wide, on white.
+
+    Letters come from the fonts of the system; a system without any draws none, and refuses nothing.
+    """
+    try:
+        import resvg_py  # noqa: PLC0415 (optional, and needed for PNG alone)
+    except ImportError:
+        msg = 'PNG needs resvg; install it with pip install "bipartite[png]", or write an .svg file.'
+        raise MissingExtraError(msg) from None
+    return bytes(
+        resvg_py.svg_to_bytes(svg_string=svg, width=width, background="white", sans_serif_family="DejaVu Sans")
+    )
+
+
+def save(svg: str, file: str | Path) -> None:
+    """Write a picture as the ending of the file says: ``.svg`` or ``.png``."""
+    path = Path(file)
+    ending = path.suffix.lower()
+    if ending == ".png":
+        path.write_bytes(png(svg))
+    elif ending == ".svg":
+        path.write_text(svg + "\n", encoding="utf-8")
+    else:
+        msg = f"Expected a file that ends with .svg or .png, got {shown(path.name)}; name it so."
+        raise InputError(msg)

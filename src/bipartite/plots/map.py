@@ -1,0 +1,268 @@
+"""Maps: places by region, what one person may report, and shares, from plain arrays."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.plots import style
+from bipartite.plots.shares import shortened
+from bipartite.plots.svg import legend, path, percent, picture, tag, text
+from bipartite.plots.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.plots.svg import Picture
+
+    Array = NDArray[np.float64]
+
+COLOURS: Final = (
+    "#1f5fa8", "#c2571a", "#2e7d4f", "#8b3fa0", "#b8860b",
+    "#0f7f8c", "#b03060", "#5a6b1f", "#6a4c93", "#7a4b2a",
+)  # fmt: skip
+_TOP: Final = 30.0
+_LINE: Final = 18.0
+_LETTERS: Final = 120  # of a line below a map
+_LARGEST: Final = 7.0
+_LARGEST_OF_MANY: Final = 4.5
+_DOT: Final = 2.6
+_DOT_OF_MANY: Final = 1.6
+_MANY: Final = 400
+_COLUMNS: Final = 3
+_MOST_NAMED: Final = 24
+_LONGEST: Final = 18  # letters of a name below the map
+_NEVER: Final[dict[str, Any]] = {"fill": "#ababab"}
+_HEAT: Final = ("#fff3d6", "#fdc46b", "#f0803c", "#c63a2b", "#6d1226")
+_CHANCES: Final = (style.BRR_FAR, style.BRR)
+_SAME: Final = 1 + 1e-9  # chances that differ by less are one
+_HALO: Final[dict[str, Any]] = {"stroke": style.PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
+
+
+def regions_on_a_map(
+    coordinates: Array,
+    region_of: NDArray[np.int64],
+    names: Sequence[str],
+    *,
+    labels: Sequence[str],
+    coasts: Iterable[Array],
+    notes: Sequence[str] = (),
+) -> Picture:
+    """Places in the colours of their regions, an outline and a number for each, and below the map what they are called.
+
+    ``names`` are the regions (a single one: no outlines), ``labels`` the places. ``notes`` are lines below.
+    """
+    view = View(coordinates, _TOP)
+    spots = view.at(coordinates)
+    parts = view.ground(coasts)
+    several = len(names) > 1
+    sizes = np.bincount(region_of, minlength=len(names)).tolist()
+    for region in range(len(names)) if several else ():
+        corners = _hull([spots[each] for each in np.flatnonzero(region_of == region).tolist()])
+        colour = COLOURS[region % len(COLOURS)]
+        parts.append(path(corners, closed=True, fill=colour, fill_opacity="0.10", stroke=colour, stroke_width=0.9))
+    radius = _DOT_OF_MANY if len(spots) > _MANY else _DOT
+    for (x, y), region, label in zip(spots, region_of.tolist(), labels, strict=True):
+        words = f"{label}, region {region + 1}: {names[region]}" if several else label
+        title = tag("title", html.escape(words, quote=False))
+        parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=COLOURS[region % len(COLOURS)]))
+    named = _largest(sizes) if several else []
+    for region in named:
+        inside = [spots[each] for each in np.flatnonzero(region_of == region).tolist()]
+        x, y = (float(np.median([spot[axis] for spot in inside])) for axis in (0, 1))
+        parts.append(text(x, y + 4, str(region + 1), text_anchor="middle", font_weight="bold", **_HALO))
+    parts += view.scale()
+    count = f"{len(spots):,} places"
+    heading = f"{count} in {len(names)} regions of {min(sizes)} to {max(sizes)}" if several else count
+    parts.append(text(2, 18, heading, font_weight="bold"))
+    y = view.bottom + _LINE
+    if several:
+        y = _named(parts, y, names, sizes, named)
+    y = _written(parts, y, notes)
+    says = f"A map: {heading}" + (": " + "; ".join(_entries(names, sizes, named)) if several else "")
+    return picture(y, f"{says}. {' '.join(notes)}", parts)
+
+
+def chances_around(
+    coordinates: Array,
+    chances: Array,
+    *,
+    truth: int,
+    labels: Sequence[str],
+    coasts: Iterable[Array],
+    notes: Sequence[str] = (),
+) -> Picture:
+    """What a person at the place ``truth`` may report: the area of a dot is its chance.
+
+    Two chances are drawn dark (the favoured places) and light (all others), more of them in shades between the two;
+    places that are never reported are grey.
+    """
+    view = View(coordinates, _TOP)
+    spots = view.at(coordinates)
+    possible = chances > 0
+    low, high = float(chances[possible].min()), float(chances.max())
+    radii = np.maximum((_LARGEST if len(spots) <= _MANY else _LARGEST_OF_MANY) * np.sqrt(chances / high), 1.6)
+    parts = view.ground(coasts)
+    # Those that matter most last, so that nothing hides them.
+    for which in np.argsort(chances, kind="stable").tolist():
+        x, y = spots[which]
+        title = tag("title", html.escape(f"{labels[which]}: {percent(float(chances[which]))}", quote=False))
+        share = (float(chances[which]) - low) / (high - low) if high > low else 1.0
+        colour = blend(_CHANCES, share) if possible[which] else _NEVER["fill"]
+        how = {"fill": colour, "stroke": style.PAPER, "stroke_width": 0.5}
+        parts.append(tag("circle", title, cx=x, cy=y, r=float(radii[which]), **how))
+    x, y = spots[truth]
+    left = x > style.WIDTH / 2
+    at = x - _LARGEST - 8 if left else x + _LARGEST + 8
+    name = shortened(labels[truth])
+    parts += [
+        tag("circle", cx=x, cy=y, r=_LARGEST + 3, fill="none", stroke=style.INK, stroke_width=1.5),
+        text(at, y + 4, f"true place: {name}", text_anchor="end" if left else "start", font_weight="bold", **_HALO),
+        *view.scale(),
+    ]
+    entries = _kinds(chances)
+    parts += legend(2, 18, entries)
+    y = _written(parts, view.bottom + _LINE, notes)
+    says = f"A map for a person at {labels[truth]}: " + "; ".join(words for words, _ in entries)
+    return picture(y, f"{says}. {' '.join(notes)}", parts)
+
+
+def shares_on_a_map(
+    coordinates: Array,
+    shares: Array,
+    *,
+    labels: Sequence[str],
+    words: Sequence[str],
+    coasts: Iterable[Array],
+    notes: Sequence[str] = (),
+) -> Picture:
+    """Shares as colours, the largest dark; ``words`` say each share, with its interval where there is one."""
+    view = View(coordinates, _TOP)
+    spots = view.at(coordinates)
+    top = float(max(shares.max(), 0.0)) or 1.0
+    parts = view.ground(coasts)
+    radius = 3.2 if len(spots) > _MANY else 5.0
+    for which in np.argsort(shares, kind="stable").tolist():
+        x, y = spots[which]
+        title = tag("title", html.escape(f"{labels[which]}: {words[which]}", quote=False))
+        colour = heat(float(shares[which]) / top)
+        parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=colour, stroke=style.GRR, stroke_width=0.3))
+    parts += view.scale()
+    x = 2.0
+    for step in range(5):
+        level = step / 4
+        parts.append(tag("rect", x=x, y=8, width=22, height=12, fill=heat(level), stroke=style.GRR, stroke_width=0.3))
+        parts.append(text(x + 28, 18, percent(level * top)))
+        x += 100
+    y = _written(parts, view.bottom + _LINE, notes)
+    most = int(shares.argmax())
+    says = f"A heat map of {len(spots):,} places; the most at {labels[most]}: {words[most]}"
+    return picture(y, f"{says}. {' '.join(notes)}", parts)
+
+
+def heat(level: float) -> str:
+    """A colour from light to dark for a level from 0 to 1."""
+    return blend(_HEAT, level)
+
+
+def blend(colours: Sequence[str], level: float) -> str:
+    """The colour at a level from 0 to 1 of a row of colours; what lies beyond is as at the end."""
+    at = min(max(level, 0.0), 1.0) * (len(colours) - 1)
+    low = min(int(at), len(colours) - 2)
+    first, last = ([int(colours[low + step][each : each + 2], 16) for each in (1, 3, 5)] for step in (0, 1))
+    return "#" + "".join(f"{round(a + (b - a) * (at - low)):02x}" for a, b in zip(first, last, strict=True))
+
+
+def _kinds(chances: Array) -> list[tuple[str, Any]]:
+    """The kinds of dots with how many there are of each."""
+    positive = chances[chances > 0]
+    low, high = float(positive.min()), float(positive.max())
+    near = int((positive > low * _SAME).sum())
+    never = len(chances) - len(positive)
+    grey = [(f"{never:,} never reported", _NEVER)] if never else []
+    if not near:
+        return [(f"{len(positive):,} places: {percent(low)} each", style.BRR_NEAR_STYLE), *grey]
+    if low * _SAME < float(positive[positive > low * _SAME].min()) < high / _SAME:
+        return [
+            (f"most likely {percent(high)}", style.BRR_NEAR_STYLE),
+            (f"least {percent(low)}, shades between", style.BRR_FAR_STYLE),
+            *grey,
+        ]
+    return [
+        (f"{near:,} favoured: {percent(high)} each", style.BRR_NEAR_STYLE),
+        (f"{len(positive) - near:,} others: {percent(low)} each", style.BRR_FAR_STYLE),
+        *grey,
+    ]
+
+
+def _largest(sizes: Sequence[int]) -> list[int]:
+    """The regions that are numbered on the map and named below it: all, or the largest of very many."""
+    if len(sizes) <= _MOST_NAMED:
+        return list(range(len(sizes)))
+    return sorted(sorted(range(len(sizes)), key=lambda region: -sizes[region])[:_MOST_NAMED])
+
+
+def _entries(names: Sequence[str], sizes: Sequence[int], named: Sequence[int]) -> list[str]:
+    entries = [f"{region + 1}: {names[region]}, {sizes[region]:,} places" for region in named]
+    hidden = len(names) - len(named)
+    return [*entries, f"and {hidden:,} more regions, no larger"] if hidden else entries
+
+
+def _named(parts: list[str], y: float, names: Sequence[str], sizes: Sequence[int], named: Sequence[int]) -> float:
+    """The regions by number, in columns; where the next line stands."""
+    entries = _entries([_elided(name) for name in names], sizes, named)
+    wide = style.WIDTH / _COLUMNS
+    rows = -(-len(entries) // _COLUMNS)
+    for number, words in enumerate(entries):
+        x, line = 2 + number // rows * wide, y + number % rows * _LINE
+        if number < len(named):
+            parts.append(tag("circle", cx=x + 5, cy=line - 4, r=5, fill=COLOURS[named[number] % len(COLOURS)]))
+        parts.append(text(x + 16, line, words, font_size=12))
+    return y + rows * _LINE
+
+
+def _elided(name: str) -> str:
+    """A name without its middle, if it is long: the beginnings of tiles that are near each other are the same."""
+    return name if len(name) <= _LONGEST else f"{name[:4]}…{name[5 - _LONGEST :]}"
+
+
+def _written(parts: list[str], y: float, notes: Sequence[str]) -> float:
+    """Sentences in lines that fit; where the picture may end."""
+    for note in notes:
+        for line in _wrapped(note):
+            parts.append(text(2, y, line, font_size=12))
+            y += _LINE - 2
+    return y
+
+
+def _wrapped(words: str) -> list[str]:
+    lines = [""]
+    for word in words.split():
+        if lines[-1] and len(lines[-1]) + len(word) >= _LETTERS:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def _hull(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The corners of the convex shape around points (Andrew's monotone chain)."""
+    ordered = sorted(set(spots))
+    if len(ordered) < 3:  # noqa: PLR2004 (a line has no inside)
+        return ordered
+
+    def half(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+        kept: list[tuple[float, float]] = []
+        for x, y in points:
+            while len(kept) > 1:
+                (x1, y1), (x2, y2) = kept[-2:]
+                if (x2 - x1) * (y - y1) - (y2 - y1) * (x - x1) > 0:
+                    break
+                kept.pop()
+            kept.append((x, y))
+        return kept[:-1]
+
+    return [*half(ordered), *half(reversed(ordered))]

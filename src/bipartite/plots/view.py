@@ -1,0 +1,146 @@
+"""A flat view of a part of the globe: where a latitude and longitude stand, coasts, a graticule and a scale."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.plots import style
+from bipartite.plots.svg import path, rule, tag, text, ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_TALLEST: Final = 560.0
+_LEAST_DEGREES: Final = 0.01  # about a kilometre: a single place would have no extent
+_MARGIN: Final = 0.07
+_FLATTEST: Final = 0.2  # nearer to the poles the picture would be all width
+_KM_A_DEGREE: Final = 6371.0088 * math.pi / 180
+_POLE, _TURN = 90.0, 360.0
+_WATER: Final = "#f7fafc"
+_SHORE: Final = "#d3cfc5"
+_WHOLE_DEGREE: Final = 1.0
+
+
+class View:
+    """The part of the globe around some places, as large as the picture allows; across the date line too.
+
+    One degree of longitude is as wide as it is in the middle of the view, so that shapes are right there.
+    """
+
+    def __init__(self, coordinates: Array, top: float) -> None:
+        latitudes = coordinates[:, 0]
+        start, span = _longitudes(coordinates[:, 1])
+        south, north = float(latitudes.min()), float(latitudes.max())
+        height = max((north - south) * (1 + 2 * _MARGIN), _LEAST_DEGREES)
+        width = min(max(span * (1 + 2 * _MARGIN), _LEAST_DEGREES), _TURN)
+        self.middle = start + span / 2
+        centre = (south + north) / 2
+        self.flat = max(math.cos(math.radians(centre)), _FLATTEST)
+        self._scale = min(style.WIDTH / (width * self.flat), _TALLEST / height)
+        # What the picture has room for beside the places is shown too, as far as there is a globe.
+        self._half = min(style.WIDTH / self._scale / self.flat / 2, _TURN / 2)
+        self.north = min(_POLE, centre + height / 2)
+        self.south = max(-_POLE, centre - height / 2)
+        self.top = top
+        self.width = 2 * self._half * self.flat * self._scale
+        self.left = (style.WIDTH - self.width) / 2
+        self.height = (self.north - self.south) * self._scale
+
+    @property
+    def bottom(self) -> float:
+        """Where the map ends."""
+        return self.top + self.height
+
+    def at(self, coordinates: Array) -> list[tuple[float, float]]:
+        """Where rows (latitude, longitude) stand."""
+        return [(x + self.left, y + self.top) for x, y in self._inside(coordinates)]
+
+    def ground(self, coasts: Iterable[Array]) -> list[str]:
+        """Water, land, and lines of latitude and longitude; nothing leaves the map."""
+        land = [
+            path(corners, closed=True, fill=style.LAND, stroke=_SHORE, stroke_width=0.7)
+            for ring in coasts
+            for corners in self._copies(ring)
+        ]
+        lines, numbers = self._graticule()
+        box: dict[str, Any] = {"x": self.left, "y": self.top, "width": self.width, "height": self.height}
+        water = tag("rect", x=0, y=0, width=self.width, height=self.height, fill=_WATER)
+        edge = tag("rect", **box, fill="none", stroke=style.GRR, stroke_width=0.8)
+        # A picture within the picture cuts off what lies beyond its edge.
+        return [tag("svg", "\n".join([water, *land, *lines]), **box), edge, *numbers]
+
+    def scale(self) -> list[str]:
+        """A bar with its length in km, in the middle of the map's latitudes."""
+        room = self.width / 4 / (self._scale / _KM_A_DEGREE)
+        kilometres = max(each for each in _round_lengths() if each <= room)
+        length = kilometres * self._scale / _KM_A_DEGREE
+        x, y = self.left + 12, self.bottom - 12
+        words = f"{kilometres:g} km" if kilometres >= 1 else f"{1000 * kilometres:g} m"
+        halo = {"stroke": style.PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
+        return [
+            rule(x, y, x + length, y, stroke=style.PAPER, stroke_width=5),
+            rule(x, y, x + length, y, stroke=style.INK, stroke_width=2),
+            text(x, y - 6, words, font_size=11, **halo),
+        ]
+
+    def _inside(self, coordinates: Array) -> list[tuple[float, float]]:
+        away = (coordinates[:, 1] - self.middle + _TURN / 2) % _TURN - _TURN / 2
+        x = (away + self._half) * self.flat * self._scale
+        y = (self.north - coordinates[:, 0]) * self._scale
+        return list(zip(x.tolist(), y.tolist(), strict=True))
+
+    def _copies(self, ring: Array) -> list[Sequence[tuple[float, float]]]:
+        """The ring wherever it is seen: rings end at the date line, the view may not."""
+        found: list[Sequence[tuple[float, float]]] = []
+        if ring[:, 0].max() < self.south or ring[:, 0].min() > self.north:
+            return found
+        for turn in (-_TURN, 0.0, _TURN):
+            away = ring[:, 1] + turn - self.middle
+            if away.max() < -self._half or away.min() > self._half:
+                continue
+            x = (away + self._half) * self.flat * self._scale
+            y = (self.north - ring[:, 0]) * self._scale
+            found.append(list(zip(x.tolist(), y.tolist(), strict=True)))
+        return found
+
+    def _graticule(self) -> tuple[list[str], list[str]]:
+        how: dict[str, Any] = {"stroke": "#c9d6e2", "stroke_width": 0.6}
+        small = {"font_size": 10, "fill": "#6b7785"}
+        lines, numbers = [], []
+        for latitude in ticks(self.south, self.north, 5):
+            y = (self.north - latitude) * self._scale
+            lines.append(rule(0, y, self.width, y, **how))
+            if y > 10:  # noqa: PLR2004 (the number would leave the map)
+                numbers.append(text(self.left + 4, self.top + y - 3, _degrees(latitude, "N", "S"), **small))
+        for longitude in ticks(self.middle - self._half, self.middle + self._half, 7):
+            x = (longitude - self.middle + self._half) * self.flat * self._scale
+            lines.append(rule(x, 0, x, self.height, **how))
+            turned = (longitude + _TURN / 2) % _TURN - _TURN / 2
+            if x < self.width - 40:
+                numbers.append(text(self.left + x + 3, self.top + 11, _degrees(turned, "E", "W"), **small))
+        return lines, numbers
+
+
+def _longitudes(longitudes: Array) -> tuple[float, float]:
+    """(where the places begin, how far they reach to the east): what is left of the circle beside its widest gap."""
+    ordered = np.unique(longitudes)
+    gaps = np.diff(ordered, append=ordered[0] + _TURN)
+    widest = int(gaps.argmax())
+    start = float(ordered[(widest + 1) % len(ordered)])
+    return start, float(_TURN - gaps[widest])
+
+
+def _round_lengths() -> list[float]:
+    return [factor * 10.0**power for power in range(-6, 5) for factor in (1, 2, 5)]
+
+
+def _degrees(value: float, positive: str, negative: str) -> str:
+    side = positive if value > 0 else negative
+    return f"{abs(value):g}° {side}" if value else "0°"

@@ -1,0 +1,248 @@
+"""``bipartite locations``: lists of places are read or refused by line; maps, releases and tables are written."""
+
+import csv
+import json
+import sys
+
+import pytest
+
+from bipartite.spec import load_spec
+from tests.cli.test_commands import conforms
+from tests.locations.worlds import needs_data
+
+ROWS = [
+    (52.52, 13.40, "Berlin", "east"),
+    (48.86, 2.35, "Paris", "west"),
+    (51.51, -0.13, "London", "west"),
+    (41.9, 12.5, "Rome", "east"),
+    (40.4, -3.7, "Madrid", "west"),
+    (59.9, 10.7, "Oslo", "east"),
+]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "places.csv"
+    path.write_text("lat,lon,label,side\n" + "".join(f"{a},{b},{c},{d}\n" for a, b, c, d in ROWS), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def listed(tmp_path, run):
+    """What the command makes of a text."""
+
+    def listing(text, *options):
+        path = tmp_path / "list.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        code, out, err = run("locations", "map", path, "--output", tmp_path / "map.svg", "--json", *options)
+        return code, json.loads(out) if out else None, err
+
+    return listing
+
+
+def test_design_chooses_a_release_and_writes_its_spec(run, file, tmp_path):
+    spec, table = tmp_path / "spec.json", tmp_path / "rows.csv"
+    code, out, err = run("locations", "design", file, "--epsilon", "1", "--output", spec, "--csv", table)
+    assert (code, err) == (0, "")
+    assert "6 places in one region" in out and "the least of all that are ε-LDP on all places with ε = 1" in out
+    assert "ε-LDP of each report with ε = 1: holds" in out
+    assert "none: region published" in out
+    mechanism = load_spec(spec.read_text(encoding="utf-8"))
+    assert mechanism.domain.labels[1] == "Paris"
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    assert {"GRR", "Anchored"} <= {row["name"] for row in rows}
+    code, out, _ = run("locations", "design", file, "--epsilon", "1", "--json")
+    found = conforms(json.loads(out), "locations-design")
+    assert (found["places"], found["publishes"], found["holds"]) == (6, None, True)
+    assert found["expected_loss"] == min(row["expected_loss"] for row in found["rows"] if row["eligible"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["anchored", "brr", "brr-best", "exponential", "grr", "lsrr", "region-weighted", "two-level"],
+)
+def test_design_builds_each_release_by_name(run, file, name):
+    code, out, _ = run(
+        "locations", "design", file, "--epsilon", "1", "--mechanism", name, "--regions", "side", "--json"
+    )
+    found = conforms(json.loads(out), "locations-design")
+    assert code == 0 and found["holds"] and found["publishes"] is None and len(found["rows"]) == 1
+    assert found["rows"][0]["eligible"] and found["regions"]["count"] == 2
+
+
+def test_a_release_within_regions_needs_the_words(run, file):
+    asked = ("locations", "design", file, "--epsilon", "1", "--mechanism", "within-region", "--regions", "side")
+    code, out, err = run(*asked)
+    assert (code, out) == (2, "") and "every report tells everybody the region" in err and "no ε covers" in err
+    code, out, _ = run(*asked, "--publishes", "region", "--json")
+    found = conforms(json.loads(out), "locations-design")
+    assert code == 0 and found["publishes"] == "region" and "this is not ε-LDP" in found["guarantee"]
+    assert found["rows"][0]["realised_epsilon"] is None and not found["rows"][0]["eligible"]
+    code, _, err = run("locations", "design", file, "--epsilon", "1", "--publishes", "region")
+    assert code == 2 and "--publishes belongs to --mechanism within-region" in err
+    assert run("locations", "design", file)[0] == 2
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "html"])
+def test_a_map_is_written_in_each_format(run, file, tmp_path, ending):
+    target = tmp_path / f"map.{ending}"
+    code, out, _ = run("locations", "map", file, "--output", target, "--json")
+    found = conforms(json.loads(out), "locations-map")
+    assert code == 0 and (found["format"], found["mechanism"]) == (ending, None)
+    starts = {"svg": b"<svg", "png": b"\x89PNG", "html": b"<!DOCTYPE html>"}
+    assert target.read_bytes().startswith(starts[ending])
+    at = () if ending == "html" else ("--at", "Paris")
+    code, out, _ = run("locations", "map", file, "--epsilon", "2", "--mechanism", "brr", *at, "--output", target)
+    assert code == 0 and "ε-LDP of each report with ε = 2." in out and f"Wrote {target}." in out
+    if ending != "png":
+        assert "BRR: ε-LDP of each report with ε = 2." in target.read_text(encoding="utf-8")
+
+
+def test_a_map_within_regions_says_what_is_published(run, file, tmp_path):
+    words = ("--mechanism", "within-region", "--publishes", "region", "--regions", "side")
+    target = tmp_path / "map.html"
+    code, out, _ = run("locations", "map", file, "--epsilon", "2", *words, "--output", target, "--title", "<b>Us</b>")
+    assert code == 0 and "this is not ε-LDP" in out
+    text = target.read_text(encoding="utf-8")
+    assert '<p class="promise not">' in text and "<h1>&lt;b&gt;Us&lt;/b&gt;</h1>" in text
+
+
+def test_without_the_extra_a_png_is_missing_and_nothing_is_written(run, file, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    code, out, err = run("locations", "map", file, "--output", tmp_path / "map.png")
+    assert (code, out) == (4, "") and "bipartite[png]" in err
+    assert not (tmp_path / "map.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--output", "map.gif"), "ends with .svg, .png, .html, got 'map.gif'"),
+        (("--output", "m.svg", "--mechanism", "brr"), "Expected --epsilon beside --mechanism"),
+        (("--output", "m.svg", "--at", "Paris"), "Expected --epsilon beside --mechanism"),
+        (("--output", "m.html", "--epsilon", "1", "--at", "Paris"), "--at belongs to a picture"),
+        (("--output", "m.svg", "--epsilon", "1"), "the place of a made-up person; try --at 'Berlin'"),
+        (("--output", "m.svg", "--epsilon", "1", "--at", "Rom"), "Expected --at as the label of a place, got 'Rom'"),
+        (("--output", "m.svg", "--dataset", "cities"), "Expected a FILE.csv or --dataset NAME, one of them"),
+        (("--output", "m.svg", "--sample", "3"), "--sample belongs to --dataset"),
+    ],
+)
+def test_options_of_a_map_that_do_not_fit_are_refused(run, file, options, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("locations", "map", file, *options)
+    assert (code, out) == (2, "") and message in err
+    assert {path.name for path in tmp_path.iterdir()} == {"places.csv"}
+
+
+def test_compare_has_a_row_for_each_release_and_says_what_is_not_ldp(run, file, tmp_path):
+    table = tmp_path / "rows.csv"
+    asked = ("locations", "compare", file, "--epsilon", "1", "2", "--regions", "side")
+    code, out, err = run(*asked, "--csv", table)
+    assert (code, err) == (0, "") and "this is not ε-LDP" in out and "BRR safe lies" in out
+    code, out, _ = run(*asked, "--json")
+    found = conforms(json.loads(out), "locations-compare")
+    assert {row["epsilon"] for row in found["rows"]} == {"1", "2"}
+    assert all(row["realised_epsilon"] is None for row in found["rows"] if row["scope"] == "within regions")
+    assert len(table.read_text(encoding="utf-8").splitlines()) == 1 + len(found["rows"])
+
+
+def test_compare_marks_what_spends_more_than_its_epsilon(run):
+    code, out, _ = run("locations", "compare", "--dataset", "cities", "--epsilon", "2")
+    assert code == 0 and "3.0808 (!)" in out and "(!) spends more than the ε it names" in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "52.5,13.4\n48.9,2.4\n",
+        "52.5,13.4,Berlin\n48.9,2.4,Paris\n",
+        "lat,lon\n52.5,13.4\n48.9,2.4\n",
+        "\ufeffLongitude;Name;Latitude\r\n13.4;Berlin;52.5\r\n2.4;Paris;48.9\r\n",
+        'id\tlng\tlat\n"a\nb"\t13.4\t52.5\n\nc\t2.4\t48.9',
+    ],
+    ids=["bare", "bare with labels", "header", "Excel with semicolons, any order", "tabs, quotes, empty lines"],
+)
+def test_files_with_and_without_a_header_are_read(listed, text):
+    code, found, err = listed(text)
+    assert (code, err) == (0, "") and found["places"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty; give a line with latitude and longitude"),
+        ("a,b\n1,2\n3,4\n", "expected columns lat and lon (or latitude, longitude) in the first line, got 'a', 'b'"),
+        (
+            "lat,lon\n1,2\nx,4\n5,\n",
+            "line 3 has a latitude that is no number; line 4 has a longitude that is no number",
+        ),
+        ("lat,lon,label\n1,2,a\n3,4\n", "line 3 has 2 cells instead of 3"),
+        ("lat,lon\n" + "x,1\n" * 8, "and 3 more; repair or remove them"),
+        ("lat,lon\n113.4,52.5\n102.4,48.9\n", "this looks like (longitude, latitude); swap the columns"),
+        ("1,2\n1,2\n", "Expected distinct places, got 1 within about 0.2 m of another"),
+        ("lat,lon\nnan,2\n1,2\n3,4\n", "got NaN or infinity in 1 of 3 rows"),
+        ("1,2\n", "2 rows or more"),
+        ("lat,lon\n", "got none"),
+        ("lat,lon,label\n1,2,a\n3,4,a\n", "distinct"),
+        ('1,2\n3,"4', "cannot be read as CSV"),
+        (b"\xff\xfe1,2\n", "is not UTF-8 text"),
+    ],
+)
+def test_files_that_cannot_be_used_are_refused_with_the_reason(listed, text, message):
+    code, found, err = listed(text)
+    assert (code, found) == (3, None) and message in err
+
+
+def test_merging_keeps_the_region_of_the_place_that_stands_for_all(listed):
+    text = "lat,lon,side\n10,20,a\n10.00001,20,b\n11,20,a\n12,20,b\n13,20,b\n"
+    code, found, _ = listed(text, "--merge", "5", "--regions", "side")
+    assert code == 0 and found["places"] == 4 and found["regions"]["count"] == 2
+    assert listed(text, "--regions", "land")[0] == 3
+    assert listed("1,2\n3,4\n", "--regions", "land")[0] == 3
+    assert listed("lat,lon\n1,2\n3,4\n", "--epsilon", "1", "--mechanism", "grr", "--at", "1")[0] == 0
+    code, _, err = listed("lat,lon\n1,2\n3,4\n", "--epsilon", "1", "--mechanism", "grr", "--at", "2")
+    assert code == 2 and "Expected --at as a row number from 0 to 1, got '2'" in err
+    _, _, err = listed("lat,lon\n1,2\n3,4\n", "--epsilon", "1", "--mechanism", "grr")
+    assert "try --at '0'" in err
+
+
+def test_a_missing_file_is_missing(run, tmp_path):
+    code, _, err = run("locations", "map", tmp_path / "none.csv", "--output", tmp_path / "map.svg")
+    assert code == 4 and "none.csv" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--dataset", "atlantis"), "got 'atlantis', none of them"),
+        (("--dataset", "gowalla-l"), "got 'gowalla-l', the beginning of 3"),
+        (("--dataset", "gowalla-histogram"), "none of them"),
+        (("--dataset", "cities", "--sample", "5"), "leave out --sample"),
+        (("--dataset", "cities", "--regions", "x"), "--regions names a column of a FILE"),
+        ((), "Expected a FILE.csv or --dataset NAME"),
+    ],
+)
+def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
+    code, _, err = run("locations", "map", *options, "--output", tmp_path / "map.svg")
+    assert code == 2 and message in err
+
+
+def test_the_cities_are_a_data_set_of_their_own(run, tmp_path):
+    code, out, _ = run("locations", "map", "--dataset", "cit", "--output", tmp_path / "map.svg", "--json")
+    assert code == 0 and json.loads(out)["places"] == 100
+    assert "Places: GeoNames, CC BY 4.0, a selection." in (tmp_path / "map.svg").read_text(encoding="utf-8")
+    run("locations", "map", "--dataset", "cities", "--output", tmp_path / "map.html")
+    assert "Places: GeoNames, CC BY 4.0, a selection." in (tmp_path / "map.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.data
+@needs_data
+def test_data_sets_are_found_by_the_beginning_of_their_names(run, tmp_path):
+    target = tmp_path / "map.svg"
+    code, out, _ = run("locations", "map", "--dataset", "gowalla-authors", "--output", target, "--json")
+    assert code == 0 and json.loads(out)["regions"]["count"] == 14
+    code, _, err = run("locations", "map", "--dataset", "gowalla-paris", "--output", target)
+    assert code == 2 and "distinct places; take some of them, for example --sample 1000" in err
+    asked = ("locations", "map", "--dataset", "foursquare-nyc-ufsc", "--sample", "50", "--output", target, "--json")
+    code, out, _ = run(*asked)
+    assert code == 0 and json.loads(out)["places"] == 50

@@ -1,0 +1,206 @@
+"""Heat maps and counts: unbiased where reports can tell, open and said so where they cannot."""
+
+import numpy as np
+import pytest
+
+from bipartite import BRR, GRR, Integers, estimate, identifiability, insecure_seed
+from bipartite.errors import InputError
+from bipartite.locations import (
+    Regions,
+    RegionWeighted,
+    heat_map,
+    places,
+    range_count,
+    top_places,
+)
+from bipartite.locations.heat import smoothing
+
+RNG = np.random.default_rng(5)
+ROWS = np.column_stack([RNG.uniform(35, 60, 30), RNG.uniform(-10, 30, 30)])
+TRUTH = np.concatenate([np.full(5, 0.12), np.full(25, 0.016)])
+PLACES = places(ROWS)
+PEOPLE = 60_000
+
+
+def reports(mechanism, people=PEOPLE, seed=1):
+    counts = np.round(TRUTH * people).astype(int)
+    return mechanism.privatize(np.repeat(np.arange(30), counts), rng=insecure_seed(seed))
+
+
+def kilometres(a, b):
+    """By the law of cosines, another formula than the library's."""
+    p, q = np.radians(a), np.radians(b)
+    cosine = np.sin(p[0]) * np.sin(q[0]) + np.cos(p[0]) * np.cos(q[0]) * np.cos(p[1] - q[1])
+    return 6371.0088 * np.arccos(np.clip(cosine, -1, 1))
+
+
+@pytest.fixture(scope="module")
+def grr():
+    mechanism = GRR(PLACES, 3)
+    return estimate(mechanism, reports(mechanism))
+
+
+@pytest.fixture(scope="module")
+def brr():
+    mechanism = BRR(PLACES, 2, m=8)
+    assert not identifiability(mechanism).identifiable
+    return estimate(mechanism, reports(mechanism))
+
+
+def test_without_smoothing_a_heat_map_holds_the_unbiased_shares(grr):
+    heat = heat_map(grr)
+    np.testing.assert_allclose(heat.shares, grr.frequencies, atol=1e-12)
+    np.testing.assert_allclose(heat.standard_errors, grr.standard_errors, rtol=1e-6)
+    low, high = heat.intervals(0.999)
+    assert ((low <= TRUTH) & (high >= TRUTH)).all()
+    assert (heat.people, heat.note, heat.smoothing_km) == (60_000, "", 0.0)
+
+
+def test_smoothing_spreads_each_person_over_a_normal_law_of_kilometres(grr):
+    width = 250.0
+    weights = np.array([[np.exp(-((kilometres(a, b) / width) ** 2) / 2) for b in ROWS] for a in ROWS])
+    weights /= weights.sum(axis=0)
+    heat = heat_map(grr, smoothing_km=250)
+    np.testing.assert_allclose(smoothing(PLACES, width), weights, atol=1e-5)
+    np.testing.assert_allclose(heat.shares, weights @ grr.frequencies, atol=1e-6)
+    assert heat.shares.sum() == pytest.approx(1)
+    errors = [grr.standard_error(row) for row in weights]
+    np.testing.assert_allclose(heat.standard_errors, errors, rtol=1e-3)
+    assert heat.standard_errors.mean() < grr.standard_errors.mean()
+
+
+def test_smoothed_intervals_hold_the_smoothed_truth_as_often_as_they_say():
+    mechanism = GRR(PLACES, 2)
+    smooth = smoothing(PLACES, 150.0) @ TRUTH
+    held = []
+    for seed in range(40):
+        low, high = heat_map(mechanism, reports(mechanism, 10_000, seed), smoothing_km=150).intervals(0.9)
+        held.append((low <= smooth) & (smooth <= high))
+    assert 0.87 < np.mean(held) < 0.95  # fixed people: errors for a population are a little too large
+
+
+def test_a_heat_map_of_what_cannot_be_told_apart_is_a_guess_and_says_so(brr):
+    heat = heat_map(brr, smoothing_km=100)
+    assert heat.standard_errors is None
+    assert heat.note.startswith("a guess without intervals: the reports cannot tell all of these places apart")
+    np.testing.assert_allclose(heat.shares, smoothing(PLACES, 100.0) @ brr.frequencies)
+    with pytest.raises(InputError, match=r"There are no intervals here: .* collect with bp.GRR"):
+        heat.intervals()
+    drawn = heat.draw()
+    assert ", a guess</title>" in drawn and "A guess without intervals" in drawn
+
+
+def test_a_heat_map_is_drawn_with_its_intervals_and_promise(grr, tmp_path):
+    drawn = heat_map(grr, smoothing_km=50).draw(tmp_path / "heat.svg")
+    assert "60,000 reports, smoothed over 50 km. What was promised: ε-LDP of each report with ε = 3." in drawn
+    assert (tmp_path / "heat.svg").exists() and " to " in drawn and "a guess" not in drawn
+
+
+def test_little_data_and_much_noise_are_said():
+    mechanism = GRR(PLACES, 1)
+    few = heat_map(mechanism, mechanism.privatize([0] * 20, rng=insecure_seed(1)))
+    assert few.note == "only 20 reports: too few for intervals"
+    with pytest.raises(InputError, match="Expected 50 reports or more for intervals by the normal law, got 20"):
+        few.intervals()
+    noisy = heat_map(mechanism, mechanism.privatize([0] * 400, rng=insecure_seed(1)))
+    assert "the noise is larger than an average share" in noisy.note
+
+
+def test_the_top_places_are_the_true_ones_with_intervals_for_all_together(grr):
+    top = top_places(grr, k=5)
+    assert {each.place for each in top} == {0, 1, 2, 3, 4}
+    assert all(each.known and each.low < 0.12 < each.high and each.note == "" for each in top)
+    assert [each.share for each in top] == sorted((each.share for each in top), reverse=True)
+    # Wider than one alone: 30 of them hold together.
+    alone = grr.interval(0.95, of=("bin", top[0].place))
+    assert top[0].high - top[0].low > 1.5 * (alone.high - alone.low)
+    assert top[0].to_dict()["place"] == top[0].place
+
+
+def test_top_places_hold_together_as_often_as_they_say():
+    mechanism = GRR(PLACES, 1)
+    misses = 0
+    for seed in range(60):
+        found = top_places(mechanism, reports(mechanism, 2_000, seed), k=3, confidence=0.9)
+        misses += any(not each.low <= TRUTH[each.place] <= each.high for each in found)
+    assert misses <= 12  # 6 expected at most; picking the largest of 30 without care would miss far more
+
+
+def test_a_place_that_cannot_be_told_has_an_open_interval():
+    mechanism = RegionWeighted(Regions.of(PLACES, [number % 3 for number in range(30)]), 2)
+    top = top_places(mechanism, reports(mechanism), k=1)[0]
+    assert not top.known and top.low == 0 and top.high > 0.3 and "collect with bp.GRR" in top.note
+    # A region as a whole is known, although no place in it is.
+    est = estimate(mechanism, reports(mechanism))
+    low, high = est.interval(0.999, of=(np.arange(30) % 3 == 0).astype(float))
+    assert low < TRUTH[::3].sum() < high
+
+
+def test_a_box_and_a_circle_count_what_lies_in_them(grr):
+    inside = (ROWS[:, 0] >= 45) & (ROWS[:, 0] <= 60) & (ROWS[:, 1] >= 0) & (ROWS[:, 1] <= 20)
+    found = range_count(grr, box=(45, 0, 60, 20), confidence=0.999)
+    assert found.places == inside.sum() and found.known and found.note == ""
+    assert found.share == pytest.approx(grr.linear(inside.astype(float)))
+    assert found.low < TRUTH[inside].sum() * PEOPLE < found.high
+    assert (found.share_low * PEOPLE, found.share * PEOPLE) == pytest.approx((found.low, found.people))
+    near = np.array([kilometres(row, (50.0, 8.0)) for row in ROWS]) <= 700
+    found = range_count(grr, centre=(50, 8), radius_km=700, confidence=0.999)
+    assert found.places == near.sum() and found.low < TRUTH[near].sum() * PEOPLE < found.high
+    assert found.to_dict()["known"] is True
+
+
+def test_a_box_across_the_date_line_and_empty_or_whole_ones():
+    pacific = places([[-18.1, 178.4], [-13.8, -171.8], [0.0, 0.0]])
+    mechanism = GRR(pacific, 2)
+    est = estimate(mechanism, mechanism.privatize([0] * 600 + [1] * 300 + [2] * 100, rng=insecure_seed(2)))
+    across = range_count(est, box=(-30, 170, 0, -160))
+    assert across.places == 2 and across.low < 900 < across.high
+    nothing, everything = range_count(est, box=(50, 0, 60, 10)), range_count(est, box=(-90, -180, 90, 180))
+    assert (nothing.places, nothing.low, nothing.high) == (0, 0, 0)
+    assert (everything.places, everything.low, everything.high) == (3, 1000, 1000)
+
+
+def test_a_range_that_cannot_be_known_has_an_honest_interval():
+    mechanism = RegionWeighted(Regions.of(PLACES, [number % 3 for number in range(30)]), 2)
+    est = estimate(mechanism, reports(mechanism))
+    box = (45, 0, 60, 20)
+    inside = (ROWS[:, 0] >= 45) & (ROWS[:, 0] <= 60) & (ROWS[:, 1] >= 0) & (ROWS[:, 1] <= 20)
+    found = range_count(est, box=box)
+    assert not found.known and "no number of them would settle this" in found.note
+    assert found.low <= TRUTH[inside].sum() * PEOPLE <= found.high
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda est: heat_map(est, [1, 2]), "An estimate has its reports already"),
+        (
+            lambda est: heat_map(est.mechanism),
+            "Expected an estimate on places, or a mechanism and its reports, got GRR",
+        ),
+        (lambda _: heat_map(3, [1]), "Expected an estimate on places, or a mechanism and its reports, got int"),
+        (lambda _: heat_map(GRR(Integers(1, 5), 1), [1]), "Expected places as bp.Points"),
+        (lambda est: heat_map(est, smoothing_km=-1), "Expected smoothing_km as a number of km from 0, got -1"),
+        (lambda est: heat_map(est, smoothing_km="far"), "Expected smoothing_km as a number of km from 0, got 'far'"),
+        (lambda est: top_places(est, k=0), "Expected k as a whole number from 1 to 30"),
+        (lambda est: top_places(est, k=31), "Expected k as a whole number from 1 to 30"),
+        (lambda est: top_places(est, confidence=2), "Expected confidence between 0 and 1"),
+        (range_count, "Expected box=.*, or centre=.* and radius_km; give one of them"),
+        (lambda est: range_count(est, centre=(1, 2)), "give one of them"),
+        (lambda est: range_count(est, box=(0, 0, 1, 1), centre=(1, 2), radius_km=1), "give one of them"),
+        (lambda est: range_count(est, box=(1, 0, 0, 1)), "south first"),
+        (lambda est: range_count(est, box=(0, 0, 1)), "Expected box as 4 finite numbers"),
+        (lambda est: range_count(est, box="here"), "Expected box as 4 finite numbers, got 'here'"),
+        (lambda est: range_count(est, centre=(95, 0), radius_km=1), "Expected centre=.* in degrees and radius_km ≥ 0"),
+        (lambda est: range_count(est, centre=(5, 0), radius_km="x"), "Expected radius_km as 1 finite number, got 'x'"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_in_words(grr, call, message):
+    with pytest.raises(InputError, match=message):
+        call(grr)
+
+
+def test_more_places_than_a_heat_map_holds_are_refused(grr, monkeypatch):
+    monkeypatch.setattr("bipartite.locations.heat.MOST_SMOOTHED", 10)
+    with pytest.raises(InputError, match="Expected at most 10 places on a heat map, got 30; use a coarser grid"):
+        heat_map(grr)

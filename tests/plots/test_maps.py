@@ -1,0 +1,144 @@
+"""Maps are read back as XML: dots stand where the places are, and say what they were given."""
+
+import sys
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from bipartite.errors import InputError, MissingExtraError
+from bipartite.plots import chances_around, png, regions_on_a_map, save, shares_on_a_map, style
+from bipartite.plots.map import _hull, heat
+from bipartite.plots.view import View
+
+SVG = "{http://www.w3.org/2000/svg}"
+EUROPE = np.array([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13], [41.9, 12.5]])
+NAMES = ["Berlin", "Paris", "London", "Rome"]
+
+
+def dots(drawn):
+    return {each[0].text: each for each in ET.fromstring(drawn).iter(f"{SVG}circle") if len(each)}
+
+
+def test_a_view_keeps_the_shape_in_its_middle_and_all_places_inside():
+    view = View(EUROPE, top=30)
+    (berlin, paris, _, rome) = view.at(EUROPE)
+    middle = (52.52 + 41.9) / 2
+    across = (berlin[0] - paris[0]) / (13.40 - 2.35)
+    down = (rome[1] - berlin[1]) / (52.52 - 41.9)
+    assert across / down == pytest.approx(np.cos(np.radians(middle)), rel=1e-9)
+    for x, y in view.at(EUROPE):
+        assert view.left < x < view.left + view.width and view.top < y < view.bottom
+    assert view.left >= 0 and view.left + view.width <= style.WIDTH + 1e-9
+
+
+def test_places_on_both_sides_of_the_date_line_are_neighbours():
+    view = View(np.array([[-18.1, 178.4], [-13.8, -171.8]]), top=0)  # Fiji and Samoa
+    fiji, samoa = view.at(np.array([[-18.1, 178.4], [-13.8, -171.8]]))
+    assert fiji[0] < samoa[0]
+    assert view.width / (samoa[0] - fiji[0]) < 2  # and not a view of the whole world
+
+
+def test_one_place_and_the_poles_still_have_a_view():
+    for rows in ([[10.0, 20.0], [10.0, 20.0]], [[90.0, 0.0], [-90.0, 180.0]], [[89.9, -180.0], [89.8, 180.0]]):
+        view = View(np.array(rows), top=0)
+        assert np.isfinite(view.at(np.array(rows))).all()
+        assert 0 < view.height <= 1200 and view.ground([]) and view.scale()
+
+
+def test_land_beyond_the_view_is_left_out_and_land_across_the_date_line_is_drawn_twice():
+    far = [np.array([[-40.0, 100.0], [-41.0, 100.0], [-41.0, 101.0]])]
+    assert "<path" not in "".join(View(EUROPE, 0).ground(far))
+    whole = View(np.array([[0.0, 90.0], [0.0, -100.0], [10.0, 179.0]]), 0)
+    assert "".join(whole.ground([np.array([[5.0, -180.0], [6.0, 180.0], [4.0, 180.0]])])).count("<path") >= 2
+
+
+def test_regions_have_colours_numbers_and_names():
+    drawn = regions_on_a_map(
+        EUROPE, np.array([0, 1, 1, 0]), ["<east>", "west & co"], labels=NAMES, coasts=[], notes=["What it promises."]
+    )
+    found = dots(drawn)
+    assert set(found) == {
+        "Berlin, region 1: <east>",
+        "Rome, region 1: <east>",
+        "Paris, region 2: west & co",
+        "London, region 2: west & co",
+    }
+    assert len({each.get("fill") for each in found.values()}) == 2
+    words = [each.text for each in ET.fromstring(drawn).iter(f"{SVG}text")]
+    assert (
+        "4 places in 2 regions of 2 to 2" in words and "1: <east>, 2 places" in words and "What it promises." in words
+    )
+    single = regions_on_a_map(EUROPE, np.zeros(4, dtype=int), ["all"], labels=NAMES, coasts=[])
+    assert set(dots(single)) == set(NAMES) and "4 places" in single
+
+
+def test_of_very_many_regions_the_largest_are_numbered_and_named():
+    rows = np.column_stack([np.linspace(0, 50, 70), np.linspace(0, 50, 70)])
+    of = np.concatenate([np.arange(60) // 2, np.full(10, 29)])
+    names = [f"0110010110010110{i:02d}111" for i in range(30)]
+    drawn = regions_on_a_map(rows, of, names, labels=[str(i) for i in range(70)], coasts=[])
+    words = [each.text for each in ET.fromstring(drawn).iter(f"{SVG}text")]
+    assert "and 6 more regions, no larger" in words and "30: 0110…1001011029111, 12 places" in words
+    assert "30" in words and "29" not in words
+    assert words.count("1") == 1
+
+
+@pytest.mark.parametrize(
+    ("chances", "legend"),
+    [
+        ([0.4, 0.4, 0.1, 0.1], ["2 favoured: 40 % each", "2 others: 10 % each"]),
+        ([0.6, 0.4, 0.0, 0.0], ["1 favoured: 60 % each", "1 others: 40 % each", "2 never reported"]),
+        ([0.4, 0.3, 0.2, 0.1], ["most likely 40 %", "least 10 %, shades between"]),
+        ([0.25, 0.25, 0.25, 0.25], ["4 places: 25 % each"]),
+    ],
+    ids=["two chances", "some never", "many chances", "all alike"],
+)
+def test_the_chances_of_a_person_are_areas_and_shades(chances, legend):
+    drawn = chances_around(EUROPE, np.array(chances), truth=1, labels=NAMES, coasts=[])
+    found = dots(drawn)
+    assert found["Berlin: " + f"{100 * chances[0]:.0f} %"]
+    words = [each.text for each in ET.fromstring(drawn).iter(f"{SVG}text")]
+    assert all(line in words for line in legend) and "true place: Paris" in words
+    radii = {name.split(":")[0]: float(each.get("r")) for name, each in found.items()}
+    assert (radii["Paris"] / radii["Berlin"]) ** 2 == pytest.approx(chances[1] / chances[0], rel=0.05)
+    assert found[f"Berlin: {100 * chances[0]:.0f} %"].get("fill") == style.BRR
+
+
+def test_a_heat_map_is_darkest_where_most_people_are():
+    drawn = shares_on_a_map(
+        EUROPE, np.array([0.5, 0.3, 0.2, -0.01]), labels=NAMES, words=["a", "b", "c", "d"], coasts=[]
+    )
+    found = dots(drawn)
+    assert found["Berlin: a"].get("fill") == heat(1.0)
+    assert found["Rome: d"].get("fill") == heat(0.0) == heat(-3)
+    assert "the most at Berlin: a" in drawn
+
+
+def test_the_outline_of_points_is_their_convex_hull():
+    rng = np.random.default_rng(3)
+    points = [tuple(each) for each in rng.normal(size=(60, 2)).tolist()]
+    spatial = pytest.importorskip("scipy.spatial")
+    expected = {points[each] for each in spatial.ConvexHull(points).vertices}
+    assert set(_hull(points)) == expected
+    assert _hull([(0, 0), (1, 1), (0, 0)]) == [(0, 0), (1, 1)]
+
+
+def test_pictures_become_files_of_both_kinds(tmp_path):
+    drawn = regions_on_a_map(EUROPE, np.zeros(4, dtype=int), ["all"], labels=NAMES, coasts=[])
+    save(drawn, tmp_path / "map.svg")
+    assert (tmp_path / "map.svg").read_text(encoding="utf-8") == drawn + "\n"
+    save(drawn, str(tmp_path / "map.PNG"))
+    written = (tmp_path / "map.PNG").read_bytes()
+    assert written.startswith(b"\x89PNG\r\n")
+    assert int.from_bytes(written[16:20]) == 2 * style.WIDTH
+    with pytest.raises(InputError, match=r"Expected a file that ends with .svg or .png, got 'map.jpg'; name it so."):
+        save(drawn, tmp_path / "map.jpg")
+
+
+def test_png_without_its_extra_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(
+        MissingExtraError, match=r'install it with pip install "bipartite\[png\]", or write an .svg file'
+    ):
+        png("<svg/>")
