@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from bipartite.mechanisms import Mechanism
 
+MOST_PLANAR = 1024
 PEOPLE = 1_000_000
 SINGLE_REPORTS = 2_000
 ROUNDS = 5
@@ -142,6 +143,12 @@ def quality(title: str, places: bp.Points) -> None:
         spent = max(row.epsilon_within / float(row.epsilon) for row in losses)
         published = "" if scope == "whole domain" else ", region published"
         print(f"  {scope:14} {name:18} {figures}   spends up to {spent:.2f} ε{published}")
+    if len(places) <= MOST_PLANAR:
+        for per_km in ("0.0005", "0.001", "0.002"):
+            table = bp.locations.choose(places, 1, per_km=per_km).table
+            row = next(row for row in table if row.name == "Planar Laplace")
+            plain = f"as plain ε-LDP here {row.realised_epsilon:.2f}"
+            print(f"  Planar Laplace, ε = {per_km} per km, not ε-LDP: {row.expected_loss:.1f} km ({plain})")
     for each in bp.locations.improvements(rows):
         most = max(each.by_epsilon.values())
         print(f"  {each.scope}: {each.name} below {each.rival} by {each.mean:.1%} on average, {most:.1%} at most")

@@ -43,7 +43,7 @@ def test_the_table_shows_what_each_release_really_promises():
     rows = {(row.scope, row.name): row for row in choice.table}
     assert {name for scope, name in rows if scope == WHOLE} == {
         "GRR", "BRR safe", "BRR best", "Exponential tight", "L-SRR calibrated", "Anchored", "Two-level",
-        "Region-weighted", "L-SRR as published", "Planar Laplace",
+        "Region-weighted", "L-SRR as published", "Planar Laplace", "Constant",
     }  # fmt: skip
     planar = rows[WHOLE, "Planar Laplace"]
     assert not planar.eligible and "0.001 per km" in planar.guarantee and "not ε-LDP" in planar.guarantee

@@ -58,10 +58,10 @@ def choose(
 ) -> Choice:
     """The ε-LDP release of a place with the least expected loss, and a table of all.
 
-    GRR, BRR (safe and best), Exponential (tight), L-SRR (calibrated) and Anchored on all places, and two levels and a
-    region's weight where there are regions. GRR is among them, so the choice is never worse than GRR. L-SRR as
-    published, the paper's protocol within regions and Planar Laplace stand in the table with what they really promise
-    and spend, and are never chosen.
+    GRR, BRR (safe and best), Exponential (tight), L-SRR (calibrated), Anchored and Constant, always the same place, on
+    all places, and two levels and a region's weight where there are regions. GRR is among them, so the choice is never
+    worse than GRR. L-SRR as published, the paper's protocol within regions and Planar Laplace stand in the table with
+    what they really promise and spend, and are never chosen.
 
     Parameters
     ----------

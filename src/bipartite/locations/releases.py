@@ -15,6 +15,7 @@ from bipartite.mechanisms import (
     GRR,
     LSRR,
     Anchored,
+    Constant,
     Exponential,
     PlanarLaplace,
     RegionWeighted,
@@ -85,6 +86,7 @@ def whole_makers(places: Points, epsilon: str, prior: Array | None, regions: Reg
     if regions is not None and len(regions) > 1:
         makers["Two-level"] = lambda: TwoLevel(regions, epsilon, prior=prior)
         makers["Region-weighted"] = lambda: RegionWeighted(regions, epsilon)
+    makers["Constant"] = lambda: Constant(places, prior=prior)
     makers[PUBLISHED] = lambda: LSRR(places, epsilon, variant="published")
     return makers
 
