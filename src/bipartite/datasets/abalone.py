@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.datasets.finding import find
-from bipartite.datasets.opening import opened
-from bipartite.datasets.results import Provenance, Table, fixed, provenance_of
-from bipartite.datasets.sources import SOURCES
+from bipartite.datasets.one_file import read_one
+from bipartite.datasets.results import Provenance, Table, fixed
 from bipartite.datasets.texts import read_rows, repeated
 
 if TYPE_CHECKING:
@@ -47,10 +45,7 @@ def abalone() -> Table:
     DataFileError
         The file is damaged or another one.
     """
-    source = SOURCES["abalone"]
-    found = find(source, "data")
-    with opened(found) as stream:
-        return read_abalone(stream.read(), found.path.name, provenance_of(source, found))
+    return read_one("abalone", read_abalone)
 
 
 def read_abalone(content: bytes, name: str, provenance: Provenance) -> Table:

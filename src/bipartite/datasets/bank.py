@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.datasets.finding import find
-from bipartite.datasets.opening import opened
-from bipartite.datasets.results import Provenance, Table, fixed, provenance_of
-from bipartite.datasets.sources import SOURCES
+from bipartite.datasets.one_file import read_one
+from bipartite.datasets.results import Provenance, Table, fixed
 from bipartite.datasets.texts import read_table, repeated
 
 if TYPE_CHECKING:
@@ -66,10 +64,7 @@ def bank() -> Table:
     DataFileError
         The file is damaged or another one.
     """
-    source = SOURCES["bank"]
-    found = find(source, "data")
-    with opened(found) as stream:
-        return read_bank(stream.read(), found.path.name, provenance_of(source, found))
+    return read_one("bank", read_bank)
 
 
 def read_bank(content: bytes, name: str, provenance: Provenance) -> Table:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.datasets.finding import find
-from bipartite.datasets.opening import opened
-from bipartite.datasets.results import Provenance, Table, fixed, provenance_of
-from bipartite.datasets.sources import SOURCES
+from bipartite.datasets.one_file import read_one
+from bipartite.datasets.results import Provenance, Table, fixed
 from bipartite.datasets.texts import Rows, read_rows, without_header
 
 if TYPE_CHECKING:
@@ -57,10 +55,7 @@ def bias() -> Table:
     DataFileError
         The file is damaged or another one.
     """
-    source = SOURCES["bias"]
-    found = find(source, "data")
-    with opened(found) as stream:
-        return read_bias(stream.read(), found.path.name, provenance_of(source, found))
+    return read_one("bias", read_bias)
 
 
 def read_bias(content: bytes, name: str, provenance: Provenance) -> Table:

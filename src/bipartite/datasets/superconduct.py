@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.datasets.finding import find
-from bipartite.datasets.opening import opened
-from bipartite.datasets.results import Provenance, Table, fixed, provenance_of
-from bipartite.datasets.sources import SOURCES
+from bipartite.datasets.one_file import read_one
+from bipartite.datasets.results import Provenance, Table, fixed
 from bipartite.datasets.texts import read_rows, repeated, without_header
 from bipartite.errors import DataFileError
 
@@ -46,10 +44,7 @@ def superconduct() -> Table:
     DataFileError
         The file is damaged or another one.
     """
-    source = SOURCES["superconduct"]
-    found = find(source, "data")
-    with opened(found) as stream:
-        return read_superconduct(stream.read(), found.path.name, provenance_of(source, found))
+    return read_one("superconduct", read_superconduct)
 
 
 def read_superconduct(content: bytes, name: str, provenance: Provenance) -> Table:

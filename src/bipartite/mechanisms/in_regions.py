@@ -55,6 +55,18 @@ def check_regions(regions: object, least: int = 1) -> None:
         raise DesignError(msg)
 
 
+def check_restored(mechanism: Mechanism, epsilon: str, *parts: object) -> None:
+    """Assemble the mechanism of a spec from its parts; refuse rows of unequal totals, and tickets that exceed e^ε."""
+    try:
+        mechanism._assemble(*parts)  # type: ignore[attr-defined]  # every mechanism on regions has one
+    except AssertionError:
+        msg = "Expected rows of one total of at most 2^52; ask for another spec."
+        raise BrokenPromiseError(msg) from None
+    if not mechanism.keeps_promise(mechanism.largest_ratio()):
+        msg = f"The tickets exceed e^ε for ε={epsilon}; do not report with this spec."
+        raise BrokenPromiseError(msg)
+
+
 class InBlocks(Mechanism):
     """A window of m_r near places in the true region r, and one chance for each place of all other regions."""
 
@@ -99,14 +111,7 @@ class InBlocks(Mechanism):
             raise BrokenPromiseError(msg)
         cls._check_outside([outside for _, _, outside in tickets])
         mechanism = cls.__new__(cls)
-        try:
-            mechanism._assemble(regions, Epsilon.of(epsilon), m, tickets, total)
-        except AssertionError:
-            msg = "Expected rows of one total of at most 2^52; ask for another spec."
-            raise BrokenPromiseError(msg) from None
-        if not mechanism.keeps_promise(mechanism.largest_ratio()):
-            msg = f"The tickets exceed e^ε for ε={epsilon}; do not report with this spec."
-            raise BrokenPromiseError(msg)
+        check_restored(mechanism, epsilon, regions, Epsilon.of(epsilon), m, tickets, total)
         return mechanism
 
     @classmethod

@@ -10,7 +10,7 @@ from bipartite.design.regional import region_weight
 from bipartite.errors import BrokenPromiseError
 from bipartite.lottery import MAX_TOTAL, Epsilon, WeightLottery
 from bipartite.mechanisms.base import Mechanism
-from bipartite.mechanisms.in_regions import aimed_below, check_regions, spec_of
+from bipartite.mechanisms.in_regions import aimed_below, check_regions, check_restored, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,14 +88,7 @@ class RegionWeighted(Mechanism):
             msg = "Expected tickets of two regions or more with one total of at most 2^52; ask for another spec."
             raise BrokenPromiseError(msg)
         own, other = zip(*tickets, strict=True)
-        try:
-            mechanism._assemble(regions, Epsilon.of(epsilon), own, other, total)
-        except AssertionError:
-            msg = "Expected rows of one total of at most 2^52; ask for another spec."
-            raise BrokenPromiseError(msg) from None
-        if not mechanism.keeps_promise(mechanism.largest_ratio()):
-            msg = f"The tickets exceed e^ε for ε={epsilon}; do not report with this spec."
-            raise BrokenPromiseError(msg)
+        check_restored(mechanism, epsilon, regions, Epsilon.of(epsilon), own, other, total)
         return mechanism
 
     @property
