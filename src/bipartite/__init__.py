@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bipartite import datasets as datasets
     from bipartite import design as design
     from bipartite import errors as errors
+    from bipartite import learn as learn
     from bipartite import locations as locations
     from bipartite import quality as quality
     from bipartite.advise import Comparison as Comparison
@@ -148,6 +149,7 @@ _HOME = {
     "identifiability": "bipartite.estimation",
     "insecure_seed": "bipartite.lottery",
     "law_test": "bipartite.verification",
+    "learn": "bipartite.learn",
     "locations": "bipartite.locations",
     "local_bound": "bipartite.quality",
     "local_loss": "bipartite.quality",
@@ -162,6 +164,9 @@ _HOME = {
     "worst_loss": "bipartite.quality",
 }
 
+# Public names that are folders, not things in them.
+_SUBPACKAGES = {"datasets", "design", "errors", "learn", "locations", "quality"}
+
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (names, kept in one place)
 
 
@@ -170,11 +175,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
         msg = f"module 'bipartite' has no attribute {name!r}"
         raise AttributeError(msg)
     module = importlib.import_module(_HOME[name])
-    value = (
-        module
-        if module.__name__ == f"bipartite.{name}" and name in {"datasets", "design", "errors", "locations", "quality"}
-        else getattr(module, name)
-    )
+    value = module if module.__name__ == f"bipartite.{name}" and name in _SUBPACKAGES else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,28 @@
+"""Learning from private data, in scikit-learn's words: columns, boosting, SGD and networks.
+
+Every fitted model has a ``guarantee_``: the model of privacy, ε for both kinds of neighbours, δ, and what is
+not covered. Names are loaded at first use, because each needs an extra of its own (``boosting``, ``learn``).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from bipartite.learn.guarantee import Guarantee
+
+# Each public name and the module that holds it.
+_HOME: dict[str, str] = {}
+
+__all__ = ["Guarantee", *_HOME]  # noqa: PLE0604 (names, kept in one place)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name not in _HOME:
+        msg = f"module 'bipartite.learn' has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

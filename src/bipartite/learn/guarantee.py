@@ -1,0 +1,50 @@
+"""What a fitted model promises about the people whose data it saw."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Model = Literal["local", "central", "none"]
+_MODELS = {
+    "local": "local differential privacy: the collector sees reports only",
+    "central": "central differential privacy: whoever trains sees the data, whoever gets the model does not",
+    "none": "no privacy",
+}
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The privacy of a fitted model, in numbers and words.
+
+    ``add_remove`` is ε for data sets that differ in the presence of one record, ``replace`` for data sets of one size
+    that differ in one record; ``math.inf`` where nothing is promised. In the local model everybody sees who takes part,
+    so that only ``replace`` is finite there.
+    """
+
+    model: Model
+    add_remove: float
+    replace: float
+    delta: float = 0.0
+    not_covered: tuple[str, ...] = ()
+    """What the numbers leave out, a sentence each: tuning, public parameters, labels that were declared public."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether at least one of the two numbers is finite."""
+        return self.model != "none" and min(self.add_remove, self.replace) < math.inf
+
+    def __str__(self) -> str:
+        lines = [_MODELS[self.model]]
+        if self.is_private:
+            lines += [
+                f"ε = {_number(self.add_remove)} when a record is added or removed",
+                f"ε = {_number(self.replace)} when a record is replaced",
+                f"δ = {self.delta:g}",
+            ]
+        return "\n".join([*lines, *(f"not covered: {each}" for each in self.not_covered)])
+
+
+def _number(epsilon: float) -> str:
+    return "∞" if math.isinf(epsilon) else f"{epsilon:.6g}"

@@ -1,0 +1,1 @@
+"""Who has spent what: budgets of people and periods, debited before a report is released."""
