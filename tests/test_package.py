@@ -101,7 +101,7 @@ def test_public_names_stay_themselves_whatever_is_imported_first():
         "import types\n"
         "print([n for n in bp.__all__ if isinstance(getattr(bp, n), types.ModuleType)])"
     )
-    assert run(code).strip() == "['datasets', 'design', 'errors', 'locations', 'quality']"
+    assert run(code).strip() == "['datasets', 'design', 'errors', 'learn', 'locations', 'quality']"
 
 
 def test_the_package_is_typed_and_ships_its_schemas():
