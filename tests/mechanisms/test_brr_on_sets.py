@@ -30,7 +30,8 @@ from bipartite.design import algorithm_2
 from bipartite.design import sets as set_design
 from bipartite.errors import DesignError, InputError, OutsideDomainError
 from bipartite.lottery import Epsilon, PointLottery, Tickets, draw_many
-from bipartite.lottery.compiled_points import CompiledTries, NearestTable
+from bipartite.lottery.compiled_points import CompiledTries
+from bipartite.lottery.compiled_nearest import NearestTable
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.spec import canonical_json, load_spec
@@ -299,6 +300,9 @@ def test_sums_that_overflow_are_decided_exactly():
 def test_progress_is_told_how_many_rows_are_done():
     done = []
     BRR(Points(np.random.default_rng(1).uniform(0, 1, (50, 2))), 1, progress=done.append)
+    assert sum(done) == 50
+    done.clear()
+    BRR(Points(np.random.default_rng(1).uniform(0, 1, (50, 2))), 1, m="best", progress=done.append)
     assert sum(done) == 50
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from bipartite.cli.output import BadDataError, Progress
-from bipartite.domains import Domain, Integers, Interval, Items, Points
+from bipartite.domains import Domain, Integers, Interval, Items, Points, SetDomain
 from bipartite.errors import InputError
+from bipartite.lottery import PREPARE_FROM
 from bipartite.mechanisms import (
     BRR,
     GRR,
@@ -160,7 +161,7 @@ def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechani
         raise InputError(_NO_EPSILON)
     m: Any = "safe" if options.m is None else options.m
     domain = domain_of(options)
-    with Progress("rows", len(domain), patience=2.0) as progress:
+    with Progress("rows", _rows_of_design(domain, m), patience=2.0) as progress:
         return BRR(
             domain,
             options.epsilon,
@@ -169,6 +170,13 @@ def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechani
             prior=prior_of(options),
             progress=progress.advance,
         )
+
+
+def _rows_of_design(domain: Domain, m: str) -> int:
+    """How many rows a design tells of: those searched for m, and on many points those whose neighbours are found."""
+    searched = m in {"safe", "best"}
+    found = isinstance(domain, SetDomain) and len(domain) >= PREPARE_FROM
+    return len(domain) * max(1, searched + found)
 
 
 def _rival(name: str, options: argparse.Namespace) -> Mechanism:

@@ -104,13 +104,17 @@ def _count_raised(losses: NDArray[np.float64], excess: float, roundings: int) ->
     return max(1, count), bool(doubtful == 0 and np.isfinite(mean) and np.isfinite(bound))
 
 
-def best_m_of_set(domain: SetDomain, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> int:
+def best_m_of_set(
+    domain: SetDomain, epsilon: Epsilon, prior: NDArray[np.float64] | None, progress: Progress | None = None
+) -> int:
     """The m with the least expected loss under a public prior: Algorithm 1 on the average of all rows in order."""
     size = len(domain)
     average = np.zeros(size)
     for x in range(size):
         if prior is None or prior[x] > 0:
             average += np.sort(domain.losses(x)) * (1 / size if prior is None else prior[x])
+        if progress is not None:
+            progress(1)
     excess = epsilon.exp - 1
     items = np.arange(1, size)
     near = np.cumsum(average)[:-1]

@@ -1,6 +1,6 @@
 """Exact randomness: whole-number tickets, secure words, and one draw in three implementations that agree."""
 
-from bipartite.lottery.bulk import Codec, Lottery, ValuesRefusedError, draw_many
+from bipartite.lottery.bulk import PREPARE_FROM, Codec, Lottery, ValuesRefusedError, draw_many, prepare
 from bipartite.lottery.epsilon import Epsilon, log_between
 from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.line import LineLottery
@@ -22,6 +22,7 @@ from bipartite.lottery.words import (
 
 __all__ = [
     "MAX_TOTAL",
+    "PREPARE_FROM",
     "SCALAR",
     "BlockLottery",
     "Codec",
@@ -48,6 +49,7 @@ __all__ = [
     "issue_tickets",
     "log_between",
     "needs_list",
+    "prepare",
     "source_of",
     "totals_of",
 ]

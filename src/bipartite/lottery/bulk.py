@@ -7,6 +7,7 @@ words alone. Within a chunk, blocks that fit in the cache pass through encode â†
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -43,6 +44,8 @@ USE_COMPILED_FROM: Final = 2**11
 _COMPILE_POINTS_FROM: Final = 2.0
 _SECONDS_A_REPORT: Final = 1e-6
 _SECONDS_A_POINT: Final = 3e-9
+# From this many points on, finding all m-th neighbours takes a noticeable part of a second: a design does it ahead.
+PREPARE_FROM: Final = 2**14
 
 
 class Codec(Protocol):
@@ -136,6 +139,17 @@ def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
             return TriedPoints(lottery)
         return CompiledTries(lottery)
     return TriedPoints(lottery)
+
+
+def prepare(lottery: PointLottery, progress: Callable[[int], None] | None = None) -> None:
+    """Find ahead what the first large call would have to find, where that takes long and the compiler can be had."""
+    if lottery.by_list or lottery.inputs < PREPARE_FROM:
+        return
+    try:
+        importlib.import_module("bipartite.lottery.compiled_points")
+    except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)
+        return
+    lottery.neighbours(progress)
 
 
 def draw_many(

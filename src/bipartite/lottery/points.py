@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from bipartite.lottery.order import farthest_near
 from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from bipartite.lottery.compiled_nearest import NearestTable
     from bipartite.lottery.order import Order
     from bipartite.lottery.tickets import Tickets
     from bipartite.lottery.words import Stream
@@ -44,6 +47,7 @@ class PointLottery:
     drawn_from: int = field(init=False)
     """How many tickets a word draws from: W by list, M·a by tries."""
     redraw_below: int = field(init=False)
+    _neighbours: NearestTable | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
         total = self.tickets.total(self.m, len(self.order))
@@ -62,6 +66,14 @@ class PointLottery:
     def outputs(self) -> int:
         """M, the same."""
         return len(self.order)
+
+    def neighbours(self, progress: Callable[[int], None] | None = None) -> NearestTable:
+        """The m-th neighbours of all points, found when first asked for; needs the compiler."""
+        if self._neighbours is None:
+            from bipartite.lottery.compiled_nearest import NearestTable  # noqa: PLC0415 (numba, only when it pays)
+
+            object.__setattr__(self, "_neighbours", NearestTable(self.order, self.m, progress))
+        return cast("NearestTable", self._neighbours)
 
     def near(self, x: int) -> NDArray[np.bool_]:
         """Which outputs are near x."""

@@ -1,0 +1,88 @@
+"""The m-th neighbours of all points, found through a tree, are those that each row says on its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bipartite import BRR, Points, from_spec, insecure_seed
+from bipartite.lottery import bulk
+from bipartite.lottery.compiled_nearest import NearestTable
+from bipartite.lottery.compiled_points import CompiledTries
+from bipartite.lottery.order import VectorOrder, farthest_near
+
+RNG = np.random.default_rng(11)
+
+
+def clusters(count, axes, spread):
+    """Points in tight groups far apart, as places are: bands are narrow within a group and wide between two."""
+    middles = RNG.integers(-(2**25), 2**25, (9, axes))
+    made = middles[RNG.integers(0, 9, 2 * count)] + RNG.integers(-spread, spread + 1, (2 * count, axes))
+    return np.unique(made, axis=0)[:count]
+
+
+GRID = np.array(np.meshgrid(np.arange(40), np.arange(33))).reshape(2, -1).T
+SETS = {
+    "a grid, full of ties": GRID[RNG.permutation(len(GRID))] * 1000,
+    "a grid of small steps": GRID,
+    "a line": np.arange(1100)[:, None] * 3,
+    "clusters in space": clusters(1200, 3, 40),
+    "wide clusters": clusters(1200, 3, 2**20),
+    "many axes": RNG.integers(-(2**21), 2**21, (700, 11)),
+    "far from the origin": RNG.integers(0, 2**20, (700, 2)) + 2**51,
+    "one leaf": RNG.integers(0, 100_000, (20, 3)),
+}
+
+
+@pytest.mark.parametrize("kind", ["squared", "manhattan"])
+@pytest.mark.parametrize("name", SETS)
+def test_the_tree_finds_what_each_row_says(name, kind):
+    vectors = np.ascontiguousarray(np.unique(SETS[name], axis=0)[RNG.permutation(len(np.unique(SETS[name], axis=0)))])
+    order = VectorOrder(vectors, kind)
+    for m in {1, 2, 7, len(vectors) // 3, len(vectors) - 1}:
+        table = NearestTable(order, m)
+        expected = [farthest_near(x, order.distances(x), m) for x in range(len(vectors))]
+        assert table.farthest.tolist() == [each.distance for each in expected]
+        assert table.last.tolist() == [each.index for each in expected]
+
+
+def test_a_large_design_finds_the_neighbours_ahead_and_tells_of_it(monkeypatch):
+    monkeypatch.setattr(bulk, "PREPARE_FROM", 700)
+    places = Points(RNG.uniform([-60, -180], [70, 180], (700, 2)), metric="haversine")
+    done = []
+    mechanism = BRR(places, 1, progress=done.append)
+    assert sum(done) == 2 * 700
+    found = mechanism.lottery._neighbours
+    assert found is not None
+    values = RNG.integers(0, 700, 5000)
+    reports = mechanism.privatize(values, rng=insecure_seed(1))
+    assert mechanism.lottery._neighbours is found
+    restored = from_spec(mechanism.to_spec())
+    assert restored.lottery._neighbours is None
+    CompiledTries(restored.lottery)
+    assert (restored.lottery._neighbours.farthest == found.farthest).all()
+    assert (restored.lottery._neighbours.last == found.last).all()
+    assert (restored.privatize(values, rng=insecure_seed(1)) == reports).all()
+
+
+def test_a_small_design_and_one_that_lists_find_nothing_ahead(monkeypatch):
+    places = Points(RNG.uniform(0, 1, (300, 2)))
+    mechanism = BRR(places, 1)
+    mechanism.privatize(3)
+    assert mechanism.lottery._neighbours is None
+    monkeypatch.setattr(bulk, "PREPARE_FROM", 2)
+    listing = BRR(places, 6, m=1)
+    assert listing.lottery.by_list
+    assert listing.lottery._neighbours is None
+
+
+def test_without_a_compiler_a_large_design_is_made_all_the_same(monkeypatch):
+    monkeypatch.setattr(bulk, "PREPARE_FROM", 2)
+
+    def refuse(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(bulk.importlib, "import_module", refuse)
+    mechanism = BRR(Points(RNG.uniform(0, 1, (30, 2))), 1)
+    assert mechanism.lottery._neighbours is None
+    assert mechanism.privatize(3) in range(30)
