@@ -159,8 +159,16 @@ def test_compare_marks_what_spends_more_than_its_epsilon(run):
         "lat,lon\n52.5,13.4\n48.9,2.4\n",
         "\ufeffLongitude;Name;Latitude\r\n13.4;Berlin;52.5\r\n2.4;Paris;48.9\r\n",
         'id\tlng\tlat\n"a\nb"\t13.4\t52.5\n\nc\t2.4\t48.9',
+        "lat,lon\n52.5,13.4,\n  \n48.9,2.4,\n,\n",
     ],
-    ids=["bare", "bare with labels", "header", "Excel with semicolons, any order", "tabs, quotes, empty lines"],
+    ids=[
+        "bare",
+        "bare with labels",
+        "header",
+        "Excel with semicolons, any order",
+        "tabs, quotes, empty lines",
+        "empty cells at the end, lines of blanks",
+    ],
 )
 def test_files_with_and_without_a_header_are_read(listed, text):
     code, found, err = listed(text)
@@ -185,6 +193,11 @@ def test_files_with_and_without_a_header_are_read(listed, text):
         ("lat,lon\n", "got none"),
         ("lat,lon,label\n1,2,a\n3,4,a\n", "distinct"),
         ('1,2\n3,"4', "cannot be read as CSV"),
+        ("lat,lon\n52,5,13,4\n48,9,2,4\n", "line 2 has 4 cells instead of 2; line 3 has 4 cells"),
+        ("52,5,13,4\n48,9,2,4\n", "without names, got 4 columns; name the columns in a first line"),
+        ("1,2\n3,4,Rome\n", "line 2 has 3 cells instead of 2"),
+        ("lat,lon,LAT\n1,2,3\n4,5,6\n", "the first line names 'lat' more than once"),
+        ("lat,lon\n1,2\n1,2\n3,4\n", "use --merge 1 (metres)"),
         (b"\xff\xfe1,2\n", "is not UTF-8 text"),
     ],
 )
@@ -204,6 +217,23 @@ def test_merging_keeps_the_region_of_the_place_that_stands_for_all(listed):
     assert code == 2 and "Expected --at as a row number from 0 to 1, got '2'" in err
     _, _, err = listed("lat,lon\n1,2\n3,4\n", "--epsilon", "1", "--mechanism", "grr")
     assert "try --at '0'" in err
+
+
+def test_a_place_without_a_region_is_refused(listed):
+    code, found, err = listed("lat,lon,side\n1,2,a\n3,4,\n5,6,a\n7,8, \n", "--regions", "side")
+    assert (code, found) == (3, None)
+    assert "list.csv: column 'side': Expected a region for every place" in err and "got 2 of 4 places" in err
+
+
+def test_an_epsilon_that_few_releases_keep_is_compared_without_them(run, file):
+    code, out, err = run("locations", "compare", file, "--epsilon", "45", "--json")
+    assert (code, err) == (0, "")
+    found = conforms(json.loads(out, parse_constant=pytest.fail), "locations-compare")
+    assert found["improvements"] == []
+    code, out, _ = run("locations", "compare", file, "--epsilon", "1", "45")
+    assert code == 0 and "nan" not in out and "on average, whole domain" in out
+    code, out, _ = run("locations", "design", file, "--epsilon", "45")
+    assert code == 0 and "nan" not in out and "GRR cannot be made with this ε" in out
 
 
 def test_a_missing_file_is_missing(run, tmp_path):

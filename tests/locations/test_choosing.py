@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bipartite import BRR, GRR, LSRR, Integers, Points, expected_loss, locations, verify, worst_loss
+from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, expected_loss, locations, verify, worst_loss
 from bipartite.errors import InputError, PriorError
+from bipartite.locations import choosing
 from bipartite.locations.releases import PUBLISHED, WHOLE, WITHIN
 from tests.locations.worlds import authors_places, needs_data, worlds
 
@@ -122,6 +123,28 @@ def test_the_authors_places_give_the_reference_figures():
     assert published.by_epsilon["2"] == pytest.approx(0.145, abs=0.005)
     assert by[WITHIN, PUBLISHED, "2"].epsilon_within > 3  # nominal 2
     assert locations.choose(authors_places(), 1).name == "Anchored"
+
+
+@pytest.mark.parametrize("epsilon", ["1e-14", "45"])
+def test_a_choice_that_grr_cannot_be_part_of_says_so(epsilon):
+    choice = locations.choose(SIX, epsilon, regions=REGIONS)
+    assert verify(choice.mechanism).holds and "GRR cannot be made with this ε" in choice.reason
+    assert "nan" not in choice.reason and choice.table[0].name == choice.name
+
+
+def test_lsrr_as_published_is_not_chosen_where_it_happens_to_keep_its_epsilon(monkeypatch):
+    # No places are known on which it keeps its ε and is strictly best, so a better mechanism is put in its place.
+    makers = {"GRR": lambda: GRR(SIX, 1), PUBLISHED: lambda: Anchored(SIX, 1)}
+    monkeypatch.setattr(choosing, "whole_makers", lambda *_: makers)
+    choice = locations.choose(SIX, 1, regions=REGIONS)
+    by = {row.name: row for row in choice.table if row.scope == WHOLE}
+    assert by[PUBLISHED].eligible and by[PUBLISHED].expected_loss < by["GRR"].expected_loss
+    assert choice.name == choice.table[0].name == "GRR" and PUBLISHED not in choice.reason
+
+
+def test_where_grr_is_chosen_nothing_lies_below_it():
+    two = Points([[52.5, 13.4], [48.9, 2.35]], metric="haversine")
+    assert "nothing lies below it" in locations.choose(two, 2).reason
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, Points, Record, audit, expected_loss, fixed_words, from_spec, insecure_seed, verify
-from bipartite.design.regional import RegionCosts, best_split, near_places, two_level_epsilon, weighted_epsilon
+from bipartite.design.regional import RegionCosts, Split, best_split, near_places, two_level_epsilon, weighted_epsilon
 from bipartite.domains.regions import Regions
 from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
-from bipartite.lottery import BlockLottery, WeightLottery
+from bipartite.lottery import MAX_TOTAL, BlockLottery, WeightLottery
 from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
+from bipartite.mechanisms.in_regions import two_level_tickets
 from tests.locations.worlds import authors_places, needs_data, worlds
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
@@ -277,3 +278,12 @@ def test_tickets_that_do_not_add_up_are_no_lottery():
             WeightLottery(labels, np.array(own), np.array(other), total)
     with pytest.raises(AssertionError, match="a region of this lottery is empty"):
         WeightLottery(np.array([0, 2]), np.array([1, 1]), np.array([1, 1]), 2)
+
+
+def test_no_row_holds_more_than_the_most_tickets_however_floats_round():
+    # Six regions of two or three places and all of ε on the region: the surplus was rounded up to 2^52 + 1 at ε1 = 1.
+    for sizes in ([3, 3, 3, 3, 2, 3], [2, 2], [2, 3, 5, 7, 11], [6] * 14):
+        for region in np.linspace(0.001, 8, 400):
+            _, total = two_level_tickets(sizes, Split(float(region), 0.0, (1,) * len(sizes)))
+            assert total <= MAX_TOTAL
+    assert two_level_tickets([3, 3, 3, 3, 2, 3], Split(1 - 2.0**-40, 0.0, (1,) * 6))[1] == MAX_TOTAL

@@ -30,8 +30,8 @@ from bipartite.design import algorithm_2
 from bipartite.design import sets as set_design
 from bipartite.errors import DesignError, InputError, OutsideDomainError
 from bipartite.lottery import Epsilon, PointLottery, Tickets, draw_many
-from bipartite.lottery.compiled_points import CompiledTries
 from bipartite.lottery.compiled_nearest import NearestTable
+from bipartite.lottery.compiled_points import CompiledTries
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.spec import canonical_json, load_spec

@@ -90,7 +90,8 @@ def _of_file(options: argparse.Namespace) -> Listed:
     try:
         found = places(coordinates, labels, merge_within=options.merge)
     except DomainError as error:
-        msg = f"{path}: {error}"
+        words = str(error).replace("pass merge_within=1 (metres)", "use --merge 1 (metres)")
+        msg = f"{path}: {words}"
         raise BadDataError(msg) from None
     if options.regions is None:
         return Listed(found, Regions.by_prefix(found), str(path))
@@ -106,7 +107,11 @@ def _of_file(options: argparse.Namespace) -> Listed:
     for row, position in zip(table.rows, coordinates, strict=True):
         region_at.setdefault(position, row[at].strip())
     given = [region_at[tuple(position)] for position in found.coordinates.tolist()]
-    return Listed(found, Regions.of(found, given), str(path))
+    try:
+        return Listed(found, Regions.of(found, given), str(path))
+    except InputError as error:
+        msg = f"{path}: column {options.regions!r}: {error}"
+        raise BadDataError(msg) from None
 
 
 def _table(path: Path) -> _Table:
@@ -118,7 +123,7 @@ def _table(path: Path) -> _Table:
     rows, lines = [], []
     try:
         for row in reader:
-            if row:
+            if any(cell.strip() for cell in row):
                 rows.append(row)
                 lines.append(reader.line_num)
     except csv.Error as error:
@@ -128,10 +133,22 @@ def _table(path: Path) -> _Table:
         msg = f"{path} is empty; give a line with latitude and longitude for each place."
         raise BadDataError(msg)
     if any(_number(cell) is not None for cell in rows[0]):
+        if len(rows[0]) > _PAIR + 1:
+            msg = (
+                f"{path}: expected lat, lon and perhaps a label in a file without names, got {len(rows[0])} columns; "
+                "name the columns in a first line, and write numbers with a point."
+            )
+            raise BadDataError(msg)
         return _Table(rows, lines, 0, 1, _PAIR if len(rows[0]) > _PAIR else None, [])
     names = [cell.strip() for cell in rows[0]]
     small = [name.lower() for name in names]
     latitude, longitude, label = (_first(small, known) for known in (_LATITUDE, _LONGITUDE, _LABEL))
+    twice = [names[at] for at in (latitude, longitude, label) if at is not None and small.count(small[at]) > 1]
+    if twice:
+        msg = (
+            f"{path}: the first line names {', '.join(map(repr, twice))} more than once; give each column its own name."
+        )
+        raise BadDataError(msg)
     if latitude is None or longitude is None:
         msg = (
             f"{path}: expected columns lat and lon (or latitude, longitude) in the first line, got "
@@ -144,10 +161,11 @@ def _table(path: Path) -> _Table:
 def _coordinates(path: Path, table: _Table) -> list[tuple[float, float]]:
     """The numbers of every row, or which rows hold none."""
     found, bad = [], []
-    needed = max(table.latitude, table.longitude, table.label or 0, len(table.names) - 1)
+    # More cells than the first line has are as wrong as fewer: 52,5 with a comma would pass for 52 and 5.
+    width = max(_PAIR, len(table.names) or len(table.rows[0]))
     for line, row in zip(table.lines, table.rows, strict=True):
-        if len(row) <= needed:
-            bad.append(f"line {line} has {len(row)} cells instead of {needed + 1}")
+        if len(row) < width or any(cell.strip() for cell in row[width:]):
+            bad.append(f"line {line} has {len(row)} cells instead of {width}")
             continue
         pair = _number(row[table.latitude]), _number(row[table.longitude])
         if pair[0] is None or pair[1] is None:

@@ -93,7 +93,15 @@ class Regions(Frozen):
         if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__") or len(labels) != len(places):
             msg = f"Expected labels as a list of {len(places)} labels, one a place; give the region of every place."
             raise InputError(msg)
-        names, numbers = np.unique(np.array([str(label) for label in labels]), return_inverse=True)
+        words = [_word(label) for label in labels]
+        nameless = words.count("")
+        if nameless:
+            msg = (
+                f"Expected a region for every place, as text or a whole number, got {nameless} of {len(words)} places "
+                "without one; name it, or leave those places out."
+            )
+            raise InputError(msg)
+        names, numbers = np.unique(np.array(words), return_inverse=True)
         numbers = numbers.ravel().astype(np.int64)
         merged = _without_single_places(places, numbers)
         kept, numbers = np.unique(numbers, return_inverse=True)
@@ -175,6 +183,13 @@ class Regions(Frozen):
 
     def __repr__(self) -> str:
         return f"<{len(self)} regions of {self.sizes.min()} to {self.sizes.max()} places>"
+
+
+def _word(label: object) -> str:
+    """The name of a region; nothing for what names none: empty text, None, NaN and what else is a gap in a table."""
+    if isinstance(label, str):
+        return label.strip()
+    return "" if whole_number(label) is None and not isinstance(label, np.bool_ | bool) else str(label)
 
 
 def check_places(places: object) -> None:

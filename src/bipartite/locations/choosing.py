@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite.design import check_prior
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
-from bipartite.locations.releases import BASELINE, WHOLE, measured, planar, whole_makers, within_row
+from bipartite.locations.releases import BASELINE, PUBLISHED, WHOLE, measured, planar, whole_makers, within_row
 from bipartite.lottery import Epsilon
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Choice:
     mechanism: Mechanism
     name: str
     table: tuple[Release, ...]
-    """All releases, the least expected loss first; those that are not ε-LDP say so, and come last."""
+    """The one chosen, then all others by expected loss; those that are not ε-LDP say so, and come last."""
     reason: str
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -88,13 +88,17 @@ def choose(
     rows.append(within_row(parts, budget, "brr", weights))
     if per_km is not None:
         rows.append(planar(places, per_km, weights))
-    best = min((row for row in rows if row.eligible), key=lambda row: row.expected_loss)
+    # L-SRR as published may happen to keep its ε, but does not promise to.
+    best = min((row for row in rows if row.eligible and row.name != PUBLISHED), key=lambda row: row.expected_loss)
     mechanism = made[best.name][1]
     plain = made[BASELINE][0]
     if mechanism is None or best.expected_loss > plain.expected_loss:
         msg = "the release chosen is worse than GRR, which was among those to choose from"
         raise AssertionError(msg)
-    ranked = sorted(rows, key=lambda row: (not row.eligible, row.expected_loss != row.expected_loss, row.expected_loss))
+    ranked = sorted(
+        rows,
+        key=lambda row: (row is not best, not row.eligible, row.expected_loss != row.expected_loss, row.expected_loss),
+    )
     return Choice(mechanism, best.name, tuple(ranked), _reason(best, plain, ranked))
 
 
@@ -111,9 +115,14 @@ def checked_regions(places: Points, regions: Regions | None) -> Regions:
 
 def _reason(best: Release, plain: Release, ranked: list[Release]) -> str:
     saved = 1 - best.expected_loss / plain.expected_loss if plain.expected_loss else 0.0
-    second = next((row for row in ranked if row.eligible and row.name != best.name), None)
+    beside = "GRR cannot be made with this ε"
+    if best.name == plain.name:
+        beside = "and nothing lies below it"
+    elif not plain.note:
+        beside = f"{saved:.0%} below GRR ({plain.expected_loss:.1f} km)"
+    second = next((row for row in ranked if row.eligible and row.name not in {best.name, PUBLISHED}), None)
     next_best = "" if second is None else f", {second.name} {second.expected_loss:.1f} km"
     return (
-        f"{best.name}: {best.expected_loss:.1f} km expected, {saved:.0%} below GRR ({plain.expected_loss:.1f} km)"
-        f"{next_best}; the least of all that are ε-LDP on all places with ε = {best.epsilon}."
+        f"{best.name}: {best.expected_loss:.1f} km expected, {beside}{next_best}; the least of all that are ε-LDP on "
+        f"all places with ε = {best.epsilon}."
     )

@@ -89,11 +89,17 @@ def improvements(rows: Sequence[Release], name: str = "BRR safe") -> list[Improv
     """How far ``name`` lies below L-SRR as published and calibrated, in both scopes: beside ``PAPER_IMPROVEMENT``.
 
     The paper compares with L-SRR as published, within regions. That one spends more than its ε (``epsilon_within``), so
-    the fair rival is the calibrated one.
+    the fair rival is the calibrated one. Where one of the two could not be made, nothing is said.
     """
+    if not {row.name for row in rows} >= {name, PUBLISHED, CALIBRATED}:
+        msg = f"Expected rows of {name!r} and of L-SRR; make them with bp.locations.compare."
+        raise InputError(msg)
     found = []
     for scope in (WITHIN, WHOLE):
-        losses = {(row.name, row.epsilon): row.expected_loss for row in rows if row.scope == scope}
+        # A release that could not be made has no loss to compare.
+        losses = {
+            (row.name, row.epsilon): row.expected_loss for row in rows if row.scope == scope and row.expected_loss > 0
+        }
         epsilons = [epsilon for each, epsilon in losses if each == name]
         for rival in (PUBLISHED, CALIBRATED):
             shares = {
@@ -103,7 +109,4 @@ def improvements(rows: Sequence[Release], name: str = "BRR safe") -> list[Improv
             }
             if shares:
                 found.append(Improvement(scope, name, rival, shares, float(np.mean(list(shares.values())))))
-    if not found:
-        msg = f"Expected rows of {name!r} and of L-SRR; make them with bp.locations.compare."
-        raise InputError(msg)
     return found

@@ -183,16 +183,18 @@ def two_level_tickets(sizes: Sequence[int], split: Split) -> tuple[list[tuple[in
     first = float(np.exp(split.region))
     shares = MAX_TOTAL / (first + len(sizes) - 1)
     outside = [int(shares / size) for size in sizes]
-    surplus = int(shares * np.expm1(split.region))
     if min(outside) < 1:
         return None
+    given = sum(size * count for size, count in zip(sizes, outside, strict=True))
+    # Floats may round the surplus up past the most tickets that a row may hold.
+    surplus = min(int(shares * np.expm1(split.region)), MAX_TOTAL - given)
     tickets = []
     for size, m, count in zip(sizes, split.m, outside, strict=True):
         near, far = window_tickets(size * count + surplus, size, m, float(np.exp(split.place)))
         if min(near, far) < 1:
             return None
         tickets.append((near, far, count))
-    return tickets, surplus + sum(size * count for size, count in zip(sizes, outside, strict=True))
+    return tickets, surplus + given
 
 
 def _lottery(regions: Regions, m: Sequence[int], tickets: Sequence[tuple[int, int, int]], total: int) -> BlockLottery:
