@@ -204,3 +204,27 @@ def test_more_places_than_a_heat_map_holds_are_refused(grr, monkeypatch):
     monkeypatch.setattr("bipartite.locations.heat.MOST_SMOOTHED", 10)
     with pytest.raises(InputError, match="Expected at most 10 places on a heat map, got 30; use a coarser grid"):
         heat_map(grr)
+
+
+def test_both_sides_of_the_date_line_and_the_poles_are_in_the_boxes_that_touch_them():
+    edge = places([[10, 180], [10, -179.99], [10, 179.99], [90, 0], [-90, 0], [10, 0]])
+    mechanism = GRR(edge, 3)
+    given = mechanism.privatize([0] * 100, rng=insecure_seed(1))
+
+    def inside(*box):
+        return range_count(mechanism, given, box=box).places
+
+    assert inside(0, 179, 20, 180) == 2
+    assert inside(0, -180, 20, -179) == 2
+    assert inside(0, 170, 20, -170) == 3
+    assert inside(0, -179, 20, 179) == 1
+    assert inside(-90, -180, 90, 180) == 6
+    assert (inside(80, 30, 90, 40), inside(-90, 30, -80, 40), inside(80, 30, 89, 40)) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("width", [1e-320, 1e-200, 1e-9])
+def test_smoothing_over_next_to_nothing_is_no_smoothing(width):
+    three = places([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]])
+    mechanism = GRR(three, 2)
+    given = mechanism.privatize([0] * 300, rng=insecure_seed(1))
+    assert heat_map(mechanism, given, smoothing_km=width).shares.tolist() == heat_map(mechanism, given).shares.tolist()

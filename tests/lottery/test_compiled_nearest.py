@@ -52,16 +52,16 @@ def test_a_large_design_finds_the_neighbours_ahead_and_tells_of_it(monkeypatch):
     done = []
     mechanism = BRR(places, 1, progress=done.append)
     assert sum(done) == 2 * 700
-    found = mechanism.lottery._neighbours
-    assert found is not None
+    assert mechanism.lottery.prepared
+    found = mechanism.lottery.neighbours()
+    assert isinstance(bulk.kernel_for(mechanism.lottery, 5), CompiledTries)  # a few reports are fast too
     values = RNG.integers(0, 700, 5000)
     reports = mechanism.privatize(values, rng=insecure_seed(1))
-    assert mechanism.lottery._neighbours is found
+    assert mechanism.lottery.neighbours() is found
     restored = from_spec(mechanism.to_spec())
-    assert restored.lottery._neighbours is None
-    CompiledTries(restored.lottery)
-    assert (restored.lottery._neighbours.farthest == found.farthest).all()
-    assert (restored.lottery._neighbours.last == found.last).all()
+    assert not restored.lottery.prepared
+    assert (restored.lottery.neighbours().farthest == found.farthest).all()
+    assert (restored.lottery.neighbours().last == found.last).all()
     assert (restored.privatize(values, rng=insecure_seed(1)) == reports).all()
 
 
@@ -69,11 +69,11 @@ def test_a_small_design_and_one_that_lists_find_nothing_ahead(monkeypatch):
     places = Points(RNG.uniform(0, 1, (300, 2)))
     mechanism = BRR(places, 1)
     mechanism.privatize(3)
-    assert mechanism.lottery._neighbours is None
+    assert not mechanism.lottery.prepared
     monkeypatch.setattr(bulk, "PREPARE_FROM", 2)
     listing = BRR(places, 6, m=1)
     assert listing.lottery.by_list
-    assert listing.lottery._neighbours is None
+    assert not listing.lottery.prepared
 
 
 def test_without_a_compiler_a_large_design_is_made_all_the_same(monkeypatch):
@@ -84,5 +84,5 @@ def test_without_a_compiler_a_large_design_is_made_all_the_same(monkeypatch):
 
     monkeypatch.setattr(bulk.importlib, "import_module", refuse)
     mechanism = BRR(Points(RNG.uniform(0, 1, (30, 2))), 1)
-    assert mechanism.lottery._neighbours is None
+    assert not mechanism.lottery.prepared
     assert mechanism.privatize(3) in range(30)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bipartite.estimation import Estimate
 
 _PAIR, _BOX = 2, 4
-_POLE, _HALF_TURN, _TURN = 90.0, 180.0, 360.0
+_POLE, _HALF_TURN = 90.0, 180.0
 _SURE: Final = 0.95
 
 
@@ -171,6 +171,9 @@ def _inside(places: Points, box: object, centre: object, radius_km: object) -> N
             raise InputError(msg)
         east_of, west_of = longitudes >= west, longitudes <= east
         between: NDArray[np.bool_] = east_of | west_of if west > east else east_of & west_of
+        if _HALF_TURN in {-west, east}:
+            between = between | (np.abs(longitudes) == _HALF_TURN)  # +180° and −180° are one meridian
+        between = between | (np.abs(latitudes) == _POLE)  # a pole has every longitude
         inside: NDArray[np.bool_] = between & (latitudes >= south) & (latitudes <= north)
         return inside
     latitude, longitude = _numbers("centre", centre, _PAIR)

@@ -89,10 +89,14 @@ def _regions(regions: Regions, credited: list[str]) -> Picture:
         if regions.prefixes is not None
         else "The regions were given."
     )
-    publishing = (
-        f"To publish a person’s region would tell {regions.bits():.2f} bits under the uniform prior, and leave a crowd "
-        f"of {regions.smallest} places in the smallest one; no ε covers that."
-    )
+    notes = [kind]
+    if regions.merged:
+        notes.append(f"{regions.merged} of a single place were joined to the region of the nearest other place.")
+    if len(regions) > 1:
+        notes.append(
+            f"To publish a person’s region would tell {regions.bits():.2f} bits under the uniform prior, and leave a "
+            f"crowd of {regions.smallest} places in the smallest one; no ε covers that."
+        )
     names = region_names(regions)
     return regions_on_a_map(
         places.coordinates,
@@ -100,7 +104,7 @@ def _regions(regions: Regions, credited: list[str]) -> Picture:
         names,
         labels=names_of(places),
         coasts=coasts(),
-        notes=[kind, publishing, PUBLIC, *credited],
+        notes=[*notes, PUBLIC, *credited],
     )
 
 

@@ -143,7 +143,8 @@ def smoothing(places: Points, kilometres: float) -> Array:
     if not kilometres:
         return np.eye(len(places))
     distances = np.stack([places.losses(each) for each in range(len(places))])
-    weights = np.exp(-0.5 * (distances / kilometres) ** 2)
+    with np.errstate(over="ignore"):  # infinitely many widths away weighs nothing
+        weights = np.exp(-0.5 * (distances / kilometres) ** 2)
     return np.asarray(weights / weights.sum(axis=0), dtype=np.float64)
 
 

@@ -132,7 +132,8 @@ def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
         return ListedPoints(lottery)
     _Demand.point_seconds += values * (_SECONDS_A_REPORT + _SECONDS_A_POINT * lottery.outputs)
     loaded = "bipartite.lottery.compiled_points" in sys.modules
-    if values >= USE_COMPILED_FROM and (loaded or _Demand.point_seconds >= _COMPILE_POINTS_FROM):
+    pays = values >= USE_COMPILED_FROM and (loaded or _Demand.point_seconds >= _COMPILE_POINTS_FROM)
+    if pays or (loaded and lottery.prepared):
         try:
             from bipartite.lottery.compiled_points import CompiledTries  # noqa: PLC0415 (numba, only when it pays)
         except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)

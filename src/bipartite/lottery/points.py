@@ -67,6 +67,11 @@ class PointLottery:
         """M, the same."""
         return len(self.order)
 
+    @property
+    def prepared(self) -> bool:
+        """Whether the m-th neighbours of all points are known already."""
+        return self._neighbours is not None
+
     def neighbours(self, progress: Callable[[int], None] | None = None) -> NearestTable:
         """The m-th neighbours of all points, found when first asked for; needs the compiler."""
         if self._neighbours is None:
