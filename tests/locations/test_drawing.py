@@ -45,6 +45,13 @@ def test_a_map_of_regions_says_what_publishing_them_would_tell(europe):
         re.findall(">([^<]+)<", drawn)
     )
     assert "first bits that the map tile codes" in draw(Regions.by_prefix(europe, at_least=2))
+    assert "joined" not in drawn
+    joined = " ".join(re.findall(">([^<]+)<", draw(Regions.of(europe, ["n", "s", "n", "s", "s", "alone"]))))
+    assert "1 of a single place were joined to the region of the nearest other place" in joined
+
+
+def test_a_map_of_one_region_has_nothing_to_publish(europe):
+    assert "publish a person" not in draw(Regions.of(europe, ["all"] * 6))
 
 
 @pytest.mark.parametrize(

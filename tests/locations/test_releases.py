@@ -18,7 +18,7 @@ from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
 from bipartite.lottery import MAX_TOTAL, BlockLottery, WeightLottery
 from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
-from bipartite.mechanisms.in_regions import two_level_tickets
+from bipartite.mechanisms.in_regions import BlockRows, block_ratio, two_level_tickets
 from tests.locations.worlds import authors_places, needs_data, worlds
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
@@ -287,3 +287,16 @@ def test_no_row_holds_more_than_the_most_tickets_however_floats_round():
             _, total = two_level_tickets(sizes, Split(float(region), 0.0, (1,) * len(sizes)))
             assert total <= MAX_TOTAL
     assert two_level_tickets([3, 3, 3, 3, 2, 3], Split(1 - 2.0**-40, 0.0, (1,) * 6))[1] == MAX_TOTAL
+
+
+@settings(max_examples=60, deadline=None)
+@given(worlds(), moderate, st.sampled_from(["best", "safe", "grr"]))
+def test_the_ratio_of_counts_is_that_of_the_tables_but_for_one_ticket(regions, epsilon, inside):
+    made = [WithinRegion(regions, epsilon, publishes="region", inside="grr" if inside == "grr" else "brr")]
+    if len(regions) > 1:
+        made.append(TwoLevel(regions, epsilon, inside=inside))
+    for mechanism in made:
+        rows = BlockRows(mechanism._tickets(), mechanism.lottery.total)
+        bound, exact = block_ratio(regions.sizes.tolist(), mechanism.m, rows), mechanism.largest_ratio()
+        assert exact <= bound <= exact * Fraction(2**20 + 1, 2**20)
+        assert verify(mechanism).holds

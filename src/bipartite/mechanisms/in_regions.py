@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,6 +28,16 @@ _MOST_MARGIN: Final = 2.0**-10
 
 # What tickets may fall short of ε.
 _LEAST: Final = 0.998
+_Built = TypeVar("_Built")
+
+
+class BlockRows(NamedTuple):
+    """Tickets of every row of a mechanism in blocks, before any table is made."""
+
+    tickets: Sequence[tuple[int, int, int]]
+    """(near, far, outside) of each region."""
+    total: int
+    """What every row holds."""
 
 
 def margins() -> Iterator[float]:
@@ -157,8 +168,14 @@ def window_tickets(total: int, size: int, m: int, growth: float) -> tuple[int, i
     return (total - (size - m) * far) // m, far
 
 
-def aimed_below(budget: Epsilon, build: Callable[[float], Mechanism | None], *, least: float = _LEAST) -> Mechanism:
-    """What ``build`` makes for an ε slightly below the budget, the first whose tickets keep the budget.
+def aimed_below(
+    budget: Epsilon,
+    build: Callable[[float], _Built | None],
+    ratio_of: Callable[[_Built], Fraction],
+    *,
+    least: float = _LEAST,
+) -> _Built:
+    """What ``build`` makes for an ε slightly below the budget, the first whose largest ratio keeps the budget.
 
     Refused where its realised ε falls below the share ``least`` of the budget: tickets are too few then.
     """
@@ -166,15 +183,28 @@ def aimed_below(budget: Epsilon, build: Callable[[float], Mechanism | None], *, 
         built = build(float(budget) * (1 - margin))
         if built is None:
             break
-        ratio = built.largest_ratio()
-        if built.keeps_promise(ratio):
+        ratio = ratio_of(built)
+        if budget.allows(ratio.numerator, ratio.denominator):
             if float(log_between(ratio)[0]) < least * float(budget):
                 break
             return built
     raise no_tickets(budget)
 
 
-def two_level_tickets(sizes: Sequence[int], split: Split) -> tuple[list[tuple[int, int, int]], int] | None:
+def block_ratio(sizes: Sequence[int], m: Sequence[int], rows: BlockRows) -> Fraction:
+    """The largest ratio of the tickets of one place, from the counts of each region alone.
+
+    Every place is near to itself and far from another of its region, so both counts stand in one column; it is exact
+    but for the one ticket more that some near places hold, which is taken to be everywhere.
+    """
+    ratios = []
+    for size, count, (near, far, outside), extra in zip(sizes, m, rows.tickets, _extras(sizes, m, rows), strict=True):
+        held = [near + (extra > 0), far, *([outside] if outside else [])]
+        ratios.append(Fraction(max(held), min(held)) if size > count else Fraction(1))
+    return max(ratios)
+
+
+def two_level_tickets(sizes: Sequence[int], split: Split) -> BlockRows | None:
     """(near, far, outside) of each region and the total of every row; None where they are too few.
 
     Every place of region r has c_r tickets from outsiders, and a row of region r holds n_r·c_r + D tickets inside: D is
@@ -194,17 +224,24 @@ def two_level_tickets(sizes: Sequence[int], split: Split) -> tuple[list[tuple[in
         if min(near, far) < 1:
             return None
         tickets.append((near, far, count))
-    return tickets, surplus + given
+    return BlockRows(tickets, surplus + given)
+
+
+def _extras(sizes: Sequence[int], m: Sequence[int], rows: BlockRows) -> list[int]:
+    """How many near places of each region hold one ticket more, so that all rows hold the total."""
+    given = [size * outside for size, (_, _, outside) in zip(sizes, rows.tickets, strict=True)]
+    return [
+        rows.total - sum(given) + given[region] - m[region] * near - (sizes[region] - m[region]) * far
+        for region, (near, far, _) in enumerate(rows.tickets)
+    ]
 
 
 def _lottery(regions: Regions, m: Sequence[int], tickets: Sequence[tuple[int, int, int]], total: int) -> BlockLottery:
     sizes = regions.sizes
     check_blocks(sizes)
-    given = [int(size) * outside for size, (_, _, outside) in zip(sizes.tolist(), tickets, strict=True)]
+    extras = _extras(sizes.tolist(), m, BlockRows(tickets, total))
     blocks = []
-    for region, (near, far, _) in enumerate(tickets):
-        inside = total - sum(given) + given[region]
-        extra = inside - m[region] * near - (int(sizes[region]) - m[region]) * far
+    for region, ((near, far, _), extra) in enumerate(zip(tickets, extras, strict=True)):
         if not 0 <= extra < m[region] or max(near, far) > MAX_TOTAL:
             msg = "the rows of this lottery do not hold the same total"
             raise AssertionError(msg)

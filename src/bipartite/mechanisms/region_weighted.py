@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class RegionWeighted(Mechanism):
             made._assemble(regions, budget, own, other, MAX_TOTAL)
             return made
 
-        made = cast("RegionWeighted", aimed_below(budget, build))
+        made = aimed_below(budget, build, RegionWeighted.largest_ratio)
         self._set(
             domain=regions.places, outputs=regions.places, _budget=budget, _lottery=made._lottery, regions=regions
         )

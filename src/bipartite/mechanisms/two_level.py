@@ -9,15 +9,17 @@ from bipartite.design.regional import Split, best_split, near_counts, two_level_
 from bipartite.errors import DesignError, InputError, is_one_of, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.regional import check_blocks
-from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions, two_level_tickets
+from bipartite.mechanisms.in_regions import InBlocks, aimed_below, block_ratio, check_regions, two_level_tickets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
     import numpy as np
     from numpy.typing import NDArray
 
     from bipartite.domains.regions import Regions
+    from bipartite.mechanisms.in_regions import BlockRows
 
 Inside = Literal["best", "safe", "grr"]
 _MOST: Final = 50
@@ -88,22 +90,18 @@ class TwoLevel(InBlocks):
             else _given(regions, float(budget), budgets, inside, weights)
         )
 
-        def build(wanted: float) -> TwoLevel | None:
+        sizes = regions.sizes.tolist()
+
+        def build(wanted: float) -> BlockRows | None:
             # Budgets that were given are kept; chosen ones give way to the rounding of tickets.
             scale = wanted / float(budget) if budgets is None else 1.0
-            tickets = two_level_tickets(
-                regions.sizes.tolist(), Split(split.region * scale, split.place * scale, split.m)
-            )
-            if tickets is None:
-                return None
-            made = TwoLevel.__new__(TwoLevel)
-            made._assemble(regions, budget, split.m, *tickets)
-            return made
+            return two_level_tickets(sizes, Split(split.region * scale, split.place * scale, split.m))
 
-        made = cast(
-            "TwoLevel", aimed_below(budget, build) if budgets is None else aimed_below(budget, build, least=0.0)
-        )
-        self._assemble(regions, budget, split.m, made._tickets(), made._lottery.total)
+        def ratio(rows: BlockRows) -> Fraction:
+            return block_ratio(sizes, split.m, rows)
+
+        least = {} if budgets is None else {"least": 0.0}
+        self._assemble(regions, budget, split.m, *aimed_below(budget, build, ratio, **least))
         self._set(budgets=(split.region, split.place))
 
     @classmethod

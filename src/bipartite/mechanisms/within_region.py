@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from bipartite.design.regional import near_places
 from bipartite.errors import BrokenPromiseError, InputError, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, Epsilon
 from bipartite.lottery.regional import check_blocks
-from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions, window_tickets
+from bipartite.mechanisms.in_regions import BlockRows, InBlocks, aimed_below, block_ratio, check_regions, window_tickets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,17 +84,19 @@ class WithinRegion(InBlocks):
             raise InputError(msg)
         m = [1] * len(regions) if inside == "grr" else near_places(regions, float(budget)).tolist()
 
-        def build(wanted: float) -> WithinRegion:
-            tickets = [
-                (*window_tickets(MAX_TOTAL, size, count, float(np.exp(wanted))), 0)
-                for size, count in zip(regions.sizes.tolist(), m, strict=True)
-            ]
-            made = WithinRegion.__new__(WithinRegion)
-            made._assemble(regions, budget, m, tickets, MAX_TOTAL)
-            return made
+        sizes = regions.sizes.tolist()
 
-        made = cast("WithinRegion", aimed_below(budget, build))
-        self._assemble(regions, budget, m, made._tickets(), MAX_TOTAL)
+        def build(wanted: float) -> BlockRows:
+            growth = float(np.exp(wanted))
+            tickets = [
+                (*window_tickets(MAX_TOTAL, size, count, growth), 0) for size, count in zip(sizes, m, strict=True)
+            ]
+            return BlockRows(tickets, MAX_TOTAL)
+
+        def ratio(rows: BlockRows) -> Fraction:
+            return block_ratio(sizes, m, rows)
+
+        self._assemble(regions, budget, m, *aimed_below(budget, build, ratio))
 
     @classmethod
     def _check_outside(cls, outside: Sequence[int]) -> None:

@@ -56,8 +56,9 @@ def page(
     Notes
     -----
     Beyond 3,000 places the page shows 3,000 of them, evenly chosen from the list, without chances, and says so.
-    Chances of more than 255 different sizes are shown with ≈: they are off by a share of at most ln(largest/smallest)/508,
-    which is 0.8 % of themselves where the largest is 55 times the smallest. A page of 3,000 places with those has 11 MB.
+    Chances of more than 255 different sizes are shown with ≈: they are off by a share of at most
+    ln(largest/smallest)/508, which is 0.8 % of themselves where the largest is 55 times the smallest. A page of 3,000
+    places with those has 11 MB.
     """
     mechanism = shown if isinstance(shown, Mechanism) else None
     places, parts = _asked(shown, regions)
