@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, Points, from_spec, insecure_seed
-from bipartite.lottery import bulk
+from bipartite.lottery import bulk, draw_many
 from bipartite.lottery.compiled_nearest import NearestTable
-from bipartite.lottery.compiled_points import CompiledTries
+from bipartite.lottery.compiled_points import CompiledLists, CompiledTries
 from bipartite.lottery.order import VectorOrder, farthest_near
+from bipartite.lottery.vectorised_points import ListedPoints
 
 RNG = np.random.default_rng(11)
 
@@ -65,15 +66,30 @@ def test_a_large_design_finds_the_neighbours_ahead_and_tells_of_it(monkeypatch):
     assert (restored.privatize(values, rng=insecure_seed(1)) == reports).all()
 
 
-def test_a_small_design_and_one_that_lists_find_nothing_ahead(monkeypatch):
-    places = Points(RNG.uniform(0, 1, (300, 2)))
-    mechanism = BRR(places, 1)
+def test_a_small_design_finds_nothing_ahead():
+    mechanism = BRR(Points(RNG.uniform(0, 1, (300, 2))), 1)
     mechanism.privatize(3)
     assert not mechanism.lottery.prepared
+
+
+def test_near_outputs_are_listed_alike_with_and_without_the_compiler(monkeypatch):
     monkeypatch.setattr(bulk, "PREPARE_FROM", 2)
-    listing = BRR(places, 6, m=1)
-    assert listing.lottery.by_list
-    assert not listing.lottery.prepared
+    grid = np.array(np.meshgrid(np.arange(30), np.arange(20))).reshape(2, -1).T  # full of ties
+    sphere = Points(RNG.uniform([-60, -180], [70, 180], (600, 2)), metric="haversine")
+    for domain, m in ((Points(grid), 1), (Points(grid), 2), (Points(grid), 20), (sphere, 1), (sphere, 20)):
+        mechanism = BRR(domain, 6, m=m)
+        assert mechanism.lottery.by_list and mechanism.lottery.prepared
+        assert isinstance(bulk.kernel_for(mechanism.lottery, 5), CompiledLists)
+        values = RNG.integers(0, 600, 4000)
+        plain = draw_many(
+            mechanism.lottery,
+            mechanism.domain.codec(values.dtype, mechanism.outputs, "error"),
+            values,
+            insecure_seed(3),
+            kernel=ListedPoints(mechanism.lottery),
+        )
+        assert (mechanism.privatize(values, rng=insecure_seed(3)) == plain).all()
+        assert len(np.unique(plain)) > 100
 
 
 def test_without_a_compiler_a_large_design_is_made_all_the_same(monkeypatch):

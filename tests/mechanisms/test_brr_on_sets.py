@@ -31,7 +31,7 @@ from bipartite.design import sets as set_design
 from bipartite.errors import DesignError, InputError, OutsideDomainError
 from bipartite.lottery import Epsilon, PointLottery, Tickets, draw_many
 from bipartite.lottery.compiled_nearest import NearestTable
-from bipartite.lottery.compiled_points import CompiledTries
+from bipartite.lottery.compiled_points import CompiledLists, CompiledTries
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.spec import canonical_json, load_spec
@@ -197,7 +197,7 @@ def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
     lottery = mechanism.lottery
     codes = data.draw(st.lists(st.integers(0, lottery.inputs - 1), min_size=1, max_size=40))
     words = [0, *words]
-    for by_list, kinds in ((True, [ListedPoints]), (False, [TriedPoints, CompiledTries])):
+    for by_list, kinds in ((True, [ListedPoints, CompiledLists]), (False, [TriedPoints, CompiledTries])):
         each = PointLottery(lottery.order, lottery.m, lottery.tickets, by_list)
         source = fixed_words(words)
         expected = []
@@ -216,10 +216,10 @@ def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
                 assert used == len(words) - int(repr(source).split(", ")[1].split()[0])
 
 
-@pytest.mark.parametrize("kind", [TriedPoints, CompiledTries, ListedPoints])
+@pytest.mark.parametrize("kind", [TriedPoints, CompiledTries, ListedPoints, CompiledLists])
 @pytest.mark.parametrize("code", [-1, 5, 2**62, -(2**63)])
 def test_a_code_outside_is_noticed(kind, code):
-    lottery = PointLottery(LINE_OF_FIVE, 2, Tickets(5, 2), kind is ListedPoints)
+    lottery = PointLottery(LINE_OF_FIVE, 2, Tickets(5, 2), kind in {ListedPoints, CompiledLists})
     words = np.random.default_rng(1).integers(0, 2**64, 50, dtype=np.uint64)
     assert not kind(lottery).draw(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0)[2]
     assert kind(lottery).draw(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)

@@ -128,23 +128,22 @@ def _search_kernel(lottery: RowLottery | NoiseLottery | BlockLottery | WeightLot
 
 
 def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
-    if lottery.by_list:
-        return ListedPoints(lottery)
+    plain = ListedPoints if lottery.by_list else TriedPoints
     _Demand.point_seconds += values * (_SECONDS_A_REPORT + _SECONDS_A_POINT * lottery.outputs)
     loaded = "bipartite.lottery.compiled_points" in sys.modules
     pays = values >= USE_COMPILED_FROM and (loaded or _Demand.point_seconds >= _COMPILE_POINTS_FROM)
     if pays or (loaded and lottery.prepared):
         try:
-            from bipartite.lottery.compiled_points import CompiledTries  # noqa: PLC0415 (numba, only when it pays)
+            from bipartite.lottery.compiled_points import CompiledLists, CompiledTries  # noqa: PLC0415 (numba, only when it pays)
         except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)
-            return TriedPoints(lottery)
-        return CompiledTries(lottery)
-    return TriedPoints(lottery)
+            return plain(lottery)
+        return CompiledLists(lottery) if lottery.by_list else CompiledTries(lottery)
+    return plain(lottery)
 
 
 def prepare(lottery: PointLottery, progress: Callable[[int], None] | None = None) -> None:
     """Find ahead what the first large call would have to find, where that takes long and the compiler can be had."""
-    if lottery.by_list or lottery.inputs < PREPARE_FROM:
+    if lottery.inputs < PREPARE_FROM:
         return
     try:
         importlib.import_module("bipartite.lottery.compiled_points")

@@ -12,6 +12,7 @@ from numba import config, njit, types
 
 from bipartite.lottery.compiled import _wide_product, reciprocal_of
 from bipartite.lottery.compiled_nearest import SQUARED, TABLE, VECTORS, distance_between
+from bipartite.lottery.uniform import tickets_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +84,108 @@ def _draw_by_tries(
         reports[i] = _i64(y)
         i += _u64((low >= redraw_below) & (is_near | (rest < far)))
     return _i64(i), words.shape[0]
+
+
+@njit(
+    types.void(
+        _CODES, types.int64[::1], _CODES, _CODES, VECTORS, TABLE, types.int64, _CODES, _CODES, *[types.int64] * 4
+    ),
+    cache=True,
+    nogil=True,
+    boundscheck=False,
+)
+def _draw_from_lists(
+    codes: Any,
+    reports: Any,
+    visits: Any,
+    tickets: Any,
+    vectors: Any,
+    ranks: Any,
+    kind: Any,
+    farthest: Any,
+    last: Any,
+    m: Any,
+    near_total: Any,
+    near: Any,
+    far: Any,
+) -> None:
+    """The outputs that hold these tickets; values are visited in order, so that each one's list is made once."""
+    size = farthest.shape[0]
+    listed = np.empty(m + 1, dtype=np.int64)  # one to spare: an output is written first and counted if it is near
+    listed_for = _i64(-1)
+    in_space = kind == SQUARED and vectors.shape[1] == 3  # noqa: PLR2004 (places: by far the most used)
+    for visit in range(visits.shape[0]):
+        i = visits[visit]
+        x = codes[i]
+        if x != listed_for:
+            listed_for = x
+            found = 0
+            bound, tied_until = farthest[x], last[x]
+            if in_space:
+                x0, x1, x2 = vectors[x, 0], vectors[x, 1], vectors[x, 2]
+                for y in range(size):
+                    d0, d1, d2 = vectors[y, 0] - x0, vectors[y, 1] - x1, vectors[y, 2] - x2
+                    distance = d0 * d0 + d1 * d1 + d2 * d2
+                    listed[found] = y
+                    found += (distance < bound) | ((distance == bound) & ((y == x) | (y <= tied_until)))
+            else:
+                for y in range(size):
+                    distance = distance_between(vectors, ranks, kind, x, y)
+                    listed[found] = y
+                    found += (distance < bound) | ((distance == bound) & ((y == x) | (y <= tied_until)))
+        ticket = tickets[i]
+        near_output = listed[min(ticket // near, m - 1)]
+        # The far output number k comes after as many near ones as have at most k far ones before them.
+        number = max(ticket - near_total, 0) // far
+        low, high = 0, m
+        while low < high:
+            middle = (low + high) // 2
+            if listed[middle] - middle <= number:
+                low = middle + 1
+            else:
+                high = middle
+        reports[i] = near_output if ticket < near_total else number + low
+
+
+class CompiledLists:
+    """Draws blocks of reports by the line's rule over the near outputs of each value, listed by the compiled kernel."""
+
+    __slots__ = ("_lottery", "_table")
+
+    def __init__(self, lottery: PointLottery) -> None:
+        self._lottery = lottery
+        self._table = lottery.neighbours()
+
+    def draw(
+        self,
+        codes: NDArray[np.int64],
+        reports: NDArray[np.int64],
+        words: NDArray[np.uint64],
+        code_offset: int,  # noqa: ARG002 (points are their own codes)
+        report_offset: int,  # noqa: ARG002
+    ) -> tuple[int, int, bool]:
+        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+        lottery, table = self._lottery, self._table
+        if not len(codes):
+            return 0, 0, True
+        if codes.min() < 0 or codes.max() >= lottery.inputs:
+            return 0, 0, False
+        # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
+        tickets, used = tickets_below(lottery.drawn_from, words, len(codes))
+        done = len(tickets)
+        visits = np.argsort(codes[:done], kind="stable")
+        numbers = (lottery.m, lottery.near_total, lottery.tickets.near, lottery.tickets.far)
+        _draw_from_lists(
+            codes[:done],
+            reports[:done],
+            visits,
+            tickets.view(np.int64),
+            *table.arguments,
+            table.farthest,
+            table.last,
+            *numbers,
+        )
+        return done, used, True
 
 
 class CompiledTries:
