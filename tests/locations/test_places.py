@@ -128,6 +128,7 @@ def test_cells_of_a_grid_are_no_larger_than_asked_and_cover_the_box(box):
         ((1, 2, 3, "4"), 1000, "Expected box as four numbers"),
         ((53, 13, 52, 14), 1000, "Expected −90 ≤ south < north ≤ 90 and −180 ≤ west < east ≤ 180"),
         ((52, 170, 53, -170), 1000, "make two grids across the date line"),
+        ((52, 13, 53, 14), 1e-300, "Expected metres from 0.2, as places are told apart, got 1e-300"),
         ((52, 13, 53, 14), 0, "Expected metres as a positive number, got 0"),
         ((52, 13, 53, 14), math.nan, "Expected metres as a positive number"),
         ((52, 13, 52.001, 13.001), 1e6, "Expected a grid of two cells or more, got one of 1e\\+06 m"),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MOST_GRID_CELLS: Final = 100_000
 METRES_A_DEGREE: Final = EARTH_RADIUS_KM * 1000 * math.pi / 180
+_FINEST_METRES: Final = 0.2
 _PAIR: Final = 2
 _BOX: Final = 4
 _LATITUDE, _LONGITUDE = 90, 180
@@ -131,6 +132,11 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
     side = float(metres) if _is_number(metres) else math.nan
     if not 0 < side < math.inf:
         msg = f"Expected metres as a positive number, got {shown(metres)}; try metres=1000."
+        raise DomainError(msg)
+    if side < _FINEST_METRES:
+        msg = (
+            f"Expected metres from {_FINEST_METRES:g}, as places are told apart, got {shown(metres)}; try metres=1000."
+        )
         raise DomainError(msg)
     estimate = _area(south, west, north, east) / side**2
     if estimate > MOST_GRID_CELLS:
