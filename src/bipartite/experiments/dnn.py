@@ -1,21 +1,22 @@
 """Figure 11 (appendix B.3): a network trained on private columns of Adult and Bank, tested on clean rows.
 
-What the paper shows: classification accuracy of DNN-BRR above that of DNN-DP (Laplace), +3.22 % on average for ε from 0.25 to
-3.5 and +5.29 % at ε = 0.25 on Adult.
+What the paper shows: classification accuracy of DNN-BRR above that of DNN-DP (Laplace), +3.22 % on average for ε from
+0.25 to 3.5 and +5.29 % at ε = 0.25 on Adult.
 
 What is done differently, and why:
 
-- The authors' scripts add uniform noise of ±0.1 whatever ε is (ε = ∞), take importances from raw data, and give the rival ε
-  for each of its d columns. Here ε is that of a **whole row**: every column has ε/d, the sum is exact, and every
-  mechanism gets the same. Numbers are reported by the mechanism in question on 101 nodes of a public range, categories by
-  GRR for all of them.
+- The authors' scripts add uniform noise of ±0.1 whatever ε is (ε = ∞), take importances from raw data, and give the
+  rival ε for each of its d columns. Here ε is that of a **whole row**: every column has ε/d, the sum is exact, and every
+  mechanism gets the same. Numbers are reported by the mechanism in question on 101 nodes of a public range, categories
+  by GRR for all of them.
 - ``labels="public"`` is the paper's setting: nothing protects the label. ``labels="randomised"`` gives half of ε to
   randomised response on the label and corrects the loss for it.
-- One grid for every mechanism: epochs and learning rate. All its networks are trained on the *same* reports, which costs
-  no further ε, and one is chosen by accuracy on a tenth of the training rows that is taken for public: the people in it
-  are not protected, and their rows are not reported. Rows ``setting="paper"`` have 10 epochs at 0.001, without a choice.
-- Beside accuracy stand balanced accuracy and the area under the ROC curve, because always answering the majority class is
-  right for 75 % of Adult and 89 % of Bank.
+- One grid for every mechanism: epochs and learning rate. All its networks are trained on the *same* reports, which
+  costs no further ε, and one is chosen by accuracy on a tenth of the training rows that is taken for public: the people
+  in it are not protected, and their rows are not reported. Rows ``setting="paper"`` have 10 epochs at 0.001, without a
+  choice.
+- Beside accuracy stand balanced accuracy and the area under the ROC curve, because always answering the majority class
+  is right for 75 % of Adult and 89 % of Bank.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy import stats
+from scipy import stats  # type: ignore[import-untyped]
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bipartite import plots
@@ -124,7 +125,7 @@ def cells(settings: Settings) -> tuple[Cell, ...]:
 
 
 def measure(cell: Cell) -> list[Row]:
-    """Accuracy, balanced accuracy and area under the curve on clean test rows, by the paper's plan and the tuned one."""
+    """Three measures on clean test rows, by the paper's plan and by the tuned one."""
     parts = split(cell.dataset, cell.rows)
     if cell.mechanism == "majority":
         likelier = float(np.mean(parts.private[1]) > 1 / 2)
@@ -165,7 +166,7 @@ def _columns(cell: Cell) -> tuple[PrivateColumns, Decimal | None]:
         whole -= label
     columns = PrivateColumns(
         list(DOMAINS[cell.dataset].values()),
-        epsilon=whole if whole else 1,  # without privacy nothing is drawn
+        epsilon=whole or 1,  # without privacy nothing is drawn
         numeric="brr" if cell.mechanism == "none" else cell.mechanism,
         points=cell.points,
         outside="clip",
@@ -251,7 +252,7 @@ def gains(
 
 def draw(rows: Rows) -> dict[str, str]:
     """For each setting and treatment of labels: every metric against ε, one panel a data set."""
-    pictures = {}
+    pictures: dict[str, str] = {}
     for setting, labels in itertools.product(distinct(rows, "setting"), distinct(rows, "labels")):
         reported = select(rows, setting=setting, labels=labels)
         if all(row["mechanism"] in {"none", "majority"} for row in reported):
@@ -259,7 +260,9 @@ def draw(rows: Rows) -> dict[str, str]:
         references = [row for row in select(rows, setting=setting) if row["mechanism"] in {"none", "majority"}]
         shown = [row for row in reported if row not in references] + references
         drawn = [
-            plots.Panel(f"{_TITLES.get(dataset, dataset)}: {words}", _lines(select(shown, dataset=dataset, metric=metric)))
+            plots.Panel(
+                f"{_TITLES.get(dataset, dataset)}: {words}", _lines(select(shown, dataset=dataset, metric=metric))
+            )
             for metric, words in METRICS.items()
             for dataset in distinct(shown, "dataset")
         ]
@@ -269,8 +272,8 @@ def draw(rows: Rows) -> dict[str, str]:
             up="on clean test rows",
             log_x=True,
             says=(
-                f"Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against ε of "
-                f"a whole row; labels {labels}; {_WORDS[setting]}."
+                "Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against ε "
+                f"of a whole row; labels {labels}; {_WORDS[setting]}."
             ),
             notes=(f"Labels {labels}; {_WORDS[setting]}. Bars: 95 % intervals over seeds.",),
         )

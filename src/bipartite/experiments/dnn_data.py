@@ -3,9 +3,9 @@
 Ranges and categories are those that the publishers document (``adult.names``, ``bank-additional-names.txt``) or round
 numbers around what a column can be; none is computed from the rows. Values outside are clipped.
 
-Adult: rows with ``?`` are dropped, as in the paper; ``education`` has six levels, which the paper does not list. We take
-those of the notebook that many copy: all that left school early, high school, college without a degree (associate degrees
-too), bachelor, master (professional schools too), doctorate. Bank has no ``?``; its ``unknown`` is a category.
+Adult: rows with ``?`` are dropped, as in the paper; ``education`` has six levels, which the paper does not list. We
+take those of the notebook that many copy: all that left school early, high school, college without a degree (associate
+degrees too), bachelor, master (professional schools too), doctorate. Bank has no ``?``; its ``unknown`` is a category.
 """
 
 from __future__ import annotations
@@ -48,33 +48,96 @@ EDUCATION: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Sixteen levels of education in six."""
 
-_COUNTRIES: Final = (
-    "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) India Japan Greece South China "
-    "Cuba Iran Honduras Philippines Italy Poland Jamaica Vietnam Mexico Portugal Ireland France Dominican-Republic Laos "
-    "Ecuador Taiwan Haiti Columbia Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador Trinadad&Tobago "
-    "Peru Hong Holand-Netherlands"
-).split()
+_COUNTRIES: Final = [
+    "United-States",
+    "Cambodia",
+    "England",
+    "Puerto-Rico",
+    "Canada",
+    "Germany",
+    "Outlying-US(Guam-USVI-etc)",
+    "India",
+    "Japan",
+    "Greece",
+    "South",
+    "China",
+    "Cuba",
+    "Iran",
+    "Honduras",
+    "Philippines",
+    "Italy",
+    "Poland",
+    "Jamaica",
+    "Vietnam",
+    "Mexico",
+    "Portugal",
+    "Ireland",
+    "France",
+    "Dominican-Republic",
+    "Laos",
+    "Ecuador",
+    "Taiwan",
+    "Haiti",
+    "Columbia",
+    "Hungary",
+    "Guatemala",
+    "Nicaragua",
+    "Scotland",
+    "Thailand",
+    "Yugoslavia",
+    "El-Salvador",
+    "Trinadad&Tobago",
+    "Peru",
+    "Hong",
+    "Holand-Netherlands",
+]
 
 DOMAINS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "adult": {
             "age": (17, 90),
             "workclass": (
-                "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay Never-worked".split()
+                [
+                    "Private",
+                    "Self-emp-not-inc",
+                    "Self-emp-inc",
+                    "Federal-gov",
+                    "Local-gov",
+                    "State-gov",
+                    "Without-pay",
+                    "Never-worked",
+                ]
             ),
             "fnlwgt": (0, 1_500_000),
             "education": list(dict.fromkeys(EDUCATION.values())),
             "education-num": (1, 16),
-            "marital-status": (
-                "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent Married-AF-spouse"
-            ).split(),
-            "occupation": (
-                "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty Handlers-cleaners "
-                "Machine-op-inspct Adm-clerical Farming-fishing Transport-moving Priv-house-serv Protective-serv "
-                "Armed-Forces"
-            ).split(),
-            "relationship": "Wife Own-child Husband Not-in-family Other-relative Unmarried".split(),
-            "race": "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black".split(),
+            "marital-status": [
+                "Married-civ-spouse",
+                "Divorced",
+                "Never-married",
+                "Separated",
+                "Widowed",
+                "Married-spouse-absent",
+                "Married-AF-spouse",
+            ],
+            "occupation": [
+                "Tech-support",
+                "Craft-repair",
+                "Other-service",
+                "Sales",
+                "Exec-managerial",
+                "Prof-specialty",
+                "Handlers-cleaners",
+                "Machine-op-inspct",
+                "Adm-clerical",
+                "Farming-fishing",
+                "Transport-moving",
+                "Priv-house-serv",
+                "Protective-serv",
+                "Armed-Forces",
+            ],
+            "relationship": ["Wife", "Own-child", "Husband", "Not-in-family", "Other-relative", "Unmarried"],
+            "race": ["White", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other", "Black"],
             "sex": ["Female", "Male"],
             "capital-gain": (0, 100_000),
             "capital-loss": (0, 5_000),
@@ -83,25 +146,42 @@ DOMAINS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         },
         "bank": {
             "age": (17, 100),
-            "job": (
-                "admin. blue-collar entrepreneur housemaid management retired self-employed services student technician "
-                "unemployed unknown"
-            ).split(),
-            "marital": "divorced married single unknown".split(),
-            "education": (
-                "basic.4y basic.6y basic.9y high.school illiterate professional.course university.degree unknown"
-            ).split(),
-            "default": "no yes unknown".split(),
-            "housing": "no yes unknown".split(),
-            "loan": "no yes unknown".split(),
+            "job": [
+                "admin.",
+                "blue-collar",
+                "entrepreneur",
+                "housemaid",
+                "management",
+                "retired",
+                "self-employed",
+                "services",
+                "student",
+                "technician",
+                "unemployed",
+                "unknown",
+            ],
+            "marital": ["divorced", "married", "single", "unknown"],
+            "education": [
+                "basic.4y",
+                "basic.6y",
+                "basic.9y",
+                "high.school",
+                "illiterate",
+                "professional.course",
+                "university.degree",
+                "unknown",
+            ],
+            "default": ["no", "yes", "unknown"],
+            "housing": ["no", "yes", "unknown"],
+            "loan": ["no", "yes", "unknown"],
             "contact": ["cellular", "telephone"],
-            "month": "jan feb mar apr may jun jul aug sep oct nov dec".split(),
-            "day_of_week": "mon tue wed thu fri".split(),
+            "month": ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
+            "day_of_week": ["mon", "tue", "wed", "thu", "fri"],
             "duration": (0, 5_000),
             "campaign": (1, 60),
             "pdays": (0, 999),
             "previous": (0, 10),
-            "poutcome": "failure nonexistent success".split(),
+            "poutcome": ["failure", "nonexistent", "success"],
             "emp.var.rate": (-4, 2),
             "cons.price.idx": (92, 95),
             "cons.conf.idx": (-55, -25),
@@ -146,9 +226,7 @@ def split(dataset: str, rows: int | None = None) -> Split:
     """The paper's 67/33 stratified split with seed 42; ``rows`` takes only so many rows first, stratified too."""
     table, labels = prepared(dataset)
     if rows is not None and rows < len(labels):
-        table, _, labels, _ = train_test_split(
-            table, labels, train_size=rows, stratify=labels, random_state=SPLIT_SEED
-        )
+        table, _, labels, _ = train_test_split(table, labels, train_size=rows, stratify=labels, random_state=SPLIT_SEED)
     train, test, train_labels, test_labels = train_test_split(
         table, labels, test_size=TEST_SHARE, stratify=labels, random_state=SPLIT_SEED
     )

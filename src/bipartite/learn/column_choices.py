@@ -136,7 +136,7 @@ def _by_key(given: Mapping[Any, Any], names: Sequence[str], what: str, *, named:
     """A dict by names, or by positions where the table has no names, in the order of the table."""
     keys: dict[Any, str] = {name: name for name in names}
     if not named:
-        keys |= {position: name for position, name in enumerate(names)}
+        keys |= dict(enumerate(names))
     problems = Problems()
     found: dict[str, Any] = {}
     for key, value in given.items():

@@ -1,4 +1,4 @@
-"""The columns of a table as plain arrays, checked against public domains; messages name columns and rows, never values."""
+"""A table's columns as plain arrays, checked against public domains; messages name columns and rows, never values."""
 
 from __future__ import annotations
 
@@ -158,12 +158,9 @@ class Refusals:
         count = int(np.count_nonzero(wrong))
         if count:
             which, _, what_to_do = words.partition("; ")
+            first = f"the first in row {int(np.argmax(wrong))} (counted from 0)"
             self._found.append(
-                (
-                    kind,
-                    f"{count} of {self._rows} values of column {name!r} {which}, the first in row "
-                    f"{int(np.argmax(wrong))} (counted from 0); {what_to_do}",
-                )
+                (kind, f"{count} of {self._rows} values of column {name!r} {which}, {first}; {what_to_do}")
             )
         return bool(count)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from bipartite.domains.sets import is_label
 from bipartite.errors import InputError, MissingExtraError, Problems, is_one_of, shown
 from bipartite.learn.budgets import at_least
 from bipartite.learn.column_choices import Choices, choose
@@ -207,14 +208,16 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             problems.add(f"Expected outside='error' or 'clip', got {shown(self.outside)}.")
         if not is_one_of(self.at_predict, ("privatize", "pass")):
             problems.add(f"Expected at_predict='privatize' or 'pass', got {shown(self.at_predict)}.")
-        if self.other is not None and (not isinstance(self.other, (str, int)) or isinstance(self.other, bool)):
+        if self.other is not None and not is_label(self.other):
             problems.add(f"Expected other as None or one of the categories, got {shown(self.other)}.")
         problems.raise_if_any(InputError)
 
     def _not_covered(self) -> tuple[str, ...]:
         sentences = [
-            "a second release of the same people's rows, which adds its own ε: every call of fit_transform or of a "
-            "transform that privatizes, and so every fit in a cross-validation or a search",
+            (
+                "a second release of the same people's rows, which adds its own ε: every call of fit_transform or of a "
+                "transform that privatizes, and so every fit in a cross-validation or a search"
+            ),
             "who takes part, and the index and names of the table, which pass through",
         ]
         if self.outside == "error" or self.other is None:
@@ -225,12 +228,10 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             )
         return tuple(sentences)
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401, PLW3201
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-

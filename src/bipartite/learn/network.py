@@ -94,8 +94,8 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     Reference
     ---------
-    Wang et al.: *DNN-DP: Differential Privacy Enabled Deep Neural Network Learning Framework for Sensitive Crowdsourcing
-    Data* (2020). Patrini et al.: *Making Deep Neural Networks Robust to Label Noise: A Loss Correction Approach* (CVPR
+    Wang et al.: *DNN-DP: Differential Privacy Enabled Deep Neural Network Learning Framework for Sensitive
+    Crowdsourcing Data* (2020). Patrini et al.: *Making Deep Neural Networks Robust to Label Noise: A Loss Correction Approach* (CVPR
     2017).
 
     Examples
@@ -189,8 +189,8 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401, N803
         """The likeliest class of each row."""
-        likeliest: NDArray[Any] = np.argmax(self.predict_proba(X), axis=1)
-        return self.classes_[likeliest]
+        likeliest: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return likeliest
 
     def _promise(self) -> Guarantee:
         promise = self.columns_.guarantee_
@@ -229,21 +229,24 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def _check_options(self) -> None:
         problems = Problems()
         if not isinstance(self.columns, PrivateColumns):
-            problems.add(f"Expected columns as a PrivateColumns, got {type(self.columns).__name__}; it holds ranges and ε.")
+            problems.add(
+                f"Expected columns as a PrivateColumns, got {type(self.columns).__name__}; it holds ranges and ε."
+            )
         if self.labels is None or (isinstance(self.labels, str) and not _is_public(self.labels)):
             problems.add(f"{_LABELS}, got {shown(self.labels)}.")
         elif not _is_public(self.labels) and (self.classes is None or len(np.unique(np.asarray(self.classes))) < _TWO):
-            problems.add("Expected classes, two or more, with randomised labels: which occur is private; pass all of them.")
+            problems.add(
+                "Expected classes, two or more, with randomised labels: which occur is private; pass all of them."
+            )
         if not is_one_of(self.correction, ("forward", "backward", "none")):
             problems.add(f"Expected correction='forward', 'backward' or 'none', got {shown(self.correction)}.")
-        if not isinstance(self.hidden, (tuple, list)) or not all(_is_count(width) for width in self.hidden):
+        if not _are_widths(self.hidden):
             problems.add(f"Expected hidden as a tuple of widths such as (100, 200), got {shown(self.hidden)}.")
         for name in ("epochs", "batch_size"):
             if not _is_count(getattr(self, name)):
                 problems.add(f"Expected {name} as a whole number of at least 1, got {shown(getattr(self, name))}.")
-        rate = self.learning_rate
-        if not isinstance(rate, (int, float, np.number)) or isinstance(rate, bool) or not 0 < rate < np.inf:
-            problems.add(f"Expected learning_rate above 0, got {shown(rate)}; 0.001 is common.")
+        if not _is_rate(self.learning_rate):
+            problems.add(f"Expected learning_rate above 0, got {shown(self.learning_rate)}; 0.001 is common.")
         if self.device is not None and not is_one_of(self.device, ("cpu", "cuda")):
             problems.add(f"Expected device=None, 'cpu' or 'cuda', got {shown(self.device)}.")
         problems.raise_if_any(InputError)
@@ -252,7 +255,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         if self.progress is not None:
             self.progress(1)
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401, PLW3201
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         tags.input_tags.string = True
@@ -266,7 +269,15 @@ def _is_public(labels: object) -> bool:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _are_widths(hidden: object) -> bool:
+    return isinstance(hidden, (tuple, list)) and all(_is_count(width) for width in hidden)
+
+
+def _is_rate(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0 < float(value) < np.inf
 
 
 def _one_word(source: Source) -> int:

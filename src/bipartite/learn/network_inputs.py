@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def network_inputs(table: object, domains: Mapping[str, Domain]) -> NDArray[np.float32]:
     """Every row as numbers, by public parameters alone: min–max for numbers, one-hot for categories.
 
-    Reports beyond a range, as of Laplace or padded BRR, stay beyond [0, 1]. A null, where a column was not drawn, becomes
-    the middle of the range, or no category at all.
+    Reports beyond a range, as of Laplace or padded BRR, stay beyond [0, 1]. A null, where a column was not drawn,
+    becomes the middle of the range, or no category at all.
     """
     parts: list[NDArray[np.float32]] = []
     for column, domain in zip(read_table(table).columns, domains.values(), strict=True):
