@@ -6,8 +6,8 @@ What the paper shows: classification accuracy of DNN-BRR above that of DNN-DP (L
 What is done differently, and why:
 
 - The authors' scripts add uniform noise of ±0.1 whatever ε is (ε = ∞), take importances from raw data, and give the
-  rival ε for each of its d columns. Here ε is that of a **whole row**: every column has ε/d, the sum is exact, and every
-  mechanism gets the same. Numbers are reported by the mechanism in question on 101 nodes of a public range, categories
+  rival ε for each of its d columns. Here ε is that of a **whole row**: every column has ε/d, the sum is exact, and
+  every mechanism gets the same. Numbers are reported by the mechanism in question on 101 nodes of a public range, categories
   by GRR for all of them.
 - ``labels="public"`` is the paper's setting: nothing protects the label. ``labels="randomised"`` gives half of ε to
   randomised response on the label and corrects the loss for it.
@@ -272,8 +272,8 @@ def draw(rows: Rows) -> dict[str, str]:
             up="on clean test rows",
             log_x=True,
             says=(
-                "Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against ε "
-                f"of a whole row; labels {labels}; {_WORDS[setting]}."
+                "Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against "
+                f"ε of a whole row; labels {labels}; {_WORDS[setting]}."
             ),
             notes=(f"Labels {labels}; {_WORDS[setting]}. Bars: 95 % intervals over seeds.",),
         )

@@ -177,7 +177,8 @@ def _domain(given: Any, points: Any) -> Domain | Mechanism:  # noqa: ANN401
     if isinstance(given, (Domain, Mechanism)):
         return given
     if _is_range(given):
-        return Interval(*given, points=points)
+        low, high = given
+        return Interval(low, high, points=points)
     if isinstance(given, list):
         if len(given) < _ENDS:
             msg = f"Expected at least two categories, got {len(given)}; a column of one needs no report."
@@ -243,7 +244,7 @@ def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
         if given in names:
             return MAKERS[given]
     elif callable(given):
-        return given  # type: ignore[no-any-return]
+        return given
     msg = (
         f"Expected {option} as one of {', '.join(names)}, or a class or function of (domain, epsilon), "
         f"got {shown(given)}."

@@ -69,7 +69,7 @@ def _polars(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], 
     series = []
     for (name, column), given in zip(columns.items(), like.columns, strict=True):
         if column.dtype == object:
-            closed = like.kind == "polars" and given.dtype in {pl.Categorical, pl.Enum}
+            closed = like.kind == "polars" and isinstance(given.dtype, (pl.Categorical, pl.Enum))
             dtype = pl.Enum(list(getattr(domains[name], "labels", None) or ())) if closed else pl.String
             series.append(pl.Series(name, column.tolist(), dtype=dtype))
         else:

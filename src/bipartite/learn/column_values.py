@@ -71,7 +71,11 @@ def read_table(table: Any) -> Table:  # noqa: ANN401 (a frame, an array or a lis
 
 def check_is_table(table: Any) -> int:  # noqa: ANN401
     """The number of rows; refuses what is no table, or an empty one, in scikit-learn's words."""
-    shape = table.shape if kind_of(table) != "numpy" else _as_array(table).shape
+    kind = kind_of(table)
+    shape = table.shape if kind != "numpy" else _as_array(table).shape
+    if kind == "pandas" and not table.columns.is_unique:
+        msg = "Expected columns with distinct names, got duplicates; rename them."
+        raise InputError(msg)
     if shape[0] == 0:
         msg = f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required; pass a row or more."
         raise InputError(msg)
@@ -254,7 +258,7 @@ def _labels(
     """Labels of the domain; one that is none becomes ``other`` where the domain has that."""
     labels: tuple[Any, ...] = domain.labels or ()
     known = set(labels)
-    found = values.tolist()
+    found: list[Any] = values.tolist()
     if isinstance(labels[0], int):
         # Tables of floats hold whole numbers as floats.
         found = [int(each) if isinstance(each, float) and each.is_integer() else each for each in found]

@@ -195,11 +195,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         return build_table(found, domains, table, kind)
 
     def _names(self) -> list[str]:
-        names = [str(name) for name in self.get_feature_names_out()]
-        if len(set(names)) < len(names):
-            message = "Expected columns with distinct names, got duplicates; rename them."
-            raise InputError(message)
-        return names
+        return [str(name) for name in self.get_feature_names_out()]
 
     def _check_options(self) -> None:
         source_of(self.rng)

@@ -95,8 +95,8 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     Reference
     ---------
     Wang et al.: *DNN-DP: Differential Privacy Enabled Deep Neural Network Learning Framework for Sensitive
-    Crowdsourcing Data* (2020). Patrini et al.: *Making Deep Neural Networks Robust to Label Noise: A Loss Correction Approach* (CVPR
-    2017).
+    Crowdsourcing Data* (2020). Patrini et al.: *Making Deep Neural Networks Robust to Label Noise: A Loss Correction
+    Approach* (CVPR 2017).
 
     Examples
     --------
