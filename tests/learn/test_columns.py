@@ -110,7 +110,7 @@ def test_any_table_keeps_its_budget_and_comes_back_in_its_shape(data):
     domains = {
         f"c{at}": {"whole": bp.Integers(-3, 5), "range": (-1.0, 2.0), "items": JOBS}[kind]
         for at, kind in enumerate(kinds)
-    }  # noqa: E501
+    }
     values = {"whole": st.integers(-3, 5), "range": st.floats(-1, 2), "items": st.sampled_from(JOBS)}
     table = pd.DataFrame(
         {f"c{at}": data.draw(st.lists(values[kind], min_size=rows, max_size=rows)) for at, kind in enumerate(kinds)}
@@ -290,16 +290,48 @@ def test_a_class_a_function_and_a_partial_make_mechanisms():
 
 SENTINEL = 918_273_645
 refusals = {
-    "outside": (FRAME.assign(age=[30, SENTINEL, 40, 50]), OutsideDomainError, "1 of 4 values of column 'age' are outside 18..90, the first in row 1 \\(counted from 0\\); use outside='clip'"),
-    "infinite": (FRAME.assign(income=[1, 2, np.inf, 3]), OutsideDomainError, "column 'income' are infinite or outside 0..100, the first in row 2"),
-    "not whole": (FRAME.assign(age=[30, 40.5, 40, 50]), NotAValueError, "'age' are not whole, the first in row 1 .*; round them first"),
-    "missing": (FRAME.assign(income=[1, np.nan, 3, np.nan]), NullError, "2 of 4 values of column 'income' are missing \\(NaN or None\\), the first in row 1"),
-    "missing category": (FRAME.assign(job=["clerk", None, "clerk", "clerk"]), NullError, "column 'job' are missing .* add a category for no answer"),
-    "unseen": (FRAME.assign(job=["clerk", "clerk", str(SENTINEL), "clerk"]), OutsideDomainError, "column 'job' are none of its categories, the first in row 2 .*; add them to the list, or use other="),
-    "text": (FRAME.assign(income=["1", str(SENTINEL), "3", "4"]), NotAValueError, "4 of 4 values of column 'income' are no numbers"),
-    "several": (FRAME.assign(age=[0, 40, 40, 50], income=[1, None, 3, 4]), OutsideDomainError, "2 problems:\n- .*'age'.*\n- .*'income'"),
+    "outside": (
+        FRAME.assign(age=[30, SENTINEL, 40, 50]),
+        OutsideDomainError,
+        "1 of 4 values of column 'age' are outside 18..90, the first in row 1 .*; use outside='clip'",
+    ),
+    "infinite": (
+        FRAME.assign(income=[1, 2, np.inf, 3]),
+        OutsideDomainError,
+        "column 'income' are infinite or outside 0..100, the first in row 2",
+    ),
+    "not whole": (
+        FRAME.assign(age=[30, 40.5, 40, 50]),
+        NotAValueError,
+        "'age' are not whole, the first in row 1 .*; round them first",
+    ),
+    "missing": (
+        FRAME.assign(income=[1, np.nan, 3, np.nan]),
+        NullError,
+        "2 of 4 values of column 'income' are missing \\(NaN or None\\), the first in row 1",
+    ),
+    "missing category": (
+        FRAME.assign(job=["clerk", None, "clerk", "clerk"]),
+        NullError,
+        "column 'job' are missing .* add a category for no answer",
+    ),
+    "unseen": (
+        FRAME.assign(job=["clerk", "clerk", str(SENTINEL), "clerk"]),
+        OutsideDomainError,
+        "'job' are none of its categories, the first in row 2 .*; add them to the list, or use other",
+    ),
+    "text": (
+        FRAME.assign(income=["1", str(SENTINEL), "3", "4"]),
+        NotAValueError,
+        "4 of 4 values of column 'income' are no numbers",
+    ),
+    "several": (
+        FRAME.assign(age=[0, 40, 40, 50], income=[1, None, 3, 4]),
+        OutsideDomainError,
+        "2 problems:\n- .*'age'.*\n- .*'income'",
+    ),
     "truth": (FRAME.assign(job=[True, True, False, False]), OutsideDomainError, "none of its categories"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", refusals)
@@ -334,12 +366,18 @@ def test_clip_moves_numbers_of_every_type_to_the_nearest_end():
 
 arguments = {
     "none": ({"domains": None}, "Expected domains with the public range .* never learned from the table"),
-    "missing column": ({"domains": {"age": (0, 1), "income": (0, 1)}}, "Expected domains to name the column 'job', got none"),
+    "missing column": (
+        {"domains": {"age": (0, 1), "income": (0, 1)}},
+        "Expected domains to name the column 'job', got none",
+    ),
     "extra column": ({"domains": {**DOMAINS, "shoe": (0, 1)}}, "columns of the table only, got 'shoe'; remove it"),
     "position of a named table": ({"domains": {0: (0, 1), "income": (0, 1), "job": JOBS}}, "2 problems"),
     "number": ({"domains": 7}, "Expected domains as a dict of columns, a list .* got int"),
     "short list": ({"domains": [(0, 1)]}, "Expected domains for 3 columns, got 1"),
-    "word": ({"domains": {**DOMAINS, "age": "all"}}, "column age: Expected a range \\(low, high\\), a list of categories"),
+    "word": (
+        {"domains": {**DOMAINS, "age": "all"}},
+        "column age: Expected a range \\(low, high\\), a list of categories",
+    ),
     "one category": ({"domains": {**DOMAINS, "job": ["clerk"]}}, "column job: Expected at least two categories"),
     "swapped": ({"domains": {**DOMAINS, "age": (90, 18)}}, "column age: Expected low < high"),
     "epsilon": ({"epsilon": 0}, "Expected epsilon as a positive decimal"),
@@ -347,7 +385,10 @@ arguments = {
     "numeric": ({"numeric": "gauss"}, "Expected numeric as one of brr, padded-brr, .* got 'gauss'"),
     "categorical": ({"categorical": "laplace"}, "Expected categorical as one of grr, brr"),
     "maker of nothing": ({"numeric": lambda *_: 5}, "Expected a mechanism from .* got int"),
-    "greedy maker": ({"numeric": lambda domain, _: bp.BRR(domain, 5)}, "Expected a mechanism with ε of at most 0.3.* got 5"),
+    "greedy maker": (
+        {"numeric": lambda domain, _: bp.BRR(domain, 5)},
+        "Expected a mechanism with ε of at most 0.3.* got 5",
+    ),
     "split": ({"split": "fair"}, "Expected split='equal' or a dict of public weights"),
     "weights": ({"split": {"age": 0, "income": -1, "job": float("nan")}}, "3 problems"),
     "weight of nobody": ({"split": {"age": 1, "income": 1}}, "Expected split to name the column 'job'"),
@@ -357,10 +398,14 @@ arguments = {
     "rng": ({"rng": np.random.default_rng(1)}, "statistical generators are not accepted"),
     "ready and greedy": ({"domains": {**DOMAINS, "age": bp.GRR(bp.Integers(18, 90), 2)}}, "leave something of ε = 1"),
     "sampled and greedy": (
-        {"domains": {**DOMAINS, "age": bp.GRR(bp.Integers(18, 90), 2)}, "sample": 1}, "within ε = 1.*, got 2"),
-    "per distance": ({"domains": {**DOMAINS, "job": bp.PlanarLaplace(bp.Points([[0, 0], [0, 1]], metric="haversine"), 0.1)}},
-                     "does not add up"),
-}  # fmt: skip
+        {"domains": {**DOMAINS, "age": bp.GRR(bp.Integers(18, 90), 2)}, "sample": 1},
+        "within ε = 1.*, got 2",
+    ),
+    "per distance": (
+        {"domains": {**DOMAINS, "job": bp.PlanarLaplace(bp.Points([[0, 0], [0, 1]], metric="haversine"), 0.1)}},
+        "does not add up",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", arguments)

@@ -7,8 +7,8 @@ What is done differently, and why:
 
 - The authors' scripts add uniform noise of ±0.1 whatever ε is (ε = ∞), take importances from raw data, and give the
   rival ε for each of its d columns. Here ε is that of a **whole row**: every column has ε/d, the sum is exact, and
-  every mechanism gets the same. Numbers are reported by the mechanism in question on 101 nodes of a public range, categories
-  by GRR for all of them.
+  every mechanism gets the same. Numbers are reported by the mechanism in question on 101 nodes of a public range,
+  categories by GRR for all of them.
 - ``labels="public"`` is the paper's setting: nothing protects the label. ``labels="randomised"`` gives half of ε to
   randomised response on the label and corrects the loss for it.
 - One grid for every mechanism: epochs and learning rate. All its networks are trained on the *same* reports, which

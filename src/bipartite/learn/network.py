@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from bipartite.domains import Integers
-from bipartite.errors import DataError, InputError, MissingExtraError, Problems, is_one_of, shown
+from bipartite.errors import DataError, EpsilonError, InputError, MissingExtraError, Problems, is_one_of, shown
 from bipartite.learn.budgets import at_least, exact_sum
 from bipartite.learn.column_values import check_is_table
 from bipartite.learn.columns import PrivateColumns
@@ -189,7 +189,8 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401, N803
         """The likeliest class of each row."""
-        likeliest: NDArray[Any] = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        chances = self.predict_proba(X)
+        likeliest: NDArray[Any] = self.classes_[np.argmax(chances, axis=1)]
         return likeliest
 
     def _promise(self) -> Guarantee:
@@ -232,7 +233,9 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             problems.add(
                 f"Expected columns as a PrivateColumns, got {type(self.columns).__name__}; it holds ranges and ε."
             )
-        if self.labels is None or (isinstance(self.labels, str) and not _is_public(self.labels)):
+        if self.labels is None or (
+            isinstance(self.labels, str) and not _is_public(self.labels) and not _is_epsilon(self.labels)
+        ):
             problems.add(f"{_LABELS}, got {shown(self.labels)}.")
         elif not _is_public(self.labels) and (self.classes is None or len(np.unique(np.asarray(self.classes))) < _TWO):
             problems.add(
@@ -266,6 +269,14 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
 def _is_public(labels: object) -> bool:
     return isinstance(labels, str) and labels == "public"
+
+
+def _is_epsilon(text: str) -> bool:
+    try:
+        Epsilon.of(text)
+    except EpsilonError:
+        return False
+    return True
 
 
 def _is_count(value: object) -> bool:
