@@ -68,9 +68,11 @@ PAPER_PLAN: Final = (10, 1e-3)
 """Epochs and learning rate of the paper."""
 PAPER_GAINS: Final[Mapping[str, float]] = {"mean": 0.0322, "at 0.25": 0.0529}
 """Accuracy of BRR above Laplace that the paper states for Adult."""
+_REFERENCES: Final = ("none", "majority")
 _NO_EPSILON: Final = 0.0
 _LABEL_SHARE: Final = Decimal("0.5")
 _CONFIDENCE: Final = 0.95
+_ROOM: Final = 0.03
 _TITLES: Final = {"adult": "Adult", "bank": "Bank"}
 
 
@@ -115,7 +117,7 @@ def cells(settings: Settings) -> tuple[Cell, ...]:
     for dataset, mechanism, labels, seed in itertools.product(
         settings.datasets, settings.mechanisms, settings.labels, range(settings.seeds)
     ):
-        reference = mechanism in {"none", "majority"}
+        reference = mechanism in _REFERENCES
         if reference and (labels != settings.labels[0] or (mechanism == "majority" and seed)):
             continue
         for epsilon in (_NO_EPSILON,) if reference else settings.epsilons:
@@ -254,23 +256,21 @@ def draw(rows: Rows) -> dict[str, str]:
     """For each setting and treatment of labels: every metric against ε, one panel a data set."""
     pictures: dict[str, str] = {}
     for setting, labels in itertools.product(distinct(rows, "setting"), distinct(rows, "labels")):
-        reported = select(rows, setting=setting, labels=labels)
-        if all(row["mechanism"] in {"none", "majority"} for row in reported):
+        reported = [row for row in select(rows, setting=setting, labels=labels) if row["mechanism"] not in _REFERENCES]
+        if not reported:
             continue
-        references = [row for row in select(rows, setting=setting) if row["mechanism"] in {"none", "majority"}]
-        shown = [row for row in reported if row not in references] + references
+        shown = reported + [row for row in select(rows, setting=setting) if row["mechanism"] in _REFERENCES]
         drawn = [
-            plots.Panel(
-                f"{_TITLES.get(dataset, dataset)}: {words}", _lines(select(shown, dataset=dataset, metric=metric))
-            )
+            _panel(f"{_TITLES.get(dataset, dataset)}: {words}", _lines(select(shown, dataset=dataset, metric=metric)))
             for metric, words in METRICS.items()
-            for dataset in distinct(shown, "dataset")
+            for dataset in distinct(reported, "dataset")
         ]
         pictures[f"dnn_{setting}_{labels}"] = plots.panels(
             drawn,
             across="ε of a whole row",
             up="on clean test rows",
             log_x=True,
+            how={MECHANISMS["majority"]: plots.LINES["always the middle"]},
             says=(
                 "Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against "
                 f"ε of a whole row; labels {labels}; {_WORDS[setting]}."
@@ -286,13 +286,19 @@ _WORDS: Final = {
 }
 
 
+def _panel(title: str, lines: list[plots.Line]) -> plots.Panel:
+    """A panel as high as its means need; long intervals of few seeds end at its edges."""
+    means = [value for line in lines for value in line.y]
+    return plots.Panel(title, lines, max(0.0, min(means) - _ROOM), min(1.0, max(means) + _ROOM))
+
+
 def _lines(rows: Rows) -> list[plots.Line]:
     epsilons = sorted({number(row, "epsilon") for row in rows} - {_NO_EPSILON})
     found = []
     for mechanism, name in MECHANISMS.items():
         points = []
         for epsilon in epsilons:
-            at = _NO_EPSILON if mechanism in {"none", "majority"} else epsilon
+            at = _NO_EPSILON if mechanism in _REFERENCES else epsilon
             values = [number(row, "value") for row in select(rows, mechanism=mechanism, epsilon=at)]
             if values:
                 points.append((epsilon, *interval(values)))
