@@ -432,5 +432,6 @@ def test_what_is_no_table_is_refused():
         private((0, 1)).fit(twice)
 
 
-def test_a_refusal_is_named_as_not_covered_unless_nothing_is_refused():
-    assert any("a refusal" in each for each in private().fit(FRAME).guarantee_.not_covered)
+def test_a_refusal_is_named_as_not_covered_because_missing_values_are_always_refused():
+    for options in ({}, {"outside": "clip", "other": "other"}):
+        assert any("a refusal" in each for each in private(**options).fit(FRAME).guarantee_.not_covered)

@@ -1,6 +1,8 @@
 """Private columns among scikit-learn's own: its checks, pipelines, searches, clones and pickles."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -133,3 +135,15 @@ def test_a_renamed_or_missing_column_is_refused():
         fitted.transform(rows.rename(columns={"mean radius": "radius"}))
     with pytest.raises(ValueError, match="2 features, but PrivateColumns is expecting 3|feature names should match"):
         fitted.transform(rows.iloc[:, :2])
+
+
+def test_without_scikit_learn_the_extra_is_named():
+    code = (
+        "import sys; sys.modules['sklearn'] = None; sys.modules['sklearn.base'] = None\n"
+        "import bipartite as bp\n"
+        "for name in ('PrivateColumns', 'PrivateNetwork'):\n"
+        "    try: getattr(bp.learn, name)\n"
+        "    except bp.errors.MissingExtraError as error: print(error)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert told.count("pip install 'bipartite[boosting]'") == 2

@@ -262,6 +262,8 @@ def test_labels_that_are_no_classes_are_refused_without_being_shown():
         DataError, match=r"1 of 569 labels are none of the classes, the first in row 3 \(counted from 0\)"
     ):
         network(labels=1, classes=[0, 1]).fit(rows, np.where(np.arange(569) == 3, 918273645, labels))
+    with pytest.raises(DataError, match="569 of 569 labels are none of the classes"):
+        network(labels=1, classes=["no", "yes"]).fit(rows, labels)
     with pytest.raises(InputError, match="at least two classes"):
         network().fit(rows, np.zeros(569, dtype=int))
     with pytest.raises(InputError, match="Input y contains NaN"):

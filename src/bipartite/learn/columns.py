@@ -215,9 +215,8 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
                 "transform that privatizes, and so every fit in a cross-validation or a search"
             ),
             "who takes part, and the index and names of the table, which pass through",
+            "a refusal, which tells that some value is missing, outside its range or not listed",
         ]
-        if self.outside == "error" or self.other is None:
-            sentences.append("a refusal, which tells that some value is missing, outside its range or not listed")
         if self.at_predict == "pass":
             sentences.append(
                 "rows given to transform (predict and score in a pipeline), which pass through as they are"

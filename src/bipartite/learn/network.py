@@ -212,20 +212,22 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         if given.dtype.kind == "f" and not np.isfinite(given).all():
             message = "Input y contains NaN or infinity; leave out rows without a label."
             raise InputError(message)
-        check_classification_targets(given)
+        if _is_public(self.labels):
+            check_classification_targets(given)  # may warn about what it sees
         classes = np.unique(given if self.classes is None else np.asarray(self.classes))
         if len(classes) < _TWO:
             message = "Expected at least two classes, got one class; pass classes= with all of them."
             raise InputError(message)
-        at = np.clip(np.searchsorted(classes, given), 0, len(classes) - 1)
-        alien = classes[at] != given
+        number = {each: at for at, each in enumerate(classes.tolist())}
+        at = np.array([number.get(each, -1) for each in given.tolist()], dtype=np.int64)
+        alien = at < 0
         if alien.any():
             message = (
                 f"{int(alien.sum())} of {rows} labels are none of the classes, the first in row "
                 f"{int(np.argmax(alien))} (counted from 0); add them to classes=."
             )
             raise DataError(message)
-        return at.astype(np.int64), classes
+        return at, classes
 
     def _check_options(self) -> None:
         problems = Problems()
