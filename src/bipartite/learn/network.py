@@ -73,7 +73,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     hidden, epochs, batch_size, learning_rate
         The network and its training by Adam; the defaults are the paper's.
     device
-        None: a GPU when there is one; "cpu" or "cuda". Numbers agree up to rounding.
+        None: a GPU when there is one; "cpu" or "cuda". Both see the same weights and batches, and round differently.
     progress
         Called with 1 after each epoch.
     rng
