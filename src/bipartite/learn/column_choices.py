@@ -1,0 +1,263 @@
+"""From what a caller says about columns, all of it public, to one mechanism a column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.domains import Domain, Interval, Items, LineDomain
+from bipartite.errors import InputError, Problems, of_attribute, shown
+from bipartite.learn.budgets import exact_sum, split_epsilon
+from bipartite.lottery import Epsilon
+from bipartite.mechanisms import (
+    BRR,
+    GRR,
+    Anchored,
+    Duchi,
+    Exponential,
+    Geometric,
+    Hybrid,
+    Laplace,
+    Mechanism,
+    Optimal,
+    Piecewise,
+    Record,
+    SquareWave,
+    Staircase,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MAKERS: Final[Mapping[str, Callable[[Any, Any], Mechanism]]] = {
+    "brr": BRR,
+    "padded-brr": partial(BRR, edges="padded"),
+    "anchored": Anchored,
+    "optimal": Optimal,
+    "grr": GRR,
+    "exponential": Exponential,
+    "geometric": Geometric,
+    "laplace": Laplace,
+    "clamped-laplace": partial(Laplace, clamped=True),
+    "staircase": Staircase,
+    "piecewise": Piecewise,
+    "hybrid": Hybrid,
+    "duchi": Duchi,
+    "square-wave": SquareWave,
+}
+"""Mechanisms by name: each is made of a domain and an ε."""
+_CATEGORICAL: Final = ("grr", "brr", "anchored", "exponential", "optimal")
+_ENDS: Final = 2
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What ``PrivateColumns`` was told, as it was told."""
+
+    domains: Any
+    epsilon: Any
+    numeric: Any
+    categorical: Any
+    points: Any
+    split: Any
+    sample: Any
+
+
+def choose(choices: Choices, names: Sequence[str], *, named: bool) -> Record:
+    """One mechanism for each column of this table, together within ε.
+
+    Raises
+    ------
+    InputError
+        With everything that is wrong with what was told.
+    """
+    budget = Epsilon.of(choices.epsilon)
+    given = _of_each(choices.domains, names, named=named)
+    sample = _checked_sample(choices.sample, len(names))
+    weights = _weights(choices.split, names, named=named)
+    domains = _domains(given, choices.points)
+    ready = {name: each for name, each in domains.items() if isinstance(each, Mechanism)}
+    free = [name for name in names if name not in ready]
+    parts = dict(zip(free, _parts(budget.value, ready, [weights[name] for name in free], sample), strict=True))
+    makers = {True: _maker("numeric", choices.numeric), False: _maker("categorical", choices.categorical)}
+    made: dict[str, Mechanism] = {}
+    problems = Problems()
+    for name, domain in domains.items():
+        if isinstance(domain, Mechanism):
+            made[name] = domain
+            continue
+        try:
+            made[name] = _made(makers[isinstance(domain, LineDomain)], domain, parts[name])
+        except InputError as error:
+            problems.add(str(of_attribute(error, f"column {name}")))
+    problems.raise_if_any(InputError)
+    record = Record(made, sample=sample)
+    if record.epsilon_decimal > budget.value:
+        msg = (
+            f"Expected ready mechanisms within ε = {budget.text}, got {record.epsilon_decimal} for what one person "
+            "reports; use a larger epsilon, or mechanisms with a smaller one."
+        )
+        raise InputError(msg)
+    return record
+
+
+def _of_each(domains: Any, names: Sequence[str], *, named: bool) -> dict[str, Any]:  # noqa: ANN401
+    """What was said about each column, by its name, in the order of the table."""
+    if domains is None:
+        msg = (
+            "Expected domains with the public range or the categories of every column, got None; pass "
+            "{'age': (18, 90), 'job': ['student', 'other']}. They are never learned from the table."
+        )
+        raise InputError(msg)
+    if isinstance(domains, (Domain, Mechanism)) or _is_range(domains):
+        return dict.fromkeys(names, domains)
+    if isinstance(domains, Mapping):
+        return _by_key(domains, names, "domains", named=named)
+    if isinstance(domains, (list, tuple)):
+        if len(domains) != len(names):
+            msg = f"Expected domains for {len(names)} columns, got {len(domains)}; give one a column, in order."
+            raise InputError(msg)
+        return dict(zip(names, domains, strict=True))
+    msg = (
+        f"Expected domains as a dict of columns, a list with one a column, or one for all, got "
+        f"{type(domains).__name__}; pass {{'age': (18, 90)}}."
+    )
+    raise InputError(msg)
+
+
+def _by_key(given: Mapping[Any, Any], names: Sequence[str], what: str, *, named: bool) -> dict[str, Any]:
+    """A dict by names, or by positions where the table has no names, in the order of the table."""
+    keys: dict[Any, str] = {name: name for name in names}
+    if not named:
+        keys |= dict(enumerate(names))
+    problems = Problems()
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        if isinstance(key, bool) or key not in keys:
+            problems.add(f"Expected {what} of columns of the table only, got {shown(key)}; remove it.")
+        else:
+            found[keys[key]] = value
+    for name in names:
+        if name not in found:
+            how = "add it, or pass the column by a ColumnTransformer" if what == "domains" else "add it"
+            problems.add(f"Expected {what} to name the column {name!r}, got none; {how}.")
+    problems.raise_if_any(InputError)
+    return {name: found[name] for name in names}
+
+
+def _is_range(given: object) -> bool:
+    """Whether this is a pair of numbers: (low, high)."""
+    return (
+        isinstance(given, tuple)
+        and len(given) == _ENDS
+        and all(isinstance(end, (int, float, np.number)) and not isinstance(end, bool) for end in given)
+    )
+
+
+def _domains(given: Mapping[str, Any], points: object) -> dict[str, Domain | Mechanism]:
+    problems = Problems()
+    found: dict[str, Domain | Mechanism] = {}
+    for name, each in given.items():
+        try:
+            found[name] = _domain(each, points)
+        except InputError as error:
+            problems.add(str(of_attribute(error, f"column {name}")))
+    problems.raise_if_any(InputError)
+    return found
+
+
+def _domain(given: Any, points: Any) -> Domain | Mechanism:  # noqa: ANN401
+    if isinstance(given, (Domain, Mechanism)):
+        return given
+    if _is_range(given):
+        low, high = given
+        return Interval(low, high, points=points)
+    if isinstance(given, list):
+        if len(given) < _ENDS:
+            msg = f"Expected at least two categories, got {len(given)}; a column of one needs no report."
+            raise InputError(msg)
+        return Items(given, loss=1 - np.eye(len(given)))
+    msg = (
+        "Expected a range (low, high), a list of categories, a domain such as bp.Integers(18, 90), or a mechanism, got "
+        f"{type(given).__name__}."
+    )
+    raise InputError(msg)
+
+
+def _checked_sample(sample: object, columns: int) -> int | None:
+    if sample is None:
+        return None
+    if not isinstance(sample, (int, np.integer)) or isinstance(sample, bool) or not 1 <= sample <= columns:
+        msg = f"Expected sample as None or a whole number from 1 to {columns}, the columns, got {shown(sample)}."
+        raise InputError(msg)
+    # All of them is no sample.
+    return None if sample == columns else int(sample)
+
+
+def _weights(split: object, names: Sequence[str], *, named: bool) -> dict[str, Fraction]:
+    if isinstance(split, str) and split == "equal":
+        return dict.fromkeys(names, Fraction(1))
+    if not isinstance(split, Mapping):
+        msg = f"Expected split='equal' or a dict of public weights, got {shown(split)}; pass {{'age': 2, 'job': 1}}."
+        raise InputError(msg)
+    problems = Problems()
+    weights = {}
+    for name, weight in _by_key(split, names, "split", named=named).items():
+        is_number = isinstance(weight, (int, float, Decimal, Fraction, np.number)) and not isinstance(weight, bool)
+        if not is_number or not math.isfinite(weight) or not weight > 0:
+            problems.add(f"Expected a positive weight for {name!r}, got {shown(weight)}; leave out columns instead.")
+        else:
+            weights[name] = Fraction(weight.item() if isinstance(weight, np.number) else weight)
+    problems.raise_if_any(InputError)
+    return weights
+
+
+def _parts(
+    epsilon: Decimal, ready: Mapping[str, Mechanism], weights: Sequence[Fraction], sample: int | None
+) -> tuple[Decimal, ...]:
+    """ε of the columns that have no mechanism yet; those that have one keep theirs, and it is taken off first."""
+    if not weights:
+        return ()
+    if sample is not None:
+        # Whatever is drawn, the k largest of all parts must fit; choose() checks that with the ready ones.
+        return split_epsilon(epsilon, weights, min(sample, len(weights)))
+    spent = exact_sum([mechanism.epsilon_decimal for mechanism in ready.values()])
+    if spent >= epsilon:
+        msg = (
+            f"Expected ready mechanisms that leave something of ε = {epsilon} to the other columns, got {spent}; use a "
+            "larger epsilon, or mechanisms with a smaller one."
+        )
+        raise InputError(msg)
+    return split_epsilon(exact_sum([epsilon, -spent]), weights)
+
+
+def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
+    names = _CATEGORICAL if option == "categorical" else tuple(MAKERS)
+    if isinstance(given, str):
+        if given in names:
+            return MAKERS[given]
+    elif callable(given):
+        return given
+    msg = (
+        f"Expected {option} as one of {', '.join(names)}, or a class or function of (domain, epsilon), "
+        f"got {shown(given)}."
+    )
+    raise InputError(msg)
+
+
+def _made(maker: Callable[[Any, Any], Any], domain: Domain, part: Decimal) -> Mechanism:
+    mechanism = maker(domain, part)
+    if not isinstance(mechanism, Mechanism):
+        msg = f"Expected a mechanism from {shown(maker)}, got {type(mechanism).__name__}; pass a class such as bp.BRR."
+        raise InputError(msg)
+    if mechanism.epsilon_decimal > part:
+        msg = f"Expected a mechanism with ε of at most {part}, got {mechanism.epsilon_decimal}; use the ε it is given."
+        raise InputError(msg)
+    return mechanism

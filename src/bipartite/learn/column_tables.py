@@ -1,0 +1,77 @@
+"""Columns of reports as a table: pandas, Polars or NumPy, with types that depend on public parameters alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.domains import SetDomain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+    from bipartite.learn.column_values import Kind, Table
+
+
+def plain(reports: Any, outputs: Domain, *, nullable: bool) -> NDArray[Any]:  # noqa: ANN401 (an array, masked or not, or a list)
+    """One column as int64, float64 (with NaN where it was not drawn) or objects (with None there)."""
+    if isinstance(outputs, SetDomain) and outputs.labels is not None and isinstance(outputs.labels[0], str):
+        texts = np.empty(len(reports), dtype=object)
+        texts[:] = reports
+        return texts
+    whole = outputs.whole
+    if isinstance(reports, np.ma.MaskedArray):
+        return np.where(reports.mask, np.nan, reports.data.astype(np.float64))
+    if isinstance(reports, list):
+        reports = np.array([np.nan if each is None else each for each in reports])
+    return np.asarray(reports).astype(np.int64 if whole and not nullable else np.float64)
+
+
+def build_table(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], like: Table, kind: Kind) -> Any:  # noqa: ANN401
+    """A table of this kind; where it is the kind of ``like``, with its names, index and types of text."""
+    if kind == "pandas":
+        return _pandas(columns, domains, like)
+    if kind == "polars":
+        return _polars(columns, domains, like)
+    if any(column.dtype == object for column in columns.values()):
+        mixed = np.empty((like.rows, len(columns)), dtype=object)
+        for at, column in enumerate(columns.values()):
+            mixed[:, at] = column
+        return mixed
+    return np.column_stack(list(columns.values()))
+
+
+def _pandas(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], like: Table) -> Any:  # noqa: ANN401
+    import pandas as pd  # noqa: PLC0415 (people who ask for it have it)
+
+    index = like.index if like.kind == "pandas" else pd.RangeIndex(like.rows)
+    series = []
+    for (name, column), given in zip(columns.items(), like.columns, strict=True):
+        dtype: Any = column.dtype
+        if column.dtype == object and like.kind == "pandas":
+            dtype = given.dtype
+            if isinstance(dtype, pd.CategoricalDtype):
+                # The public categories, not those that the table happens to have.
+                dtype = pd.CategoricalDtype(list(getattr(domains[name], "labels", None) or ()))
+        series.append(pd.Series(column, index=index, dtype=dtype))
+    frame = pd.concat(series, axis=1)
+    frame.columns = like.names if like.kind == "pandas" else pd.Index(list(columns))
+    return frame
+
+
+def _polars(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], like: Table) -> Any:  # noqa: ANN401
+    import polars as pl  # noqa: PLC0415 (people who ask for it have it)
+
+    series = []
+    for (name, column), given in zip(columns.items(), like.columns, strict=True):
+        if column.dtype == object:
+            closed = like.kind == "polars" and isinstance(given.dtype, (pl.Categorical, pl.Enum))
+            dtype = pl.Enum(list(getattr(domains[name], "labels", None) or ())) if closed else pl.String
+            series.append(pl.Series(name, column.tolist(), dtype=dtype))
+        else:
+            series.append(pl.Series(name, column, nan_to_null=True))
+    return pl.DataFrame(series)

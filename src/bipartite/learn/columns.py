@@ -1,0 +1,232 @@
+"""A table's columns made private, as a step of a scikit-learn pipeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from bipartite.domains.sets import is_label
+from bipartite.errors import InputError, MissingExtraError, Problems, is_one_of, shown
+from bipartite.learn.budgets import at_least
+from bipartite.learn.column_choices import Choices, choose
+from bipartite.learn.column_tables import build_table, plain
+from bipartite.learn.column_values import check_is_table, checked_values, read_table
+from bipartite.learn.guarantee import Guarantee
+from bipartite.lottery import source_of
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils._set_output import _get_output_config
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    msg = "bipartite.learn.PrivateColumns needs scikit-learn; pip install 'bipartite[boosting]'."
+    raise MissingExtraError(msg) from None
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from decimal import Decimal
+    from typing import Self
+
+    from bipartite.domains import Domain, Outside
+    from bipartite.learn.column_values import Kind, Table
+    from bipartite.lottery import Source
+    from bipartite.mechanisms import Mechanism, Record
+
+    Maker = str | Callable[[Domain, Decimal], Mechanism]
+
+
+class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    r"""Replaces every value of a table by a report: one row is one person, and all of a row together spends ε.
+
+    Each column has a mechanism of its own, made of a **public** range or list of categories and a part of ε. Nothing is
+    learned from the table: ``fit`` looks at the names and the number of columns only.
+
+    Parameters
+    ----------
+    domains
+        What is public about each column: a dict by name (by position for arrays), a list with one a column, or one for
+        all columns. Each is a pair ``(low, high)``: a range, on ``points`` equidistant nodes; a *list* of categories;
+        a domain such as ``bp.Integers(18, 90)`` or ``bp.Items(labels, loss=…)``; or a ready mechanism, which keeps its
+        own ε: it is taken off before the rest is split.
+    epsilon
+        ε of one whole row.
+    numeric
+        The mechanism of columns on a line: "brr" (clamped), "padded-brr", "anchored", "geometric", "laplace",
+        "clamped-laplace", "staircase", "piecewise", "hybrid", "duchi", "square-wave", "grr", "exponential", "optimal",
+        or a class or function of (domain, epsilon).
+    categorical
+        The mechanism of columns of categories: "grr", or "brr", "anchored", "exponential", "optimal", which use the
+        loss of ``bp.Items``; or a class or function.
+    points
+        The number of nodes of ranges given as pairs.
+    split
+        "equal", or a dict of public weights: a column's part of ε is ε·w/Σw, rounded down in the 20th digit.
+    sample
+        None: every column of every row is reported. k: for every row k columns are drawn, each set with the same chance
+        and whatever the values are, and each is reported with a k-th of ε; the others become null (NaN, None).
+    outside
+        "error" refuses numbers outside their range, "clip" moves them to the nearest end first. A refusal tells that
+        such a number is there.
+    other
+        The category that stands for categories nobody listed, in every column that has it; None refuses them.
+    at_predict
+        What ``transform`` does, as a pipeline calls it for ``predict``; ``fit_transform``, as a pipeline calls it for
+        ``fit``, always privatizes. "privatize": new reports. "pass": the checked values themselves, **without
+        privacy**: for people who apply a model to their own values where nobody else sees them, and for public rows.
+    rng
+        None for the secure source; ``bp.insecure_seed(…)`` for experiments that must be repeated.
+
+    Attributes
+    ----------
+    epsilon_per_column\_ : dict
+        ε of each column, as exact decimals. Without ``sample`` they add up to at most ε; with it, any k of them do, and
+        a row spends those of its k columns.
+    mechanisms\_ : dict
+        The mechanism of each column, for :func:`bipartite.verify` and :func:`bipartite.estimate`.
+    record\_ : Record
+        The same as one :class:`~bipartite.Record`.
+    guarantee\_ : Guarantee
+        What one release of the table promises.
+
+    Guarantee
+    ---------
+    ε-LDP of each row for one call, by the composition of :class:`~bipartite.Record`. **Every call draws again**: n
+    releases about the same people spend n·ε. So privatize once, and cross-validate, tune and train on the reports,
+    which costs nothing more.
+
+    Examples
+    --------
+    >>> import bipartite as bp
+    >>> table = [[34, "clerk"], [61, "retired"]]
+    >>> private = PrivateColumns({0: bp.Integers(18, 90), 1: ["clerk", "retired", "other"]}, epsilon=1)
+    >>> private.fit_transform(table).shape
+    (2, 2)
+    >>> [str(part) for part in private.epsilon_per_column_.values()]
+    ['0.5', '0.5']
+    """
+
+    epsilon_per_column_: dict[str, Decimal]
+    mechanisms_: Mapping[str, Mechanism]
+    record_: Record
+    guarantee_: Guarantee
+
+    def __init__(  # noqa: PLR0913 (scikit-learn wants every option in the constructor)
+        self,
+        domains: Mapping[Any, Any] | Sequence[Any] | Domain | Mechanism | None = None,
+        epsilon: object = 1.0,
+        *,
+        numeric: Maker = "brr",
+        categorical: Maker = "grr",
+        points: int = 101,
+        split: Literal["equal"] | Mapping[Any, Any] = "equal",
+        sample: int | None = None,
+        outside: Outside = "error",
+        other: str | int | None = None,
+        at_predict: Literal["privatize", "pass"] = "privatize",
+        rng: Source | None = None,
+    ) -> None:
+        self.domains = domains
+        self.epsilon = epsilon
+        self.numeric = numeric
+        self.categorical = categorical
+        self.points = points
+        self.split = split
+        self.sample = sample
+        self.outside = outside
+        self.other = other
+        self.at_predict = at_predict
+        self.rng = rng
+
+    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401, N803, ARG002 (scikit-learn's names)
+        """Make the mechanisms; of the table only the names and the number of columns are looked at."""
+        self._check_options()
+        check_is_table(X)
+        validate_data(self, X, skip_check_array=True)
+        names = self._names()
+        choices = Choices(
+            self.domains, self.epsilon, self.numeric, self.categorical, self.points, self.split, self.sample
+        )
+        record = choose(choices, names, named=hasattr(self, "feature_names_in_"))
+        self.record_ = record
+        self.mechanisms_ = dict(record.mechanisms)
+        self.epsilon_per_column_ = {name: each.epsilon_decimal for name, each in record.mechanisms.items()}
+        self.guarantee_ = Guarantee(
+            model="local",
+            add_remove=float("inf"),
+            replace=at_least(record.epsilon_decimal),
+            not_covered=self._not_covered(),
+        )
+        return self
+
+    def fit_transform(self, X: Any, y: object = None, **fit_params: object) -> Any:  # noqa: ANN401, N803, ARG002
+        """Fit, and report every row once; whatever ``at_predict`` says."""
+        self.fit(X)
+        return self._release(X)
+
+    def transform(self, X: Any) -> Any:  # noqa: ANN401, N803
+        """Report every row anew, or pass it through where ``at_predict="pass"``."""
+        check_is_fitted(self)
+        return self._release(X) if self.at_predict == "privatize" else self._pass(X)
+
+    def _release(self, X: Any) -> Any:  # noqa: ANN401, N803
+        table, values = self._checked(X)
+        return self._rebuilt(self.record_.privatize(values, rng=source_of(self.rng)), table, reported=True)
+
+    def _pass(self, X: Any) -> Any:  # noqa: ANN401, N803
+        table, values = self._checked(X)
+        return self._rebuilt(values, table, reported=False)
+
+    def _checked(self, X: Any) -> tuple[Table, dict[str, Any]]:  # noqa: ANN401, N803
+        self._check_options()
+        check_is_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        table = read_table(X)
+        domains = {name: mechanism.domain for name, mechanism in self.mechanisms_.items()}
+        return table, checked_values(table, domains, self.outside, self.other)
+
+    def _rebuilt(self, columns: Mapping[str, Any], table: Table, *, reported: bool) -> Any:  # noqa: ANN401
+        sampled = self.record_.sample is not None
+        found = {}
+        domains = {}
+        for name, mechanism in self.mechanisms_.items():
+            domains[name] = mechanism.outputs if reported else mechanism.domain
+            found[name] = plain(columns[name], domains[name], nullable=sampled)
+        wanted = _get_output_config("transform", self)["dense"]
+        kind: Kind = table.kind if wanted == "default" else wanted
+        return build_table(found, domains, table, kind)
+
+    def _names(self) -> list[str]:
+        return [str(name) for name in self.get_feature_names_out()]
+
+    def _check_options(self) -> None:
+        source_of(self.rng)
+        problems = Problems()
+        if not is_one_of(self.outside, ("error", "clip")):
+            problems.add(f"Expected outside='error' or 'clip', got {shown(self.outside)}.")
+        if not is_one_of(self.at_predict, ("privatize", "pass")):
+            problems.add(f"Expected at_predict='privatize' or 'pass', got {shown(self.at_predict)}.")
+        if self.other is not None and not is_label(self.other):
+            problems.add(f"Expected other as None or one of the categories, got {shown(self.other)}.")
+        problems.raise_if_any(InputError)
+
+    def _not_covered(self) -> tuple[str, ...]:
+        sentences = [
+            (
+                "a second release of the same people's rows, which adds its own ε: every call of fit_transform or of a "
+                "transform that privatizes, and so every fit in a cross-validation or a search"
+            ),
+            "who takes part, and the index and names of the table, which pass through",
+            "a refusal, which tells that some value is missing, outside its range or not listed",
+        ]
+        if self.at_predict == "pass":
+            sentences.append(
+                "rows given to transform (predict and score in a pipeline), which pass through as they are"
+            )
+        return tuple(sentences)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags

@@ -1,0 +1,301 @@
+"""A neural network trained on private reports (the paper's DNN-DP, appendix B.3), in scikit-learn's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from bipartite.domains import Integers
+from bipartite.errors import DataError, EpsilonError, InputError, MissingExtraError, Problems, is_one_of, shown
+from bipartite.learn.budgets import at_least, exact_sum
+from bipartite.learn.column_values import check_is_table
+from bipartite.learn.columns import PrivateColumns
+from bipartite.learn.network_inputs import network_inputs
+from bipartite.learn.network_training import (
+    RandomisedLabels,
+    TrainingPlan,
+    class_chances,
+    device_for,
+    load_torch,
+    train_network,
+)
+from bipartite.lottery import Epsilon, source_of
+from bipartite.mechanisms import GRR
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, clone
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+except ImportError:
+    msg = "bipartite.learn.PrivateNetwork needs scikit-learn and torch; pip install 'bipartite[learn]'."
+    raise MissingExtraError(msg) from None
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from decimal import Decimal
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from bipartite.learn.guarantee import Guarantee
+    from bipartite.learn.network_training import Correction, Layer
+    from bipartite.lottery import Source
+
+_TWO: Final = 2
+_LABELS: Final = (
+    "Expected labels='public', which says that everybody may know them, or the ε that randomised response spends on "
+    "each label, such as labels=0.5"
+)
+
+
+class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    r"""A classifier with dense layers that sees reports instead of people's values.
+
+    ``fit`` draws one report of every row by ``columns`` and, unless labels are public, one of every label by randomised
+    response; the network is trained on the reports, which spends nothing more.
+
+    Parameters
+    ----------
+    columns
+        A :class:`~bipartite.learn.PrivateColumns`: public ranges, mechanisms and ε of the inputs. Its ``at_predict``
+        says what ``predict`` reads: "pass" the rows themselves, on the device of whoever owns them or for public test
+        rows; "privatize" reports of them.
+    labels
+        "public", in words: then nothing protects them. Or the ε of randomised response for each label.
+    classes
+        All classes, public. Needed where labels are private; else those of ``y``.
+    correction
+        What is done about randomised labels. "forward" maximises the likelihood of the reports: the network's chances
+        are those of the true label. "backward" minimises an unbiased estimate of the loss of the true labels, with more
+        variance. "none" takes reports for labels.
+    hidden, epochs, batch_size, learning_rate
+        The network and its training by Adam; the defaults are the paper's.
+    device
+        None: a GPU when there is one; "cpu" or "cuda". Both see the same weights and batches, and round differently.
+    progress
+        Called with 1 after each epoch.
+    rng
+        None for the secure source, ``bp.insecure_seed(…)`` for experiments that must be repeated: for the reports of
+        rows (unless None, in place of that of ``columns``), then of labels, then one word that seeds the weights and
+        the order of rows.
+
+    Attributes
+    ----------
+    classes\_, columns\_, layers\_
+        The classes, the fitted columns, and the weights and biases as NumPy arrays.
+    epsilon_label\_ : Decimal or None
+        What was spent on each label; None where they are public.
+    label_mechanism\_ : GRR or None
+        Randomised response on the positions of ``classes_``.
+    guarantee\_ : Guarantee
+        ε-LDP of each person, inputs and label together.
+
+    Reference
+    ---------
+    Wang et al.: *DNN-DP: Differential Privacy Enabled Deep Neural Network Learning Framework for Sensitive
+    Crowdsourcing Data* (2020). Patrini et al.: *Making Deep Neural Networks Robust to Label Noise: A Loss Correction
+    Approach* (CVPR 2017).
+
+    Examples
+    --------
+    >>> import bipartite as bp
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> rows, labels = load_breast_cancer(return_X_y=True)
+    >>> columns = PrivateColumns([(6, 30), (9, 40)], epsilon=8, outside="clip", at_predict="pass")
+    >>> model = PrivateNetwork(columns, labels=2, classes=[0, 1], epochs=3, rng=bp.insecure_seed(7))
+    >>> model.fit(rows[:, :2], labels).guarantee_.replace
+    10.0
+    """
+
+    classes_: NDArray[Any]
+    columns_: PrivateColumns
+    layers_: list[Layer]
+    epsilon_label_: Decimal | None
+    label_mechanism_: GRR | None
+    guarantee_: Guarantee
+
+    def __init__(  # noqa: PLR0913 (scikit-learn wants every option in the constructor)
+        self,
+        columns: PrivateColumns | None = None,
+        *,
+        labels: object = None,
+        classes: Sequence[Any] | NDArray[Any] | None = None,
+        correction: Correction = "forward",
+        hidden: tuple[int, ...] = (100, 200),
+        epochs: int = 10,
+        batch_size: int = 100,
+        learning_rate: float = 1e-3,
+        device: Literal["cpu", "cuda"] | None = None,
+        progress: Callable[[int], None] | None = None,
+        rng: Source | None = None,
+    ) -> None:
+        self.columns = columns
+        self.labels = labels
+        self.classes = classes
+        self.correction = correction
+        self.hidden = hidden
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.device = device
+        self.progress = progress
+        self.rng = rng
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 (scikit-learn's names)
+        """Draw a report of every row, and of every label unless they are public; train on them."""
+        load_torch()  # before anything is drawn
+        self._check_options()
+        device_for(self.device)
+        source = source_of(self.rng)
+        rows = check_is_table(X)
+        validate_data(self, X, skip_check_array=True)
+        positions, classes = self._positions(rows, y)
+        budget = None if _is_public(self.labels) else Epsilon.of(self.labels)
+        mechanism = None if budget is None else GRR(Integers(0, len(classes) - 1), budget.value)
+        columns: PrivateColumns = clone(self.columns)
+        if self.rng is not None:
+            columns.set_params(rng=self.rng)
+        reports = columns.fit_transform(X)
+        inputs = network_inputs(reports, {name: each.domain for name, each in columns.mechanisms_.items()})
+        randomised = None
+        if mechanism is not None:
+            positions = mechanism.privatize(positions, rng=source)
+            randomised = RandomisedLabels(mechanism.matrix(), self.correction)
+        self.layers_ = train_network(
+            inputs,
+            positions,
+            len(classes),
+            TrainingPlan(tuple(self.hidden), self.epochs, self.batch_size, self.learning_rate, self.device),
+            seed=_one_word(source),
+            randomised=randomised,
+            after_epoch=None if self.progress is None else self._report_progress,
+        )
+        self.classes_ = classes
+        self.columns_ = columns
+        self.label_mechanism_ = mechanism
+        self.epsilon_label_ = None if budget is None else budget.value
+        self.guarantee_ = self._promise()
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
+        """The chances of all classes for each row, read as ``at_predict`` of ``columns`` says."""
+        check_is_fitted(self)
+        check_is_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        domains = {name: each.domain for name, each in self.columns_.mechanisms_.items()}
+        return class_chances(self.layers_, network_inputs(self.columns_.transform(X), domains))
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401, N803
+        """The likeliest class of each row."""
+        chances = self.predict_proba(X)
+        likeliest: NDArray[Any] = self.classes_[np.argmax(chances, axis=1)]
+        return likeliest
+
+    def _promise(self) -> Guarantee:
+        promise = self.columns_.guarantee_
+        spent = self.columns_.record_.epsilon_decimal
+        if self.epsilon_label_ is None:
+            return replace(promise, not_covered=("labels, which were declared public", *promise.not_covered))
+        return replace(promise, replace=at_least(exact_sum([spent, self.epsilon_label_])))
+
+    def _positions(self, rows: int, y: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:  # noqa: ANN401
+        """Labels as positions among the classes."""
+        if y is None:
+            message = "requires y to be passed, but the target y is None; pass one label a row."
+            raise InputError(message)
+        given = np.asarray(column_or_1d(y, warn=True))
+        if len(given) != rows:
+            message = f"Found input variables with inconsistent numbers of samples: [{rows}, {len(given)}]."
+            raise InputError(message)
+        if given.dtype.kind == "f" and not np.isfinite(given).all():
+            message = "Input y contains NaN or infinity; leave out rows without a label."
+            raise InputError(message)
+        if _is_public(self.labels):
+            check_classification_targets(given)  # may warn about what it sees
+        classes = np.unique(given if self.classes is None else np.asarray(self.classes))
+        if len(classes) < _TWO:
+            message = "Expected at least two classes, got one class; pass classes= with all of them."
+            raise InputError(message)
+        number = {each: at for at, each in enumerate(classes.tolist())}
+        at = np.array([number.get(each, -1) for each in given.tolist()], dtype=np.int64)
+        alien = at < 0
+        if alien.any():
+            message = (
+                f"{int(alien.sum())} of {rows} labels are none of the classes, the first in row "
+                f"{int(np.argmax(alien))} (counted from 0); add them to classes=."
+            )
+            raise DataError(message)
+        return at, classes
+
+    def _check_options(self) -> None:
+        problems = Problems()
+        if not isinstance(self.columns, PrivateColumns):
+            problems.add(
+                f"Expected columns as a PrivateColumns, got {type(self.columns).__name__}; it holds ranges and ε."
+            )
+        if self.labels is None or (
+            isinstance(self.labels, str) and not _is_public(self.labels) and not _is_epsilon(self.labels)
+        ):
+            problems.add(f"{_LABELS}, got {shown(self.labels)}.")
+        elif not _is_public(self.labels) and (self.classes is None or len(np.unique(np.asarray(self.classes))) < _TWO):
+            problems.add(
+                "Expected classes, two or more, with randomised labels: which occur is private; pass all of them."
+            )
+        if not is_one_of(self.correction, ("forward", "backward", "none")):
+            problems.add(f"Expected correction='forward', 'backward' or 'none', got {shown(self.correction)}.")
+        if not _are_widths(self.hidden):
+            problems.add(f"Expected hidden as a tuple of widths such as (100, 200), got {shown(self.hidden)}.")
+        for name in ("epochs", "batch_size"):
+            if not _is_count(getattr(self, name)):
+                problems.add(f"Expected {name} as a whole number of at least 1, got {shown(getattr(self, name))}.")
+        if not _is_rate(self.learning_rate):
+            problems.add(f"Expected learning_rate above 0, got {shown(self.learning_rate)}; 0.001 is common.")
+        if self.device is not None and not is_one_of(self.device, ("cpu", "cuda")):
+            problems.add(f"Expected device=None, 'cpu' or 'cuda', got {shown(self.device)}.")
+        problems.raise_if_any(InputError)
+
+    def _report_progress(self, epoch: int, read: object) -> None:  # noqa: ARG002 (what an observer is told)
+        if self.progress is not None:
+            self.progress(1)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _is_public(labels: object) -> bool:
+    return isinstance(labels, str) and labels == "public"
+
+
+def _is_epsilon(text: str) -> bool:
+    try:
+        Epsilon.of(text)
+    except EpsilonError:
+        return False
+    return True
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _are_widths(hidden: object) -> bool:
+    return isinstance(hidden, (tuple, list)) and all(_is_count(width) for width in hidden)
+
+
+def _is_rate(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0 < float(value) < np.inf
+
+
+def _one_word(source: Source) -> int:
+    stream = source.streams().stream(0, 1)
+    try:
+        return stream.word()
+    finally:
+        stream.erase()
