@@ -12,7 +12,10 @@ from typing import Any
 from bipartite.learn.guarantee import Guarantee
 
 # Each public name and the module that holds it.
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "PrivateBoostingClassifier": "bipartite.learn.boosting.classifier",
+    "PrivateBoostingRegressor": "bipartite.learn.boosting.regressor",
+}
 
 __all__ = ["Guarantee", *_HOME]  # noqa: PLE0604 (names, kept in one place)
 
