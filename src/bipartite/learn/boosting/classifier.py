@@ -88,7 +88,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):  # type: igno
         leaf_points: int = 21,
         bins: int | Sequence[int] = 32,
         outside: Outside = "error",
-        large_gradients: Large = "clip",
+        large_gradients: Large = "skip",
         rng: Source | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:

@@ -63,7 +63,8 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):  # type: ignore
     outside
         ``"error"`` refuses values outside the ranges, ``"clip"`` moves them to the nearest end.
     large_gradients
-        Records whose gradient exceeds 1 are clipped to it (``"clip"``) or leave their tree (``"skip"``, DPBoost's).
+        What becomes of a record whose gradient exceeds 1: it leaves its tree (``"skip"``, DPBoost's rule), or its
+        gradient is clipped to 1 (``"clip"``).
     rng
         None for secure words; ``bp.insecure_seed(…)`` for experiments that must be repeated.
     progress
@@ -115,7 +116,7 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):  # type: ignore
         leaf_points: int = 21,
         bins: int | Sequence[int] = 32,
         outside: Outside = "error",
-        large_gradients: Large = "clip",
+        large_gradients: Large = "skip",
         rng: Source | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
