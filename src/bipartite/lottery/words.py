@@ -236,6 +236,11 @@ class InsecureSeed:
     def _state(self) -> tuple[int, int, int]:
         return self._seed, self._calls, self._main.taken
 
+    def go_on(self, calls: int, taken: int) -> None:
+        """Stand where a stream stands after so many calls and words of the main stream."""
+        self._calls = calls
+        self._main.skip(taken)
+
     def __reduce__(self) -> tuple[object, ...]:
         # A copy goes on from where the original stands; scikit-learn copies the parameters of its estimators.
         return _resumed, self._state()
@@ -247,8 +252,7 @@ class InsecureSeed:
 def _resumed(seed: int, calls: int, taken: int) -> InsecureSeed:
     """A stream that was already used: so many calls, and words of the main stream."""
     resumed = InsecureSeed(seed)
-    resumed._calls = calls
-    resumed._main.skip(taken)
+    resumed.go_on(calls, taken)
     return resumed
 
 

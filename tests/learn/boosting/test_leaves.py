@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import insecure_seed, verify
-from bipartite.learn.boosting.leaves import LEAVES, UNIT, LeafScale, OnPoints, WithLaplace, leaf_rule, leaf_scale, leaf_value
+from bipartite.learn.boosting.leaves import (
+    LEAVES,
+    UNIT,
+    LeafScale,
+    OnPoints,
+    WithLaplace,
+    leaf_rule,
+    leaf_scale,
+    leaf_value,
+)
 from bipartite.lottery import Epsilon
 
 TENTH = Fraction(1, 10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,14 +16,16 @@ from bipartite.lottery.epsilon import MAX_DIGITS, SMALLEST
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_SHARE_BITS: Final = 128
+
 
 @dataclass(frozen=True)
 class Budget:
     """What each part of a tree may spend.
 
     Trees of one ensemble see disjoint records, so that each may spend what the ensemble may; ensembles see the same
-    records, and share. Half of a tree's ε goes to its leaves, which hold disjoint records; the other half in equal parts
-    to its levels, whose nodes hold disjoint records too.
+    records, and share. Half of a tree's ε goes to its leaves, which hold disjoint records; the other half in equal
+    parts to its levels, whose nodes hold disjoint records too.
     """
 
     epsilon: Epsilon
@@ -62,7 +64,9 @@ def tree_tickets(trees: int, eta: Fraction) -> NDArray[np.int64]:
 
     The chances are public, whatever they are: nothing private depends on how they were rounded.
     """
-    shares = [(1 - eta) ** tree for tree in range(trees)]
+    shares = [1 << _SHARE_BITS]
+    for _ in range(trees - 1):
+        shares.append(shares[-1] * (eta.denominator - eta.numerator) // eta.denominator)
     # A little is kept back for the tickets that are lifted to one.
-    scale = (MAX_TOTAL - trees) / sum(shares)
-    return np.array([max(1, int(share * scale)) for share in shares], dtype=np.int64)
+    most, whole = MAX_TOTAL - trees, sum(shares)
+    return np.array([max(1, share * most // whole) for share in shares], dtype=np.int64)

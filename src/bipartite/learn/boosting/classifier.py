@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 FROM_DATA: Final = "from-data"
 _TWO: Final = 2
-_SEEN: Final = "which classes exist: they were read from the records (classes='from-data'); state them to cover this too"
+_SEEN: Final = (
+    "which classes exist: they were read from the records (classes='from-data'); state them to cover this too"
+)
 
 
 class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):  # type: ignore[misc]  # scikit-learn has no types
@@ -151,7 +153,9 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):  # type: igno
 
     def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> None:
         classes = self._classes(labels)
-        at = np.searchsorted(classes, labels) if labels.dtype.kind == classes.dtype.kind else _positions(classes, labels)
+        at = (
+            np.searchsorted(classes, labels) if labels.dtype.kind == classes.dtype.kind else _positions(classes, labels)
+        )
         at = np.minimum(at, len(classes) - 1)
         if (classes[at] != labels).any():
             msg = "Expected every label to be one of classes; state all classes, or leave out other records."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from bipartite.lottery.uniform import tickets_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -93,7 +93,7 @@ def boost(
     return grown
 
 
-def next_tree(  # noqa: PLR0913, PLR0917 (the state of boosting, each part by its name)
+def next_tree(
     recipe: Recipe,
     number: int,
     bins: NDArray[np.uint8],

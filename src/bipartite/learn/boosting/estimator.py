@@ -47,8 +47,8 @@ class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
                 raise InputError(msg)  # noqa: TRY301 (whatever fails here, what was held comes back)
             learn(values, labels, settings)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(held)
+            self.__dict__.clear()
+            self.__dict__.update(held)
             raise
 
     def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], Any]:  # noqa: ANN401, N803

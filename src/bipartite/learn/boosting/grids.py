@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from bipartite.domains import Outside
 
 MOST_BINS: Final = 256
-_EXAMPLE: Final = "pass public limits such as feature_range=(0, 1), or one pair a feature; never take them from the data"
+_EXAMPLE: Final = (
+    "pass public limits such as feature_range=(0, 1), or one pair a feature; never take them from the data"
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,9 @@ _ERRORS: Final = (
     "errors: a fit that refuses a value tells that there was one; outside='clip' refuses fewer, and missing values are "
     "always refused"
 )
-_SEEDED: Final = "the random words came from a fixed seed: whoever knows it can undo the noise, so this fit is not private"
+_SEEDED: Final = (
+    "the random words came from a fixed seed: whoever knows it can undo the noise, so this fit is not private"
+)
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,8 @@ def settings_of(given: dict[str, Any]) -> Settings:
         source=source,
         progress=given["progress"],
     )
-    if checked.progress is not None and not callable(checked.progress):
-        problems.add(f"Expected progress as a function of one number or None, got {shown(checked.progress)}.")
+    if given["progress"] is not None and not callable(given["progress"]):
+        problems.add(f"Expected progress as a function of one number or None, got {shown(given['progress'])}.")
     problems.raise_if_any(InputError)
     return checked
 

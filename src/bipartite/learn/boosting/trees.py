@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -12,6 +11,8 @@ from bipartite.learn.boosting.compiled import add_tree, gains, histograms, step_
 from bipartite.learn.boosting.leaves import leaf_value
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from bipartite.learn.boosting.grids import Grid
