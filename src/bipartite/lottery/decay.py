@@ -8,6 +8,7 @@ other. The law is exact, whatever the precision at which it ended; the first wor
 from __future__ import annotations
 
 import decimal
+import functools
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from bipartite.lottery.words import Stream
 
-_FIRST_DIGITS: Final = 40
+# 80 bits: finer than the first word, so that this word nearly always decides.
+_FIRST_DIGITS: Final = 24
 _WORD_BITS: Final = 64
 # e^−10000 < 10^−4000. Beyond, a whole number with all digits of e^−γ might not fit in memory; it is not needed unless
 # a random number begins with 4000 zeros.
@@ -41,13 +43,19 @@ def decay_between(gamma: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     return Fraction(context.next_minus(ends[0])), Fraction(context.next_plus(ends[1]))
 
 
+@functools.cache
+def _of_one(digits: int) -> tuple[Fraction, Fraction]:
+    """The one γ that every draw of noise asks about; others may be private, and are not kept."""
+    return decay_between(Fraction(1), digits)
+
+
 def happens(gamma: Fraction, stream: Stream, factor: Fraction = Fraction(1)) -> bool:
     """True with probability factor·e^−γ, exactly; that must not exceed one."""
     drawn, bits, digits = 0, 0, _FIRST_DIGITS
     while True:
         drawn = drawn << _WORD_BITS | stream.word()
         bits += _WORD_BITS
-        low, high = decay_between(gamma, digits)
+        low, high = _of_one(digits) if gamma == 1 else decay_between(gamma, digits)
         if factor * low > 1:
             msg = "a chance above one"
             raise AssertionError(msg)
