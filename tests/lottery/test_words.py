@@ -1,8 +1,6 @@
 import ast
-import copy
 import multiprocessing
 import os
-import pickle
 import threading
 from pathlib import Path
 
@@ -276,14 +274,3 @@ def test_no_statistical_generator_is_imported_anywhere_but_in_the_demo_populatio
             ):
                 users.add(path.relative_to(package).as_posix())
     assert users == {"cli/demo.py"}
-
-
-def test_a_copy_of_a_seed_goes_on_where_the_original_stands():
-    source = insecure_seed(7)
-    mechanism = BRR(Integers(0, 9), 1)
-    mechanism.privatize(np.zeros(70_001, dtype=np.int64), rng=source)
-    for again in (copy.deepcopy(source), pickle.loads(pickle.dumps(source))):
-        assert again == source
-        values = np.zeros(3 * 2**20 // 2, dtype=np.int64)
-        expected = mechanism.privatize(values, rng=copy.deepcopy(source))
-        np.testing.assert_array_equal(mechanism.privatize(values, rng=again), expected)

@@ -102,13 +102,6 @@ class KeyStream:
         self.advance(1)
         return word
 
-    def skip(self, words: int) -> None:
-        """Leave out this many words."""
-        while words:
-            step = min(words, len(self.window()))
-            self.advance(step)
-            words -= step
-
     def erase(self) -> None:
         self._words.fill(0)
         self._start = self._end = 0
@@ -236,24 +229,8 @@ class InsecureSeed:
     def _state(self) -> tuple[int, int, int]:
         return self._seed, self._calls, self._main.taken
 
-    def go_on(self, calls: int, taken: int) -> None:
-        """Stand where a stream stands after so many calls and words of the main stream."""
-        self._calls = calls
-        self._main.skip(taken)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # A copy goes on from where the original stands; scikit-learn copies the parameters of its estimators.
-        return _resumed, self._state()
-
     def __repr__(self) -> str:
         return f"insecure_seed({self._seed})"
-
-
-def _resumed(seed: int, calls: int, taken: int) -> InsecureSeed:
-    """A stream that was already used: so many calls, and words of the main stream."""
-    resumed = InsecureSeed(seed)
-    resumed.go_on(calls, taken)
-    return resumed
 
 
 class FixedWords:
