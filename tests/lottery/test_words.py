@@ -1,6 +1,8 @@
 import ast
+import copy
 import multiprocessing
 import os
+import pickle
 import threading
 from pathlib import Path
 
@@ -246,6 +248,25 @@ def test_a_seed_is_a_whole_number():
     with pytest.raises(InputError, match="Expected seed as a whole number from 0"):
         insecure_seed(10**5000)
     assert repr(insecure_seed(7)) == "insecure_seed(7)"
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda rng: pickle.loads(pickle.dumps(rng))])
+@pytest.mark.parametrize("before", [0, 1, 2, 7, 1000, BLOCK + 3])
+def test_a_copy_of_a_seeded_stream_continues_where_it_stood_and_goes_its_own_way(duplicate, before):
+    original = insecure_seed(7)
+    MECHANISM.privatize(np.zeros(before, dtype=int), rng=original)
+    other = duplicate(original)
+    assert other == original and other is not original
+    values = np.arange(50)
+    first = MECHANISM.privatize(values, rng=other)
+    assert other != original
+    np.testing.assert_array_equal(MECHANISM.privatize(values, rng=original), first)
+    assert other == original
+    # Beyond the first chunk the words depend on the number of the call.
+    many = np.zeros(CHUNK + 10, dtype=int)
+    np.testing.assert_array_equal(
+        MECHANISM.privatize(many, rng=other)[-10:], MECHANISM.privatize(many, rng=original)[-10:]
+    )
 
 
 @pytest.mark.parametrize("rng", [np.random.default_rng(1), 7, "secure", np.random])

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from bipartite.errors import InputError, WordsExhaustedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -41,6 +41,8 @@ _SCALAR_WORDS: Final = 512
 _WORD_BYTES: Final = 8
 _ZEROS: Final = memoryview(bytes(BLOCK * _WORD_BYTES))
 _KEY_BYTES: Final = 32
+_NONCE_BYTES: Final = 16
+_WORDS_IN_BLOCK: Final = 2  # AES makes 128 bits at a time
 _WORDS: Final = 2**64
 
 
@@ -229,8 +231,28 @@ class InsecureSeed:
     def _state(self) -> tuple[int, int, int]:
         return self._seed, self._calls, self._main.taken
 
+    def __reduce__(self) -> tuple[Callable[..., InsecureSeed], tuple[int, int, int]]:
+        # A copy or a pickle continues where this one stands, and each goes its own way from there: scikit-learn copies
+        # the parameters of an estimator. (There is no such thing for secure words: a copy would repeat them.)
+        return _resumed, self._state()
+
+    def _resume(self, calls: int, taken: int) -> None:
+        self._calls = calls
+        start = int.from_bytes(_nonce(0, 0), "big") + taken // _WORDS_IN_BLOCK
+        self._main = KeyStream(self._key, start.to_bytes(_NONCE_BYTES, "big"))
+        for _ in range(taken % _WORDS_IN_BLOCK):
+            self._main.word()
+        self._main.taken = taken
+
     def __repr__(self) -> str:
         return f"insecure_seed({self._seed})"
+
+
+def _resumed(seed: int, calls: int, taken: int) -> InsecureSeed:
+    """The stream of this seed after so many calls and words."""
+    source = InsecureSeed(seed)
+    source._resume(calls, taken)  # noqa: SLF001 (of the same file)
+    return source
 
 
 class FixedWords:
