@@ -1,7 +1,7 @@
 """Figure 9: boosted trees whose leaves are randomised, root mean squared error against ε (appendix B.1).
 
-What is done differently, and why. The authors' scripts perturb each record's gradient for BRR but add one shared Laplace
-draw to every record for the rival; here every mechanism randomises the same leaf values of the same sound DPBoost
+What is done differently, and why. The authors' scripts perturb each record's gradient for BRR but add one shared
+Laplace draw to every record for the rival; here every mechanism randomises the same leaf values of the same sound DPBoost
 (:class:`~bipartite.learn.PrivateBoostingRegressor`): same folds, same records, same clipping, same ε. Target and
 features have public ranges (:mod:`~bipartite.experiments.gbdt_tasks`). Bias has two targets, because the scripts'
 scale is that of a feature. Depth is 5 as in the scripts.
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from bipartite.experiments.gbdt_tasks import Records
 
 NOTE = (
-    "All lines are DPBoost made sound, with the same trees, folds and ε. The paper's Laplace line is another algorithm: "
-    "its scripts add one shared draw to every record."
+    "All lines are DPBoost made sound, with the same trees, folds and ε. The paper's Laplace line is another "
+    "algorithm: its scripts add one shared draw to every record."
 )
 LEAVES: Final = {
     "BRR": "brr",
@@ -152,7 +152,7 @@ def _predictions(cell: Cell, records: Records, held: NDArray[np.bool_], fold: in
         return learned
     model = PrivateBoostingRegressor(
         epsilon="1" if cell.mechanism == NO_NOISE else cell.epsilon,
-        leaf=LEAVES.get(cell.mechanism, "none"),  # type: ignore[arg-type]  # one of the names
+        leaf=LEAVES.get(cell.mechanism, "none"),
         feature_range=records.feature_range,
         target_range=records.target_range,
         bins=records.bins,
@@ -162,7 +162,8 @@ def _predictions(cell: Cell, records: Records, held: NDArray[np.bool_], fold: in
         outside="clip",
         rng=_seed(f"{cell} {fold}"),
     )
-    return model.fit(x, y).predict(records.features[held])
+    predicted: NDArray[np.float64] = model.fit(x, y).predict(records.features[held])
+    return predicted
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class Figure:
         mean = float(np.mean(values))
         if len(values) < 2:  # noqa: PLR2004 (one number has no spread)
             return cls(mean, math.nan, math.nan, math.nan)
-        from scipy.special import stdtrit  # noqa: PLC0415 (comes with scikit-learn)
+        from scipy.special import stdtrit  # type: ignore[import-untyped]  # noqa: PLC0415 (comes with scikit-learn)
 
         deviation = float(np.std(values, ddof=1))
         half = float(stdtrit(len(values) - 1, (1 + _CONFIDENCE) / 2)) * deviation / math.sqrt(len(values))
