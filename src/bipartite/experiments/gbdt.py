@@ -1,9 +1,9 @@
 """Figure 9: boosted trees whose leaves are randomised, root mean squared error against ε (appendix B.1).
 
 What is done differently, and why. The authors' scripts perturb each record's gradient for BRR but add one shared
-Laplace draw to every record for the rival; here every mechanism randomises the same leaf values of the same sound DPBoost
-(:class:`~bipartite.learn.PrivateBoostingRegressor`): same folds, same records, same clipping, same ε. Target and
-features have public ranges (:mod:`~bipartite.experiments.gbdt_tasks`). Bias has two targets, because the scripts'
+Laplace draw to every record for the rival; here every mechanism randomises the same leaf values of the same sound
+DPBoost (:class:`~bipartite.learn.PrivateBoostingRegressor`): same folds, same records, same clipping, same ε. Target
+and features have public ranges (:mod:`~bipartite.experiments.gbdt_tasks`). Bias has two targets, because the scripts'
 scale is that of a feature. Depth is 5 as in the scripts.
 
 Beside the paper's lines stand: Laplace clamped to BRR's range, which is free; the best release on the same points

@@ -33,8 +33,8 @@ MOST_DEPTH: Final = 12
 MOST_POINTS: Final = 10_001
 _LAMBDA_DECIMALS: Final = 1_000
 _TUNING: Final = (
-    "tuning and cross-validation: every further fit to the same records spends its own ε, and choosing parameters by "
-    "scores on them spends more"
+    "tuning and cross-validation: every further fit to the same records spends its own ε, and a score that is computed "
+    "on private records is not private at all"
 )
 _PUBLIC: Final = (
     "the parameters, the number and names of the features and the ranges: they are published, and must not come from "
