@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bipartite import fixed_words, insecure_seed
-from bipartite.errors import EpsilonError
+from bipartite.errors import EpsilonError, InputError
 from bipartite.learn.boosting.budget import Budget, rounded_down, tree_tickets
 from bipartite.learn.boosting.compiled import GAIN_BITS, gains, histograms
 from bipartite.learn.boosting.ensemble import Recipe, boost, draw_trees, gradients_of, scores_of
@@ -185,6 +185,11 @@ def test_a_value_goes_to_the_bin_that_holds_it(value, bins):
     inside = min(max(value, -1), 2)
     assert edges[code] <= inside + 1e-9
     assert inside <= edges[code + 1] + 1e-9
+
+
+def test_more_cuts_than_tickets_are_refused():
+    with pytest.raises(InputError, match="Expected at most 2.22 cuts of all features together, got 4335000"):
+        grid_of((0, 1), 256, 17_000)
 
 
 def test_candidates_are_all_cuts_between_bins():

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bipartite.domains import Outside
 
 MOST_BINS: Final = 256
+MOST_CUTS: Final = 2**22
+"""So many lots of 2^40 tickets are whole numbers of 63 bits."""
 _EXAMPLE: Final = (
     "pass public limits such as feature_range=(0, 1), or one pair a feature; never take them from the data"
 )
@@ -66,6 +68,10 @@ def grid_of(feature_range: object, bins: object, features: int) -> Grid:
     problems = Problems()
     lows, highs = ranges_of("feature_range", feature_range, features, problems, _EXAMPLE)
     counts = _counts(bins, features, problems)
+    if (cuts := int((counts - 1).sum())) > MOST_CUTS:
+        problems.add(
+            f"Expected at most 2^22 cuts of all features together, got {cuts}; use fewer bins, or fewer features."
+        )
     problems.raise_if_any(InputError)
     return Grid(lows, highs, counts)
 

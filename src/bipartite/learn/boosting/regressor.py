@@ -146,7 +146,8 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):  # type: ignore
         """The predicted target of every record."""
         (scores,) = self._scores(X)
         low, high = self.target_range_
-        predicted: NDArray[np.float64] = (low + high) / 2 + scores / UNIT * ((high - low) / 2)
+        half = (high - low) / 2
+        predicted: NDArray[np.float64] = low + half + scores / UNIT * half
         return predicted
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)

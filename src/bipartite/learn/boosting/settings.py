@@ -17,7 +17,7 @@ from bipartite.learn.boosting.ensemble import Recipe
 from bipartite.learn.boosting.leaves import LEAVES, leaf_rule
 from bipartite.learn.boosting.splits import BestSplit, SplitRule
 from bipartite.learn.guarantee import Guarantee
-from bipartite.lottery import Epsilon, InsecureSeed, source_of
+from bipartite.lottery import Epsilon, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,8 @@ _ERRORS: Final = (
     "always refused"
 )
 _SEEDED: Final = (
-    "the random words came from a fixed seed: whoever knows it can undo the noise, so this fit is not private"
+    "the random words were given, by a seed or as they are: whoever knows them can undo the noise, so this fit is not "
+    "private"
 )
 
 
@@ -98,7 +99,7 @@ class Settings:
         if self.leaf == "none":
             return Guarantee("none", math.inf, math.inf, not_covered=("everything: leaf='none' adds no noise",))
         epsilon = float(self.epsilon)
-        seeded = (_SEEDED,) if isinstance(self.source, InsecureSeed) else ()
+        seeded = (_SEEDED,) if self.source is not source_of(None) else ()
         return Guarantee("central", epsilon, 2 * epsilon, not_covered=(*seeded, *more, _TUNING, _PUBLIC, _ERRORS))
 
 
