@@ -58,6 +58,11 @@ def test_the_scale_is_that_of_the_paper():
     assert last.clip == int(UNIT * Fraction(9, 10) ** 49)
     assert last.sensitivity == 2 * last.clip
     assert leaf_scale(5, TENTH, TENTH, Fraction(1, 4)).reach == UNIT // 4
+    # Beyond the clip there is no leaf to report; and the default is the range 1/(2 + 2λ).
+    assert leaf_scale(5, TENTH, TENTH, Fraction(1)).reach == leaf_scale(5, TENTH, TENTH, Fraction(1)).clip
+    for tree in (0, 3, 8, 30):
+        stated = leaf_scale(tree, TENTH, TENTH, 1 / (2 + 2 * TENTH)).reach
+        assert abs(stated - leaf_scale(tree, TENTH, TENTH, None).reach) <= 1
 
 
 @pytest.mark.parametrize("leaf", ["brr", "anchored", "geometric"])

@@ -59,11 +59,14 @@ class LeafScale:
 
 
 def leaf_scale(tree: int, eta: Fraction, lam: Fraction, leaf_range: Fraction | None) -> LeafScale:
-    """The numbers of tree 0, 1, … of an ensemble; ``leaf_range`` is c in units of g*, None for ΔV/2."""
+    """The numbers of tree 0, 1, … of an ensemble; ``leaf_range`` is c in units of g*, None for ΔV/2.
+
+    No leaf lies beyond the clip, so that a range beyond it would only add noise: c is the smaller of the two.
+    """
     shrunk = UNIT * (1 - eta) ** tree
     clip = math.floor(shrunk)
     sensitivity = max(1, min(math.ceil(UNIT / (1 + lam)), 2 * clip))
-    reach = -(-sensitivity // 2) if leaf_range is None else max(1, math.ceil(leaf_range * UNIT))
+    reach = -(-sensitivity // 2) if leaf_range is None else max(1, min(math.ceil(leaf_range * UNIT), clip))
     return LeafScale(clip, sensitivity, reach)
 
 

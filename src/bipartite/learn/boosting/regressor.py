@@ -55,7 +55,8 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):  # type: ignore
     learning_rate, regularization
         η and λ.
     leaf_range
-        c, in halves of the target's range; None for the paper's c = ΔV/2.
+        c, in halves of the target's range, for all trees whose leaves reach so far (those of tree t reach
+        (1 − η)\ :sup:`t−1`); None for the paper's c = ΔV/2, which is the same as 1/(2 + 2λ).
     leaf_points
         How many points [−c, c] is divided into.
     bins
