@@ -44,8 +44,6 @@ LINES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "Region-weighted": _line("#a16207", 1.6, "4 2"),
         "Two-level": _line("#0f766e", 1.6, "9 3 2 3"),
         "Laplace": _line(LAPLACE, 1.8, "6 2"),
-        "Laplace, clamped": _line(LAPLACE, 1.8),
-        "Geometric": _line("#be185d", 1.6, "9 3 2 3"),
         "no privacy": _line(style.INK, 1.6, "2 2"),
         "always the middle": _line(style.INK, 1.2, "1 3"),
         "limit": _line(style.INK, 1.2, "4 4"),
@@ -63,8 +61,6 @@ MARKS: Final[Mapping[str, str]] = MappingProxyType(
         "L-SRR as published": "diamond",
         "L-SRR calibrated": "diamond",
         "Laplace": "diamond",
-        "Laplace, clamped": "diamond",
-        "Geometric": "ring",
     }
 )
 """The shape of a mechanism's points, where it is no dot: told apart in grey."""
