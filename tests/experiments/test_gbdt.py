@@ -8,7 +8,19 @@ from scipy import stats
 from sklearn.datasets import load_diabetes
 
 from bipartite.experiments import gbdt, gbdt_tasks
-from bipartite.experiments.gbdt import BASELINES, LEAVES, Cell, Figure, Settings, cells, draw, figures, measure, ratios
+from bipartite.experiments.gbdt import (
+    BASELINES,
+    LEAVES,
+    Cell,
+    Figure,
+    Settings,
+    cells,
+    draw,
+    figures,
+    measure,
+    ratios,
+    table,
+)
 from bipartite.experiments.gbdt_tasks import Records
 
 TINY = Settings(tasks=("abalone",), epsilons=("1", "5"), points=(5,), seeds=2, folds=2, trees=2, depth=1)
@@ -100,6 +112,16 @@ def test_a_small_run_is_drawn_with_every_line():
     plain = draw(rows, extra=False)["gbdt"]
     assert "Anchored" not in plain
     assert "Laplace" in plain
+
+
+def test_the_table_holds_every_figure():
+    rows = [row("BRR", 2.0, 0), row("BRR", 3.0, 1), row("Laplace", 4.0, 0, epsilon=1.0), row("no privacy", 1.0, 0, 0.0)]
+    written = table(rows)
+    assert written[0] == "abalone: rings (2 seeds)"
+    assert written[1].split() == ["ε", "=", "1", "ε", "=", "5", "±", "at", "5"]
+    assert written[2].split() == ["BRR", "2.5", "0.71"]
+    assert written[3].split() == ["Laplace", "4"]
+    assert written[-1].split() == ["no", "privacy", "1"]
 
 
 @pytest.mark.data
