@@ -13,6 +13,8 @@ from bipartite.learn.guarantee import Guarantee
 
 # Each public name and the module that holds it.
 _HOME: dict[str, str] = {
+    "PrivateBoostingClassifier": "bipartite.learn.boosting.classifier",
+    "PrivateBoostingRegressor": "bipartite.learn.boosting.regressor",
     "PrivateColumns": "bipartite.learn.columns",
     "PrivateNetwork": "bipartite.learn.network",
 }

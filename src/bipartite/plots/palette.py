@@ -52,6 +52,19 @@ LINES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
 )
 """How each mechanism is drawn wherever it appears."""
 
+MARKS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "GRR": "ring",
+        "Anchored": "square",
+        "Exponential": "triangle",
+        "Exponential, tight": "triangle",
+        "L-SRR as published": "diamond",
+        "L-SRR calibrated": "diamond",
+        "Laplace": "diamond",
+    }
+)
+"""The shape of a mechanism's points, where it is no dot: told apart in grey."""
+
 
 def lines(names: Iterable[str]) -> dict[str, Mapping[str, Any]]:
     """How to draw these: each as everywhere, and those without a line of their own by the spare ones, in order."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import style
-from bipartite.plots.palette import lines
+from bipartite.plots.palette import MARKS, lines
 from bipartite.plots.svg import LETTER, path, picture, rule, tag, text, ticks
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Line:
     y: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
+    marked: bool = True
+    """Whether each point is marked: not for a level that is no measurement."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     columns = min(columns, len(drawn))
     wide = (style.WIDTH - _GAP * (columns - 1)) / columns
     tall = _HEIGHT[columns]
-    parts, top = _key([(name, looks[name]) for name in names])
+    marked = {line.name for panel in drawn for line in panel.lines if _is_marked(line)}
+    parts, top = _key([(name, looks[name], name in marked) for name in names])
     for number, panel in enumerate(drawn):
         x, y = (wide + _GAP) * (number % columns), top + (tall + _GAP) * (number // columns)
         parts += _Drawn(panel, (x, y, wide, tall), (log_x, log_y)).parts(looks, across, up)
@@ -82,14 +85,16 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     return picture(bottom + 6, says, parts)
 
 
-def _key(entries: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[str], float]:
+def _key(entries: Sequence[tuple[str, Mapping[str, Any], bool]]) -> tuple[list[str], float]:
     """The names with samples of their lines, in as many rows as they need; and where the panels begin."""
     parts, x, y = [], 2.0, 14.0
-    for name, how in entries:
+    for name, how, marked in entries:
         wide = _SAMPLE + 7 + LETTER * len(name) + 16
         if x + wide > style.WIDTH and x > 2:  # noqa: PLR2004 (the left edge)
             x, y = 2.0, y + _KEY
         parts += [rule(x, y - 4, x + _SAMPLE, y - 4, **how), text(x + _SAMPLE + 7, y, name)]
+        if marked:
+            parts.append(_mark(name, x + _SAMPLE / 2, y - 4, how["stroke"]))
         x += wide
     return parts, y + 10
 
@@ -173,18 +178,34 @@ class _Drawn:
                 continue
             if len(run) > 1:
                 parts.append(path(run, fill="none", **how))
-            if len(line.x) <= _FEW:
-                parts += [tag("circle", cx=at, cy=high, r=2.4, fill=colour) for at, high in run]
+            if _is_marked(line):
+                parts += [_mark(line.name, at, high, colour) for at, high in run]
             run = []
         return parts
 
     def _marks(self, axis: int) -> list[float]:
         low, high = (self._x0, self._x1) if axis == 0 else (self._y0, self._y1)
         if not self._logs[axis]:
-            return ticks(low, high, 4 if axis or self._narrow else 6)
+            return ticks(low, high, 4 if axis else 5 if self._narrow else 8)
         factors = (1, 2, 5) if high - low <= (_FEW_DECADES if axis else 1) else (1,)
         values = [f * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for f in factors]
         return [value for value in values if low - 1e-9 <= math.log10(value) <= high + 1e-9]
+
+
+def _is_marked(line: Line) -> bool:
+    return line.marked and len(line.x) <= _FEW
+
+
+def _mark(name: str, x: float, y: float, colour: str) -> str:
+    shape = MARKS.get(name, "dot")
+    if shape == "square":
+        return tag("rect", x=x - 2.8, y=y - 2.8, width=5.6, height=5.6, fill=colour)
+    if shape == "triangle":
+        return path([(x, y - 3.8), (x + 3.4, y + 2.6), (x - 3.4, y + 2.6)], closed=True, fill=colour)
+    if shape == "diamond":
+        return path([(x, y - 3.8), (x + 3.8, y), (x, y + 3.8), (x - 3.8, y)], closed=True, fill=colour)
+    ring = {"fill": style.PAPER, "stroke": colour, "stroke_width": 1.3} if shape == "ring" else {"fill": colour}
+    return tag("circle", cx=x, cy=y, r=2.6, **ring)
 
 
 def _number(value: float) -> str:

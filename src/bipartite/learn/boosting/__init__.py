@@ -1,0 +1,27 @@
+"""Sound gradient boosting with differential privacy (DPBoost): one idea a module.
+
+::
+
+    grids        public cut points, records as bins
+    compiled     histograms, gains, envelopes and descents as machine code
+    splits       the exponential mechanism over all cuts of a node, exactly
+    leaves       what is released of a leaf: one rule a mechanism
+    trees        one complete tree, grown from choices that are drawn (or, in tests, enumerated)
+    budget       how ε is divided over ensembles, trees, levels and leaves
+    ensemble     which record serves which tree, and trees in order
+    estimator    what regressor and classifier share: parameters, checks, scikit-learn
+    regressor, classifier
+
+The proof of the budget stands in ``docs/private-boosting.md``.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from bipartite.errors import MissingExtraError
+
+for _needed in ("sklearn", "numba"):
+    if find_spec(_needed) is None:
+        msg = "Private boosting needs scikit-learn and numba; pip install 'bipartite[boosting]'."
+        raise MissingExtraError(msg)

@@ -1,0 +1,188 @@
+"""Classification by private boosting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from bipartite.errors import InputError, NotAValueError, shown
+from bipartite.learn.boosting.estimator import PrivateBoosting
+from bipartite.learn.boosting.leaves import UNIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Outside
+    from bipartite.learn.boosting.ensemble import Large
+    from bipartite.learn.boosting.leaves import Leaf
+    from bipartite.learn.boosting.regressor import Pair
+    from bipartite.learn.boosting.settings import Settings
+    from bipartite.lottery import Source
+
+FROM_DATA: Final = "from-data"
+_TWO: Final = 2
+_SEEN: Final = (
+    "which classes exist: they were read from the records (classes='from-data'); state them to cover this too"
+)
+
+
+class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):  # type: ignore[misc]  # scikit-learn has no types
+    r"""Gradient-boosted trees that tell classes apart and little about any one training record.
+
+    The labels of two classes are −1 and 1, learned with the square loss, whose gradients are bounded;
+    (score + 1)/2, kept within [0, 1], estimates the probability of the second class. More than two classes are learned
+    one against the rest by as many models, which share ε equally: each of K classes has ε/K.
+
+    Parameters
+    ----------
+    classes
+        The public list of all classes. Required, because a list that is read from the data tells whether a rare class
+        occurs there; ``"from-data"`` reads it all the same, and ``guarantee_`` says so.
+    epsilon, leaf, feature_range, trees, ensemble_trees, depth, learning_rate, regularization, leaf_range, leaf_points
+        As in :class:`PrivateBoostingRegressor`.
+    bins, outside, large_gradients, rng, progress
+        Likewise.
+
+    Attributes
+    ----------
+    classes_
+        The classes, in order.
+    guarantee_
+        What the fitted model promises, and what not.
+    trees_, grid_
+        All that was learned: trees of whole numbers for each model, on public bins.
+
+    Guarantee
+    ---------
+    ε-differential privacy (central) for data sets that differ by one record added or removed, 2ε for one replaced.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bipartite import insecure_seed
+    >>> X = np.arange(2000).reshape(-1, 1) % 100
+    >>> model = PrivateBoostingClassifier(
+    ...     epsilon=5, classes=["low", "high"], feature_range=(0, 100), depth=2, rng=insecure_seed(1)
+    ... )
+    >>> model.fit(X, np.where(X[:, 0] < 50, "low", "high")).predict([[10], [90]]).tolist()
+    ['low', 'high']
+    """
+
+    def __init__(  # noqa: PLR0913 (scikit-learn: every parameter by its name)
+        self,
+        *,
+        epsilon: object = 5.0,
+        leaf: Leaf = "brr",
+        feature_range: Pair | Sequence[Pair] | NDArray[np.float64] | None = None,
+        classes: Sequence[Any] | str | None = None,
+        trees: int = 50,
+        ensemble_trees: int | None = None,
+        depth: int = 6,
+        learning_rate: float = 0.1,
+        regularization: float = 0.1,
+        leaf_range: float | None = None,
+        leaf_points: int = 21,
+        bins: int | Sequence[int] = 32,
+        outside: Outside = "error",
+        large_gradients: Large = "skip",
+        rng: Source | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.leaf = leaf
+        self.feature_range = feature_range
+        self.classes = classes
+        self.trees = trees
+        self.ensemble_trees = ensemble_trees
+        self.depth = depth
+        self.learning_rate = learning_rate
+        self.regularization = regularization
+        self.leaf_range = leaf_range
+        self.leaf_points = leaf_points
+        self.bins = bins
+        self.outside = outside
+        self.large_gradients = large_gradients
+        self.rng = rng
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803
+        """Learn from records X of classes y, and spend ε."""
+        self._fit(X, y, self._learn)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
+        """The score of the second of two classes, or of each of several: 1 for, −1 against."""
+        scores = [each / UNIT for each in self._scores(X)]
+        decided: NDArray[np.float64] = scores[0] if len(scores) == 1 else np.column_stack(scores)
+        return decided
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
+        """The estimated probability of every class."""
+        chances = np.clip((self.decision_function(X) + 1) / 2, 0, 1)
+        if chances.ndim == 1:
+            return np.column_stack([1 - chances, chances])
+        # Where no class has any, all have the same.
+        chances[chances.sum(axis=1) == 0] = 1
+        shares: NDArray[np.float64] = chances / chances.sum(axis=1, keepdims=True)
+        return shares
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401, N803
+        """The class of every record: that of the larger score."""
+        scores = self.decision_function(X)
+        at = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        chosen: NDArray[Any] = self.classes_[at]
+        return chosen
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
+        tags = super().__sklearn_tags__()
+        # Noise of any useful ε ruins what the hundred records of a check could teach.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], Any]:  # noqa: ANN401, N803
+        values, labels = validate_data(self, X, y, dtype=np.float64)
+        labels = column_or_1d(labels)
+        check_classification_targets(labels)
+        return values, labels
+
+    def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> None:
+        classes = self._classes(labels)
+        at = (
+            np.searchsorted(classes, labels) if labels.dtype.kind == classes.dtype.kind else _positions(classes, labels)
+        )
+        at = np.minimum(at, len(classes) - 1)
+        if (classes[at] != labels).any():
+            msg = "Expected every label to be one of classes; state all classes, or leave out other records."
+            raise NotAValueError(msg)
+        positives = [1] if len(classes) == _TWO else range(len(classes))
+        self._boost(values, [np.where(at == each, UNIT, -UNIT) for each in positives], settings)
+        self.classes_ = classes
+        self.guarantee_ = settings.guarantee(*([_SEEN] if isinstance(self.classes, str) else []))
+
+    def _classes(self, labels: NDArray[Any]) -> NDArray[Any]:
+        if isinstance(self.classes, str) and self.classes == FROM_DATA:
+            classes = np.unique(labels)
+        elif self.classes is None or isinstance(self.classes, str):
+            msg = (
+                f"Expected classes as the public list of all classes, got {shown(self.classes)}; pass "
+                f"classes=[0, 1], or classes='{FROM_DATA}', which publishes what classes the records have."
+            )
+            raise InputError(msg)
+        else:
+            classes = np.unique(np.asarray(self.classes))
+        if len(classes) < _TWO:
+            msg = "Expected at least two classes, got 1 class; there is nothing to tell apart."
+            raise InputError(msg)
+        return classes
+
+
+def _positions(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Where labels of another type stand among the classes; 0 for those that are none."""
+    places = {each: number for number, each in enumerate(classes.tolist())}
+    return np.array([places.get(each, 0) for each in labels.tolist()], dtype=np.int64)

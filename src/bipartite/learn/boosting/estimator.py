@@ -1,0 +1,105 @@
+"""What regressor and classifier share: parameters, reading tables, scikit-learn's protocol."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bipartite.errors import InputError, NotAValueError
+from bipartite.learn.boosting.ensemble import boost, scores_of
+from bipartite.learn.boosting.grids import grid_of
+from bipartite.learn.boosting.settings import settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from bipartite.learn.boosting.grids import Grid
+    from bipartite.learn.boosting.settings import Settings
+    from bipartite.learn.boosting.trees import Tree
+    from bipartite.learn.guarantee import Guarantee
+
+# What scikit-learn's messages show of an array.
+_SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
+
+
+class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The common part of :class:`PrivateBoostingRegressor` and :class:`PrivateBoostingClassifier`."""
+
+    guarantee_: Guarantee
+    grid_: Grid
+    trees_: tuple[tuple[Tree, ...], ...]
+    n_features_in_: int
+
+    def _fit(self, X: Any, y: Any, learn: Callable[[NDArray[np.float64], Any, Settings], None]) -> None:  # noqa: ANN401, N803
+        """Check, read and learn; whatever fails, the estimator stays as it was."""
+        held = vars(self).copy()
+        try:
+            settings = settings_of(self.get_params(deep=False))
+            values, labels = without_values(lambda: self._read(X, y))
+            if len(values) > settings.most_records:
+                msg = f"Expected at most {settings.most_records} records; use a regularization of fewer decimals."
+                raise InputError(msg)  # noqa: TRY301 (whatever fails here, what was held comes back)
+            learn(values, labels, settings)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(held)
+            raise
+
+    def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], Any]:  # noqa: ANN401, N803
+        raise NotImplementedError
+
+    def _boost(self, values: NDArray[np.float64], labels: list[NDArray[np.int64]], settings: Settings) -> None:
+        """One model for each list of labels, in units; they share ε."""
+        parameters: Any = self
+        grid = grid_of(parameters.feature_range, parameters.bins, values.shape[1])
+        bins = grid.encode(values, settings.outside)
+        recipe = settings.recipe(grid, len(labels))
+        stream = settings.source.streams().stream(0, len(values))
+        try:
+            grown = [boost(recipe, bins, each, stream, settings.progress) for each in labels]
+        finally:
+            stream.erase()
+        self.grid_ = grid
+        self.trees_ = tuple(map(tuple, grown))
+
+    def _scores(self, X: Any) -> list[NDArray[np.int64]]:  # noqa: ANN401, N803
+        """What each model's trees add up to for every record."""
+        check_is_fitted(self)
+        values = without_values(lambda: validate_data(self, X, reset=False, dtype=np.float64))
+        parameters: Any = self
+        bins = self.grid_.encode(values, "clip" if parameters.outside == "clip" else "error")
+        return [scores_of(trees, bins) for trees in self.trees_]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trees_")
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+
+def without_values(read: Callable[[], Any]) -> Any:  # noqa: ANN401
+    """What ``read`` returns; where scikit-learn refuses, its message without the values that it would show."""
+    try:
+        return read()
+    except ValueError as error:
+        refusal = _tactful(error)
+    raise refusal  # outside the handler, so that no inner exception travels with it
+
+
+def _tactful(error: ValueError) -> ValueError:
+    message = str(error)
+    if isinstance(error, (InputError, NotAValueError)):
+        return error
+    if "could not convert" in message:
+        return NotAValueError("Expected numbers, got text that is none; encode categories as numbers first.")
+    if message.startswith("Complex data not supported"):
+        return NotAValueError("Complex data not supported; pass real numbers.")
+    return type(error)(_SHOWN.sub("", message))

@@ -1,0 +1,117 @@
+"""Where trees may cut: public, equidistant, never learned from the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import InputError, OutsideDomainError, Problems, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Outside
+
+MOST_BINS: Final = 256
+MOST_CUTS: Final = 2**22
+"""So many lots of 2^40 tickets are whole numbers of 63 bits."""
+_EXAMPLE: Final = (
+    "pass public limits such as feature_range=(0, 1), or one pair a feature; never take them from the data"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The bins of every feature: equal parts of its public range."""
+
+    lows: NDArray[np.float64]
+    highs: NDArray[np.float64]
+    bins: NDArray[np.int64]
+
+    @property
+    def features(self) -> int:
+        """How many features there are."""
+        return len(self.bins)
+
+    @cached_property
+    def candidates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(feature, cut) of every way to split a node: rows in bins up to ``cut`` go left."""
+        features = np.repeat(np.arange(self.features), self.bins - 1)
+        cuts = np.concatenate([np.arange(count - 1) for count in self.bins.tolist()])
+        return features, cuts
+
+    def encode(self, values: NDArray[np.float64], outside: Outside) -> NDArray[np.uint8]:
+        """The bin of every value, a function of that value and of public numbers alone."""
+        if outside == "error":
+            self._refuse_outside(values)
+        shares = (np.clip(values, self.lows, self.highs) - self.lows) / (self.highs - self.lows)
+        codes = np.minimum(np.floor(shares * self.bins), self.bins - 1)
+        return np.ascontiguousarray(codes, dtype=np.uint8)
+
+    def _refuse_outside(self, values: NDArray[np.float64]) -> None:
+        wrong = np.flatnonzero(((values < self.lows) | (values > self.highs)).any(axis=0)).tolist()
+        if wrong:
+            msg = (
+                f"Expected every value within feature_range, got others in feature {', '.join(map(str, wrong))}; use "
+                "outside='clip', which moves them to the nearest end and is private, or state a wider public range."
+            )
+            raise OutsideDomainError(msg)
+
+
+def grid_of(feature_range: object, bins: object, features: int) -> Grid:
+    """The grid that these public parameters describe, or every reason why they describe none."""
+    problems = Problems()
+    lows, highs = ranges_of("feature_range", feature_range, features, problems, _EXAMPLE)
+    counts = _counts(bins, features, problems)
+    if (cuts := int((counts - 1).sum())) > MOST_CUTS:
+        problems.add(
+            f"Expected at most 2^22 cuts of all features together, got {cuts}; use fewer bins, or fewer features."
+        )
+    problems.raise_if_any(InputError)
+    return Grid(lows, highs, counts)
+
+
+def ranges_of(
+    name: str, given: object, features: int, problems: Problems, advice: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Low and high of every feature, from one pair for all or one a feature."""
+    nothing = np.zeros(features), np.ones(features)
+    if given is None:
+        problems.add(f"Expected {name} as public limits, got None; {advice}.")
+        return nothing
+    pairs = _as_array(given)
+    if pairs is None or pairs.shape not in {(2,), (features, 2)}:
+        problems.add(f"Expected {name} as a pair (low, high), or one pair for each of {features}; {advice}.")
+        return nothing
+    pairs = np.broadcast_to(pairs, (features, 2))
+    lows, highs = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        sound = np.isfinite(highs - lows) & (lows < highs)
+    if not sound.all():
+        problems.add(f"Expected {name} with finite low < high; {advice}.")
+        return nothing
+    return lows, highs
+
+
+def _as_array(given: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 (whatever was passed)
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _counts(bins: object, features: int, problems: Problems) -> NDArray[np.int64]:
+    given: Sequence[object] = bins if isinstance(bins, (list, tuple, np.ndarray)) else [bins] * features  # type: ignore[assignment]
+    whole = all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in given)
+    if whole and len(given) == features and all(2 <= each <= MOST_BINS for each in given):  # type: ignore[operator]  # noqa: PLR2004
+        return np.array(given, dtype=np.int64)
+    problems.add(
+        f"Expected bins as a whole number from 2 to {MOST_BINS}, or one for each of {features} features, got "
+        f"{shown(bins)}; 32 serve most, 2 a feature of zeros and ones."
+    )
+    return np.full(features, 2)

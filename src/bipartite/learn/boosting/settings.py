@@ -1,0 +1,174 @@
+"""The public parameters of private boosting, read and checked before a single record is looked at."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import InputError, Problems, is_one_of, shown
+from bipartite.learn.boosting.budget import Budget, rounded_down
+from bipartite.learn.boosting.compiled import GAIN_BITS
+from bipartite.learn.boosting.ensemble import Recipe
+from bipartite.learn.boosting.leaves import LEAVES, leaf_rule
+from bipartite.learn.boosting.splits import BestSplit, SplitRule
+from bipartite.learn.guarantee import Guarantee
+from bipartite.lottery import Epsilon, source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bipartite.domains import Outside
+    from bipartite.learn.boosting.ensemble import Large
+    from bipartite.learn.boosting.grids import Grid
+    from bipartite.learn.boosting.leaves import Leaf
+    from bipartite.lottery import Source
+
+MOST_TREES: Final = 10_000
+MOST_DEPTH: Final = 12
+MOST_POINTS: Final = 10_001
+_LAMBDA_DECIMALS: Final = 1_000
+_TUNING: Final = (
+    "tuning and cross-validation: every further fit to the same records spends its own ε, and a score that is computed "
+    "on private records is not private at all"
+)
+_PUBLIC: Final = (
+    "the parameters, the number and names of the features and the ranges: they are published, and must not come from "
+    "the records"
+)
+_ERRORS: Final = (
+    "errors: a fit that refuses a value tells that there was one; outside='clip' refuses fewer, and missing values are "
+    "always refused"
+)
+_SEEDED: Final = (
+    "the random words were given, by a seed or as they are: whoever knows them can undo the noise, so this fit is not "
+    "private"
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What ``fit`` was asked for, checked."""
+
+    epsilon: Epsilon
+    leaf: Leaf
+    trees: int
+    ensemble_trees: int
+    depth: int
+    eta: Fraction
+    lam: Fraction
+    leaf_range: Fraction | None
+    leaf_points: int
+    outside: Outside
+    large_gradients: Large
+    source: Source
+    progress: Callable[[int], None] | None
+
+    @property
+    def ensembles(self) -> int:
+        """How many ensembles compose."""
+        return -(-self.trees // self.ensemble_trees)
+
+    @property
+    def most_records(self) -> int:
+        """As many records as gains of 64 bits allow."""
+        return math.isqrt((2**64 - 1) // (self.lam.denominator << GAIN_BITS))
+
+    def recipe(self, grid: Grid, models: int = 1) -> Recipe:
+        """The recipe of one of so many models that share ε."""
+        budget = Budget(rounded_down(Fraction(self.epsilon.value) / models), self.ensembles, self.depth)
+        return Recipe(
+            grid=grid,
+            trees=self.trees,
+            ensemble_trees=self.ensemble_trees,
+            depth=self.depth,
+            eta=self.eta,
+            lam=self.lam,
+            leaf_range=self.leaf_range,
+            large_gradients=self.large_gradients,
+            splits=BestSplit() if self.leaf == "none" else SplitRule(budget.split),
+            leaves=leaf_rule(self.leaf, budget.leaf, self.leaf_points),
+        )
+
+    def guarantee(self, *more: str) -> Guarantee:
+        """What the fitted model promises; ``more`` is what else is not covered."""
+        if self.leaf == "none":
+            return Guarantee("none", math.inf, math.inf, not_covered=("everything: leaf='none' adds no noise",))
+        epsilon = float(self.epsilon)
+        seeded = (_SEEDED,) if self.source is not source_of(None) else ()
+        return Guarantee("central", epsilon, 2 * epsilon, not_covered=(*seeded, *more, _TUNING, _PUBLIC, _ERRORS))
+
+
+def settings_of(given: dict[str, Any]) -> Settings:
+    """The settings that these parameters describe, or every problem that they have."""
+    problems = Problems()
+    epsilon = _or_problem(problems, Epsilon.of, given["epsilon"], Epsilon(Decimal(1)))
+    source = _or_problem(problems, source_of, given["rng"], source_of(None))
+    trees = _whole("trees", given["trees"], 1, MOST_TREES, problems)
+    per_ensemble = given["ensemble_trees"]
+    checked = Settings(
+        epsilon=epsilon,
+        leaf=_word("leaf", given["leaf"], LEAVES, problems),
+        trees=trees,
+        ensemble_trees=trees if per_ensemble is None else _whole("ensemble_trees", per_ensemble, 1, trees, problems),
+        depth=_whole("depth", given["depth"], 1, MOST_DEPTH, problems),
+        eta=_decimal("learning_rate", given["learning_rate"], Fraction(1, 10_000), Fraction(99, 100), problems),
+        lam=_regularization(given["regularization"], problems),
+        leaf_range=None
+        if given["leaf_range"] is None
+        else _decimal("leaf_range", given["leaf_range"], Fraction(1, 10_000), Fraction(1_000), problems),
+        leaf_points=_whole("leaf_points", given["leaf_points"], 2, MOST_POINTS, problems),
+        outside=_word("outside", given["outside"], ("error", "clip"), problems),
+        large_gradients=_word("large_gradients", given["large_gradients"], ("clip", "skip"), problems),
+        source=source,
+        progress=given["progress"],
+    )
+    if given["progress"] is not None and not callable(given["progress"]):
+        problems.add(f"Expected progress as a function of one number or None, got {shown(given['progress'])}.")
+    problems.raise_if_any(InputError)
+    return checked
+
+
+def _or_problem(problems: Problems, read: Any, given: object, otherwise: Any) -> Any:  # noqa: ANN401
+    try:
+        return read(given)
+    except InputError as problem:
+        problems.add(str(problem))
+        return otherwise
+
+
+def _word(name: str, given: Any, choices: tuple[str, ...], problems: Problems) -> Any:  # noqa: ANN401
+    if not is_one_of(given, choices):
+        problems.add(f"Expected {name} as one of {', '.join(map(repr, choices))}, got {shown(given)}.")
+        return choices[0]
+    return given
+
+
+def _whole(name: str, given: Any, least: int, most: int, problems: Problems) -> int:  # noqa: ANN401
+    if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or not least <= given <= most:
+        problems.add(f"Expected {name} as a whole number from {least} to {most}, got {shown(given)}; pass an int.")
+        return least
+    return int(given)
+
+
+def _decimal(name: str, given: Any, least: Fraction, most: Fraction, problems: Problems) -> Fraction:  # noqa: ANN401
+    """A number as the decimal that a person wrote: 0.1 is one tenth."""
+    number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+    if number and math.isfinite(given):
+        written = Fraction(repr(float(given)))
+        if least <= written <= most:
+            return written
+    problems.add(f"Expected {name} as a number from {float(least):g} to {float(most):g}, got {shown(given)}.")
+    return least
+
+
+def _regularization(given: Any, problems: Problems) -> Fraction:  # noqa: ANN401
+    lam = _decimal("regularization", given, Fraction(1, _LAMBDA_DECIMALS), Fraction(_LAMBDA_DECIMALS), problems)
+    if lam.denominator > _LAMBDA_DECIMALS:
+        problems.add(f"Expected regularization with at most three decimals, got {shown(given)}; 0.1 is DPBoost's.")
+        return Fraction(1)
+    return lam

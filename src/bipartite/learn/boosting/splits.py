@@ -1,0 +1,82 @@
+"""Which cut a node makes: the exponential mechanism over all public cuts, drawn exactly.
+
+Pr[cut i] ∝ e^(θ·u_i), where u_i is the whole-number gain of cut i. A record that is added to a node lowers any gain by
+at most 3·2^10 units and raises it by at most 2^10, rounding included (``docs/private-boosting.md``), so that
+θ = ε/(4·2^10) keeps ε: the chances of two neighbouring data sets differ by at most the *range* of the changes, 4, not
+by twice the larger of them, 6, as in the general statement of the mechanism.
+
+How the draw is exact although e^x is no fraction: cuts are proposed from whole-number tickets w_i that are a little
+more than 2^40·e^(θ(u_i − u_max)), and a proposal is kept with chance 2^40·e^(θ(u_i − u_max))/w_i, by a coin that is
+exact (:func:`bipartite.lottery.decay.happens`). The w_i come from doubles, which may make more tries needed but cannot
+change the law. A second try is needed about once in 10^8 draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.learn.boosting.compiled import ENVELOPE_BITS, GAIN_BITS, envelope
+from bipartite.lottery.decay import decay_between, happens
+from bipartite.lottery.uniform import ticket_below
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Stream
+
+MOST_RISE: Final = 1
+MOST_FALL: Final = 3
+"""How much an added record changes a gain, in units of the largest squared gradient."""
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """The exponential mechanism with ε for one node."""
+
+    epsilon: Fraction
+
+    @property
+    def rate(self) -> Fraction:
+        """θ, for each unit of gain."""
+        return self.epsilon / ((MOST_RISE + MOST_FALL) * 2**GAIN_BITS)
+
+    def proposals(self, utilities: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Running sums of the tickets that propose a cut."""
+        running = np.empty(len(utilities), dtype=np.int64)
+        envelope(utilities, int(utilities.max()), float(self.rate), running)
+        return running
+
+    def chance_of_keeping(self, short: int, tickets: int) -> tuple[Fraction, Fraction]:
+        """(γ, factor): a proposal ``short`` units below the best, of so many tickets, is kept with factor·e^−γ."""
+        return self.rate * short, Fraction(2**ENVELOPE_BITS, tickets)
+
+    def draw(self, utilities: NDArray[np.int64], stream: Stream) -> int:
+        """A cut."""
+        running = self.proposals(utilities)
+        best = int(utilities.max())
+        while True:
+            cut = int(np.searchsorted(running, ticket_below(int(running[-1]), stream), side="right"))
+            tickets = int(running[cut]) - (int(running[cut - 1]) if cut else 0)
+            gamma, factor = self.chance_of_keeping(best - int(utilities[cut]), tickets)
+            if happens(gamma, stream, factor):
+                return cut
+
+    def law(self, utilities: NDArray[np.int64], digits: int = 60) -> list[tuple[Fraction, Fraction]]:
+        """Fractions around the probability of every cut: what ``draw`` draws from, for proofs by enumeration."""
+        best = int(utilities.max())
+        weights = [decay_between(self.rate * (best - int(each)), digits) for each in utilities]
+        least, most = sum(low for low, _ in weights), sum(high for _, high in weights)
+        return [(low / most, high / least) for low, high in weights]
+
+
+@dataclass(frozen=True)
+class BestSplit:
+    """No privacy: the first of the cuts with the largest gain."""
+
+    def draw(self, utilities: NDArray[np.int64], stream: Stream) -> int:  # noqa: ARG002 (nothing is drawn)
+        """The best cut."""
+        return int(np.argmax(utilities))

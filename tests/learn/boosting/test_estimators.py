@@ -1,0 +1,379 @@
+import pickle
+import subprocess
+import sys
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+import bipartite as bp
+from bipartite.errors import DesignError, EpsilonError, InputError, NotAValueError, OutsideDomainError
+from bipartite.learn import PrivateBoostingClassifier, PrivateBoostingRegressor
+from bipartite.learn.boosting.leaves import LEAVES, UNIT
+from bipartite.learn.boosting.settings import settings_of
+
+DIABETES = load_diabetes(return_X_y=True)
+CANCER = load_breast_cancer(return_X_y=True)
+SENTINEL = 918273.645546
+
+
+def regressor(**changes):
+    settings = {"feature_range": (-0.25, 0.25), "target_range": (0, 400), "trees": 8, "depth": 3, "bins": 8}
+    return PrivateBoostingRegressor(**settings | {"rng": bp.insecure_seed(1)} | changes)
+
+
+def classifier(**changes):
+    settings = {"feature_range": (0, 5000), "classes": [0, 1], "trees": 8, "depth": 3, "bins": 8}
+    return PrivateBoostingClassifier(**settings | {"rng": bp.insecure_seed(1)} | changes)
+
+
+# scikit-learn's checks that a private estimator does not pass, each with the reason.
+NOT_PASSED = {
+    "check_fit_idempotent": "failed",  # a second fit draws new noise; the same noise would not be private
+    "check_supervised_y_2d": "failed",  # compares two fits
+    "check_estimators_overwrite_params": "failed",  # a seed goes on from fit to fit: it is a stream, not a number
+    "check_pipeline_consistency": "skipped",  # scikit-learn skips it where fits are random
+    "check_array_api_input": "skipped",  # scikit-learn skips it unless an environment variable is set
+}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        regressor(feature_range=(-10, 10), target_range=(-10, 10), outside="clip", depth=2, trees=3),
+        classifier(feature_range=(-10, 10), classes="from-data", outside="clip", depth=2, trees=3),
+    ],
+    ids=["regressor", "classifier"],
+)
+def test_scikit_learns_own_checks_pass_but_for_those_that_need_equal_fits(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the checks provoke scikit-learn's own warnings
+        results = check_estimator(estimator, on_fail=None, on_skip=None)
+    assert len(results) > 45
+    others = {each["check_name"]: each["status"] for each in results if each["status"] != "passed"}
+    # Two fits that are compared by classes may agree by chance; nothing else may fail.
+    assert others.items() <= NOT_PASSED.items()
+    assert "check_fit_idempotent" in others
+
+
+def test_the_secure_source_is_the_default_and_two_fits_differ():
+    assert PrivateBoostingRegressor().rng is None
+    one, other = (regressor(rng=None).fit(*DIABETES).predict(DIABETES[0]) for _ in range(2))
+    assert (one != other).any()
+
+
+def test_a_seed_repeats_a_fit_and_goes_on_at_the_next():
+    model = regressor()
+    first = model.fit(*DIABETES).predict(DIABETES[0])
+    second = model.fit(*DIABETES).predict(DIABETES[0])
+    assert (first != second).any()
+    np.testing.assert_array_equal(regressor().fit(*DIABETES).predict(DIABETES[0]), first)
+    np.testing.assert_array_equal(clone(regressor()).fit(*DIABETES).predict(DIABETES[0]), first)
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_every_leaf_learns_more_than_nothing_with_a_generous_budget(leaf):
+    # With ε = 40 noise is small, and the seeds are fixed: no chance is left.
+    x, y = DIABETES
+    model = regressor(epsilon=40, leaf=leaf, trees=20, leaf_points=101).fit(x, y)
+    assert np.sqrt(np.mean((model.predict(x) - y) ** 2)) < 0.9 * np.sqrt(np.mean((200 - y) ** 2))
+
+
+def test_predictions_are_sums_of_leaves_by_plain_python():
+    x, y = DIABETES
+    model = regressor(trees=3).fit(x, y)
+    expected = []
+    for row in x[:50]:
+        bins = [min(int((value + 0.25) / 0.5 * 8), 7) for value in row]
+        score = 0
+        for tree in model.trees_[0]:
+            node = 0
+            for _ in range(3):
+                node = 2 * node + (1 if bins[tree.features[node]] <= tree.cuts[node] else 2)
+            score += int(tree.leaves[node - 7])
+        expected.append(200 + 200 * score / UNIT)
+    np.testing.assert_allclose(model.predict(x[:50]), expected, rtol=1e-12)
+
+
+def test_trees_are_complete_and_every_leaf_is_random_even_without_records():
+    x, y = DIABETES
+    model = regressor(trees=4, depth=5).fit(x[:1], y[:1])
+    for tree in model.trees_[0]:
+        assert tree.features.shape == tree.cuts.shape == (31,)
+        assert len(set(tree.leaves.tolist())) > 3
+
+
+def test_a_fitted_model_holds_trees_and_public_numbers_only():
+    x, y = DIABETES
+    few, many = (pickle.dumps(regressor(rng=None).fit(x[:n], y[:n])) for n in (50, 442))
+    assert abs(len(few) - len(many)) < 100
+    assert set(vars(regressor().fit(x, y))) - set(regressor().get_params()) == {
+        "n_features_in_", "grid_", "trees_", "target_range_", "guarantee_",
+    }  # fmt: skip
+
+
+def test_the_guarantee_states_both_relations_and_what_is_left_out():
+    promise = regressor(epsilon="2.5", rng=None).fit(*DIABETES).guarantee_
+    assert (promise.model, promise.add_remove, promise.replace, promise.delta) == ("central", 2.5, 5.0, 0)
+    assert any("cross-validation" in each for each in promise.not_covered)
+    assert not any("words" in each for each in promise.not_covered)
+    for words in (bp.insecure_seed(1), bp.fixed_words(range(2**62, 2**62 + 5000))):
+        assert "not private" in regressor(rng=words).fit(*DIABETES).guarantee_.not_covered[0]
+    nothing = regressor(leaf="none").fit(*DIABETES).guarantee_
+    assert (nothing.model, nothing.is_private, nothing.add_remove) == ("none", False, float("inf"))
+
+
+def test_classes_from_the_data_are_named_as_not_covered():
+    x, y = CANCER
+    assert any("classes" in each for each in classifier(classes="from-data").fit(x, y).guarantee_.not_covered)
+    assert not any("from-data" in each for each in classifier().fit(x, y).guarantee_.not_covered)
+
+
+def test_two_classes_are_told_apart():
+    x, y = CANCER
+    model = classifier(epsilon=20, feature_range=np.column_stack([np.zeros(30), x.max(axis=0)]), trees=20).fit(x, y)
+    assert model.score(x, y) > 0.85
+    chances = model.predict_proba(x)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert ((chances[:, 1] > 0.5) == (model.predict(x) == 1)).all()
+
+
+def test_several_classes_share_epsilon_and_one_that_never_occurs_is_allowed():
+    x, y = load_iris(return_X_y=True)
+    x, y = np.repeat(x, 20, axis=0), np.repeat(y, 20)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = classifier(epsilon=48, classes=["absent", *np.unique(names)], feature_range=(0, 8), trees=20).fit(x, names)
+    assert len(model.trees_) == 4
+    assert model.score(x, names) > 0.85
+    assert model.decision_function(x).shape == (3000, 4)
+    np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)
+    assert model.guarantee_.add_remove == 48
+
+
+def test_several_ensembles_share_epsilon():
+    model = regressor(trees=10, ensemble_trees=4, leaf="laplace").fit(*DIABETES)
+    assert len(model.trees_[0]) == 10
+    assert model.guarantee_.add_remove == 5
+    recipe = settings_of(model.get_params()).recipe(model.grid_)
+    assert list(recipe.sizes()) == [4, 4, 2]
+    # Three ensembles, half of each tree's ε to leaves and half to three levels.
+    assert recipe.leaves.epsilon <= Fraction(5, 6) < recipe.leaves.epsilon + Fraction(1, 10**15)
+    assert recipe.splits.epsilon == Fraction(5, 3) / 2 / 3
+
+
+def test_pipelines_grids_and_cross_validation_work():
+    x, y = DIABETES
+    piped = make_pipeline(FunctionTransformer(), regressor(trees=3))
+    assert len(cross_val_score(piped, x, y, cv=3)) == 3
+    search = GridSearchCV(regressor(trees=2), {"depth": [1, 2], "leaf": ["brr", "geometric"]}, cv=2).fit(x, y)
+    assert search.best_estimator_.predict(x).shape == y.shape
+
+
+def test_frames_of_pandas_and_polars_give_the_same_model_and_names():
+    x, y = load_diabetes(return_X_y=True, as_frame=True)
+    plain = regressor().fit(x.to_numpy(), y.to_numpy()).predict(x.to_numpy())
+    for frame, target in ((x, y), (pl.from_pandas(x), pl.from_pandas(y))):
+        model = regressor().fit(frame, target)
+        np.testing.assert_array_equal(model.predict(frame), plain)
+        assert model.feature_names_in_.tolist() == x.columns.tolist()
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(
+                frame.rename(columns={"age": "old"})
+                if isinstance(frame, pd.DataFrame)
+                else frame.rename({"age": "old"})
+            )
+
+
+def test_a_pickled_model_predicts_the_same():
+    x, y = CANCER
+    model = classifier().fit(x, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(x), model.predict(x))
+    assert again.guarantee_ == model.guarantee_
+
+
+def test_progress_is_told_every_tree():
+    told = []
+    classifier(progress=told.append, classes=[0, 1, 2]).fit(*CANCER)
+    assert told == [1] * 24
+
+
+def test_features_have_ranges_and_bins_of_their_own():
+    x = np.column_stack([np.tile([0.0, 1.0], 200), np.repeat([100.0, 200.0], 200)])
+    model = regressor(feature_range=[(0, 1), (0, 1000)], bins=[2, 10], target_range=(0, 1), leaf="none", depth=2)
+    low, high = model.fit(x, x[:, 0]).predict([[0, 150], [1, 150]])
+    assert low < 0.3
+    assert high > 0.7
+    assert len(model.grid_.candidates[0]) == 1 + 9
+
+
+PARAMETERS = {
+    "feature_range None": ({"feature_range": None}, "Expected feature_range as public limits, got None; pass"),
+    "feature_range of text": ({"feature_range": "wide"}, "Expected feature_range as a pair"),
+    "feature_range of wrong size": ({"feature_range": [(0, 1)] * 3}, "or one pair for each of 10"),
+    "feature_range upside down": ({"feature_range": (1, 0)}, "finite low < high"),
+    "feature_range infinite": ({"feature_range": (0, np.inf)}, "finite low < high"),
+    "target_range None": ({"target_range": None}, "Expected target_range as public limits, got None; pass"),
+    "bins": ({"bins": 1}, "Expected bins as a whole number from 2 to 256"),
+    "bins of wrong size": ({"bins": [2, 3]}, "one for each of 10 features"),
+    "epsilon zero": ({"epsilon": 0}, "Expected epsilon as a positive decimal"),
+    "epsilon NaN": ({"epsilon": float("nan")}, "Expected epsilon as a positive decimal"),
+    "leaf": ({"leaf": "gauss"}, "Expected leaf as one of 'laplace', 'clamped-laplace', 'brr'"),
+    "leaf list": ({"leaf": ["brr"]}, "Expected leaf as one of"),
+    "trees": ({"trees": 0}, "Expected trees as a whole number from 1 to 10000"),
+    "trees True": ({"trees": True}, "Expected trees as a whole number"),
+    "ensemble_trees": ({"ensemble_trees": 9}, "Expected ensemble_trees as a whole number from 1 to 8"),
+    "depth": ({"depth": 13}, "Expected depth as a whole number from 1 to 12"),
+    "learning_rate": ({"learning_rate": 1}, "Expected learning_rate as a number from 0.0001 to 0.99"),
+    "learning_rate NaN": ({"learning_rate": float("nan")}, "Expected learning_rate as a number"),
+    "regularization": ({"regularization": 0}, "Expected regularization as a number from 0.001 to 1000"),
+    "regularization digits": ({"regularization": 0.12345}, "Expected regularization with at most three decimals"),
+    "leaf_range": ({"leaf_range": -1}, "Expected leaf_range as a number"),
+    "leaf_points": ({"leaf_points": 1}, "Expected leaf_points as a whole number from 2"),
+    "outside": ({"outside": "wrap"}, "Expected outside as one of 'error', 'clip'"),
+    "large_gradients": ({"large_gradients": "keep"}, "Expected large_gradients as one of 'clip', 'skip'"),
+    "rng": ({"rng": 7}, "Expected rng=None (secure)"),
+    "rng of NumPy": ({"rng": np.random.default_rng(1)}, "statistical generators are not accepted"),
+    "progress": ({"progress": 3}, "Expected progress as a function"),
+}
+
+
+@pytest.mark.parametrize("case", PARAMETERS)
+def test_bad_parameters_are_refused_at_fit_and_nothing_is_fitted(case):
+    changes, message = PARAMETERS[case]
+    model = regressor(**changes)
+    with pytest.raises(InputError) as caught:
+        model.fit(*DIABETES)
+    assert message in str(caught.value)
+    assert not [name for name in vars(model) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        model.predict(DIABETES[0])
+
+
+def test_all_bad_parameters_are_named_at_once():
+    with pytest.raises(InputError, match="3 problems"):
+        regressor(trees=0, depth=0, leaf="x").fit(*DIABETES)
+
+
+@pytest.mark.parametrize("leaf", ["brr", "geometric", "laplace"])
+def test_an_epsilon_too_small_for_the_leaves_is_refused(leaf):
+    with pytest.raises(EpsilonError, match="leaves at least 1e-15 to every leaf"):
+        regressor(epsilon=1e-15, leaf=leaf).fit(*DIABETES)
+
+
+def test_an_epsilon_too_small_for_whole_tickets_is_refused():
+    with pytest.raises(DesignError, match="ε"):
+        regressor(epsilon=1e-13, leaf="brr").fit(*DIABETES)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    x, y = DIABETES
+    model = regressor().fit(x, y)
+    before = model.predict(x)
+    with pytest.raises(OutsideDomainError):
+        model.fit(np.full((20, 3), 99.0), y[:20])
+    np.testing.assert_array_equal(model.predict(x), before)
+    assert model.n_features_in_ == 10
+
+
+def changed(value, *, in_y=False):
+    x, y = DIABETES[0].copy(), DIABETES[1].copy()
+    if in_y:
+        y[5] = value
+    else:
+        x[5, 3] = value
+    return x, y
+
+
+DATA = {
+    "a value outside": (changed(SENTINEL), OutsideDomainError, "in feature 3; use outside='clip'"),
+    "a target outside": (changed(SENTINEL, in_y=True), OutsideDomainError, "Expected every target within target_range"),
+    "a NaN": (changed(np.nan), ValueError, "Input X contains NaN"),
+    "an infinite value": (changed(np.inf), ValueError, "Input X contains infinity"),
+    "a NaN among targets": (changed(np.nan, in_y=True), ValueError, "Input y contains NaN"),
+    "text": (([["a", str(SENTINEL)]] * 9, [0] * 9), NotAValueError, "Expected numbers, got text"),
+    "one dimension": (([SENTINEL] * 9, [0] * 9), ValueError, "Expected 2D array, got 1D array instead"),
+    "complex numbers": ((np.full((9, 2), SENTINEL * 1j), [0] * 9), NotAValueError, "Complex data not supported"),
+    "lengths that differ": ((np.full((9, 2), SENTINEL), [0] * 8), ValueError, "inconsistent numbers of samples"),
+    "no records": ((np.empty((0, 2)), []), ValueError, "0 sample"),
+}
+
+
+@pytest.mark.parametrize("case", DATA)
+def test_bad_data_are_refused_without_showing_a_value(case):
+    data, kind, message = DATA[case]
+    model = regressor()
+    with pytest.raises(kind) as caught:
+        model.fit(*data)
+    assert message in str(caught.value)
+    error = caught.value
+    while error is not None:
+        assert not any(needle in f"{error} {error!r}" for needle in ("918273", "645546"))
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_values_outside_are_clipped_when_asked():
+    x, y = DIABETES
+    inside = regressor(feature_range=(-0.05, 0.05), target_range=(100, 200), outside="clip")
+    by_hand = regressor(feature_range=(-0.05, 0.05), target_range=(100, 200))
+    one = inside.fit(x, y).predict(x)
+    other = by_hand.fit(np.clip(x, -0.05, 0.05), np.clip(y, 100, 200)).predict(np.clip(x, -0.05, 0.05))
+    np.testing.assert_array_equal(one, other)
+
+
+CLASSES = {
+    "none": ({"classes": None}, InputError, "Expected classes as the public list of all classes, got None; pass"),
+    "a word": ({"classes": "all"}, InputError, "got 'all'; pass"),
+    "one": ({"classes": [1]}, InputError, "Expected at least two classes, got 1 class"),
+    "another": ({"classes": [0, 2]}, NotAValueError, "Expected every label to be one of classes"),
+    "of another type": ({"classes": ["0", "1"]}, NotAValueError, "Expected every label to be one of classes"),
+}
+
+
+@pytest.mark.parametrize("case", CLASSES)
+def test_bad_classes_are_refused(case):
+    changes, kind, message = CLASSES[case]
+    with pytest.raises(kind) as caught:
+        classifier(**changes).fit(*CANCER)
+    assert message in str(caught.value)
+
+
+def test_labels_of_other_types_find_their_classes():
+    x, y = CANCER
+    expected = classifier().fit(x, y).predict_proba(x)
+    for labels, classes in ((y.astype(bool), [False, True]), (y.astype(float), [0, 1]), (y == 1, [0, 1])):
+        np.testing.assert_array_equal(classifier(classes=classes).fit(x, labels).predict_proba(x), expected)
+
+
+def test_too_many_records_for_whole_numbers_of_64_bits_are_refused(monkeypatch):
+    from bipartite.learn.boosting.settings import Settings
+
+    monkeypatch.setattr(Settings, "most_records", 100)
+    with pytest.raises(InputError, match="Expected at most 100 records; use a regularization of fewer decimals"):
+        regressor().fit(*DIABETES)
+
+
+def test_missing_extras_are_named():
+    code = (
+        "import sys, importlib.util as u\n"
+        "real = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'sklearn' else real(name, *a)\n"
+        "import bipartite.learn as learn\n"
+        "try: learn.PrivateBoostingRegressor\n"
+        "except ImportError as error: print(type(error).__name__, error)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout.strip().startswith(
+        "MissingExtraError Private boosting needs scikit-learn and numba; pip install"
+    )
