@@ -12,7 +12,15 @@ from typing import Any
 from bipartite.learn.guarantee import Guarantee
 
 # Each public name and the module that holds it.
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "CoordinateReports": "bipartite.learn.gradients.coordinates",
+    "GaussianSGD": "bipartite.learn.gradients.central",
+    "LaplaceSGD": "bipartite.learn.gradients.central",
+    "LocalSGD": "bipartite.learn.gradients.local",
+    "PrivateQuantile": "bipartite.learn.gradients.magnitude",
+    "PrivateSGDClassifier": "bipartite.learn.gradients.classifier",
+    "train_privately": "bipartite.learn.gradients.loop",
+}
 
 __all__ = ["Guarantee", *_HOME]  # noqa: PLE0604 (names, kept in one place)
 
