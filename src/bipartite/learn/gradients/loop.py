@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bipartite.learn.gradients.per_example import Loss
     from bipartite.learn.guarantee import Guarantee
+    from bipartite.lottery import Source
 
     Plan = GaussianSGD | LaplaceSGD | LocalSGD
     Optimizer = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
@@ -82,7 +83,21 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     source = source_of(rng)
     gradients = PerExample(network, loss)
     promised = plan.guarantee(gradients.size)  # before anything is spent, so that a plan without one is refused first
-    stepper = optimizer(gradients.parameters)
+    follow(plan, gradients, features, labels, optimizer(gradients.parameters), people or len(features), source, watch)
+    return promised
+
+
+def follow(  # noqa: PLR0913, PLR0917 (the parts of training, made above)
+    plan: Plan,
+    gradients: PerExample,
+    features: torch.Tensor,
+    labels: torch.Tensor,
+    stepper: torch.optim.Optimizer,
+    people: int,
+    source: Source,
+    watch: Callable[[int], None] | None = None,
+) -> None:
+    """All steps of a plan; for what is built on it. People call :func:`train_privately`."""
     reports = None
     if isinstance(plan, LocalSGD) and not isinstance(plan.clip, PrivateQuantile):
         reports = plan.reports(gradients.size, plan.clip)
@@ -91,7 +106,7 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
         at = torch.from_numpy(rows).to(features.device)
         chosen = features[at], labels[at]
         if not isinstance(plan, LocalSGD):
-            found = plan.gradient(gradients, *chosen, people or len(features), source)
+            found = plan.gradient(gradients, *chosen, people, source)
         elif reports is None:
             reports = plan.reports(gradients.size, plan.bound(gradients, *chosen, source))
             continue
@@ -103,4 +118,3 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
         if watch is not None:
             watch(done)
     stepper.zero_grad()
-    return promised
