@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError
 from bipartite.plots import style
 from bipartite.plots.bars import Bar, bars
 from bipartite.plots.curves import Curve, curves
+from bipartite.plots.palette import lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,22 +28,7 @@ _ERRORS: Final = {"mean_error", "histogram_error", "distribution_error"}
 # Reports that may lie far outside the range: their errors would flatten all others, so they do not set the scale.
 _WILD: Final = ("Laplace, raw", "Staircase, raw", "Duchi", "Piecewise", "Hybrid")
 _LONGEST_NAME: Final = 25
-_OWN: Final[Mapping[str, Mapping[str, Any]]] = {
-    "GRR": {"stroke": style.GRR, "stroke_width": 2, "stroke_dasharray": style.DASH},
-    "BRR, safe m": {"stroke": style.BRR, "stroke_width": 2.4},
-    "BRR, best m": {"stroke": style.BRR_FAR, "stroke_width": 2.4},
-    "BRR, padded": {"stroke": style.BRR, "stroke_width": 2, "stroke_dasharray": "7 3"},
-    "BRR, padded, mean": {"stroke": style.BRR, "stroke_width": 2, "stroke_dasharray": "3 2"},
-    "BRR, padded, CDF": {"stroke": style.BRR, "stroke_width": 2, "stroke_dasharray": "10 3 2 3"},
-    "BRR, padded, shares": {"stroke": style.BRR_FAR, "stroke_width": 2, "stroke_dasharray": "3 2"},
-    "Square Wave": {"stroke": "#0e7490", "stroke_width": 1.8},
-    "Anchored": {"stroke": "#2e7d32", "stroke_width": 2.4},
-    "Exponential, tight": {"stroke": "#b5651d", "stroke_width": 1.8, "stroke_dasharray": "8 3 2 3"},
-    "limit for reported values": {"stroke": style.INK, "stroke_width": 1.2, "stroke_dasharray": "4 4"},
-}
 _SILENCE: Final = {"stroke": style.INK, "stroke_width": 1.2, "stroke_dasharray": "1 3"}
-_COLOURS: Final = ("#7b3f98", "#c2410c", "#0f766e", "#a16207", "#be185d", "#4d7c0f", "#475569")
-_DASHES: Final = ("", "6 2", "2 2", "9 3 2 3")
 
 
 def picture_of(rows: Sequence[Row], measure: str, *, users: int | None) -> str:
@@ -106,10 +91,10 @@ def _curves(rows: Sequence[Row], measure: str, title: str) -> str:
     partly = [name for name, y in found.items() if name not in whole and any(each is not None for each in y)]
     logarithmic = measure in _ERRORS
     highest = None if logarithmic else _highest([row for row in rows if row.mechanism in whole], measure)
-    spare = itertools.product(_DASHES, _COLOURS)
+    looks = lines(name for name in whole if not name.startswith("always "))
     drawn = []
     for name, y in whole.items():
-        how = _OWN.get(name) or (_SILENCE if name.startswith("always ") else _next(spare))
+        how = looks.get(name, _SILENCE)
         drawn.append(Curve(_short(name) + (" (!)" if name in broken else ""), y, how))
     says = f"{title[0].upper()}{title[1:]} of {len(drawn)} lines against ε, from {epsilons[0]} to {epsilons[-1]}."
     if broken:
@@ -125,11 +110,6 @@ def _curves(rows: Sequence[Row], measure: str, title: str) -> str:
         highest=highest,
         logarithmic=logarithmic,
     )
-
-
-def _next(spare: itertools.product[tuple[str, str]]) -> dict[str, Any]:
-    dash, colour = next(spare)
-    return {"stroke": colour, "stroke_width": 1.5, **({"stroke_dasharray": dash} if dash else {})}
 
 
 def _short(name: str) -> str:

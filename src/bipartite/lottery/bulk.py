@@ -41,6 +41,9 @@ USE_COMPILED_FROM: Final = 2**11
 # Without the compiler a report takes 1.2 µs on 100 points and 10 µs on 3,000. Loading these kernels takes 0.4 s once
 # they are compiled, and 7.5 to 8 s the first time on a machine (all measured): they wait until 2 s have been asked for.
 _COMPILE_POINTS_FROM: Final = 2.0
+# Where few people share a place, finding its m nearest takes most of the time: 0.1 ms a place on 3,000 without the
+# compiler. Once the kernels are loaded they pay from a handful of values.
+_USE_COMPILED_POINTS_FROM: Final = 16
 _SECONDS_A_REPORT: Final = 1e-6
 _SECONDS_A_POINT: Final = 3e-9
 
@@ -129,7 +132,8 @@ def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
         return ListedPoints(lottery)
     _Demand.point_seconds += values * (_SECONDS_A_REPORT + _SECONDS_A_POINT * lottery.outputs)
     loaded = "bipartite.lottery.compiled_points" in sys.modules
-    if values >= USE_COMPILED_FROM and (loaded or _Demand.point_seconds >= _COMPILE_POINTS_FROM):
+    asked = values >= USE_COMPILED_FROM and _Demand.point_seconds >= _COMPILE_POINTS_FROM
+    if asked or (loaded and values >= _USE_COMPILED_POINTS_FROM):
         try:
             from bipartite.lottery.compiled_points import CompiledTries  # noqa: PLC0415 (numba, only when it pays)
         except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)

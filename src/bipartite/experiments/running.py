@@ -1,0 +1,167 @@
+"""Runs experiments cell by cell: what was measured before is not measured again, and what cannot run is said.
+
+Each finished cell is kept at once, so a run that is stopped in any way, ``kill -9`` too, goes on where it was. Runs of
+several experiments may share a folder at the same time.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+from bipartite.errors import DataFileError, InputError, MissingDataError, MissingExtraError
+from bipartite.experiments.cache import Cache, Measured
+from bipartite.experiments.code_version import code_version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bipartite.experiments.contract import Experiment, Row
+    from bipartite.experiments.registry import Entry
+
+Mode = Literal["quick", "full"]
+State = Literal["done", "missing data", "damaged data", "missing extra", "missing part"]
+_MOST_SEEDS: Final = 1000
+
+
+class Watch(Protocol):
+    """Told what goes on."""
+
+    def begins(self, entry: Entry, cells: int, kept: int) -> None:
+        """An experiment of so many cells, of which so many were measured before."""
+
+    def cell(self, seconds: float) -> None:
+        """A cell is measured."""
+
+    def ends(self, outcome: Outcome) -> None:
+        """An experiment is over."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one experiment gave."""
+
+    entry: Entry
+    state: State
+    why: str = ""
+    """Where the state is not ``done``: what is missing, with its address and what to do."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    pictures: dict[str, str] = field(default_factory=dict)
+    note: str = ""
+    cells: int = 0
+    kept: int = 0
+    """Cells that an earlier run had measured."""
+    seconds: float = 0.0
+    """Time of measuring, in whichever run it was."""
+    code: str = ""
+
+
+class _Silent:
+    def begins(self, entry: Entry, cells: int, kept: int) -> None: ...
+
+    def cell(self, seconds: float) -> None: ...
+
+    def ends(self, outcome: Outcome) -> None: ...
+
+
+def run(  # noqa: PLR0913 (what to run, and options by name)
+    entries: Sequence[Entry],
+    folder: Path,
+    *,
+    mode: Mode = "quick",
+    seeds: int | None = None,
+    extra: bool = True,
+    watch: Watch | None = None,
+) -> list[Outcome]:
+    """Measure what is not measured yet, and draw; one outcome for each entry, whatever happened to the others."""
+    if seeds is not None and not 1 <= seeds <= _MOST_SEEDS:
+        msg = f"Expected seeds from 1 to {_MOST_SEEDS}, got {seeds}; leave it out for those of the mode."
+        raise InputError(msg)
+    told = watch or _Silent()
+    outcomes = []
+    for entry in entries:
+        outcome = _attempted(entry, folder, (mode, seeds, extra), told)
+        outcomes.append(outcome)
+        told.ends(outcome)
+    return outcomes
+
+
+def _attempted(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: Watch) -> Outcome:
+    try:
+        return _run(entry, folder, how, watch)
+    except MissingExtraError as error:
+        return Outcome(entry, "missing extra", str(error))
+    except MissingDataError as error:
+        return Outcome(entry, "missing data", str(error))
+    except DataFileError as error:
+        return Outcome(entry, "damaged data", str(error))
+    except ModuleNotFoundError as error:
+        if error.name != f"bipartite.experiments.{entry.name}":
+            raise
+        return Outcome(entry, "missing part", f"This version of bipartite has no experiment {entry.name}.")
+
+
+def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: Watch) -> Outcome:
+    mode, seeds, extra = how
+    module = entry.load()
+    settings = settings_of(module, mode, seeds)
+    cells = module.cells(settings)
+    code = code_version(entry.name)
+    cache = Cache(folder, entry.name, code)
+    known = {cell: cache.load(cell) for cell in cells}
+    kept = sum(measured is not None for measured in known.values())
+    watch.begins(entry, len(cells), kept)
+    rows: list[Row] = []
+    seconds = 0.0
+    for cell in cells:
+        measured = known[cell]
+        if measured is None:
+            began = time.perf_counter()
+            found = module.measure(cell)
+            measured = Measured(plain_rows(found), time.perf_counter() - began)
+            cache.store(cell, measured)
+            watch.cell(measured.seconds)
+        rows += measured.rows
+        seconds += measured.seconds
+    return Outcome(
+        entry,
+        "done",
+        settings=asdict(settings),
+        rows=rows,
+        pictures=pictures_of(module, rows, extra=extra),
+        note=str(getattr(module, "NOTE", "")),
+        cells=len(cells),
+        kept=kept,
+        seconds=seconds,
+        code=code,
+    )
+
+
+def settings_of(module: Experiment, mode: Mode, seeds: int | None) -> Any:  # noqa: ANN401 (its own Settings)
+    """The settings of a mode, with another number of seeds where one is asked for and the experiment has any."""
+    settings = module.QUICK if mode == "quick" else module.Settings()
+    held = getattr(settings, "seeds", None)
+    if seeds is None or held is None:
+        return settings
+    return replace(settings, seeds=tuple(range(seeds)) if isinstance(held, tuple) else seeds)
+
+
+def pictures_of(module: Experiment, rows: list[Row], *, extra: bool) -> dict[str, str]:
+    """The pictures, without the lines that the paper does not have where they are not wanted."""
+    if "extra" in inspect.signature(module.draw).parameters:
+        return module.draw(rows, extra=extra)  # type: ignore[call-arg]
+    return module.draw(rows)
+
+
+def plain_rows(rows: Sequence[Row]) -> list[Row]:
+    """Rows as they come back from a file, so that a first run and a continued one are equal."""
+    return [dict(row) for row in json.loads(json.dumps([_plain(row) for row in rows]))]
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {column: value.item() if hasattr(value, "item") else value for column, value in row.items()}

@@ -1,0 +1,78 @@
+"""Tables of small squares: numbers in rows and columns, some of them filled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.plots import style
+from bipartite.plots.svg import legend, picture, rule, tag, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bipartite.plots.svg import Picture
+
+_SIDE: Final = 34.0
+_LEFT: Final = 96.0
+_TOP: Final = 62.0
+_DARK: Final = {"fill": style.PAPER, "font_weight": "bold"}
+
+
+@dataclass(frozen=True)
+class Square:
+    """One square: what it says and how it is drawn; ``dark`` where the words need to be white."""
+
+    words: str
+    how: Mapping[str, Any] = field(default_factory=lambda: {"fill": style.PAPER})
+    dark: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of squares with names, a word at the end of each row, and marks between rows (row above, column, mark)."""
+
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Square], str]]
+    corner: str
+    end: str
+    between: Mapping[tuple[int, int], Square] = field(default_factory=dict)
+    cut: int | None = None
+    """A heavy line after so many columns."""
+
+
+def grid(
+    drawn: Grid, *, says: str, entries: Sequence[tuple[str, Mapping[str, Any]]], notes: Sequence[str] = ()
+) -> Picture:
+    """A table with its legend above and lines of notes below."""
+    gap = 20.0 if drawn.between else 0.0
+    parts = legend(2, 14, entries)
+    wide = min(_SIDE * 1.6, (style.WIDTH - _LEFT - 130) / len(drawn.columns))
+    parts.append(text(_LEFT - 10, _TOP - 8, drawn.corner, text_anchor="end"))
+    parts += [
+        text(_LEFT + wide * (at + 0.5), _TOP - 8, name, text_anchor="middle") for at, name in enumerate(drawn.columns)
+    ]
+    right = _LEFT + wide * len(drawn.columns)
+    parts.append(text(right + 14, _TOP - 8, drawn.end))
+    for number, (name, squares, word) in enumerate(drawn.rows):
+        y = _TOP + number * (_SIDE + gap)
+        parts.append(text(_LEFT - 10, y + _SIDE / 2 + 5, name, text_anchor="end"))
+        for at, square in enumerate(squares):
+            x = _LEFT + wide * at
+            how = {"stroke": style.GRR, "stroke_width": 0.8, **square.how}
+            parts.append(tag("rect", x=x, y=y, width=wide, height=_SIDE, **how))
+            words: dict[str, Any] = dict(_DARK) if square.dark else {}
+            parts.append(text(x + wide / 2, y + _SIDE / 2 + 5, square.words, text_anchor="middle", **words))
+        parts.append(text(right + 14, y + _SIDE / 2 + 5, word, font_weight="bold"))
+    for (above, column), mark in drawn.between.items():
+        y = _TOP + above * (_SIDE + gap) + _SIDE + gap / 2 + 5
+        x = _LEFT + wide * (column + 0.5)
+        parts.append(text(x, y, mark.words, text_anchor="middle", **mark.how))
+    bottom = _TOP + len(drawn.rows) * (_SIDE + gap) - gap
+    if drawn.cut is not None:
+        x = _LEFT + wide * drawn.cut
+        parts.append(rule(x, _TOP - 4, x, bottom + 6, stroke=style.INK, stroke_width=3))
+    for note in notes:
+        bottom += 20
+        parts.append(text(2, bottom + 4, note))
+    return picture(bottom + 14, says, parts)
