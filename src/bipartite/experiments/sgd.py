@@ -27,13 +27,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError
+from bipartite.experiments.contract import number, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from bipartite.experiments.contract import Row, Rows
     from bipartite.experiments.sgd_training import Run
-
-    Row = dict[str, str | int | float | bool]
 
 PAPER_BUDGETS: Final = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 CLAIMS: Final = {0.3: 0.28, 0.5: 0.21, 0.7: 0.12}
@@ -41,7 +41,7 @@ CLAIMS: Final = {0.3: 0.28, 0.5: 0.21, 0.7: 0.12}
 _LAST: Final = 0.2
 _CONVERGED: Final = 0.9
 # The two bounds of the grid, in the norm that each mechanism clips.
-_CLIPS: Final = {"central-gaussian": (0.3, 1.0), "central-laplace": (5.0, 20.0), "local": (0.01, 0.1)}
+_CLIPS: Final = {"central-gaussian": (0.3, 1.0), "central-laplace": (5.0, 20.0), "local": (0.02, 0.1)}
 _RANGES: Final = {"paper-cnn": 1.0, "softmax": 5.0}  # a coordinate of few parameters is larger
 
 
@@ -203,7 +203,7 @@ def _about(cell: Cell, run: Run) -> Row:
     return {
         "network": cell.network,
         "mechanism": cell.mechanism,
-        "epsilon": "∞" if cell.mechanism == "none" else f"{cell.epsilon:g}",
+        "epsilon": cell.epsilon,
         "spent": spent,
         "delta": cell.delta,
         "model": model,
@@ -230,18 +230,13 @@ class Summary:
     seeds: int
 
 
-def summary(rows: Iterable[Row], network: str, mechanism: str, epsilon: str, measure: str) -> Summary:
+def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: str) -> Summary:
     """One measure of one mechanism at one budget."""
-    wanted = (network, mechanism, epsilon, measure)
-    values = [
-        float(row["value"])
-        for row in rows
-        if (row["network"], row["mechanism"], row["epsilon"], row["measure"]) == wanted
-    ]
-    if not values:
-        msg = f"Expected rows of {mechanism} on {network} at ε={epsilon}, got none; measure these cells first."
+    found = select(rows, network=network, mechanism=mechanism, epsilon=epsilon, measure=measure)
+    if not found:
+        msg = f"Expected rows of {mechanism} on {network} at ε={epsilon:g}, got none; measure these cells first."
         raise InputError(msg)
-    return interval(values)
+    return interval([number(row, "value") for row in found])
 
 
 def interval(values: Sequence[float]) -> Summary:
@@ -255,32 +250,23 @@ def interval(values: Sequence[float]) -> Summary:
     return Summary(mean, mean - half, mean + half, len(values))
 
 
-def advantages(rows: Sequence[Row], network: str = "paper-cnn") -> dict[str, dict[str, Summary]]:
-    """How far the paper's BRR-SGD is ahead of each reading of its Laplace rival, in accuracy, paired by seed.
+def advantages(rows: Rows, network: str = "paper-cnn") -> dict[tuple[float, str], Summary]:
+    """How far the paper's BRR-SGD is ahead of each reading of its Laplace rival, in final accuracy, paired by seed.
 
-    By budget and rival; to be compared with ``CLAIMS``. Neither side is private.
+    By (budget, rival); to be compared with ``CLAIMS``. Neither side is private.
     """
     finals = {
-        (row["mechanism"], row["epsilon"], row["seed"]): float(row["value"])
-        for row in rows
-        if row["measure"] == "final" and row["network"] == network
+        (str(row["mechanism"]), number(row, "epsilon"), row["seed"]): number(row, "value")
+        for row in select(rows, network=network, measure="final")
     }
-    found: dict[str, dict[str, Summary]] = {}
-    for rival in ("paper-laplace", "paper-laplace-of-the-mean"):
-        for mechanism, epsilon, _ in finals:
-            if mechanism != "paper-brr" or rival in found.get(str(epsilon), {}):
-                continue
-            pairs = [
-                value - finals[rival, epsilon, seed]
-                for (name, budget, seed), value in finals.items()
-                if name == "paper-brr" and budget == epsilon and (rival, epsilon, seed) in finals
-            ]
-            if pairs:
-                found.setdefault(str(epsilon), {})[rival] = interval(pairs)
-    return found
+    pairs: dict[tuple[float, str], list[float]] = {}
+    for (mechanism, epsilon, seed), value in finals.items():
+        if mechanism.startswith("paper-laplace") and ("paper-brr", epsilon, seed) in finals:
+            pairs.setdefault((epsilon, mechanism), []).append(finals["paper-brr", epsilon, seed] - value)
+    return {key: interval(found) for key, found in pairs.items()}
 
 
-def draw(rows: Sequence[Row]) -> dict[str, str]:
+def draw(rows: Rows) -> dict[str, str]:
     """Accuracy against what is really spent, for each network; and while training, the paper's protocols."""
     from bipartite.experiments.sgd_pictures import pictures  # noqa: PLC0415 (where results are read)
 
