@@ -2,7 +2,7 @@
 
 None of them is offered for use: they are here so that the paper's figures can be run and seen for what they are.
 
-- **BRR-SGD** (appendix B.2): a gradient coordinate is reported by BRR on [0, C_t] or on [−C_t, 0], whichever it lies in.
+- **BRR-SGD** (appendix B.2): a gradient coordinate is reported by BRR on [0, C_t] or on [−C_t, 0], where it lies.
   The interval, and so the sign, is published: a positive and a negative value have no report in common but zero. ε = ∞.
 - **Laplace DP-SGD** with the same adaptive bound C_t: the scale of the noise is computed from private norms, and two
   scales of Laplace noise have no bounded ratio. ε = ∞; and if C_t were public, the claimed ε would be spent on every
@@ -79,7 +79,7 @@ class HalfIntervalBRR:
         """The released gradient."""
         mechanism = BRR(Interval(0, 1, points=POINTS), self.epsilon)
         sizes = np.minimum(np.abs(gradient) / bound, 1.0)
-        reports: Array = mechanism.privatize(sizes, rng=source)  # type: ignore[arg-type]
+        reports: Array = mechanism.privatize(sizes, rng=source)
         return np.copysign(reports * bound, gradient)
 
     def cost(self, size: int, batch: int, epochs: float) -> RealCost:
@@ -129,7 +129,9 @@ class BoundedNoise:
     def perturbed(self, values: Array, source: Source) -> Array:
         """The released values."""
         shares = whole_numbers_below(_FRACTION, np.size(values), source) / _FRACTION
-        moved: Array = np.asarray(values, dtype=np.float64) + self.half_width * (2 * shares.reshape(np.shape(values)) - 1)
+        moved: Array = np.asarray(values, dtype=np.float64) + self.half_width * (
+            2 * shares.reshape(np.shape(values)) - 1
+        )
         return moved
 
     def cost(self) -> RealCost:

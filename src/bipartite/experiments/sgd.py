@@ -14,9 +14,9 @@ What is done differently, and why:
   (500 parameters) shows where they do learn.
 - Test pictures are the 10,000 of the test part.
 
-Measures: ``accuracy`` at each measured step; ``final``, the mean over the last 20 % of steps; ``stability``, the standard
-deviation over these; ``convergence``, the first measured step with 90 % of final; ``held_out``, what the choice was made
-with.
+Measures: ``accuracy`` at each measured step; ``final``, the mean over the last 20 % of steps; ``stability``, the
+standard deviation over these; ``convergence``, the first measured step with 90 % of final; ``held_out``, what the
+choice was made with.
 """
 
 from __future__ import annotations
@@ -164,9 +164,7 @@ def measure(cell: Cell) -> list[Row]:
     run, outcome = runs[best], outcomes[best]
     last = outcome.accuracies[-max(2, round(_LAST * len(outcome.accuracies))) :]
     final = statistics.fmean(last)
-    arrived = [
-        step for step, each in zip(outcome.steps, outcome.accuracies, strict=True) if each >= _CONVERGED * final
-    ]
+    arrived = [step for step, each in zip(outcome.steps, outcome.accuracies, strict=True) if each >= _CONVERGED * final]
     measures = {
         "final": final,
         "stability": statistics.pstdev(last),
@@ -244,7 +242,7 @@ def interval(values: Sequence[float]) -> Summary:
     mean = statistics.fmean(values)
     if len(values) == 1:
         return Summary(mean, -math.inf, math.inf, 1)
-    from scipy.stats import t  # noqa: PLC0415 (where results are read, not where they are measured)
+    from scipy.stats import t  # type: ignore[import-untyped]  # noqa: PLC0415 (where results are read, not where they are measured)
 
     half = float(t.ppf(0.975, len(values) - 1)) * statistics.stdev(values) / math.sqrt(len(values))
     return Summary(mean, mean - half, mean + half, len(values))

@@ -20,6 +20,7 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from bipartite.experiments.sgd import QUICK, Cell, Settings, cells, measure
 
@@ -33,8 +34,12 @@ def write_plan(path: Path, settings: Settings) -> int:
 
 def read_plan(path: Path) -> list[Cell]:
     """The cells of a plan."""
-    plain = json.loads(path.read_text(encoding="utf-8"))
-    return [Cell(**{name: tuple(each) if isinstance(each, list) else each for name, each in one.items()}) for one in plain]
+    plain: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return [Cell(**{name: _hashable(each) for name, each in cell.items()}) for cell in plain]
+
+
+def _hashable(value: Any) -> Any:  # noqa: ANN401 (JSON has lists for tuples)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def finished(path: Path) -> set[int]:

@@ -92,7 +92,7 @@ def load(data: str, people: int, held_out: int) -> Data:
         images = [np.asarray(each.images, dtype=np.float32)[:, None] / 255 for each in parts]
         labels = [np.array(each.labels) for each in parts]
     else:
-        from sklearn.datasets import load_digits  # noqa: PLC0415 (tests only)
+        from sklearn.datasets import load_digits  # type: ignore[import-untyped]  # noqa: PLC0415 (tests only)
 
         found, digits = load_digits(return_X_y=True)
         pictures = found.reshape(-1, 1, 8, 8).astype(np.float32) / 16
@@ -101,11 +101,13 @@ def load(data: str, people: int, held_out: int) -> Data:
     x, y = ([torch.from_numpy(np.ascontiguousarray(each)).to(device) for each in kind] for kind in (images, labels))
     y = [each.long() for each in y]
     last = len(x[0]) - held_out
-    return Data(Part(x[0][: min(people, last)], y[0][: min(people, last)]), Part(x[0][last:], y[0][last:]), Part(x[1], y[1]))
+    first = min(people, last)
+    train = Part(x[0][:first], y[0][:first])
+    return Data(train, Part(x[0][last:], y[0][last:]), Part(x[1], y[1]))
 
 
 def made(network: str, side: int) -> torch.nn.Module:
-    """``"paper-cnn"``, or ``"softmax"``: multinomial logistic regression on means over squares (490 + 10 at 28 × 28)."""
+    """``"paper-cnn"``, or ``"softmax"``: logistic regression on means over squares (490 + 10 numbers at 28 × 28)."""
     if network == "paper-cnn":
         return paper_cnn()
     pool = _POOL if side > 2 * _POOL else 2
@@ -157,7 +159,7 @@ def accuracy(network: torch.nn.Module, part: Part) -> float:
             (network(part.features[first : first + 4096]).argmax(1) == part.labels[first : first + 4096]).sum().item()
             for first in range(0, len(part.features), 4096)
         ]
-    return sum(right) / len(part.features)
+    return float(sum(right)) / len(part.features)
 
 
 def _described(
@@ -196,7 +198,9 @@ def protocol_of(run: Run) -> HalfIntervalBRR | AdaptiveLaplace:
     return AdaptiveLaplace(run.epsilon, "sum" if run.mechanism == "paper-laplace" else "mean")
 
 
-def _shuffled(people: int, batch: int, steps: int, source: Source) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _shuffled(
+    people: int, batch: int, steps: int, source: Source
+) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
     done = 0
     size = min(batch, people)
     while done < steps:

@@ -156,7 +156,8 @@ def _laplace_tries(wanted: int, bits: int, stream: Stream) -> Whole:
     size = low + (high << bits)
     negative = _below(2, len(size), stream) == 1
     kept = ~(negative & (size == 0))  # zero must not count twice
-    return np.where(negative, -size, size)[kept]
+    found: Whole = np.where(negative, -size, size)[kept]
+    return found
 
 
 def _under(words: Words, whole: Words, rest: Words, stream: Stream) -> NDArray[np.bool_]:
@@ -200,7 +201,7 @@ _SECOND, _SECOND_REST = _limbs([Fraction(2, 2 * k + 2) if k else 1 - Fraction(1,
 
 def _whole_parts(count: int, stream: Stream) -> Whole:
     words = _take(count, stream)
-    whole = np.searchsorted(_TABLE, words, side="right")
+    whole: Whole = np.searchsorted(_TABLE, words, side="right").astype(np.int64)
     # A word that equals a threshold counts as past it, unless its next 64 bits are below the threshold's.
     tied = np.flatnonzero(np.isin(words, _TABLE))
     if len(tied):

@@ -89,7 +89,7 @@ def laplace_each(epsilon: float, steps: Steps) -> float:
 
 def _library() -> ModuleType:
     try:
-        import dp_accounting  # noqa: PLC0415 (an extra, and only for this)
+        import dp_accounting  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra, and only for this)
     except ImportError:
         msg = "Accounting for Gaussian noise needs dp-accounting; run: pip install 'bipartite[learn]'"
         raise MissingExtraError(msg) from None
@@ -98,7 +98,7 @@ def _library() -> ModuleType:
 
 
 def _accountant(relation: object, grid: float) -> Any:  # noqa: ANN401 (the library is not typed)
-    from dp_accounting.pld import PLDAccountant  # noqa: PLC0415 (an extra)
+    from dp_accounting.pld import PLDAccountant  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
 
     return PLDAccountant(relation, value_discretization_interval=grid)
 
@@ -111,7 +111,7 @@ def _event(multiplier: float, steps: Steps) -> Any:  # noqa: ANN401
 
 
 def _rdp_epsilon(multiplier: float, steps: Steps, delta: float) -> float:
-    from dp_accounting.rdp import RdpAccountant  # noqa: PLC0415 (an extra)
+    from dp_accounting.rdp import RdpAccountant  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
 
     accountant = RdpAccountant(_ORDERS)
     accountant.compose(_event(multiplier, steps))

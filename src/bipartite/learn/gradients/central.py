@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NOT_COVERED: Final = (
     "tuning: every fit on the same data spends its own ε; choose settings on public or held-out data",
-    "the clipping bound, sampling rate, steps, network and its first weights are public and must not come from the data",
+    "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
     "the time that training takes, which grows with the size of the samples",
 )
 
@@ -149,13 +149,14 @@ class GaussianSGD(_CentralSGD):
         elif self.epsilon is None:
             positive("noise_multiplier", self.noise_multiplier, problems, below=MOST_NOISE, hint="1.0 is usual")
             if not problems and self.noise_multiplier < LEAST_NOISE:  # type: ignore[operator]
-                problems.add(f"Expected noise_multiplier of at least {LEAST_NOISE:g}; use PlainSGD for none.")
+                problems.add(f"Expected noise_multiplier of at least {LEAST_NOISE:g}; more noise is needed for any promise.")
         else:
             positive("epsilon", self.epsilon, problems)
         positive("delta", self.delta, problems, below=0.5, hint="1e-6 is usual")
         raise_all(problems)
 
     def grid(self) -> Grid:
+        """Standard deviation 2^bits for rows of L2 norm at most ``steps``."""
         noise = self.noise_multiplier
         if noise is None:
             assert self.epsilon is not None  # noqa: S101 (one of the two is given)
@@ -164,6 +165,7 @@ class GaussianSGD(_CentralSGD):
         return Grid.of(1 / noise)
 
     def noise(self, count: int, source: Source) -> NDArray[np.int64]:
+        """So many rounded Gaussian draws."""
         return rounded_gaussian(count, self.grid().bits, source)
 
     def guarantee(self, size: int) -> Guarantee:
@@ -193,8 +195,8 @@ class LaplaceSGD(_CentralSGD):
     epsilon
         The promise when a record is added or removed, over all steps.
     clip
-        The largest L1 norm of one person's gradient; public. The L1 norm of d numbers may be √d times the L2 norm, which
-        is why this needs far more noise than :class:`GaussianSGD` on networks.
+        The largest L1 norm of one person's gradient; public. The L1 norm of d numbers may be √d times the L2 norm,
+        which is why this needs far more noise than :class:`GaussianSGD` on networks.
     steps, sampling_rate
         As there.
 
@@ -216,9 +218,11 @@ class LaplaceSGD(_CentralSGD):
         raise_all(problems)
 
     def grid(self) -> Grid:
+        """Scale 2^bits for rows of L1 norm at most ``steps``."""
         return Grid.of(accounting.laplace_each(float(self.epsilon), self.schedule))
 
     def noise(self, count: int, source: Source) -> NDArray[np.int64]:
+        """So many discrete Laplace draws."""
         return discrete_laplace(count, self.grid().bits, source)
 
     def guarantee(self, size: int) -> Guarantee:  # noqa: ARG002 (the same for every size)

@@ -1,8 +1,8 @@
 r"""A locally private gradient: what one person sends, and what the collector makes of it.
 
-Everybody draws one uniform number r and reports, of the d coordinates of their own gradient, the k at (r + ⌊j·d/k⌋) mod d
-for j = 0 … k − 1. The choice does not look at the gradient, and every coordinate is chosen with chance k/d exactly.
-Each is clipped to [−C, C], rounded at random to a node (which keeps its mean) and reported with ε/k.
+Everybody draws one uniform number r and reports, of the d coordinates of their own gradient, the k at
+(r + ⌊j·d/k⌋) mod d for j = 0 … k − 1. The choice does not look at the gradient, and every coordinate is chosen with
+chance k/d exactly. Each is clipped to [−C, C], rounded at random to a node (which keeps its mean) and reported with ε/k.
 
 The collector adds d/k times each report, with the mechanism's bias taken out, and divides by the number of people. Of
 people with clipped gradients g_i, the estimate of coordinate j has mean ḡ_j = Σ_i g_ij/n and variance
@@ -22,7 +22,7 @@ import numpy as np
 from bipartite.domains import Interval
 from bipartite.errors import Problems, is_one_of, shown
 from bipartite.learn.gradients.checks import positive, raise_all, whole
-from bipartite.lottery import issue_tickets, Epsilon, TooFewTickets
+from bipartite.lottery import Epsilon, TooFewTickets, issue_tickets
 from bipartite.lottery.integer_noise import whole_numbers_below
 from bipartite.mechanisms import BRR, Duchi, Hybrid, Piecewise
 
@@ -86,7 +86,9 @@ class CoordinateReports:
         each = str(self.epsilon_each.normalize())
         if self.mechanism == "brr":
             return BRR(domain, each, m=least_variance_window(each, self.points), edges="padded")
-        return {"piecewise": Piecewise, "hybrid": Hybrid, "duchi": Duchi}[self.mechanism](domain, each)
+        if self.mechanism == "piecewise":
+            return Piecewise(domain, each)
+        return Hybrid(domain, each) if self.mechanism == "hybrid" else Duchi(domain, each)
 
     @cached_property
     def _slope(self) -> float:
@@ -104,16 +106,17 @@ class CoordinateReports:
         return whole_numbers_below(self.size, people, source)
 
     def report(self, values: Array, source: Source) -> Array:
-        """The reports, in units of the clipping bound, of chosen coordinates of gradients; what is no number counts 0."""
+        """The reports, in units of the clipping bound, of chosen coordinates; what is no number counts as 0."""
         with np.errstate(invalid="ignore", over="ignore"):
             scaled = np.nan_to_num(np.asarray(values, dtype=np.float64) / self.clip, nan=0.0)
-        found: Array = self.randomizer.privatize(scaled.ravel(), rng=source, outside="clip")  # type: ignore[arg-type]
+        found: Array = self.randomizer.privatize(scaled.ravel(), rng=source, outside="clip")
         return found.reshape(scaled.shape)
 
     def totals(self, starts: NDArray[np.int64], reports: Array) -> Array:
         """Unbiased sums of clipped gradients from the reports of people with these numbers r."""
         weights = reports.ravel() * (self.clip / self._slope * self.size / self.coordinates)
-        return np.bincount(self.chosen(starts).ravel(), weights=weights, minlength=self.size)
+        found: Array = np.bincount(self.chosen(starts).ravel(), weights=weights, minlength=self.size).astype(np.float64)
+        return found
 
     def variance(self, gradients: Array) -> Array:
         """The variance of ``totals``/n for people with these gradients, a row each; for study, from the tickets."""
@@ -133,7 +136,8 @@ class CoordinateReports:
         share = node - low
         mean = (1 - share) * means[low] + share * means[low + 1]
         square = (1 - share) * squares[low] + share * squares[low + 1]
-        return (square - mean**2) * self.clip**2
+        found: Array = (square - mean**2) * self.clip**2
+        return found
 
 
 def _slope_of(mechanism: BRR) -> float:
@@ -145,7 +149,7 @@ def least_variance_window(epsilon: str, points: int) -> int:
     r"""The odd m of padded BRR with the least variance at zero, its bias taken out; a function of ε and N alone.
 
     With M = N + m − 1 outputs and s = (p − q)·m a report has mean s·x and variance (1 − s)(M² − 1)/12 + s(m² − 1)/12 at
-    the middle x = 0, in steps; divided by s² that is the variance of the unbiased report. Gradients are mostly near zero.
+    the middle x = 0, in steps; divided by s² that is the variance of the unbiased report. Most gradients are near zero.
     """
     budget = Epsilon.of(epsilon)
     ratio = float(np.exp(min(float(budget), 700.0)))
@@ -155,5 +159,7 @@ def least_variance_window(epsilon: str, points: int) -> int:
         s = (ratio - 1) * m / (m * ratio + outputs - m)
         return ((1 - s) * (outputs**2 - 1) + s * (m**2 - 1)) / s**2
 
-    usable = [m for m in range(1, 8 * points, 2) if not isinstance(issue_tickets(budget, m, points + m - 1), TooFewTickets)]
+    usable = [
+        m for m in range(1, 8 * points, 2) if not isinstance(issue_tickets(budget, m, points + m - 1), TooFewTickets)
+    ]
     return min(usable, key=variance)

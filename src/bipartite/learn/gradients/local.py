@@ -103,9 +103,7 @@ class LocalSGD:
         wanted = coordinates_for(self.epsilon, size) if self.coordinates == "auto" else self.coordinates
         return CoordinateReports(self.mechanism, self.epsilon, clip, size, wanted, self.points)
 
-    def bound(
-        self, gradients: PerExample, features: torch.Tensor, labels: torch.Tensor, source: Source
-    ) -> float:
+    def bound(self, gradients: PerExample, features: torch.Tensor, labels: torch.Tensor, source: Source) -> float:
         """The clipping bound, from people who spend their ε on it."""
         assert isinstance(self.clip, PrivateQuantile)  # noqa: S101 (asked only then)
         which = whole_numbers_below(gradients.size, len(features), source)

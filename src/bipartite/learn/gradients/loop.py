@@ -71,10 +71,11 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     >>> X, y = torch.eye(4).repeat(50, 1), torch.arange(4).repeat(50)
     >>> net = torch.nn.Linear(4, 4)
     >>> plan = LaplaceSGD(epsilon=20, clip=2.0, steps=10, sampling_rate=0.5)
-    >>> train_privately(net, X, y, plan, optimizer=lambda ps: torch.optim.SGD(ps, lr=0.5), rng=bp.insecure_seed(1)).delta
+    >>> train_privately(net, X, y, plan, optimizer=lambda ps: torch.optim.SGD(ps, lr=0.5)).delta
     0.0
     """
-    if not isinstance(plan, (GaussianSGD, LaplaceSGD, LocalSGD)):
+    plan_given: object = plan
+    if not isinstance(plan_given, (GaussianSGD, LaplaceSGD, LocalSGD)):
         msg = f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
         raise InputError(msg)
     if len(features) != len(labels) or not len(features):
