@@ -43,7 +43,9 @@ def test_a_gradient_is_the_clipped_mean_plus_noise_of_the_stated_size():
     gradients = PerExample(network, torch.nn.functional.cross_entropy)
     rows = torch.cat(list(gradients.blocks(features, labels))).double()
     for plan, norm, scale in ((GAUSSIAN, 2, 2.0), (LaplaceSGD(40.0, 3.0, 20, 0.5), 1, None)):
-        clipped = rows * (plan.clip / torch.clamp(torch.linalg.vector_norm(rows, ord=norm, dim=1), min=plan.clip))[:, None]
+        clipped = (
+            rows * (plan.clip / torch.clamp(torch.linalg.vector_norm(rows, ord=norm, dim=1), min=plan.clip))[:, None]
+        )
         found = plan.gradient(gradients, features, labels, 120, bp.insecure_seed(5))
         rest = (found - clipped.sum(0) / 60).numpy() * 60 / plan.clip
         wanted = scale or math.sqrt(2) / plan.grid().ratio
@@ -64,7 +66,7 @@ def test_samples_are_poisson():
 def test_guarantees_are_those_of_the_noise_that_is_drawn():
     promised = GAUSSIAN.guarantee(1000)
     schedule = accounting.Steps(20, 0.5)
-    realised = 2.0**GAUSSIAN.grid().bits / GAUSSIAN.grid().steps
+    realised = 2.0 ** GAUSSIAN.grid().bits / GAUSSIAN.grid().steps
     assert promised.add_remove == pytest.approx(accounting.gaussian_epsilon(realised, schedule, 1e-5), rel=1e-4)
     assert promised.add_remove < promised.replace < 2.2 * promised.add_remove
     assert (promised.model, promised.delta) == ("central", 1e-5)

@@ -21,7 +21,9 @@ def one_by_one(network, features, labels):
 
 def network_and_people(people=7):
     torch.manual_seed(1)
-    network = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.GroupNorm(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3))
+    network = torch.nn.Sequential(
+        torch.nn.Linear(5, 4), torch.nn.GroupNorm(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3)
+    )
     return network, torch.randn(people, 5), torch.randint(0, 3, (people,))
 
 

@@ -126,7 +126,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rows = _tensor(X, device)
         with torch.no_grad():
             found = [
-                torch.softmax(self.network_(rows[first : first + _ROWS]), dim=1).double().cpu().numpy()
+                torch.softmax(self.network_(rows[first : first + _ROWS]).double(), dim=1).cpu().numpy()
                 for first in range(0, len(rows), _ROWS)
             ]
         return np.concatenate(found)
