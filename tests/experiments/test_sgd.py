@@ -110,9 +110,7 @@ def test_intervals_are_students():
     # t = 4.3027 at two degrees of freedom; the standard error is 1/√3.
     assert found.high - found.mean == pytest.approx(4.30265 / math.sqrt(3), rel=1e-5)
     assert sgd.interval([0.5]).high == math.inf
-    with pytest.raises(
-        InputError, match="Expected rows of none on softmax at ε=7, got none; measure these cells first"
-    ):
+    with pytest.raises(InputError, match="Expected rows of none on softmax at ε=7, got none; measure these cells"):
         sgd.summary([], "softmax", "none", 7.0, "final")
 
 

@@ -16,7 +16,7 @@ GRADIENTS = np.array([[0.0, 0.2, -0.5, 0.05, 1.7], [0.31, -0.44, 0.5, -0.02, -0.
 
 
 def law_of_report(reports, value):
-    """(outputs, chances) of one debiased report, by rounding at random and the tickets; nothing from the class's own."""
+    """(outputs, chances) of one debiased report, by rounding at random and the tickets, not by the class."""
     mechanism = reports.randomizer
     node = (min(max(value / reports.clip, -1), 1) + 1) / 2 * (reports.points - 1)
     low = min(int(node), reports.points - 2)

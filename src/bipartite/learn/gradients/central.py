@@ -149,7 +149,7 @@ class GaussianSGD(_CentralSGD):
         elif self.epsilon is None:
             positive("noise_multiplier", self.noise_multiplier, problems, below=MOST_NOISE, hint="1.0 is usual")
             if not problems and self.noise_multiplier < LEAST_NOISE:  # type: ignore[operator]
-                problems.add(f"Expected noise_multiplier of at least {LEAST_NOISE:g}; more noise is needed for any promise.")
+                problems.add(f"Expected noise_multiplier of at least {LEAST_NOISE:g}; less promises nothing.")
         else:
             positive("epsilon", self.epsilon, problems)
         positive("delta", self.delta, problems, below=0.5, hint="1e-6 is usual")
