@@ -149,7 +149,7 @@ def test_a_machine_apart_needs_no_extra_and_goes_on_where_it_was(tmp_path, capsy
     assert done.returncode == 0, done.stderr
     with out.open("a", encoding="utf-8") as stream:
         stream.write('{"cell": 5, "rows": [{"cut o')  # killed while writing
-    sgd_apart.main(["run", str(plan), str(out), "--cells", "3:8"])
+    sgd_apart.main(["run", str(plan), str(out), "--cells", "3:8:1"])
     assert capsys.readouterr().err.count("cell") == 3
     assert sgd_apart.finished(out) == set(range(8))
     assert len({(row["mechanism"], row["epsilon"]) for row in sgd_apart.read_rows(out)}) == 8

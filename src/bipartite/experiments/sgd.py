@@ -47,7 +47,7 @@ _RANGES: Final = {"paper-cnn": 1.0, "softmax": 5.0}  # a coordinate of few param
 
 @dataclass(frozen=True)
 class Settings:
-    """The full run; about 400 cells of a second to half a minute on a GPU."""
+    """The full run: 530 cells."""
 
     data: str = "mnist"
     people: int = 50_000

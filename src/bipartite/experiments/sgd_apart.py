@@ -9,7 +9,7 @@ rows already are skipped, so that an interrupted run goes on::
 
     python -m bipartite.experiments.sgd_apart run cells.json rows.jsonl --cells 0:120
 
-Several runs of different cells, each with a file of its own, share a GPU well.
+Several runs, each with a file of its own, share a GPU: ``--cells 0:530:4``, ``1:530:4`` and so on take every fourth.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def finished(path: Path) -> set[int]:
     return found
 
 
-def run(plan: Path, out: Path, first: int, last: int) -> None:
-    """Measure cells first … last − 1 that are not yet in ``out``: a line of JSON for each."""
+def run(plan: Path, out: Path, asked: range) -> None:
+    """Measure the cells asked for that are not yet in ``out``: a line of JSON for each."""
     planned = read_plan(plan)
     there = finished(out)
-    wanted = [number for number in range(first, min(last, len(planned))) if number not in there]
+    wanted = [number for number in asked if number < len(planned) and number not in there]
     with out.open("a", encoding="utf-8") as stream:
         for done, number in enumerate(wanted, 1):
             start = time.perf_counter()
@@ -88,17 +88,18 @@ def main(arguments: list[str] | None = None) -> int:
     running = what.add_parser("run", help="measure cells of a plan")
     running.add_argument("plan", type=Path)
     running.add_argument("out", type=Path)
-    running.add_argument("--cells", default="0:1000000", help="first:last, the last not included")
+    running.add_argument("--cells", default="0:1000000", help="first:last or first:last:step, the last not included")
     parsed = parser.parse_args(arguments)
     if parsed.what == "plan":
         count = write_plan(parsed.plan, QUICK if parsed.quick else Settings())
         sys.stderr.write(f"{count} cells\n")
         return 0
     try:
-        first, last = (int(each) for each in parsed.cells.split(":"))
-    except ValueError:
+        first, last, *step = (int(each) for each in parsed.cells.split(":"))
+        asked = range(first, last, *step)
+    except (TypeError, ValueError):
         parser.error(f"expected --cells as first:last, such as 0:120, got {parsed.cells!r}")
-    run(parsed.plan, parsed.out, first, last)
+    run(parsed.plan, parsed.out, asked)
     return 0
 
 

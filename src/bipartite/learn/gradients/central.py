@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 NOT_COVERED: Final = (
     "tuning: every fit on the same data spends its own ε; choose settings on public or held-out data",
     "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
+    "the number of people, unless it was given as people= (data sets of one size have it in common)",
     "the time that training takes, which grows with the size of the samples",
 )
 
@@ -126,7 +127,7 @@ class GaussianSGD(_CentralSGD):
 
     Guarantee
     ---------
-    (ε, δ)-DP of all released weights, by ``dp_accounting``'s privacy loss distributions over ``steps`` Poisson-sampled
+    (ε, δ)-DP of all released weights (finding the noise takes some seconds, once for each setting), by ``dp_accounting``'s privacy loss distributions over ``steps`` Poisson-sampled
     Gaussian mechanisms.
 
     Reference
