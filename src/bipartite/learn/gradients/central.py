@@ -127,8 +127,8 @@ class GaussianSGD(_CentralSGD):
 
     Guarantee
     ---------
-    (ε, δ)-DP of all released weights (finding the noise takes some seconds, once for each setting), by ``dp_accounting``'s privacy loss distributions over ``steps`` Poisson-sampled
-    Gaussian mechanisms.
+    (ε, δ)-DP of all released weights, by ``dp_accounting``'s privacy loss distributions over ``steps`` Poisson-sampled
+    Gaussian mechanisms. Finding the noise for an ε takes some seconds, once for each setting.
 
     Reference
     ---------
