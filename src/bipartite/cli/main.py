@@ -20,6 +20,7 @@ from bipartite.cli import (
     explain,
     locations,
     report,
+    reproduce,
     sample_size,
     verify,
 )
@@ -60,6 +61,7 @@ _COMMANDS: Final = (
     locations,
     demo,
     datasets,
+    reproduce,
     completion,
 )
 

@@ -13,10 +13,17 @@ from bipartite.learn.guarantee import Guarantee
 
 # Each public name and the module that holds it.
 _HOME: dict[str, str] = {
+    "CoordinateReports": "bipartite.learn.gradients.coordinates",
+    "GaussianSGD": "bipartite.learn.gradients.central",
+    "LaplaceSGD": "bipartite.learn.gradients.central",
+    "LocalSGD": "bipartite.learn.gradients.local",
     "PrivateBoostingClassifier": "bipartite.learn.boosting.classifier",
     "PrivateBoostingRegressor": "bipartite.learn.boosting.regressor",
     "PrivateColumns": "bipartite.learn.columns",
     "PrivateNetwork": "bipartite.learn.network",
+    "PrivateQuantile": "bipartite.learn.gradients.magnitude",
+    "PrivateSGDClassifier": "bipartite.learn.gradients.classifier",
+    "train_privately": "bipartite.learn.gradients.loop",
 }
 
 __all__ = ["Guarantee", *_HOME]  # noqa: PLE0604 (names, kept in one place)

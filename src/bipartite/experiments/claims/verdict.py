@@ -1,0 +1,57 @@
+"""A claim, the four verdicts, and what is said with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bipartite.experiments.contract import Rows
+
+Evidence = Mapping[str, Rows]
+"""The rows of experiments, by name."""
+
+
+class Verdict(StrEnum):
+    """What came of a claim."""
+
+    HOLDS = "holds"
+    CORRECTED = "holds with a correction"
+    FAILS = "does not hold"
+    UNCHECKABLE = "cannot be checked"
+    NOT_RUN = "not run"
+    """Its experiment did not run here."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict, what was measured, and why in a sentence."""
+
+    verdict: Verdict
+    measured: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper."""
+
+    key: str
+    where: str
+    """Its place in the paper."""
+    says: str
+    judge: Callable[[Evidence], Judgement]
+    needs: tuple[str, ...] = ()
+    """The experiments whose rows it is judged by; none where nothing can be measured."""
+    evidence: str = ""
+    """Where more is to be found: a page of the docs or a test."""
+
+
+def holds_if(condition: bool, measured: str, why: str, otherwise: str) -> Judgement:  # noqa: FBT001 (it reads as one)
+    """A claim that holds, or does not."""
+    return Judgement(Verdict.HOLDS, measured, why) if condition else Judgement(Verdict.FAILS, measured, otherwise)
+
+
+def cannot(why: str) -> Callable[[Evidence], Judgement]:
+    """A claim that nothing here can measure."""
+    return lambda _: Judgement(Verdict.UNCHECKABLE, "nothing", why)

@@ -1,0 +1,144 @@
+"""The paper's protocols for gradients and networks as it describes them, each with the ε that it really spends.
+
+None of them is offered for use: they are here so that the paper's figures can be run and seen for what they are.
+
+- **BRR-SGD** (appendix B.2): a gradient coordinate is reported by BRR on [0, C_t] or on [−C_t, 0], where it lies.
+  The interval, and so the sign, is published: a positive and a negative value have no report in common but zero. ε = ∞.
+- **Laplace DP-SGD** with the same adaptive bound C_t: the scale of the noise is computed from private norms, and two
+  scales of Laplace noise have no bounded ratio. ε = ∞; and if C_t were public, the claimed ε would be spent on every
+  coordinate and in every epoch: an L2 norm of at most C is an L1 norm of up to √d·C.
+- **Additive bounded noise** (the network of appendix B.3 as scripted): x plus a uniform number within ±0.1, whatever ε
+  is. Two values more than 0.2 apart have no report in common. ε = ∞.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.domains import Interval
+from bipartite.lottery.integer_noise import discrete_laplace, whole_numbers_below
+from bipartite.mechanisms import BRR
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Source
+
+    Array = NDArray[np.float64]
+
+DECAY: Final = 0.99
+FIRST_BOUND: Final = 1.0
+LEAST_BOUND: Final = 1e-3
+POINTS: Final = 21
+_LAPLACE_BITS: Final = 24
+_FRACTION: Final = 2**53
+
+
+@dataclass(frozen=True)
+class RealCost:
+    """What a protocol claims, and what it spends."""
+
+    claimed: float
+    epsilon: float
+    """What it spends as described; infinite for every protocol here."""
+    with_public_bound: float
+    """What it would spend if its clipping bound were a public number."""
+    why: tuple[str, ...]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether anything is promised."""
+        return math.isfinite(self.epsilon)
+
+    def __str__(self) -> str:
+        return f"claims ε = {self.claimed:g}, spends ε = {_said(self.epsilon)}: " + "; ".join(self.why)
+
+
+@dataclass(frozen=True)
+class AdaptiveBound:
+    """C_t = max(ρ·C_(t−1) + (1 − ρ)·(mean gradient norm), C_min): computed from private gradients, as described."""
+
+    value: float = FIRST_BOUND
+
+    def after(self, mean_norm: float) -> AdaptiveBound:
+        """The next bound."""
+        return AdaptiveBound(max(DECAY * self.value + (1 - DECAY) * mean_norm, LEAST_BOUND))
+
+
+@dataclass(frozen=True)
+class HalfIntervalBRR:
+    """BRR-SGD: every coordinate of the clipped mean gradient, by BRR on the half of [−C, C] in which it lies."""
+
+    epsilon: float
+
+    def perturbed(self, gradient: Array, bound: float, batch: int, source: Source) -> Array:  # noqa: ARG002
+        """The released gradient."""
+        mechanism = BRR(Interval(0, 1, points=POINTS), self.epsilon)
+        sizes = np.minimum(np.abs(gradient) / bound, 1.0)
+        reports: Array = mechanism.privatize(sizes, rng=source)
+        return np.copysign(reports * bound, gradient)
+
+    def cost(self, size: int, batch: int, epochs: float) -> RealCost:
+        """Whatever the size of the network."""
+        del size, batch, epochs
+        why = ("the interval [−C, 0] or [0, C] publishes the sign of every coordinate", _BOUND)
+        return RealCost(self.epsilon, math.inf, math.inf, why)
+
+
+@dataclass(frozen=True)
+class AdaptiveLaplace:
+    """The rival: Laplace noise of scale C_t/ε on every coordinate, of the sum (Abadi et al.), or of the mean.
+
+    The paper does not say which. On the mean the noise is ``batch`` times larger.
+    """
+
+    epsilon: float
+    of: str = "sum"
+
+    def perturbed(self, gradient: Array, bound: float, batch: int, source: Source) -> Array:
+        """The released mean gradient."""
+        noise = discrete_laplace(len(gradient), _LAPLACE_BITS, source) / 2.0**_LAPLACE_BITS
+        scale = bound / self.epsilon
+        return gradient + noise * (scale / batch if self.of == "sum" else scale)
+
+    def cost(self, size: int, batch: int, epochs: float) -> RealCost:
+        """By composition over coordinates and epochs, adding or removing a record."""
+        each = math.sqrt(size) * self.epsilon / (1 if self.of == "sum" else batch)
+        total = each * math.ceil(epochs)
+        why = (
+            _BOUND,
+            f"with a public bound, L1 norms up to √{size}·C and {math.ceil(epochs)} epochs would make it {total:.4g}",
+        )
+        return RealCost(self.epsilon, math.inf, total, why)
+
+
+_BOUND: Final = "the bound C_t is computed from private norms and scales what is released"
+
+
+@dataclass(frozen=True)
+class BoundedNoise:
+    """x plus a uniform number within ±``half_width``, whatever the ε on the label."""
+
+    epsilon: float
+    half_width: float = 0.1
+
+    def perturbed(self, values: Array, source: Source) -> Array:
+        """The released values."""
+        shares = whole_numbers_below(_FRACTION, np.size(values), source) / _FRACTION
+        moved: Array = np.asarray(values, dtype=np.float64) + self.half_width * (
+            2 * shares.reshape(np.shape(values)) - 1
+        )
+        return moved
+
+    def cost(self) -> RealCost:
+        """Whatever the budget."""
+        why = (f"values more than {2 * self.half_width:g} apart have no report in common", "the noise ignores ε")
+        return RealCost(self.epsilon, math.inf, math.inf, why)
+
+
+def _said(epsilon: float) -> str:
+    return "∞" if math.isinf(epsilon) else f"{epsilon:.4g}"

@@ -1,0 +1,25 @@
+"""SGD on private data: gradients of single people, bounded, then either noised in sum or reported one by one.
+
+======================  ==========================================================================================
+``per_example.py``      the gradient of every person alone, in blocks that fit into memory
+``whole.py``            clipping to whole numbers, so that the bound on one person's share is exact
+``accounting.py``       noise for an (ε, δ), and (ε, δ) for a noise
+``central.py``          GaussianSGD, LaplaceSGD: a trusted curator adds noise to the sum
+``coordinates.py``      the client's and the collector's half of a locally private gradient
+``magnitude.py``        a clipping bound from people who spend their budget on it
+``local.py``            LocalSGD: everybody answers once
+``loop.py``             the loop that all of them share
+``classifier.py``       the loop as a scikit-learn classifier
+``networks.py``         the network of the paper's experiment
+======================  ==========================================================================================
+"""
+
+from __future__ import annotations
+
+from bipartite.errors import MissingExtraError
+
+try:
+    import torch as torch
+except ImportError:
+    _MESSAGE = "Learning by gradients needs torch; run: pip install 'bipartite[learn]'"
+    raise MissingExtraError(_MESSAGE) from None

@@ -1,0 +1,232 @@
+"""SGD by a trusted curator: the sum of clipped gradients, plus whole-number noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import torch
+
+from bipartite.errors import Problems
+from bipartite.learn.gradients import accounting
+from bipartite.learn.gradients.accounting import LEAST_NOISE, MOST_NOISE, Steps
+from bipartite.learn.gradients.checks import positive, raise_all, whole
+from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows, whole_sum
+from bipartite.learn.guarantee import Guarantee
+from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS, coins, discrete_laplace, rounded_gaussian
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from bipartite.learn.gradients.per_example import PerExample
+    from bipartite.learn.gradients.whole import Norm
+    from bipartite.lottery import Source
+
+NOT_COVERED: Final = (
+    "tuning: every fit on the same data spends its own ε; choose settings on public or held-out data",
+    "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
+    "the number of people, unless it was given as people= (data sets of one size have it in common)",
+    "the time that training takes, which grows with the size of the samples",
+)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Whole-number noise of scale 2^bits for rows of norm at most ``steps``."""
+
+    bits: int
+    steps: int
+
+    @classmethod
+    def of(cls, ratio: float) -> Grid:
+        """The finest grid on which steps/2^bits is at most ``ratio``, the bound over the scale of the noise."""
+        bits = min(MOST_BITS, math.floor(math.log2(MOST_STEPS / ratio)))
+        return cls(bits, min(MOST_STEPS, math.floor(ratio * 2.0**bits)))
+
+    @property
+    def ratio(self) -> float:
+        """Bound over scale, exactly: a fraction with a power of two below."""
+        return self.steps / 2.0**self.bits
+
+
+class _CentralSGD:
+    """What both kinds of noise share: Poisson samples, sums of whole-numbered rows, noise from secure words."""
+
+    clip: float
+    steps: int
+    sampling_rate: float
+    _norm: Norm
+
+    @property
+    def schedule(self) -> Steps:
+        """How many steps, at which rate."""
+        return Steps(self.steps, self.sampling_rate)
+
+    def grid(self) -> Grid:
+        """The noise, in whole numbers."""
+        raise NotImplementedError
+
+    def noise(self, count: int, source: Source) -> NDArray[np.int64]:
+        """So many draws of the noise."""
+        raise NotImplementedError
+
+    def batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
+        """Who is in the sample of each step: everybody on their own, by a coin of chance ``sampling_rate``."""
+        for _ in range(self.steps):
+            yield np.flatnonzero(coins(people, self.sampling_rate, source))
+
+    def gradient(
+        self,
+        gradients: PerExample,
+        features: torch.Tensor,
+        labels: torch.Tensor,
+        people: int,
+        source: Source,
+    ) -> torch.Tensor:
+        """The noised sum over a sample, divided by the public size that a sample of ``people`` has in the mean."""
+        grid = self.grid()
+        total = np.zeros(gradients.size, dtype=np.int64)
+        for block in gradients.blocks(features, labels):
+            total += whole_sum(whole_rows(block, self.clip, grid.steps, self._norm))
+        total += self.noise(gradients.size, source)
+        return torch.from_numpy(total * (self.clip / grid.steps / (self.sampling_rate * people)))
+
+    def _problems(self) -> Problems:
+        problems = Problems()
+        positive("clip", self.clip, problems, hint="1.0 is a usual bound on the norm of one person's gradient")
+        whole("steps", self.steps, problems, hint="a few hundred are usual")
+        positive("sampling_rate", self.sampling_rate, problems, below=1, hint="1.0 uses everybody in every step")
+        return problems
+
+
+@dataclass(frozen=True)
+class GaussianSGD(_CentralSGD):
+    r"""DP-SGD: gradients clipped in L2, summed over a Poisson sample, plus Gaussian noise: (ε, δ).
+
+    The noise is 2\ :sup:`b` times a standard normal number, rounded to whole numbers, on sums that are whole numbers
+    already: the continuous Gaussian mechanism followed by rounding, so that its accounting holds, and no floating-point
+    number carries what noise should hide (Mironov, CCS 2012).
+
+    Parameters
+    ----------
+    epsilon, delta
+        The promise when a record is added or removed. About 1/10 of one over the number of people is a usual δ.
+    clip
+        The largest L2 norm of one person's gradient; public.
+    steps
+        How many noised gradients.
+    sampling_rate
+        The chance of everybody, in every step, to be in the sample.
+    noise_multiplier
+        The noise in units of ``clip`` where it is known already; ε is then computed from it, and ``epsilon`` must be
+        None.
+
+    Guarantee
+    ---------
+    (ε, δ)-DP of all released weights, by ``dp_accounting``'s privacy loss distributions over ``steps`` Poisson-sampled
+    Gaussian mechanisms. Finding the noise for an ε takes some seconds, once for each setting.
+
+    Reference
+    ---------
+    Abadi et al.: *Deep Learning with Differential Privacy* (CCS 2016).
+    """
+
+    epsilon: float | None
+    delta: float
+    clip: float
+    steps: int
+    sampling_rate: float
+    noise_multiplier: float | None = None
+    _norm = 2
+
+    def __post_init__(self) -> None:
+        problems = self._problems()
+        if (self.epsilon is None) == (self.noise_multiplier is None):
+            problems.add("Expected either epsilon or noise_multiplier, got both or none; set the other to None.")
+        elif self.epsilon is None:
+            positive("noise_multiplier", self.noise_multiplier, problems, below=MOST_NOISE, hint="1.0 is usual")
+            if not problems and self.noise_multiplier < LEAST_NOISE:  # type: ignore[operator]
+                problems.add(f"Expected noise_multiplier of at least {LEAST_NOISE:g}; less promises nothing.")
+        else:
+            positive("epsilon", self.epsilon, problems)
+        positive("delta", self.delta, problems, below=0.5, hint="1e-6 is usual")
+        raise_all(problems)
+
+    def grid(self) -> Grid:
+        """Standard deviation 2^bits for rows of L2 norm at most ``steps``."""
+        noise = self.noise_multiplier
+        if noise is None:
+            assert self.epsilon is not None  # noqa: S101 (one of the two is given)
+            # The finest part of δ pays for the bits that the noise's words do not have; see guarantee.
+            noise = accounting.gaussian_multiplier(float(self.epsilon), self.delta * (1 - _SLACK_SHARE), self.schedule)
+        return Grid.of(1 / noise)
+
+    def noise(self, count: int, source: Source) -> NDArray[np.int64]:
+        """So many rounded Gaussian draws."""
+        return rounded_gaussian(count, self.grid().bits, source)
+
+    def guarantee(self, size: int) -> Guarantee:
+        """What training a network of ``size`` parameters promises."""
+        multiplier = 1 / self.grid().ratio
+        epsilons = [
+            accounting.gaussian_epsilon(multiplier, self.schedule, self.delta * (1 - _SLACK_SHARE), each)
+            for each in ("add_remove", "replace")
+        ]
+        # Ideal and drawn noise differ by η in total variation, which costs (1 + e^ε)·η of δ.
+        log_eta = math.log(GAUSSIAN_SLACK * size * self.steps)
+        fits = [math.log(2) + each + log_eta <= math.log(_SLACK_SHARE * self.delta) for each in epsilons]
+        add_remove, replace = (each if fit else math.inf for each, fit in zip(epsilons, fits, strict=True))
+        return Guarantee("central", add_remove, replace, self.delta, NOT_COVERED)
+
+
+# Of δ, what is kept for the difference between the drawn noise and the ideal one.
+_SLACK_SHARE: Final = 2.0**-20
+
+
+@dataclass(frozen=True)
+class LaplaceSGD(_CentralSGD):
+    r"""SGD with pure ε: gradients clipped in L1, summed over a Poisson sample, plus discrete Laplace noise.
+
+    Parameters
+    ----------
+    epsilon
+        The promise when a record is added or removed, over all steps.
+    clip
+        The largest L1 norm of one person's gradient; public. The L1 norm of d numbers may be √d times the L2 norm,
+        which is why this needs far more noise than :class:`GaussianSGD` on networks.
+    steps, sampling_rate
+        As there.
+
+    Guarantee
+    ---------
+    ε-DP with δ = 0. One step without sampling keeps ε₀ = (bound in whole numbers)/2\ :sup:`b`, exactly; sampling makes
+    it ln(1 + q(e\ :sup:`ε₀` − 1)), and steps add up.
+    """
+
+    epsilon: float
+    clip: float
+    steps: int
+    sampling_rate: float
+    _norm = 1
+
+    def __post_init__(self) -> None:
+        problems = self._problems()
+        positive("epsilon", self.epsilon, problems)
+        raise_all(problems)
+
+    def grid(self) -> Grid:
+        """Scale 2^bits for rows of L1 norm at most ``steps``."""
+        return Grid.of(accounting.laplace_each(float(self.epsilon), self.schedule))
+
+    def noise(self, count: int, source: Source) -> NDArray[np.int64]:
+        """So many discrete Laplace draws."""
+        return discrete_laplace(count, self.grid().bits, source)
+
+    def guarantee(self, size: int) -> Guarantee:  # noqa: ARG002 (the same for every size)
+        """What training promises."""
+        spent = accounting.laplace_epsilon(self.grid().ratio, self.schedule)
+        return Guarantee("central", spent, 2 * spent, 0.0, NOT_COVERED)

@@ -1,0 +1,121 @@
+"""The loop of private SGD: sample people, get a private gradient, let an optimiser step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from bipartite.errors import InputError
+from bipartite.learn.gradients.central import GaussianSGD, LaplaceSGD
+from bipartite.learn.gradients.local import LocalSGD
+from bipartite.learn.gradients.magnitude import PrivateQuantile
+from bipartite.learn.gradients.per_example import PerExample
+from bipartite.lottery import source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bipartite.learn.gradients.per_example import Loss
+    from bipartite.learn.guarantee import Guarantee
+    from bipartite.lottery import Source
+
+    Plan = GaussianSGD | LaplaceSGD | LocalSGD
+    Optimizer = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
+
+
+def best_device() -> torch.device:
+    """A GPU when there is one, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def train_privately(  # noqa: PLR0913 (each named, most with a default)
+    network: torch.nn.Module,
+    features: torch.Tensor,
+    labels: torch.Tensor,
+    plan: Plan,
+    *,
+    optimizer: Optimizer,
+    loss: Loss = torch.nn.functional.cross_entropy,
+    people: int | None = None,
+    rng: Any = None,  # noqa: ANN401 (what every rng= of bipartite takes)
+    watch: Callable[[int], None] | None = None,
+) -> Guarantee:
+    """Train any network in place, under a plan of privacy, and return what the trained weights promise.
+
+    Parameters
+    ----------
+    network
+        Any module whose output for one example depends on that example alone, on the device of the data.
+    features, labels
+        One row a person.
+    plan
+        :class:`GaussianSGD`, :class:`LaplaceSGD` or :class:`LocalSGD`.
+    optimizer
+        Makes an optimiser of the parameters: ``lambda ps: torch.optim.SGD(ps, lr=0.1)``. It sees private gradients
+        only, so that any does.
+    loss
+        The loss of a batch of one.
+    people
+        The public number of people by which a central sum is divided; None takes the number of rows, which is then
+        public, as it is between data sets of one size.
+    rng
+        None for secure words; ``bp.insecure_seed(…)`` for experiments that must be repeated.
+    watch
+        Called with the number of each finished step. What it computes from private data is not covered.
+
+    Examples
+    --------
+    >>> import torch, bipartite as bp
+    >>> from bipartite.learn import LaplaceSGD, train_privately
+    >>> X, y = torch.eye(4).repeat(50, 1), torch.arange(4).repeat(50)
+    >>> net = torch.nn.Linear(4, 4)
+    >>> plan = LaplaceSGD(epsilon=20, clip=2.0, steps=10, sampling_rate=0.5)
+    >>> train_privately(net, X, y, plan, optimizer=lambda ps: torch.optim.SGD(ps, lr=0.5)).delta
+    0.0
+    """
+    plan_given: object = plan
+    if not isinstance(plan_given, (GaussianSGD, LaplaceSGD, LocalSGD)):
+        msg = f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
+        raise InputError(msg)
+    if len(features) != len(labels) or not len(features):
+        msg = f"Expected as many labels as rows, and at least one, got {len(features)} rows and {len(labels)} labels."
+        raise InputError(msg)
+    source = source_of(rng)
+    gradients = PerExample(network, loss)
+    promised = plan.guarantee(gradients.size)  # before anything is spent, so that a plan without one is refused first
+    follow(plan, gradients, features, labels, optimizer(gradients.parameters), people or len(features), source, watch)
+    return promised
+
+
+def follow(  # noqa: PLR0913, PLR0917 (the parts of training, made above)
+    plan: Plan,
+    gradients: PerExample,
+    features: torch.Tensor,
+    labels: torch.Tensor,
+    stepper: torch.optim.Optimizer,
+    people: int,
+    source: Source,
+    watch: Callable[[int], None] | None = None,
+) -> None:
+    """All steps of a plan; for what is built on it. People call :func:`train_privately`."""
+    reports = None
+    if isinstance(plan, LocalSGD) and not isinstance(plan.clip, PrivateQuantile):
+        reports = plan.reports(gradients.size, plan.clip)
+    done = 0
+    for rows in plan.batches(len(features), source):
+        at = torch.from_numpy(rows).to(features.device)
+        chosen = features[at], labels[at]
+        if not isinstance(plan, LocalSGD):
+            found = plan.gradient(gradients, *chosen, people, source)
+        elif reports is None:
+            reports = plan.reports(gradients.size, plan.bound(gradients, *chosen, source))
+            continue
+        else:
+            found = plan.estimated(reports, gradients, *chosen, source)
+        gradients.assign(found.to(features.device))
+        stepper.step()
+        done += 1
+        if watch is not None:
+            watch(done)
+    stepper.zero_grad()

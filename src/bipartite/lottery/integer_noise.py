@@ -1,0 +1,250 @@
+"""Whole-number noise of any width, from random words: what a curator adds to a sum of whole numbers.
+
+Two laws, both with a scale of 2^bits steps, so that no division is ever needed:
+
+- **discrete Laplace**, Pr[z] ∝ exp(−|z|/2^bits), drawn exactly by the rejection of Canonne, Kamath and Steinke (*The
+  Discrete Gaussian for Differential Privacy*, NeurIPS 2020, Algorithms 1 and 2): every coin is a comparison of whole
+  numbers.
+- **rounded Gaussian**, the nearest whole number to 2^bits·N(0, 1). A whole number plus this noise is the continuous
+  Gaussian mechanism, rounded afterwards: every theorem about the continuous one holds for it, subsampling included.
+  Drawn by Karney's method (*Sampling Exactly from the Normal Distribution*, ACM TOMS 2016), which compares uniform
+  numbers and never computes a logarithm. Uniform numbers have 64 bits here instead of endless ones,
+  and more where they tie: :data:`GAUSSIAN_SLACK` bounds what that changes.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.lottery.uniform import tickets_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery.words import Source, Stream
+
+    Whole = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+MOST_BITS: Final = 40
+"""The widest noise: 2^40 steps, so that sums stay far below 2^63 and coins below 2^52."""
+
+# Karney's k, the whole part: Pr[k] ∝ exp(−k²/2). From k = 14 on all together hold less than 2^−140.
+_WHOLE_PARTS: Final = 14
+_WORD: Final = 2**64
+
+GAUSSIAN_SLACK: Final = 2.0**-112
+"""Total variation between one rounded Gaussian drawn here and the ideal one, at most.
+
+A comparison of two uniform numbers whose 64 bits tie is decided by fresh words, one for each: that is exact unless the
+same number ties twice, which among the c comparisons of a draw has probability below c²·2^−128; fixed thresholds have
+128 bits. A draw takes fewer than 24 words in the mean, and the chance of c > 128 is below 2^−112 by far.
+"""
+
+
+def discrete_laplace(count: int, bits: int, source: Source) -> Whole:
+    """So many draws with Pr[z] ∝ exp(−|z|/2^bits), exactly."""
+    stream = source.streams().stream(0, 4 * count)
+    try:
+        return _collected(count, lambda wanted: _laplace_tries(wanted, bits, stream))
+    finally:
+        stream.erase()
+
+
+def rounded_gaussian(count: int, bits: int, source: Source) -> Whole:
+    """So many draws of a normal variable of standard deviation 2^bits, each rounded to the nearest whole number."""
+    stream = source.streams().stream(0, 16 * count)
+    try:
+        return _collected(count, lambda wanted: _gaussian_tries(wanted, bits, stream))
+    finally:
+        stream.erase()
+
+
+def coins(count: int, chance: float, source: Source) -> NDArray[np.bool_]:
+    """So many independent coins that show True with probability ⌊2^64·chance⌋/2^64, never more than ``chance``."""
+    if chance >= 1:
+        return np.ones(count, dtype=np.bool_)
+    stream = source.streams().stream(0, count)
+    try:
+        heads: NDArray[np.bool_] = _take(count, stream) < np.uint64(int(chance * 2.0**64))
+    finally:
+        stream.erase()
+    return heads
+
+
+def whole_numbers_below(total: int, count: int, source: Source) -> Whole:
+    """So many independent whole numbers below ``total``, each equally likely, exactly."""
+    stream = source.streams().stream(0, count)
+    try:
+        return _below(total, count, stream)
+    finally:
+        stream.erase()
+
+
+def _collected(count: int, tries: Callable[[int], Whole]) -> Whole:
+    found: list[Whole] = []
+    missing = count
+    while missing > 0:
+        got = tries(missing + missing // 2 + 16)
+        found.append(got[:missing])
+        missing -= len(found[-1])
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+
+def _take(count: int, stream: Stream) -> Words:
+    words = np.empty(count, dtype=np.uint64)
+    done = 0
+    while done < count:
+        window = stream.window()[: count - done]
+        words[done : done + len(window)] = window
+        stream.advance(len(window))
+        done += len(window)
+    return words
+
+
+def _below(total: int, count: int, stream: Stream) -> Whole:
+    """Uniform whole numbers below ``total``, exactly."""
+    if total & (total - 1) == 0:
+        return _top(_take(count, stream), total.bit_length() - 1)
+    found = np.empty(count, dtype=np.int64)
+    done = 0
+    while done < count:
+        tickets, _ = tickets_below(total, _take(count - done, stream), count - done)
+        found[done : done + len(tickets)] = tickets.view(np.int64)
+        done += len(tickets)
+    return found
+
+
+def _top(words: Words, bits: int) -> Whole:
+    """The first bits of each word, as a whole number."""
+    return (words >> np.uint64(64 - bits)).view(np.int64) if bits else np.zeros(len(words), dtype=np.int64)
+
+
+def _falls(numerators: Whole, bits: int, stream: Stream) -> NDArray[np.bool_]:
+    """Coins with Pr = exp(−numerator/2^bits) for numerators from 0 to 2^bits (Canonne et al., Algorithm 1).
+
+    Coins of chance γ/1, γ/2, γ/3, … are thrown until one fails; the first to fail is the K-th with K odd with
+    probability 1 − γ + γ²/2! − … = e^−γ.
+    """
+    odd = np.ones(len(numerators), dtype=np.bool_)
+    alive = np.arange(len(numerators))
+    tried = 1
+    while len(alive):
+        passed = _below(tried << bits, len(alive), stream) < numerators[alive]
+        alive = alive[passed]
+        odd[alive] = tried % 2 == 0
+        tried += 1
+    return odd
+
+
+def _laplace_tries(wanted: int, bits: int, stream: Stream) -> Whole:
+    """Canonne et al., Algorithm 2 with t = 2^bits and s = 1: what is accepted of so many tries."""
+    scale = 1 << bits
+    low = _below(scale, 2 * wanted, stream)
+    low = low[_falls(low, bits, stream)]
+    high = np.zeros(len(low), dtype=np.int64)
+    alive = np.arange(len(low))
+    while len(alive):
+        alive = alive[_falls(np.ones(len(alive), dtype=np.int64), 0, stream)]
+        high[alive] += 1
+    size = low + (high << bits)
+    negative = _below(2, len(size), stream) == 1
+    kept = ~(negative & (size == 0))  # zero must not count twice
+    found: Whole = np.where(negative, -size, size)[kept]
+    return found
+
+
+def _under(words: Words, whole: Words, rest: Words, stream: Stream) -> NDArray[np.bool_]:
+    """Whether uniform numbers, known to 64 bits, are below thresholds of 128 bits; ties take a further word."""
+    under: NDArray[np.bool_] = words < whole
+    ties = np.flatnonzero(words == whole)
+    if len(ties):
+        under[ties] = _take(len(ties), stream) < rest[ties]
+    return under
+
+
+def _less(words: Words, others: Words, stream: Stream) -> NDArray[np.bool_]:
+    """Whether uniform numbers are below other uniform numbers, both known to 64 bits; ties take fresh words."""
+    ties = int((words == others).sum())
+    rest = np.zeros(len(words), dtype=np.uint64)
+    if ties:
+        rest[words == others] = _take(ties, stream)
+    return _under(words, others, rest, stream)
+
+
+def _limbs(shares: Sequence[Fraction]) -> tuple[Words, Words]:
+    """The first and the next 64 bits of shares below one."""
+    whole = [int(share * _WORD**2) for share in shares]
+    first, rest = [each >> 64 for each in whole], [each % _WORD for each in whole]
+    return np.array(first, dtype=np.uint64), np.array(rest, dtype=np.uint64)
+
+
+def _whole_part_shares() -> list[Fraction]:
+    """Pr[whole part ≤ k] for k = 0 … 12; what is above the last is k = 13."""
+    with localcontext() as context:
+        context.prec = 80
+        weights = [Fraction((Decimal(-k * k) / 2).exp()) for k in range(_WHOLE_PARTS)]
+    return [sum(weights[: k + 1], Fraction(0)) / sum(weights) for k in range(_WHOLE_PARTS - 1)]
+
+
+_TABLE, _TABLE_REST = _limbs(_whole_part_shares())
+# Of 2k + 2 equal parts, where the first and where the second end; for k = 0 there are no more.
+_FIRST, _FIRST_REST = _limbs([Fraction(1, 2 * k + 2) for k in range(_WHOLE_PARTS)])
+_SECOND, _SECOND_REST = _limbs([Fraction(2, 2 * k + 2) if k else 1 - Fraction(1, 2**128) for k in range(_WHOLE_PARTS)])
+
+
+def _whole_parts(count: int, stream: Stream) -> Whole:
+    words = _take(count, stream)
+    whole: Whole = np.searchsorted(_TABLE, words, side="right").astype(np.int64)
+    # A word that equals a threshold counts as past it, unless its next 64 bits are below the threshold's.
+    tied = np.flatnonzero(np.isin(words, _TABLE))
+    if len(tied):
+        at = whole[tied] - 1
+        whole[tied] -= _take(len(tied), stream) < _TABLE_REST[at]
+    return whole
+
+
+def _gaussian_tries(wanted: int, bits: int, stream: Stream) -> Whole:
+    """Karney's Algorithm N: k + x with Pr[k] ∝ exp(−k²/2), x uniform, kept with chance exp(−x(2k + x)/2)."""
+    whole = _whole_parts(wanted, stream)
+    part = _take(wanted, stream)
+    kept = _kept(whole, part, stream)
+    whole, part = whole[kept], part[kept]
+    negative = _below(2, len(whole), stream) == 1
+    # To the nearest step: one bit more than wanted, plus one, halved. In the ideal, ties have probability zero.
+    size = ((whole << (bits + 1)) + _top(part, bits + 1) + 1) >> 1
+    return np.where(negative, -size, size)
+
+
+def _kept(whole: Whole, part: Words, stream: Stream) -> NDArray[np.bool_]:
+    """Step N4: k + 1 coins of chance exp(−x(2k + x)/(2k + 2)) each must all show heads (Algorithm B).
+
+    A coin shows heads when a run x > z_1 > z_2 > … of uniform numbers, which also ends each time with chance
+    1 − (2k + x)/(2k + 2), has even length.
+    """
+    kept = np.ones(len(whole), dtype=np.bool_)
+    alive = np.arange(len(whole))
+    left = whole.copy()  # coins to throw after this one
+    last, even = part.copy(), np.ones(len(whole), dtype=np.bool_)
+    while len(alive):
+        z, r, s = _take(3 * len(alive), stream).reshape(3, -1)
+        x, k = part[alive], whole[alive]
+        # Chance (2k + x)/(2k + 2): of 2k + 2 equal parts the first never, the second where s < x, the others always.
+        longer = ~_under(r, _FIRST[k], _FIRST_REST[k], stream)
+        longer &= ~_under(r, _SECOND[k], _SECOND_REST[k], stream) | _less(s, x, stream)
+        longer &= _less(z, last[alive], stream)
+        on, ended = alive[longer], alive[~longer]
+        last[on] = z[longer]
+        even[on] ^= True
+        kept[ended] = even[ended]
+        again = ended[even[ended] & (left[ended] > 0)]
+        left[again] -= 1
+        last[again] = part[again]
+        alive = np.concatenate([on, again])
+    return kept

@@ -1,0 +1,175 @@
+"""The SGD experiment on scikit-learn's small digits: cells, rows, pictures, and the machine apart."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from dataclasses import asdict, replace
+
+import pytest
+
+from bipartite.errors import InputError
+from bipartite.experiments import sgd, sgd_apart
+
+TINY = sgd.Settings(
+    data="digits",
+    people=1000,
+    held_out=200,
+    batch=100,
+    steps=12,
+    seeds=2,
+    learning_rates=(0.02, 0.1),
+    protocols=(0.3, 1.0),
+    gaussian=(3.0,),
+    laplace=(100.0,),
+    local=(100.0,),
+    networks=("softmax",),
+)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return [row for cell in sgd.cells(TINY) for row in sgd.measure(cell)]
+
+
+def test_cells_are_plain_values_and_seeds_come_last():
+    found = sgd.cells(TINY)
+    assert len(found) == len(set(found)) == 2 * (1 + 1 + 1 + 4 + 6)
+    assert [cell.seed for cell in found] == sorted(cell.seed for cell in found)
+    json.dumps([asdict(cell) for cell in found], allow_nan=False)
+    (gaussian,) = {cell.noise_multiplier for cell in found if cell.mechanism == "central-gaussian"}
+    assert 0.5 < gaussian < 3
+
+
+def test_the_full_run_has_the_papers_network_batch_and_budgets():
+    full = sgd.Settings()
+    assert (full.batch, full.points, full.protocols) == (2048, 21, (0.1, 0.3, 0.5, 0.7, 0.9, 1.0))
+    assert "paper-cnn" in full.networks
+    assert 0.001 in full.learning_rates
+
+
+def test_rows_hold_curves_and_what_they_amount_to(rows):
+    assert all(isinstance(value, (str, int, float)) for row in rows for value in row.values())
+    json.dumps(rows, allow_nan=False)
+    own = [row for row in rows if (row["mechanism"], row["seed"]) == ("none", 0)]
+    curve = [row["value"] for row in own if row["measure"] == "accuracy"]
+    assert len(curve) == 12
+    by_name = {row["measure"]: row["value"] for row in own if row["measure"] != "accuracy"}
+    last = curve[-2:]
+    assert by_name["final"] == pytest.approx(sum(last) / 2)
+    assert by_name["stability"] == pytest.approx(abs(last[0] - last[1]) / 2)
+    arrived = next(step for step, value in enumerate(curve, 1) if value >= 0.9 * by_name["final"])
+    assert by_name["convergence"] == arrived
+
+
+def test_learning_happens_where_it_should(rows):
+    finals = {name: sgd.summary(rows, "softmax", name, epsilon, "final").mean
+              for name, epsilon in (("none", 0.0), ("central-gaussian", 3.0), ("paper-brr", 0.3))}  # fmt: skip
+    assert finals["none"] > 0.5  # guessing is right for one in ten
+    assert finals["central-gaussian"] > 0.4
+    # It publishes signs, so that it learns at any claimed ε.
+    assert finals["paper-brr"] > 0.4
+
+
+def test_no_row_shows_the_papers_protocols_as_private(rows):
+    for row in rows:
+        described = str(row["mechanism"]).startswith("paper") or row["mechanism"] == "none"
+        assert (row["spent"] == "∞") == described == (row["model"] == "none")
+    assert {row["spent"] for row in rows if row["mechanism"] == "central-gaussian"} == {"3"}
+
+
+def test_measuring_twice_gives_the_same_rows():
+    for mechanism in ("central-laplace", "local-brr", "paper-laplace"):
+        cell = next(each for each in sgd.cells(TINY) if each.mechanism == mechanism)
+        assert sgd.measure(cell) == sgd.measure(cell)
+
+
+def test_settings_are_chosen_on_held_out_people():
+    cell = next(each for each in sgd.cells(TINY) if each.mechanism == "none")
+    held_out = {}
+    for rate in cell.learning_rates:
+        found = {row["measure"]: row for row in sgd.measure(replace(cell, learning_rates=(rate,)))}
+        held_out[rate] = found["held_out"]["value"]
+    chosen = {row["learning_rate"] for row in sgd.measure(cell)}
+    assert chosen == {max(held_out, key=held_out.get)}
+
+
+def test_advantages_pair_seeds(rows):
+    found = sgd.advantages(rows, "softmax")
+    assert set(found) == {(e, r) for e in (0.3, 1.0) for r in ("paper-laplace", "paper-laplace-of-the-mean")}
+    for each in found.values():
+        assert each.seeds == 2
+        assert each.low <= each.mean <= each.high
+    # Noise of the mean is a hundred times larger here and drowns everything.
+    assert found[0.3, "paper-laplace-of-the-mean"].mean > 0.3
+
+
+def test_intervals_are_students():
+    found = sgd.interval([1.0, 2.0, 3.0])
+    # t = 4.3027 at two degrees of freedom; the standard error is 1/√3.
+    assert found.high - found.mean == pytest.approx(4.30265 / math.sqrt(3), rel=1e-5)
+    assert sgd.interval([0.5]).high == math.inf
+    with pytest.raises(InputError, match="Expected rows of none on softmax at ε=7, got none; measure these cells"):
+        sgd.summary([], "softmax", "none", 7.0, "final")
+
+
+def test_pictures_say_that_the_protocols_are_not_private(rows):
+    drawn = sgd.draw(rows)
+    assert set(drawn) == {"sgd_budgets", "sgd_protocols_softmax"}
+    assert "claimed ε = 0.3, spent ε = ∞" in drawn["sgd_protocols_softmax"]
+    for name in ("Gaussian, central", "BRR, padded", "Duchi", "no privacy"):
+        assert name in drawn["sgd_budgets"]
+    assert "as described" not in drawn["sgd_budgets"]
+
+
+def test_too_many_people_are_refused():
+    with pytest.raises(InputError, match="Expected at most 1200 people beside those held out, got 5000; use fewer."):
+        sgd.measure(replace(sgd.cells(TINY)[0], people=5000))
+
+
+def test_a_machine_apart_needs_no_extra_and_goes_on_where_it_was(tmp_path, capsys):
+    plan, out = tmp_path / "cells.json", tmp_path / "rows.jsonl"
+    settings = replace(TINY, seeds=1)
+    assert sgd_apart.write_plan(plan, settings) == 13
+    assert sgd_apart.read_plan(plan) == list(sgd.cells(settings))
+    code = (
+        "import sys\n"
+        "for name in ('numba', 'llvmlite', 'sklearn', 'dp_accounting', 'scipy', 'pandas'): sys.modules[name] = None\n"
+        "import torch\n"
+        "from bipartite.experiments import sgd_apart, sgd_training\n"
+        "def made(*_):\n"
+        "    parts = [sgd_training.Part(torch.rand(n, 1, 8, 8), torch.arange(n) % 10) for n in (1000, 50, 50)]\n"
+        "    return sgd_training.Data(*parts)\n"
+        "sgd_training.load = made  # the digits come with scikit-learn\n"
+        "sys.exit(sgd_apart.main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "run", str(plan), str(out), "--cells", "0:5"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    with out.open("a", encoding="utf-8") as stream:
+        stream.write('{"cell": 5, "rows": [{"cut o')  # killed while writing
+    sgd_apart.main(["run", str(plan), str(out), "--cells", "3:8:1"])
+    assert capsys.readouterr().err.count("cell") == 3
+    assert sgd_apart.finished(out) == set(range(8))
+    assert len({(row["mechanism"], row["epsilon"]) for row in sgd_apart.read_rows(out)}) == 8
+
+
+def test_a_bad_range_of_cells_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        sgd_apart.main(["run", str(tmp_path / "a"), str(tmp_path / "b"), "--cells", "7"])
+    assert "expected --cells as first:last, such as 0:120, got '7'" in capsys.readouterr().err
+    sgd_apart.main(["plan", str(tmp_path / "quick.json"), "--quick"])
+    assert len(sgd_apart.read_plan(tmp_path / "quick.json")) == len(sgd.cells(sgd.QUICK))
+
+
+@pytest.mark.data
+@pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
+def test_the_papers_network_trains_on_mnist():
+    cell = sgd.Cell(
+        data="mnist", people=256, held_out=100, network="paper-cnn", mechanism="paper-brr", epsilon=0.3,
+        noise_multiplier=0.0, delta=0.0, batch=32, steps=2, points=21, learning_rates=(0.001,), clips=(1.0,), seed=0,
+    )  # fmt: skip
+    found = {row["measure"]: row for row in sgd.measure(cell)}
+    assert 0 <= found["final"]["value"] <= 1
+    assert found["final"]["spent"] == "∞"

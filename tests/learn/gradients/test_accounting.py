@@ -1,0 +1,59 @@
+import math
+import sys
+
+import pytest
+from dp_accounting.pld import privacy_loss_distribution
+from scipy import optimize, stats
+
+from bipartite.errors import InputError, MissingExtraError
+from bipartite.learn.gradients import accounting
+from bipartite.learn.gradients.accounting import Steps
+
+
+def analytic_epsilon(multiplier, delta):
+    """ε of one Gaussian mechanism, from its exact δ(ε) (Balle, Wang, ICML 2018, Theorem 8)."""
+
+    def excess(epsilon):
+        a, b = 1 / (2 * multiplier) - epsilon * multiplier, -1 / (2 * multiplier) - epsilon * multiplier
+        return stats.norm.cdf(a) - math.exp(epsilon) * stats.norm.cdf(b) - delta
+
+    return optimize.brentq(excess, 0, 100)
+
+
+@pytest.mark.parametrize("count", [1, 16])
+def test_without_sampling_epsilon_is_that_of_one_gaussian_with_less_noise(count):
+    exact = analytic_epsilon(4 / math.sqrt(count), 1e-5)
+    found = accounting.gaussian_epsilon(4.0, Steps(count, 1.0), 1e-5)
+    assert exact <= found < exact + 0.01
+    doubled = analytic_epsilon(2 / math.sqrt(count), 1e-5)
+    assert doubled <= accounting.gaussian_epsilon(4.0, Steps(count, 1.0), 1e-5, "replace") < doubled + 0.02
+
+
+def test_noise_for_a_promise_keeps_it_and_hardly_more():
+    steps = Steps(30, 0.1)
+    noise = accounting.gaussian_multiplier(2.0, 1e-5, steps)
+    assert accounting.gaussian_epsilon(noise, steps, 1e-5) <= 2
+    assert accounting.gaussian_epsilon(noise / 1.02, steps, 1e-5) > 2
+    with pytest.raises(InputError, match="No noise up to 16384 clipping norms keeps ε=1e-07; use fewer steps"):
+        accounting.gaussian_multiplier(1e-7, 1e-12, Steps(1000, 1.0))
+
+
+def test_sampled_laplace_is_what_the_accountant_says():
+    # One coordinate is the worst case of an L1 bound: the library's figure, rounded up to its grid, lies just above.
+    for each, rate in ((0.7, 0.1), (2.0, 0.5)):
+        library = privacy_loss_distribution.from_laplace_mechanism(1 / each, sampling_prob=rate)
+        ours = accounting.laplace_epsilon(each, Steps(1, rate))
+        assert ours - 1e-9 <= library.get_epsilon_for_delta(0) <= ours + 2e-4
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 3.0, 500.0])
+def test_what_each_step_may_spend_adds_up(epsilon):
+    steps = Steps(37, 0.04)
+    spent = accounting.laplace_epsilon(accounting.laplace_each(epsilon, steps), steps)
+    assert epsilon * (1 - 1e-9) < spent <= epsilon
+
+
+def test_a_missing_accountant_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    with pytest.raises(MissingExtraError, match=r"needs dp-accounting; run: pip install 'bipartite\[learn\]'"):
+        accounting.gaussian_epsilon(1.2345, Steps(1, 1.0), 1e-5)
