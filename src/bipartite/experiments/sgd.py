@@ -41,7 +41,7 @@ CLAIMS: Final = {0.3: 0.28, 0.5: 0.21, 0.7: 0.12}
 _LAST: Final = 0.2
 _CONVERGED: Final = 0.9
 # The two bounds of the grid, in the norm that each mechanism clips.
-_CLIPS: Final = {"central-gaussian": (0.3, 1.0), "central-laplace": (5.0, 20.0), "local": (0.02, 0.1)}
+_CLIPS: Final = {"central-gaussian": (0.3, 1.0), "central-laplace": (5.0, 20.0), "local": (0.01, 0.1)}
 _RANGES: Final = {"paper-cnn": 1.0, "softmax": 5.0}  # a coordinate of few parameters is larger
 
 
