@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from bipartite.estimation import estimate_joint as estimate_joint
     from bipartite.estimation import forecast as forecast
     from bipartite.estimation import identifiability as identifiability
+    from bipartite.ledger import Ledger as Ledger
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
     from bipartite.mechanisms import BRR as BRR
@@ -118,6 +119,7 @@ _HOME = {
     "LSRR": "bipartite.mechanisms",
     "Laplace": "bipartite.mechanisms",
     "LawTest": "bipartite.verification",
+    "Ledger": "bipartite.ledger",
     "OLH": "bipartite.categories",
     "OUE": "bipartite.categories",
     "Optimal": "bipartite.mechanisms",
