@@ -3,9 +3,9 @@
     python bench/ledger_soak.py --kills 200 --processes 8
 
 Every process asks in a loop: two questions, one that repeats its report and one that draws a fresh one, about few
-people whose budget soon ends and many who have some left. Before it asks it notes the request in a file of its own; after the ledger answered
-it notes the report there, which stands for releasing it. The parent kills one of them with SIGKILL at a random moment,
-starts another, and after each kill checks, while the others go on:
+people whose budget soon ends and many who have some left. Before it asks it notes the request in a file of its own;
+after the ledger answered it notes the report there, which stands for releasing it. The parent kills one of them with
+SIGKILL at a random moment, starts another, and after each kill checks, while the others go on:
 
 1. every released report is in the ledger, the same;
 2. no balance is beyond the budget, and every balance is the sum of its debits;

@@ -108,7 +108,8 @@ def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "compare", "datasets", "demo", "design", "estimate", "explain", "locations-compare",
+        "audit", "compare", "datasets", "demo", "design", "estimate", "explain", "ledger-check", "ledger-export",
+        "ledger-show", "locations-compare",
         "locations-design", "locations-map", "report", "sample-size", "spec", "verify",
     }  # fmt: skip
 

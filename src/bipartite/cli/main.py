@@ -18,6 +18,7 @@ from bipartite.cli import (
     design,
     estimate,
     explain,
+    ledger,
     locations,
     report,
     sample_size,
@@ -40,6 +41,7 @@ from bipartite.errors import (
     BrokenPromiseError,
     DataError,
     DataFileError,
+    LedgerFileError,
     MissingDataError,
     MissingExtraError,
     SpecError,
@@ -58,6 +60,7 @@ _COMMANDS: Final = (
     audit,
     explain,
     locations,
+    ledger,
     demo,
     datasets,
     completion,
@@ -67,7 +70,7 @@ _COMMANDS: Final = (
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.
 _EXIT_CODES: Final = (
     (BrokenPromiseError, FINDING),
-    ((DataError, DataFileError, SpecError, BadDataError), BAD_DATA),
+    ((DataError, DataFileError, LedgerFileError, SpecError, BadDataError), BAD_DATA),
     ((MissingDataError, MissingExtraError, FileNotFoundError), MISSING),
     (BipartiteError, USAGE),
     (OSError, BAD_DATA),

@@ -251,6 +251,14 @@ class Ledger:
             ).fetchone()
         return decimal_of(found[0])
 
+    def balances(self, stored_name: str) -> dict[str, Decimal]:
+        """What a person, named as stored, has spent in each period; empty for a stranger."""
+        with self._file.reading() as database:
+            rows = database.execute(
+                "SELECT period, spent FROM balances WHERE person = ? ORDER BY period", (stored_name,)
+            ).fetchall()
+        return {period: decimal_of(units) for period, units in rows}
+
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
         """What all reports of a question about one person in the period of ``now`` promise together."""
         period = self._period_at(now)
