@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bipartite import learn as learn
     from bipartite import locations as locations
     from bipartite import quality as quality
+    from bipartite import tables as tables
     from bipartite.advise import Comparison as Comparison
     from bipartite.advise import ReportingPlan as ReportingPlan
     from bipartite.advise import SampleSize as SampleSize
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from bipartite.quality import share_within as share_within
     from bipartite.quality import worst_loss as worst_loss
     from bipartite.spec import from_spec as from_spec
+    from bipartite.tables import Plan as Plan
     from bipartite.verification import Audit as Audit
     from bipartite.verification import Certificate as Certificate
     from bipartite.verification import LawTest as LawTest
@@ -125,6 +127,7 @@ _HOME = {
     "Optimal": "bipartite.mechanisms",
     "Piecewise": "bipartite.mechanisms",
     "PlanarLaplace": "bipartite.mechanisms",
+    "Plan": "bipartite.tables",
     "Points": "bipartite.domains",
     "RAPPOR": "bipartite.categories",
     "RR": "bipartite.mechanisms",
@@ -161,13 +164,14 @@ _HOME = {
     "sample_size": "bipartite.advise",
     "share_within": "bipartite.quality",
     "split_or_sample": "bipartite.advise",
+    "tables": "bipartite.tables",
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
     "worst_loss": "bipartite.quality",
 }
 
 # Public names that are folders, not things in them.
-_SUBPACKAGES = {"datasets", "design", "errors", "learn", "locations", "quality"}
+_SUBPACKAGES = {"datasets", "design", "errors", "learn", "locations", "quality", "tables"}
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (names, kept in one place)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.categories import CategoryMechanism
-from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism, read_text
+from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
 from bipartite.cli.columns import STDIN, Asked, chunks
 from bipartite.cli.counting import Tally, Texts, check_label, weights_of
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table, write_atomically
@@ -24,6 +24,7 @@ from bipartite.estimation.intervals import check_confidence
 from bipartite.estimation.methods import METHODS
 from bipartite.estimation.pictures import names_of
 from bipartite.spec import spec_sha256
+from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
     import argparse
