@@ -90,12 +90,16 @@ class Release:
                 arrays.append(batch.column(name))
                 continue
             rows = opened[name]
-            reports = _draw(what, rows, self._sources[name])
+            reports = self._draw_column(name, what, rows)
             if reports is None:
                 raise refusal(name, what, all_troubles(what, rows), self.rows)
             arrays.append(to_arrow(what, reports, rows.missing, schema.field(at).type))
         self.rows += batch.num_rows
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _draw_column(self, name: str, column: Column, opened: Opened) -> NDArray[Any] | None:
+        """The reports of the values of a column that are there; None where the lottery refuses one."""
+        return _draw(column, opened, self._sources[name])
 
     def _schema(self, given: Any) -> Any:  # noqa: ANN401
         if given not in self._schemas:
