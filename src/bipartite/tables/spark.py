@@ -43,7 +43,7 @@ _ID_TYPES: Final = ("tinyint", "smallint", "int", "bigint", "string", "binary")
 # Version 2 moves a task's files as soon as the task ends: what an attempt wrote before it died could stay. Version 1
 # moves them when the whole job is done.
 _COMMIT_AT_THE_END: Final = ("mapreduce.fileoutputcommitter.algorithm.version", "1")
-_BAD_ROW: Final = re.compile(r"bipartite\.errors\.(\w+Error): (column .*?)\s*$", re.MULTILINE)
+_BAD_ROW: Final = re.compile(r"bipartite\.errors\.(\w+Error): (.*?)\s*$", re.MULTILINE)
 
 
 def privatize(
