@@ -4,12 +4,43 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Item = TypeVar("Item")
+_LOOK_UP_SECONDS: Final = 0.1
+
+
+@dataclass(slots=True)
+class _Stage:
+    """A maker of items, the few that wait, and whether anyone still wants them."""
+
+    items: Iterable[Any]
+    waiting: queue.Queue[tuple[str, Any]]
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def put(self, what: str, entry: Any) -> None:  # noqa: ANN401
+        """Wait for room, unless nobody takes any more."""
+        while not self.stopped.is_set():
+            try:
+                self.waiting.put((what, entry), timeout=_LOOK_UP_SECONDS)
+            except queue.Full:
+                continue
+            return
+
+    def make(self) -> None:
+        """Make all items, or as many as are wanted."""
+        try:
+            for item in self.items:
+                self.put("item", item)
+                if self.stopped.is_set():
+                    return
+            self.put("end", None)
+        except BaseException as failure:  # noqa: BLE001 (raised again in the thread of the taker)
+            self.put("failure", failure)
 
 
 def ahead(items: Iterable[Item], depth: int) -> Iterator[Item]:
@@ -17,38 +48,17 @@ def ahead(items: Iterable[Item], depth: int) -> Iterator[Item]:
 
     What the maker raises is raised here, after the items before it. When the taker stops early, so does the maker.
     """
-    waiting: queue.Queue[tuple[bool, Item | BaseException | None]] = queue.Queue(depth)
-    stopped = threading.Event()
-
-    def put(entry: tuple[bool, Item | BaseException | None]) -> bool:
-        while not stopped.is_set():
-            try:
-                waiting.put(entry, timeout=0.1)
-            except queue.Full:
-                continue
-            return True
-        return False
-
-    def make() -> None:
-        try:
-            for item in items:
-                if not put((True, item)):
-                    return
-            put((False, None))
-        except BaseException as failure:  # noqa: BLE001 (raised again in the thread of the taker)
-            put((False, failure))
-
-    maker = threading.Thread(target=make, daemon=True)
+    stage = _Stage(items, queue.Queue(depth))
+    maker = threading.Thread(target=stage.make, daemon=True)
     maker.start()
     try:
         while True:
-            more, item = waiting.get()
-            if more:
-                yield item  # type: ignore[misc]  # an item, as the first part says
-                continue
-            if isinstance(item, BaseException):
-                raise item
-            return
+            what, entry = stage.waiting.get()
+            if what == "failure":
+                raise entry
+            if what == "end":
+                return
+            yield entry
     finally:
-        stopped.set()
+        stage.stopped.set()
         maker.join()

@@ -115,6 +115,10 @@ class Plan(Frozen):
         """All columns of the input that are read, in order."""
         return list(dict.fromkeys(each for name, _ in self._columns for each in self.inputs_of(name)))
 
+    def only(self, *names: str) -> Plan:
+        """The plan of these columns alone."""
+        return Plan({name: self.columns[name] for name in names})
+
     @property
     def epsilon_decimal(self) -> Decimal:
         """ε of one row as an exact decimal: the sum over the private columns."""
