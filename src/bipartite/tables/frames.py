@@ -148,7 +148,7 @@ def _polars(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
 
 
 def _duckdb(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
-    if not hasattr(frame, "to_arrow_table"):
+    if not isinstance(frame, need("duckdb").DuckDBPyRelation):
         msg = f"Expected a DuckDB relation, got {type(frame).__name__}; use connection.sql(…) or connection.table(…)."
         raise InputError(msg)
     return _table(frame.to_arrow_table(), plan, rng)
