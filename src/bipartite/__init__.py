@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from bipartite.quality import worst_loss as worst_loss
     from bipartite.spec import from_spec as from_spec
     from bipartite.tables import Plan as Plan
+    from bipartite.tables import privatize_frame as privatize_frame
     from bipartite.verification import Audit as Audit
     from bipartite.verification import Certificate as Certificate
     from bipartite.verification import LawTest as LawTest
@@ -159,6 +160,7 @@ _HOME = {
     "local_bound": "bipartite.quality",
     "local_loss": "bipartite.quality",
     "loss_quantile": "bipartite.quality",
+    "privatize_frame": "bipartite.tables",
     "qloss": "bipartite.quality",
     "quality": "bipartite.quality",
     "sample_size": "bipartite.advise",

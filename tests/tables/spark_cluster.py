@@ -22,7 +22,7 @@ import pyspark
 import bipartite as bp
 from bipartite.tables import Plan, spark
 from tests.tables.spark_functions import dawdle, kill_executor
-from tests.tables.spark_session import start
+from tests.tables.spark_session import prepare, start
 
 KEY = bytes(range(32))
 PLAN = Plan({"id": "public", "age": bp.BRR(bp.Integers(18, 90), epsilon=1)})
@@ -80,6 +80,7 @@ def release(session, folder, harms, row_id=None):
 
 def main(folder):
     (folder / "spark").mkdir()
+    prepare()
     port = str(free_port())
     master, worker = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
     with ExitStack() as cluster:

@@ -7,13 +7,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def start(master, folder, **settings):
-    """A session with these settings; events are written to ``folder``."""
+def prepare():
+    """Tell Spark's processes which Python and which packages to use; they inherit it."""
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     # Workers import the package, and the functions of the tests.
     known = os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT), *([known] if known else [])])
+
+
+def start(master, folder, **settings):
+    """A session with these settings; events are written to ``folder``."""
+    prepare()
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master).appName("bipartite tests")

@@ -9,15 +9,27 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bipartite.tables.answering import estimate_file as estimate_file
     from bipartite.tables.columns import Column as Column
     from bipartite.tables.drawing import Release as Release
+    from bipartite.tables.frames import privatize_frame as privatize_frame
+    from bipartite.tables.frames import register as register
     from bipartite.tables.plan import Plan as Plan
+    from bipartite.tables.releasing import Released as Released
+    from bipartite.tables.releasing import Settings as Settings
+    from bipartite.tables.releasing import privatize_file as privatize_file
 
 # Each public name and the module that holds it.
 _HOME: dict[str, str] = {
     "Column": "bipartite.tables.columns",
     "Plan": "bipartite.tables.plan",
     "Release": "bipartite.tables.drawing",
+    "Released": "bipartite.tables.releasing",
+    "Settings": "bipartite.tables.releasing",
+    "estimate_file": "bipartite.tables.answering",
+    "privatize_file": "bipartite.tables.releasing",
+    "privatize_frame": "bipartite.tables.frames",
+    "register": "bipartite.tables.frames",
 }
 
 __all__ = list(_HOME)

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import SetDomain
-from bipartite.domains.subset import codec_between
 from bipartite.errors import InputError
 from bipartite.lottery import draw_many
 from bipartite.lottery.points import PointLottery
@@ -35,9 +33,9 @@ if TYPE_CHECKING:
 
     from bipartite.lottery import Codec, Lottery
     from bipartite.mechanisms import Mechanism
-    from bipartite.tables.columns import Column
     from bipartite.tables.opening import Opened
     from bipartite.tables.plan import Plan
+    from bipartite.tables.returning import Return
 
 KEY_BYTES: Final = 32
 _BLOCK_WORDS: Final = 8
@@ -60,14 +58,13 @@ class KeyedRelease(Release):
         self._ids = id_bytes(ids)
         return self.privatize(batch)
 
-    def _draw_column(self, name: str, column: Column, opened: Opened) -> NDArray[Any] | None:
+    def _draw_column(self, name: str, way: Return, opened: Opened) -> NDArray[Any] | None:
         ids = self._ids
         if opened.missing is not None:
             ids = [ids[at] for at in np.flatnonzero(~opened.missing).tolist()]
-        mechanism = column.mechanism
+        mechanism = way.column.mechanism
         values = opened.there
-        outside = "error" if isinstance(mechanism.domain, SetDomain) else column.outside
-        codec = codec_between(mechanism.domain, mechanism.outputs, values.dtype, outside)
+        codec = way.codec(values.dtype)
         indices = codec.encode(values, None) - np.int64(codec.code_offset)
         if not (indices.view(np.uint64) < np.uint64(len(mechanism.domain))).all():
             return None

@@ -14,13 +14,16 @@ from bipartite.frozen import Frozen
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.record import exact_sum
 from bipartite.tables.columns import PUBLIC, Column
-from bipartite.tables.drawing import Release, report_type
+from bipartite.tables.drawing import Release
 from bipartite.tables.extras import need
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.reading import columns_in, read_toml
+from bipartite.tables.returning import way_back
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
+    from bipartite.tables.returning import Return, Style
 
 _ROWS_ARE_PUBLIC: Final = "how many rows there are, and their order"
 
@@ -112,6 +115,10 @@ class Plan(Frozen):
         """All columns of the input that are read, in order."""
         return list(dict.fromkeys(each for name, _ in self._columns for each in self.inputs_of(name)))
 
+    def only(self, *names: str) -> Plan:
+        """The plan of these columns alone."""
+        return Plan({name: self.columns[name] for name in names})
+
     @property
     def epsilon_decimal(self) -> Decimal:
         """ε of one row as an exact decimal: the sum over the private columns."""
@@ -137,15 +144,23 @@ class Plan(Frozen):
             found += [f"column {name!r}: {what}" for what in column.publishes]
         return tuple(found)
 
-    def schema(self, given: Any, *, compact: bool = False) -> Any:  # noqa: ANN401 (Arrow schemas)
+    def ways_back(self, given: Any, style: Style = "values", *, from_text: bool = False) -> dict[str, Return]:  # noqa: ANN401
+        """How the reports of each private column become Arrow, for a table with this Arrow schema."""
+        need("pyarrow")
+        self.check_inputs(given)
+        return {
+            name: way_back(column, given.field(self.inputs_of(name)[0]).type, style, from_text=from_text)
+            for name, column in self.private().items()
+        }
+
+    def schema(self, given: Any, ways: Mapping[str, Return] | None = None) -> Any:  # noqa: ANN401 (Arrow schemas)
         """The Arrow schema of the reports of a table with this schema, all problems at once; carries the specs."""
         pa = need("pyarrow")
-        self.check_inputs(given)
-        fields = []
-        for name, what in self._columns:
-            field = given.field(self.inputs_of(name)[0])
-            kind = field.type if what == PUBLIC else report_type(what, field.type, compact=compact)
-            fields.append(pa.field(name, kind))
+        back = self.ways_back(given) if ways is None else ways
+        fields = [
+            pa.field(name, given.field(name).type if what == PUBLIC else back[name].type)
+            for name, what in self._columns
+        ]
         return pa.schema(fields, metadata={METADATA_KEY: described(self).to_json()})
 
     def check_inputs(self, given: Any) -> None:  # noqa: ANN401 (an Arrow schema)
