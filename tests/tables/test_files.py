@@ -22,7 +22,7 @@ from bipartite.errors import BipartiteError, DataError, DataFileError, InputErro
 from bipartite.tables import Column, Settings, estimate_file, outputs, privatize_file, releasing, sources, workspace
 from bipartite.tables.ahead import ahead
 from bipartite.tables.answering import carried_by
-from tests.tables.conftest import AGE, expected, people
+from tests.tables.conftest import AGE, JOB, expected, people
 
 SEED = 11
 
@@ -194,8 +194,29 @@ def test_labels_that_are_numbers_are_not_rounded_into_others(tmp_path):
         [1, 2, 3], rng=words_of("n")
     )
     path.write_text("n\n1\n2.4\n")
-    with pytest.raises(DataError, match="row 2 is not readable"):
+    with pytest.raises(DataError, match="row 2 is outside the set"):
         release(path, tmp_path / "out2.csv", plan)
+
+
+def test_unknown_labels_stay_unknown_beside_rejected_rows(put, tmp_path):
+    rows = {"job": ["nurse", "astronaut", None, "nurse"], "age": [40, 50, 60, 17]}
+    plan = bp.Plan({"job": Column(JOB, outside_as="other", nulls_as="no answer"), "age": AGE})
+    for name in ("in.csv", "in.parquet", "in.jsonl", "in.arrow"):
+        out = tmp_path / f"{name}.csv"
+        done = release(put(name, rows), out, plan, reject=tmp_path / f"bad-{name}.csv")
+        assert done.rejected == 1
+        found = [line.split(",")[0] for line in out.read_text().splitlines()[1:]]
+        assert found == JOB.privatize(["nurse", "other", "no answer"], rng=words_of("job"))
+
+
+def test_labels_that_sql_cannot_write_are_labels_too(put, tmp_path):
+    odd = ["a'b", "\0", "", "ü"]
+    for labels in (odd, [each for each in odd if each != "\0"]):
+        mechanism = bp.GRR(bp.Items(labels, loss=1 - np.eye(len(labels))), epsilon=1)
+        source = put("in.parquet", {"x": labels * 20})
+        release(source, tmp_path / "out.parquet", bp.Plan({"x": mechanism}), overwrite=True)
+        found = pq.read_table(tmp_path / "out.parquet")["x"].to_pylist()
+        assert found == mechanism.privatize(labels * 20, rng=words_of("x"))
 
 
 def test_rejected_rows_go_to_a_private_file_and_the_others_are_released(put, tmp_path):

@@ -76,14 +76,15 @@ class Release:
                 good &= ~bad
                 for row in np.flatnonzero(bad).tolist():
                     reasons[row] = "; ".join(filter(None, (reasons.get(row), f"{name}: {reason}")))
-        kept = batch
+        kept, marks = batch, unreadable
         if reasons:
             import pyarrow as pa  # noqa: PLC0415
 
             kept = batch.filter(pa.array(good))
+            marks = {each: mark[good] for each, mark in unreadable.items()}
             self.rows += len(reasons)
             self.rejected += len(reasons)
-        opened = {name: self._open(name, column, kept, NOTHING) for name, column in self.plan.private().items()}
+        opened = {name: self._open(name, column, kept, marks) for name, column in self.plan.private().items()}
         return self._drawn(kept, opened), reasons
 
     def _open(

@@ -56,7 +56,7 @@ def open_rows(column: Column, arrays: Sequence[Any], unreadable: NDArray[np.bool
     if column.is_position:
         opened = _positions(column, arrays)
     elif isinstance(domain, SetDomain) and domain.labels is not None:
-        opened = _labels(column, arrays[0])
+        return _without_empty(_labels(column, arrays[0], unreadable))
     else:
         opened = _numbers(column, arrays[0])
     if unreadable is not None and unreadable.any():
@@ -64,6 +64,11 @@ def open_rows(column: Column, arrays: Sequence[Any], unreadable: NDArray[np.bool
             opened.missing = opened.missing & ~unreadable
         opened.troubles = {reason: bad & ~unreadable for reason, bad in opened.troubles.items()}
         opened.troubles[_UNREADABLE] = unreadable
+    return _without_empty(opened)
+
+
+def _without_empty(opened: Opened) -> Opened:
+    """The same, with the reasons that some row has."""
     opened.troubles = {reason: bad for reason, bad in opened.troubles.items() if bad.any()}
     return opened
 
@@ -180,7 +185,8 @@ def numbers_of(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:  # 
     return values, missing
 
 
-def _labels(column: Column, array: Any) -> Opened:  # noqa: ANN401
+def _labels(column: Column, array: Any, unreadable: NDArray[np.bool_] | None) -> Opened:  # noqa: ANN401
+    """``unreadable`` marks the rows whose text was no label, where a null stands now."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -196,6 +202,8 @@ def _labels(column: Column, array: Any) -> Opened:  # noqa: ANN401
         return Opened(at.to_numpy(zero_copy_only=False), None)
     rows = at.fill_null(0).to_numpy(zero_copy_only=False).copy()
     missing = array.is_null().to_numpy(zero_copy_only=False)
+    if unreadable is not None:
+        missing = missing & ~unreadable
     unknown &= ~missing
     troubles: dict[str, NDArray[np.bool_]] = {}
     if column.outside_as is not None:

@@ -19,7 +19,7 @@ from bipartite.tables.formats import STDIO, Format, files_named, format_of
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, part_of, publish
 from bipartite.tables.rejects import Rejects
-from bipartite.tables.sources import Source, open_files, open_stream
+from bipartite.tables.sources import Source, open_files, open_stream, text_labels
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def privatize_file(
             stack.callback(rejects.close)
         part = Path(_STDOUT) if str(target) == STDIO else stack.enter_context(part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
-        drawn.write(_Writer(connection, part, written, chosen.compression, about.to_json(), _labels(plan)), schema)
+        drawn.write(_Writer(connection, part, written, chosen.compression, about.to_json(), plan), schema)
         specs = about.to_json() if written.is_text else None
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out of it must be known once it is there.
@@ -210,12 +210,6 @@ class _Drawn:
             raise failure if _is_ours(failure) else _unreadable(failure) from None
 
 
-def _labels(plan: Plan) -> dict[str, list[str]]:
-    """The labels of the columns that hold text."""
-    named = {name: mechanism.domain.labels for name, mechanism in plan.mechanisms().items()}
-    return {name: list(labels) for name, labels in named.items() if labels is not None and isinstance(labels[0], str)}
-
-
 def _is_ours(failure: BaseException) -> bool:
     return isinstance(failure, BipartiteError) or not isinstance(failure, Exception)
 
@@ -229,7 +223,7 @@ class _Writer:
     written: Format
     compression: str | None
     about: str
-    labels: dict[str, list[str]]
+    plan: Plan
 
     def write(self, reader: Any) -> None:  # noqa: ANN401
         """Write all batches, by DuckDB with its own defaults; it does not write Arrow, which Arrow does."""
@@ -245,8 +239,9 @@ class _Writer:
     def _selected(self, field: Any) -> str:  # noqa: ANN401
         """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
         column = quoted(field.name)
-        labels = self.labels.get(field.name)
-        if labels is None or self.written.kind != "parquet":
+        mechanism = self.plan.mechanisms().get(field.name)
+        labels = () if mechanism is None else text_labels(mechanism)
+        if not labels or self.written.kind != "parquet":
             return column
         return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.formats import Format
     from bipartite.tables.plan import Plan
 
@@ -35,6 +36,8 @@ _PIPE_BLOCK: Final = 2**18
 _HEADER_BLOCK: Final = 2**16
 _MARK: Final = "bipartite unreadable "
 _RAW: Final = "bipartite raw "
+# Labels that DuckDB looks up while it reads.
+_MOST_LISTED: Final = 4096
 
 
 @dataclass(slots=True)
@@ -138,13 +141,21 @@ def _pump(start: bytes, stream: BinaryIO, writing: int) -> None:
 
 def _parquet(connection: Any, files: list[Path], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
     where = f"read_parquet({paths(files)})"
-    names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {where}").fetchall()]
+    described = connection.execute(f"DESCRIBE SELECT * FROM {where}").fetchall()
+    names = [row[0] for row in described]
     _check_names(names, plan)
     rows = connection.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({paths(files)})").fetchall()[0][0]
-    columns = [quoted(each) for each in plan.inputs()]
+    texts = {row[0] for row in described if row[1] == "VARCHAR"}
+    listed = {each: labels for each, labels in _listed(plan).items() if each in texts}
+    columns, marks = [], []
+    for each in plan.inputs():
+        cell = quoted(each)
+        columns.append(f"{_as_label(cell, listed[each])} AS {cell}" if each in listed else cell)
+        if each in listed:
+            marks.append(f"({cell} IS NOT NULL AND {_as_label(cell, listed[each])} IS NULL) AS {quoted(_MARK + each)}")
     whole = [f"{quoted(each)} AS {quoted(_RAW + each)}" for each in names] if raw else []
-    reader = connection.sql(f"SELECT {', '.join(columns + whole)} FROM {where}").to_arrow_reader(BATCH)
-    return Source(reader, plan.inputs(), raw=names if raw else [], rows=int(rows or 0))
+    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {where}").to_arrow_reader(BATCH)
+    return Source(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0))
 
 
 def _csv(
@@ -199,20 +210,45 @@ def _cast(connection: Any, read: str, cells: dict[str, str], plan: Plan, raw: li
                     msg = f"Column {source!r} is read both as numbers and as labels; release it in one way at a time."
                     raise InputError(msg)
                 wanted[source] = kind
+    listed = _listed(plan)
     columns, marks, marked = [], [], []
     for each, kind in wanted.items():
         cell = cells[each]
-        number = f"TRY_CAST({cell} AS DOUBLE)"
+        value = f"TRY_CAST({cell} AS DOUBLE)"
         if kind == "label":
             # Of a fraction, SQL would take the nearest whole number.
-            number = f"CASE WHEN floor({number}) = {number} THEN TRY_CAST({number} AS BIGINT) END"
-        columns.append(f"{cell if kind == 'text' else number} AS {quoted(each)}")
-        if kind != "text":
+            value = f"CASE WHEN floor({value}) = {value} THEN TRY_CAST({value} AS BIGINT) END"
+        elif kind == "text":
+            value = _as_label(cell, listed[each]) if each in listed else cell
+        columns.append(f"{value} AS {quoted(each)}")
+        if kind != "text" or each in listed:
             marked.append(each)
-            marks.append(f"({cell} IS NOT NULL AND {number} IS NULL) AS {quoted(_MARK + each)}")
+            marks.append(f"({cell} IS NOT NULL AND {value} IS NULL) AS {quoted(_MARK + each)}")
     whole = [f"{cells[each]} AS {quoted(_RAW + each)}" for each in raw]
     reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(BATCH)
     return Source(reader, plan.inputs(), marked, raw)
+
+
+def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """The labels of the inputs that are read for one column of labels that are texts, and not too many."""
+    readers: dict[str, list[tuple[str, ...]]] = {each: [()] for each in plan.public()}
+    for each, column in plan.private().items():
+        labels = column.mechanism.domain.labels
+        named = () if column.is_position else text_labels(column.mechanism)
+        for source in plan.inputs_of(each):
+            readers.setdefault(source, []).append(named)
+    return {each: found[0] for each, found in readers.items() if len(found) == 1 and 0 < len(found[0]) <= _MOST_LISTED}
+
+
+def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
+    """The labels of a set where they are texts that SQL can write; none elsewhere."""
+    labels = mechanism.domain.labels or (0,)
+    return labels if isinstance(labels[0], str) and not any("\0" in label for label in labels) else ()
+
+
+def _as_label(cell: str, labels: tuple[str, ...]) -> str:
+    """A text as one of these labels, null where it is none: looked up once for each entry of a Parquet dictionary."""
+    return f"TRY_CAST({cell} AS ENUM ({', '.join(map(text, labels))}))"
 
 
 def _open_arrow(file: Path, written: Format) -> Any:  # noqa: ANN401
