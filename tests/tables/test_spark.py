@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.errors import InputError, NullError, OutsideDomainError
-from bipartite.tables import Column, Plan, spark
+from bipartite.errors import DataFileError, InputError, NullError, OutsideDomainError
+from bipartite.tables import Column, Plan, estimate_file, spark
+from bipartite.tables.answering import carried_by
 from tests.tables.keyed_oracle import report
 from tests.tables.spark_functions import fail_once
 from tests.tables.spark_session import ROOT, start
@@ -31,7 +32,7 @@ KEY = bytes(range(32))
 def session(tmp_path_factory):
     if shutil.which("java") is None:
         pytest.skip("no Java on this machine")
-    made = start("local[2,4]", tmp_path_factory.mktemp("spark"))
+    made = start("local[2,2]", tmp_path_factory.mktemp("spark"))
     yield made
     made.stop()
 
@@ -173,6 +174,19 @@ def test_the_files_carry_their_specs(people, tmp_path):
         spark.count(read, "nothing")
     with pytest.raises(InputError, match="This frame carries no release"):
         spark.release_of(people)
+
+
+def test_a_release_on_spark_is_estimated_without_spark(people, tmp_path):
+    released = spark.privatize(people, PLAN, tmp_path / "out")
+    answers = estimate_file(tmp_path / "out")
+    assert list(answers.columns) == ["age", "income", "colour"]
+    counted = bp.estimate(AGE, counts=spark.count(released, "age"))
+    assert answers.estimates("age").mean == pytest.approx(counted.mean)
+    (tmp_path / "out" / "_SUCCESS").unlink()
+    with pytest.raises(DataFileError, match="has no _SUCCESS: the release is not complete, or failed"):
+        estimate_file(tmp_path / "out")
+    people.write.parquet(str(tmp_path / "plain"))
+    assert carried_by(tmp_path / "plain") is None and carried_by(tmp_path) is None
 
 
 def shuffled_bytes(session, since):

@@ -21,6 +21,7 @@ from bipartite.tables.headers import header_of
 from bipartite.tables.metadata import METADATA_KEY, Described
 from bipartite.tables.outputs import side_file
 from bipartite.tables.releasing import MEMORY
+from bipartite.tables.spark_files import carried_in, parts_in
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ class Answers:
 
 
 def carried_by(path: Path) -> Described | None:
-    """The description that a file carries or has beside it; None where there is none."""
+    """The description that a file, or a folder of Spark, carries or has beside it; None where there is none."""
+    if path.is_dir():
+        return carried_in(path)
     try:
         written = format_of(str(path), None, "--from")
     except InputError:
@@ -140,6 +143,8 @@ def _check(about: Described, wanted: list[str], by: str | None) -> None:
 
 def _table(connection: Any, path: Path) -> str:  # noqa: ANN401
     """The file in SQL; numbers of text files stay text, which is parsed once for each different report."""
+    if path.is_dir():
+        return f"read_parquet({paths(parts_in(path))})"
     written = format_of(str(path), None, "--from")
     files = paths([path])
     if written.kind == "parquet":

@@ -27,6 +27,7 @@ from bipartite.tables.drawing import Release
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
 from bipartite.tables.metadata import described
 from bipartite.tables.plan import Plan
+from bipartite.tables.spark_files import RELEASE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 SPEC_KEY: Final = "bipartite"
 """In the metadata of a private column: its spec."""
-RELEASE_KEY: Final = "bipartite_release"
-"""In the metadata of the first private column: the whole release in words and specs."""
 _ID_TYPES: Final = ("tinyint", "smallint", "int", "bigint", "string", "binary")
 # Version 2 moves a task's files as soon as the task ends: what an attempt wrote before it died could stay. Version 1
 # moves them when the whole job is done.
