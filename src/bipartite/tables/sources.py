@@ -233,7 +233,6 @@ def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The labels of the inputs that are read for one column of labels that are texts, and not too many."""
     readers: dict[str, list[tuple[str, ...]]] = {each: [()] for each in plan.public()}
     for each, column in plan.private().items():
-        labels = column.mechanism.domain.labels
         named = () if column.is_position else text_labels(column.mechanism)
         for source in plan.inputs_of(each):
             readers.setdefault(source, []).append(named)
