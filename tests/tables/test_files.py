@@ -209,6 +209,30 @@ def test_unknown_labels_stay_unknown_beside_rejected_rows(put, tmp_path):
         assert found == JOB.privatize(["nurse", "other", "no answer"], rng=words_of("job"))
 
 
+def test_public_json_stays_json_and_becomes_text_elsewhere(tmp_path):
+    (tmp_path / "in.jsonl").write_text(
+        '{"age": 40, "x": {"a": [1, "b"]}}\n{"age": 50, "x": 3}\n{"age": 60, "x": "t"}\n'
+    )
+    plan = bp.Plan({"age": AGE, "x": "public"})
+    release(tmp_path / "in.jsonl", tmp_path / "out.jsonl", plan)
+    assert [json.loads(line)["x"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [
+        {"a": [1, "b"]},
+        3,
+        "t",
+    ]
+    release(tmp_path / "in.jsonl", tmp_path / "out.parquet", plan)
+    assert pq.read_table(tmp_path / "out.parquet")["x"].to_pylist() == ['{"a":[1,"b"]}', "3", "t"]
+
+
+def test_a_full_disk_or_a_broken_writer_ends_the_release(plan, put, tmp_path):
+    with pytest.raises(InputError, match="--compression belongs to Parquet"):
+        release(put("in.csv", people(5)), tmp_path / "out.csv", plan, compression="gzip")
+    with pytest.raises(BipartiteError):
+        release(put("in.parquet", people(5)), tmp_path / "out.parquet", plan, compression="nothing such")
+    release(put("in.parquet", people(5)), tmp_path / "out.parquet", plan, compression="zstd", threads=1)
+    assert pq.read_metadata(tmp_path / "out.parquet").row_group(0).column(0).compression == "ZSTD"
+
+
 def test_labels_that_sql_cannot_write_are_labels_too(put, tmp_path):
     odd = ["a'b", "\0", "", "ü"]
     for labels in (odd, [each for each in odd if each != "\0"]):

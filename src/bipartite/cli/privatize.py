@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import InputError
 from bipartite.lottery import insecure_seed
-from bipartite.tables.formats import KINDS, STDIO
+from bipartite.tables.formats import KINDS, STDIO, TEXT
 from bipartite.tables.plan import Plan
 from bipartite.tables.releasing import MEMORY, Settings, privatize_file
 
@@ -52,7 +52,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     files = parser.add_argument_group("files")
     files.add_argument("--from", dest="input_format", choices=KINDS, help="the format of IN (default: by its name)")
     files.add_argument("--to", dest="output_format", choices=KINDS, help="the format of OUT (default: by its name)")
-    files.add_argument("--compression", metavar="NAME", help="of OUT, as DuckDB names it (default: DuckDB's own)")
+    files.add_argument("--compression", metavar="NAME", help="of Parquet, as DuckDB names it (default: its own)")
     files.add_argument("--specs", metavar="FILE.json", type=Path, help="where specs go when text is written to -")
     running = parser.add_argument_group("running")
     running.add_argument("--threads", metavar="N", type=int, help="threads of DuckDB (default: its own choice)")
@@ -109,6 +109,11 @@ def _warn(options: argparse.Namespace, plan: Plan) -> None:
     if options.insecure_seed is not None:
         print(
             "bipartite: --insecure-seed: these reports are NOT private; whoever knows the seed can undo them.",
+            file=sys.stderr,
+        )
+    if options.target == STDIO and options.specs is None and options.output_format in TEXT:
+        print(
+            "bipartite: these reports carry no specs, without which nothing can be estimated; keep them with --specs.",
             file=sys.stderr,
         )
     if options.reject is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
 Item = TypeVar("Item")
 _LOOK_UP_SECONDS: Final = 0.1
@@ -43,7 +43,7 @@ class _Stage:
             self.put("failure", failure)
 
 
-def ahead(items: Iterable[Item], depth: int) -> Iterator[Item]:
+def ahead(items: Iterable[Item], depth: int) -> Generator[Item, None, None]:
     """The same items in the same order, made by another thread, at most ``depth`` of them waiting.
 
     What the maker raises is raised here, after the items before it. When the taker stops early, so does the maker.

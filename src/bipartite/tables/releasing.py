@@ -19,7 +19,7 @@ from bipartite.tables.formats import STDIO, Format, files_named, format_of
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, part_of, publish
 from bipartite.tables.rejects import Rejects
-from bipartite.tables.sources import Source, open_files, open_stream, text_labels
+from bipartite.tables.sources import Reading, Source, open_files, open_stream, text_labels
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Settings:
     input_format: str | None = None
     output_format: str | None = None
     compression: str | None = None
-    """How Parquet compresses its columns, or a text file as a whole; None for DuckDB's own choice."""
+    """How Parquet compresses its columns; None for DuckDB's own choice. That of other files is told by their name."""
     threads: int | None = None
     memory: str = MEMORY
     specs: Path | None = None
@@ -88,16 +88,20 @@ def privatize_file(
     written = format_of(str(target), chosen.output_format, "--to")
     read, files = _inputs(str(source), chosen)
     _check_targets(str(target), files, chosen)
+    if chosen.compression is not None and written.kind != "parquet":
+        msg = "--compression belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
+        raise InputError(msg)
     with ExitStack() as stack:
         spill = stack.enter_context(private_folder())
         connection = connect(spill, chosen.memory, chosen.threads)
         stack.callback(connection.close)
         rejecting = chosen.reject is not None
+        reading = Reading(read, plan, raw=rejecting, keep_json=written.kind == "jsonl")
         try:
             if files:
-                rows = open_files(connection.cursor(), files, read, plan, raw=rejecting)
+                rows = open_files(connection.cursor(), files, reading)
             else:
-                rows = open_stream(connection.cursor(), sys.stdin.buffer, read, plan, spill, raw=rejecting)
+                rows = open_stream(connection.cursor(), sys.stdin.buffer, reading, spill)
         except need("duckdb").Error as error:
             raise _unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
@@ -111,7 +115,7 @@ def privatize_file(
             stack.callback(rejects.close)
         part = Path(_STDOUT) if str(target) == STDIO else stack.enter_context(part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
-        drawn.write(_Writer(connection, part, written, chosen.compression, about.to_json(), plan), schema)
+        drawn.write(_Writer(connection, part, written, chosen.compression, about.to_json(), plan, rows.json), schema)
         specs = about.to_json() if written.is_text else None
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out of it must be known once it is there.
@@ -224,6 +228,8 @@ class _Writer:
     compression: str | None
     about: str
     plan: Plan
+    json: list[str]
+    """Public columns that hold JSON."""
 
     def write(self, reader: Any) -> None:  # noqa: ANN401
         """Write all batches, by DuckDB with its own defaults; it does not write Arrow, which Arrow does."""
@@ -239,6 +245,8 @@ class _Writer:
     def _selected(self, field: Any) -> str:  # noqa: ANN401
         """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
         column = quoted(field.name)
+        if field.name in self.json:
+            return f"CAST({column} AS JSON) AS {column}"
         mechanism = self.plan.mechanisms().get(field.name)
         labels = () if mechanism is None else text_labels(mechanism)
         if not labels or self.written.kind != "parquet":
@@ -268,8 +276,8 @@ class _Writer:
             sink.close()
 
 
-def _unreadable(error: BaseException) -> BaseException:
-    """What a reader complained about, without the line that it shows."""
+def _unreadable(error: BaseException, what: str = "the input", verb: str = "read") -> BaseException:
+    """What a reader or writer complained about, without the line that it shows."""
     said = str(error)
     if "Out of Memory" in said:
         msg = "DuckDB needs more memory than it may take; give it more with --memory, for example --memory 1GB."
@@ -279,7 +287,7 @@ def _unreadable(error: BaseException) -> BaseException:
     if "nterrupt" in said or isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()
     line = re.search(r"(?:CSV Error on Line: |in line )(\d+)", said)
-    where = f"line {int(line[1]):,} of the input" if line else "the input"
+    where = f"line {int(line[1]):,} of {what}" if line else what
     if "unicode" in said or "utf-8" in said.lower():
         why = "is not UTF-8 text"
     elif "Number of Columns" in said:
@@ -287,5 +295,8 @@ def _unreadable(error: BaseException) -> BaseException:
     elif "quote" in said:
         why = "has a quotation mark that does not end"
     else:
-        why = f"cannot be read ({type(error).__name__})"
-    return DataFileError(f"{where} {why}; nothing was released. Repair it, or say which format it has with --from.")
+        why = f"cannot be {verb} ({type(error).__name__})"
+    hint = (
+        "Repair it, or say which format it has with --from." if verb == "read" else "Check --compression and the disk."
+    )
+    return DataFileError(f"{where} {why}; nothing was released. {hint}")

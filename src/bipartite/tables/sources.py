@@ -40,6 +40,18 @@ _RAW: Final = "bipartite raw "
 _MOST_LISTED: Final = 4096
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read, and for which plan."""
+
+    written: Format
+    plan: Plan
+    raw: bool = False
+    """Whether all columns are wanted as they came, too."""
+    keep_json: bool = False
+    """Whether public values of JSON lines stay JSON, for output that is JSON again; elsewhere they become text."""
+
+
 @dataclass(slots=True)
 class Source:
     """Batches of rows: the columns that the plan reads, then marks of what could not be read, then all as it came."""
@@ -51,6 +63,8 @@ class Source:
     raw: list[str] = field(default_factory=list)
     rows: int | None = None
     """How many rows there are, where that is known beforehand."""
+    json: list[str] = field(default_factory=list)
+    """Public columns whose texts are JSON."""
 
     @property
     def schema(self) -> Any:  # noqa: ANN401
@@ -78,8 +92,9 @@ class Source:
             )
 
 
-def open_files(connection: Any, files: list[Path], written: Format, plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
+def open_files(connection: Any, files: list[Path], reading: Reading) -> Source:  # noqa: ANN401
     """The rows of files of one format, one after the other."""
+    written, plan, raw = reading.written, reading.plan, reading.raw
     if written.kind == "parquet":
         return _parquet(connection, files, plan, raw=raw)
     if written.kind == "arrow":
@@ -87,25 +102,18 @@ def open_files(connection: Any, files: list[Path], written: Format, plan: Plan, 
     if written.kind == "jsonl":
         auto = f"read_json({paths(files)}, format='newline_delimited', union_by_name=true)"
         names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {auto}").fetchall()]
-        return _json(connection, paths(files), written, plan, names, raw=raw)
+        return _json(connection, paths(files), reading, names)
     headers = [header_of(file, written) for file in files]
     for file, header in zip(files, headers, strict=True):
         if header != headers[0]:
             msg = f"{file} has other columns in its first line than {files[0]}; release them one by one."
             raise DataFileError(msg)
-    return _csv(connection, paths(files), written, plan, headers[0], raw=raw)
+    return _csv(connection, paths(files), reading, headers[0])
 
 
-def open_stream(
-    connection: Any,  # noqa: ANN401
-    stream: BinaryIO,
-    written: Format,
-    plan: Plan,
-    spill: Path,
-    *,
-    raw: bool,
-) -> Source:
+def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path) -> Source:  # noqa: ANN401
     """The rows that come from standard input; Parquet, which is read from its end, is first copied to ``spill``."""
+    written, plan, raw = reading.written, reading.plan, reading.raw
     if written.kind == "arrow":
         pa = need("pyarrow")
         return _arrow([pa.ipc.open_stream(stream)], plan, raw=raw)
@@ -119,12 +127,12 @@ def open_stream(
     while b"\n" not in start and (block := stream.read(_HEADER_BLOCK)):
         start += block
     # DuckDB opens a name, so what was read is pumped into a pipe that has one.
-    reading, writing = os.pipe()
-    threading.Thread(target=_pump, args=(start, stream, writing), daemon=True).start()
-    where = f"[{text(f'/dev/fd/{reading}')}]"
+    way_out, way_in = os.pipe()
+    threading.Thread(target=_pump, args=(start, stream, way_in), daemon=True).start()
+    where = f"[{text(f'/dev/fd/{way_out}')}]"
     if written.kind == "jsonl":
-        return _json(connection, where, written, plan, plan.inputs(), raw=raw)
-    return _csv(connection, where, written, plan, parse_header(start, written, "standard input"), raw=raw)
+        return _json(connection, where, reading, plan.inputs())
+    return _csv(connection, where, reading, parse_header(start, written, "standard input"))
 
 
 def _pump(start: bytes, stream: BinaryIO, writing: int) -> None:
@@ -158,15 +166,8 @@ def _parquet(connection: Any, files: list[Path], plan: Plan, *, raw: bool) -> So
     return Source(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0))
 
 
-def _csv(
-    connection: Any,  # noqa: ANN401
-    where: str,
-    written: Format,
-    plan: Plan,
-    names: list[str],
-    *,
-    raw: bool,
-) -> Source:
+def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
+    written, plan = reading.written, reading.plan
     _check_names(names, plan)
     # By position: DuckDB takes Age and age for one name.
     types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
@@ -177,24 +178,22 @@ def _csv(
     if written.compression is not None:
         options += f", compression={text(written.compression)}"
     cells = {each: f"c{at}" for at, each in enumerate(names)}
-    return _cast(connection, f"read_csv({where}, {options})", cells, plan, names if raw else [])
+    return _cast(connection, f"read_csv({where}, {options})", cells, plan, names if reading.raw else [])
 
 
-def _json(
-    connection: Any,  # noqa: ANN401
-    where: str,
-    written: Format,
-    plan: Plan,
-    names: list[str],
-    *,
-    raw: bool,
-) -> Source:
+def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
+    written, plan = reading.written, reading.plan
     _check_names(names, plan)
     types = ", ".join(f"{text(each)}: 'JSON'" for each in names)
     compression = "" if written.compression is None else f", compression={text(written.compression)}"
     read = f"read_json({where}, format='newline_delimited', columns={{{types}}}{compression})"
-    cells = {each: f"({quoted(each)} ->> '$')" for each in names}
-    return _cast(connection, read, cells, plan, names if raw else [])
+    kept = plan.public() if reading.keep_json else []
+    cells = {
+        each: f"CAST({quoted(each)} AS VARCHAR)" if each in kept else f"({quoted(each)} ->> '$')" for each in names
+    }
+    source = _cast(connection, read, cells, plan, names if reading.raw else [])
+    source.json = kept
+    return source
 
 
 def _cast(connection: Any, read: str, cells: dict[str, str], plan: Plan, raw: list[str]) -> Source:  # noqa: ANN401
@@ -233,7 +232,6 @@ def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The labels of the inputs that are read for one column of labels that are texts, and not too many."""
     readers: dict[str, list[tuple[str, ...]]] = {each: [()] for each in plan.public()}
     for each, column in plan.private().items():
-        labels = column.mechanism.domain.labels
         named = () if column.is_position else text_labels(column.mechanism)
         for source in plan.inputs_of(each):
             readers.setdefault(source, []).append(named)
