@@ -43,6 +43,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python bench/categories.py
 	$(BIN)/python bench/timing.py
 	$(BIN)/python bench/advisor.py
+	$(BIN)/python bench/tables.py
 	$(BIN)/python bench/em.py
 	$(BIN)/python bench/error_bars.py
 	$(BIN)/python bench/windows.py

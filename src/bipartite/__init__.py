@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bipartite import learn as learn
     from bipartite import locations as locations
     from bipartite import quality as quality
+    from bipartite import tables as tables
     from bipartite.advise import Comparison as Comparison
     from bipartite.advise import ReportingPlan as ReportingPlan
     from bipartite.advise import SampleSize as SampleSize
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from bipartite.estimation import estimate_joint as estimate_joint
     from bipartite.estimation import forecast as forecast
     from bipartite.estimation import identifiability as identifiability
+    from bipartite.ledger import Ledger as Ledger
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
     from bipartite.mechanisms import BRR as BRR
@@ -80,6 +82,8 @@ if TYPE_CHECKING:
     from bipartite.quality import share_within as share_within
     from bipartite.quality import worst_loss as worst_loss
     from bipartite.spec import from_spec as from_spec
+    from bipartite.tables import Plan as Plan
+    from bipartite.tables import privatize_frame as privatize_frame
     from bipartite.verification import Audit as Audit
     from bipartite.verification import Certificate as Certificate
     from bipartite.verification import LawTest as LawTest
@@ -118,11 +122,13 @@ _HOME = {
     "LSRR": "bipartite.mechanisms",
     "Laplace": "bipartite.mechanisms",
     "LawTest": "bipartite.verification",
+    "Ledger": "bipartite.ledger",
     "OLH": "bipartite.categories",
     "OUE": "bipartite.categories",
     "Optimal": "bipartite.mechanisms",
     "Piecewise": "bipartite.mechanisms",
     "PlanarLaplace": "bipartite.mechanisms",
+    "Plan": "bipartite.tables",
     "Points": "bipartite.domains",
     "RAPPOR": "bipartite.categories",
     "RR": "bipartite.mechanisms",
@@ -154,18 +160,20 @@ _HOME = {
     "local_bound": "bipartite.quality",
     "local_loss": "bipartite.quality",
     "loss_quantile": "bipartite.quality",
+    "privatize_frame": "bipartite.tables",
     "qloss": "bipartite.quality",
     "quality": "bipartite.quality",
     "sample_size": "bipartite.advise",
     "share_within": "bipartite.quality",
     "split_or_sample": "bipartite.advise",
+    "tables": "bipartite.tables",
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
     "worst_loss": "bipartite.quality",
 }
 
 # Public names that are folders, not things in them.
-_SUBPACKAGES = {"datasets", "design", "errors", "learn", "locations", "quality"}
+_SUBPACKAGES = {"datasets", "design", "errors", "learn", "locations", "quality", "tables"}
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (names, kept in one place)
 

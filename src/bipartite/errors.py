@@ -15,6 +15,8 @@
     │   ├── NotAValueError               NaN, not a whole number, not a number
     │   └── NullError
     ├── DataFileError (ValueError)       a file of a public data set that is damaged or another one
+    ├── BudgetSpentError (RuntimeError)  a person's budget of a period does not allow another report
+    ├── LedgerFileError (ValueError)     a ledger that is damaged, busy, or not a ledger
     ├── MissingDataError (FileNotFoundError)   a file of a public data set that is not here and could not be fetched
     ├── WordsExhaustedError (RuntimeError)   a stream of fixed words ran out
     └── MissingExtraError (ImportError)  an optional part is not installed
@@ -28,6 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from decimal import Decimal
     from typing import Self
 
 
@@ -103,6 +106,24 @@ class NullError(DataError):
 
 class DataFileError(BipartiteError, ValueError):
     """A file of a public data set is damaged, or is not the file that its name says."""
+
+
+class BudgetSpentError(BipartiteError, RuntimeError):
+    """A person's budget of this period does not allow another report; nothing was drawn, nothing was debited.
+
+    ``budget``, ``spent`` and ``asked`` are amounts of ε, as exact decimals.
+    """
+
+    def __init__(self, message: str, budget: Decimal, spent: Decimal, asked: Decimal) -> None:
+        super().__init__(message)
+        self.budget, self.spent, self.asked = budget, spent, asked
+
+    def __reduce__(self) -> tuple[type[BudgetSpentError], tuple[object, ...]]:
+        return type(self), (*self.args, self.budget, self.spent, self.asked)
+
+
+class LedgerFileError(BipartiteError, ValueError):
+    """A file is no ledger, is damaged, or stayed busy; the message says which."""
 
 
 class MissingDataError(BipartiteError, FileNotFoundError):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.cli import columns, counting, estimate, main, output
+from bipartite.cli import columns, counting, estimate, estimate_output, main, output
 from tests.cli.test_commands import conforms
 
 AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
@@ -204,7 +204,7 @@ def test_errors_of_too_many_shares_are_left_out_and_the_mean_is_there(run, spec,
     assert one["shares"][0]["standard_error"] is None and one["shares"][0]["low"] is None
     assert next(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))["high"] == ""
     # Places have no order, and what they cannot tell apart is shown only where it was decided.
-    assert estimate._interval(None, 0, 1) == "not computed"
+    assert estimate_output._interval(None, 0, 1) == "not computed"
 
 
 def test_few_reports_are_answered_with_what_holds_for_any_number(run, spec, write):

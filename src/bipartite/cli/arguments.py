@@ -3,57 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from bipartite.cli.output import BadDataError, Progress
-from bipartite.domains import Domain, Integers, Interval, Items, Points, SetDomain
+from bipartite.domains import Domain, Integers, Interval, SetDomain
 from bipartite.errors import InputError
 from bipartite.lottery import PREPARE_FROM
-from bipartite.mechanisms import (
-    BRR,
-    GRR,
-    LSRR,
-    Anchored,
-    Constant,
-    Duchi,
-    Exponential,
-    Geometric,
-    Hybrid,
-    Laplace,
-    Mechanism,
-    Optimal,
-    Piecewise,
-    PlanarLaplace,
-    SquareWave,
-    Staircase,
-)
+from bipartite.mechanisms import BRR, Mechanism
+from bipartite.mechanisms.names import BY_NAME, WITH_PRIOR
 from bipartite.spec import load_spec
+from bipartite.tables.domain_files import read_items, read_places, read_text
 
 if TYPE_CHECKING:
     from bipartite.categories import CategoryMechanism
 
-_MECHANISMS: Final[dict[str, type[Mechanism]]] = {
-    "anchored": Anchored,
-    "brr": BRR,
-    "constant": Constant,
-    "duchi": Duchi,
-    "exponential": Exponential,
-    "geometric": Geometric,
-    "grr": GRR,
-    "hybrid": Hybrid,
-    "laplace": Laplace,
-    "lsrr": LSRR,
-    "optimal": Optimal,
-    "piecewise": Piecewise,
-    "planar-laplace": PlanarLaplace,
-    "square-wave": SquareWave,
-    "staircase": Staircase,
-}
-_WITH_PRIOR: Final = {"anchored", "constant", "optimal"}
 _NO_EPSILON: Final = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
 
 
@@ -104,8 +69,8 @@ def add_mechanism(
     mechanism.add_argument(
         "--mechanism",
         metavar="NAME",
-        choices=sorted(_MECHANISMS),
-        help=f"{', '.join(sorted(_MECHANISMS))} (default: {default})",
+        choices=sorted(BY_NAME),
+        help=f"{', '.join(sorted(BY_NAME))} (default: {default})",
     )
     mechanism.add_argument(
         "--m",
@@ -182,9 +147,9 @@ def _rows_of_design(domain: Domain, m: str) -> int:
 def _rival(name: str, options: argparse.Namespace) -> Mechanism:
     """A mechanism other than BRR."""
     _refuse_given(options, ("m", "edges"), f"--mechanism {name} has no window")
-    if name not in _WITH_PRIOR:
+    if name not in WITH_PRIOR:
         _refuse_given(options, ("prior",), f"--mechanism {name} does not depend on a prior")
-    build: Any = _MECHANISMS[name]
+    build: Any = BY_NAME[name]
     prior = {} if options.prior is None else {"prior": prior_of(options)}
     domain = domain_of(options)
     if name == "constant":
@@ -202,24 +167,15 @@ def _refuse_given(options: argparse.Namespace, names: tuple[str, ...], why: str)
         raise InputError(msg)
 
 
-def read_text(path: Path) -> str:
-    """A file as text, or an error that names it."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        msg = f"{path} is not UTF-8 text."
-        raise BadDataError(msg) from None
-
-
 def domain_of(options: argparse.Namespace) -> Domain:
     """The domain that the options describe, where they name no spec."""
     if options.interval is None and (options.points is not None or options.rounding is not None):
         msg = "--points and --rounding belong to --interval; leave them out."
         raise InputError(msg)
     if options.places is not None:
-        return _places(options.places)
+        return read_places(options.places)
     if options.items is not None:
-        return _items(options.items)
+        return read_items(options.items)
     if options.integers is not None:
         low, high = _ends("--integers", options.integers, int)
         return Integers(low, high)
@@ -253,36 +209,3 @@ def probabilities_in(path: Path) -> list[float]:
     except ValueError:
         msg = f"{path} does not hold one probability a line."
         raise BadDataError(msg) from None
-
-
-def _places(path: Path) -> Points:
-    """Places from a CSV file with a header."""
-    rows = list(csv.DictReader(read_text(path).removeprefix("\ufeff").splitlines()))  # Excel begins with a mark
-    columns = set(rows[0]) if rows else set()
-    if not {"latitude", "longitude"} <= columns:
-        msg = f"{path} has no columns latitude and longitude; give them in the first line."
-        raise BadDataError(msg)
-    try:
-        coordinates = [(float(row["latitude"]), float(row["longitude"])) for row in rows]
-    except (TypeError, ValueError):
-        msg = f"{path} holds a latitude or longitude that is no number."
-        raise BadDataError(msg) from None
-    names = [row["name"].strip() for row in rows] if "name" in columns else None
-    return Points(coordinates, metric="haversine", labels=names)
-
-
-def _items(path: Path) -> Items:
-    """Items from a JSON file."""
-    try:
-        described = json.loads(read_text(path))
-    except (ValueError, RecursionError):
-        msg = f"{path} is not JSON."
-        raise BadDataError(msg) from None
-    if not isinstance(described, dict) or not set(described) <= {"labels", "loss", "similarity", "allow_off_diagonal"}:
-        msg = f'{path} does not hold {{"labels": […], "loss": [[…]]}} or "similarity".'
-        raise BadDataError(msg)
-    labels = described.pop("labels", None)
-    if isinstance(labels, list) and any(isinstance(label, str) and label != label.strip() for label in labels):
-        msg = f"{path} holds labels that begin or end with blanks, which no line of input can name; strip them."
-        raise BadDataError(msg)
-    return Items(labels, **described)

@@ -11,10 +11,11 @@ from bipartite.advise import Comparison, compare
 from bipartite.advise.advice import PURPOSES
 from bipartite.advise.comparing import steps
 from bipartite.advise.comparison import MEASURES
-from bipartite.cli.arguments import add_domain, domain_of, prior_of, read_text
+from bipartite.cli.arguments import add_domain, domain_of, prior_of
 from bipartite.cli.output import OK, Progress, print_json, write_atomically
 from bipartite.errors import InputError
 from bipartite.spec import load_spec
+from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
     import argparse

@@ -11,6 +11,7 @@ import numpy as np
 from bipartite import __version__
 from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, bands
 from bipartite.cli.demo_statistics_page import statistics
+from bipartite.cli.pages import whole_page
 from bipartite.data import coasts
 from bipartite.explain import ASSUMPTIONS, percent
 from bipartite.plots import Bar, bars, chances_on_a_line, chances_on_a_map, paired_bars, reports_on_a_line
@@ -28,25 +29,6 @@ _LITTLE: Final = Decimal("0.75")
 _PERSON: Final = "Ada"
 _BANDS_KM: Final = (1_000.0, 3_000.0, 6_000.0)
 _TOP_PLACES: Final = 10
-_STYLE: Final = f"""
-  body {{ margin: 0 auto; max-width: {drawn.WIDTH}px; padding: 32px 24px 64px; background: {drawn.PAPER};
-         color: {drawn.INK}; font: 17px/1.55 {drawn.FONT}; }}
-  h1 {{ font-size: 34px; line-height: 1.2; margin: 0 0 12px; }}
-  h2 {{ font-size: 25px; margin: 64px 0 4px; padding-top: 24px; border-top: 2px solid {drawn.INK}; }}
-  h3 {{ font-size: 18px; margin: 32px 0 4px; }}
-  p {{ margin: 8px 0; max-width: 44em; }}
-  .lead {{ font-size: 19px; }}
-  .said {{ border-left: 4px solid {drawn.BRR}; padding: 4px 0 4px 16px; margin: 16px 0; }}
-  .picture {{ overflow-x: auto; margin: 12px 0; }}
-  svg {{ display: block; width: 100%; min-width: 620px; height: auto; }}
-  table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums;
-           display: block; overflow-x: auto; }}
-  th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT}; }}
-  th:first-child, td:first-child {{ text-align: left; }}
-  thead th {{ border-bottom: 1.5px solid {drawn.INK}; }}
-  code {{ font-size: 14px; overflow-wrap: anywhere; }}
-  footer {{ margin-top: 64px; padding-top: 12px; border-top: 1px solid {drawn.GRR}; font-size: 14px; }}
-"""
 
 
 def page(outcomes: Sequence[Outcome], explained: Explanation, people: int, surveys: Sequence[Survey] = ()) -> str:
@@ -59,13 +41,7 @@ def page(outcomes: Sequence[Outcome], explained: Explanation, people: int, surve
         _proof(outcomes, surveys),
         _closing(outcomes),
     ]
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>From a question to a report</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        + _scrollable("\n".join(parts))
-        + "\n</body>\n</html>\n"
-    )
+    return whole_page("From a question to a report", parts)
 
 
 def _opening(outcomes: Sequence[Outcome], explained: Explanation, people: int) -> str:
@@ -282,11 +258,6 @@ def _closing(outcomes: Sequence[Outcome]) -> str:
         f"<footer>Made by <code>bipartite demo</code> {__version__}. The people are made up; their reports were drawn "
         f"from the secure source and differ each time.{places}</footer>"
     )
-
-
-def _scrollable(body: str) -> str:
-    """Pictures stay readable on a narrow screen: they move sideways there."""
-    return body.replace("<svg", "<div class='picture'><svg").replace("</svg>", "</svg></div>")
 
 
 def _whole(share: float) -> str:

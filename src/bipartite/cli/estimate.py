@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,18 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.categories import CategoryMechanism
-from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism, read_text
+from bipartite.cli import estimate_table
+from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
 from bipartite.cli.columns import STDIN, Asked, chunks
 from bipartite.cli.counting import Tally, Texts, check_label, weights_of
-from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table, write_atomically
-from bipartite.domains import LineDomain
-from bipartite.errors import DesignError, InputError
+from bipartite.cli.estimate_output import as_csv, as_json, show
+from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
+from bipartite.errors import InputError
 from bipartite.estimation import Counts, Estimates
 from bipartite.estimation.estimating import from_evidence
 from bipartite.estimation.intervals import check_confidence
 from bipartite.estimation.methods import METHODS
-from bipartite.estimation.pictures import names_of
 from bipartite.spec import spec_sha256
+from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
     import argparse
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
     from bipartite.estimation import Estimate
     from bipartite.mechanisms import Mechanism
 
-_FEW_VALUES: Final = 20
-_LARGEST: Final = 10
 _MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # of all groups together
 _EXAMPLES = """examples:
@@ -42,8 +38,11 @@ _EXAMPLES = """examples:
   bipartite estimate monday.csv tuesday.csv --spec age.json --save-counts week.json
   bipartite estimate --counts week.json --counts other-server.json --csv shares.csv
   bipartite report --spec age.json < ages.txt | bipartite estimate - --spec age.json
+  bipartite estimate released.parquet --by country --html answers.html
 
-A file is read a part at a time, so it may be larger than memory. It is CSV: one report a line, or columns with names in
+A table that bipartite privatize wrote says itself what its reports were made with: every private column is estimated,
+or the one named with --column. Otherwise a
+file is read a part at a time, so it may be larger than memory. It is CSV: one report a line, or columns with names in
 the first line. Anything that is no report is an error that names its line; nothing is skipped. Several files are
 counted together. Groups and weights are public columns.
 """
@@ -72,13 +71,18 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     writing.add_argument("--save-counts", metavar="FILE.json", type=Path, help="all counts, to be merged with others")
     writing.add_argument("--csv", metavar="FILE.csv", type=Path, help="value, share, standard error, low, high")
     writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="a picture with error bars")
-    writing.add_argument("--json", action="store_true", help="print one JSON object (schemas/estimate.json)")
+    writing.add_argument("--html", metavar="FILE.html", type=Path, help="of a released table: a page with pictures")
+    writing.add_argument(
+        "--json", action="store_true", help="print one JSON object (schemas/estimate.json, or estimate-table.json)"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Estimate from reports, counts or both."""
+    """Estimate from reports, counts or both; or from a table that says itself what its reports were made with."""
     confidence = check_confidence(options.confidence)
+    if estimate_table.applies(options):
+        return estimate_table.run(options, confidence)
     _check(options)
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
     mechanism = _mechanism(options, saved)
@@ -92,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     whole = Estimates(found) if options.by is not None else next(iter(found.values()))
     # Everything is computed before anything is written.
     picture = whole.plot(confidence=confidence) if options.plot is not None else None
-    table = _csv(found, confidence, grouped=options.by is not None) if options.csv is not None else None
+    table = as_csv(found, confidence, grouped=options.by is not None) if options.csv is not None else None
     described = _described(found, mechanism, confidence) if options.json else None
     if options.save_counts is not None:
         write_atomically(options.save_counts, groups[None].counts.to_json() + "\n")
@@ -103,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
     if described is not None:
         print_json(described)
     else:
-        _show(found, confidence)
+        show(found, confidence)
     return OK
 
 
@@ -121,6 +125,9 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError(msg)
     if options.save_counts is not None and (options.by is not None or options.weights is not None):
         msg = "--save-counts counts all reports alike; leave out --by and --weights."
+        raise InputError(msg)
+    if options.html is not None:
+        msg = "--html belongs to a table that bipartite privatize wrote, and that carries its specs; use --plot."
         raise InputError(msg)
     if not options.files and options.column is not None:
         msg = "--column belongs to files of reports; leave it out."
@@ -232,98 +239,5 @@ def _described(found: dict[str | None, Estimate], mechanism: Mechanism, confiden
     return {
         "spec_sha256": spec_sha256(mechanism),
         "confidence": confidence,
-        "estimates": [{"group": label, **_one(estimate, confidence)} for label, estimate in found.items()],
+        "estimates": [{"group": label, **as_json(estimate, confidence)} for label, estimate in found.items()],
     }
-
-
-def _one(estimate: Estimate, confidence: float) -> dict[str, Any]:
-    known = estimate.identifiability
-    line = isinstance(estimate.mechanism.domain, LineDomain)
-    return {
-        "people": estimate.people,
-        "effective_people": estimate.effective_people,
-        "of_sample": estimate.of_sample,
-        "method": estimate.method,
-        "reason": estimate.reason,
-        "identifiable": None if known is None else known.identifiable,
-        "not_identifiable": None if known is None or known.identifiable else str(known),
-        "mean": _number(estimate, "mean", confidence) if line else None,
-        "median": _number(estimate, "median", confidence) if line else None,
-        "shares": [
-            dict(zip(_COLUMNS, (value, share, _finite(error), low, high), strict=True))
-            for value, share, error, low, high in _rows(estimate, confidence)
-        ],
-    }
-
-
-_COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
-
-
-def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
-    interval = estimate.interval(confidence, of=of)
-    return {
-        "value": estimate.mean if of == "mean" else estimate.median,
-        "standard_error": _finite(estimate.standard_error("mean")) if of == "mean" else None,
-        "low": interval.low,
-        "high": interval.high,
-        "note": interval.note,
-    }
-
-
-def _rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
-    """(value, share, error, low, high) of every value; the last three None where they are too many to compute."""
-    shares = (estimate.mechanism.domain.to_numpy().tolist(), estimate.frequencies.tolist())
-    try:
-        errors = estimate.standard_errors.tolist()
-    except DesignError:
-        return [(value, share, None, None, None) for value, share in zip(*shares, strict=True)]
-    low, high = (end.tolist() for end in estimate.share_intervals(confidence))
-    return list(zip(*shares, errors, low, high, strict=True))
-
-
-def _finite(error: float | None) -> float | None:
-    return error if error is not None and math.isfinite(error) else None
-
-
-def _csv(found: dict[str | None, Estimate], confidence: float, *, grouped: bool) -> str:
-    """A row for every value of every group; an error that is not known is empty."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow((["group"] if grouped else []) + list(_COLUMNS))
-    for label, estimate in found.items():
-        for value, share, error, low, high in _rows(estimate, confidence):
-            known = "" if _finite(error) is None else error
-            writer.writerow(([label] if grouped else []) + [value, share, known, low, high])
-    return written.getvalue()
-
-
-def _show(found: dict[str | None, Estimate], confidence: float) -> None:
-    for number, (label, estimate) in enumerate(found.items()):
-        if number:
-            print()
-        print(estimate.summary(confidence) if label is None else f"{label}: {estimate.summary(confidence)}")
-        _show_shares(estimate, confidence)
-
-
-def _show_shares(estimate: Estimate, confidence: float) -> None:
-    """A table of few values, or of the largest shares of named ones."""
-    size = len(estimate.mechanism.domain)
-    line = isinstance(estimate.mechanism.domain, LineDomain)
-    if line and size > _FEW_VALUES:
-        return
-    shares = _rows(estimate, confidence)
-    names = names_of(estimate.mechanism.domain)
-    order: list[int] = list(range(size))
-    if size > _FEW_VALUES:
-        order = np.argsort(-estimate.frequencies, kind="stable")[:_LARGEST].tolist()
-        print(f"  the {_LARGEST} largest of {size:,} shares")
-    print_table(
-        ("  value", "share", f"{100 * confidence:g} % interval"),
-        [(f"  {names[at]}", f"{shares[at][1]:.2%}", _interval(*shares[at][2:])) for at in order],
-    )
-
-
-def _interval(error: float | None, low: float, high: float) -> str:
-    if error is None:
-        return "not computed"
-    return "cannot be known" if math.isinf(error) else f"{low:.2%} to {high:.2%}"

@@ -78,12 +78,16 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 class Progress:
-    """A progress bar on stderr, after ``patience`` seconds; nothing at all when stderr is not a terminal."""
+    """A progress bar on stderr, after ``patience`` seconds; nothing at all when stderr is not a terminal.
 
-    def __init__(self, what: str, total: int | None, patience: float = 0.0) -> None:
+    ``rate`` adds how many a second, and the time left where the total is known.
+    """
+
+    def __init__(self, what: str, total: int | None, patience: float = 0.0, *, rate: bool = False) -> None:
         self._what = what
         self._total = total
         self._done = 0
+        self._began = time.monotonic() if rate else None
         self._next_at = time.monotonic() + patience
         self._visible = sys.stderr.isatty()
         self._shown = False
@@ -100,10 +104,17 @@ class Progress:
 
     def _line(self) -> str:
         if not self._total:
-            return f"{self._done:,} {self._what}"
+            return f"{self._done:,} {self._what}{self._rate()}"
         full = _BAR_WIDTH * self._done // self._total
         percent = 100 * self._done // self._total
-        return f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {percent:3d} %  {self._done:,} {self._what}"
+        return f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {percent:3d} %  {self._done:,} {self._what}{self._rate()}"
+
+    def _rate(self) -> str:
+        if self._began is None or not self._done:
+            return ""
+        speed = self._done / max(time.monotonic() - self._began, 1e-9)
+        left = f", {(self._total - self._done) / speed:,.0f} s left" if self._total else ""
+        return f", {speed:,.0f} {self._what}/s{left}   "
 
     def __enter__(self) -> Self:
         return self

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.cli.arguments import read_text
 from bipartite.cli.output import BadDataError
 from bipartite.data import cities
 from bipartite.datasets import SOURCES, foursquare, gowalla
 from bipartite.domains.regions import Regions
 from bipartite.errors import DomainError, InputError
 from bipartite.locations import from_checkins, places
+from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
     import argparse

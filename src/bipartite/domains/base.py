@@ -68,13 +68,18 @@ class Domain(Frozen, ABC):
     def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         """For each reason why a value may be refused, which values it befalls; "outside" is one reason."""
 
-    def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
-        """The error for an array with values that must not be reported: positions and reasons, never values."""
+    def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, NDArray[np.bool_]]:
+        """For each reason why some of these values must not be reported, which ones; empty where all may be."""
         with np.errstate(all="ignore"):
             numbers = values.astype(np.float64) if values.dtype.kind == "f" else values
             troubles = {reason: bad for reason, bad in self._troubles(numbers).items() if bad.any()}
         if outside == "clip":
             troubles.pop("outside", None)
+        return troubles
+
+    def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
+        """The error for an array with values that must not be reported: positions and reasons, never values."""
+        troubles = self.refusals(values, outside)
         refused = int(np.logical_or.reduce(list(troubles.values())).sum())
         parts = []
         for reason, bad in troubles.items():

@@ -154,18 +154,7 @@ class Points(SetDomain):
         if not is_one_of(far, ("error", "drop", "nearest")):
             problems.add(f"Expected far='error', 'drop' or 'nearest', got {shown(far)}.")
         problems.raise_if_any(InputError)
-        positions = cast("NDArray[np.float64]", positions)
-        if self.metric == "haversine":
-            vectors = unit_vectors(positions).astype(np.float64)
-        else:
-            vectors = np.rint(np.ldexp(positions, self.bits))
-        order = self._order
-        found = nearest_points(order.vectors, vectors, order.kind)
-        beyond = np.zeros(len(found), dtype=np.bool_)
-        if max_distance < math.inf:
-            beyond = (
-                loss_of(distances_to(order.vectors, found, vectors, order.kind), self.metric, self.bits) > max_distance
-            )
+        found, beyond = self.nearest_rows(cast("NDArray[np.float64]", positions), float(max_distance))
         if far == "error" and beyond.any():
             msg = (
                 f"{beyond.sum()} of {len(found)} cannot be reported: position {int(beyond.argmax())} is farther than "
@@ -176,6 +165,22 @@ class Points(SetDomain):
         if far == "drop":
             found = found[~beyond]
         return self.decode_array(found) if self.labels is None else self.decode_array(found).tolist()
+
+    def nearest_rows(
+        self, positions: NDArray[np.float64], max_distance: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """(row number of the nearest point, whether it is farther than ``max_distance``) for each checked position."""
+        if self.metric == "haversine":
+            vectors = unit_vectors(positions).astype(np.float64)
+        else:
+            vectors = np.rint(np.ldexp(positions, self.bits))
+        order = self._order
+        found = nearest_points(order.vectors, vectors, order.kind)
+        beyond = np.zeros(len(found), dtype=np.bool_)
+        if max_distance < math.inf:
+            apart = distances_to(order.vectors, found, vectors, order.kind)
+            beyond = loss_of(apart, self.metric, self.bits) > max_distance
+        return found, beyond
 
     def _domain_spec(self) -> dict[str, Any]:
         if self.metric == "callable":

@@ -82,7 +82,7 @@ class Record(Frozen):
         self._set(
             _attributes=attributes,
             sample=None if sample is None else reported,
-            epsilon_decimal=_exact_sum(largest),
+            epsilon_decimal=exact_sum(largest),
         )
 
     @property
@@ -186,7 +186,7 @@ class Record(Frozen):
         return f"Record({dict(self._attributes)!r}{sample})"
 
 
-def _exact_sum(parts: list[decimal.Decimal]) -> decimal.Decimal:
+def exact_sum(parts: list[decimal.Decimal]) -> decimal.Decimal:
     """The sum without rounding, trailing zeros dropped; an ε has 20 digits and 34 places at most."""
     with decimal.localcontext(decimal.Context(prec=100, traps=[decimal.Inexact])):
         total = sum(parts, decimal.Decimal(0)).normalize()
@@ -211,7 +211,7 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
     for name, mechanism in mechanisms.items():
         if not isinstance(name, str):
             problems.add(f"Expected names of attributes as strings, got {shown(name)}; use 'age'.")
-        problem = _problem_with(shown(name), mechanism)
+        problem = composition_problem(shown(name), mechanism)
         if problem is not None:
             problems.add(problem)
     count = len(mechanisms)
@@ -231,7 +231,7 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
     problems.raise_if_any(InputError)
 
 
-def _problem_with(name: str, mechanism: object) -> str | None:
+def composition_problem(name: str, mechanism: object) -> str | None:
     """Why a mechanism's ε cannot be added to others, if it cannot."""
     if not isinstance(mechanism, Mechanism):
         kind = type(mechanism).__name__

@@ -1,1 +1,46 @@
-"""Columns of files and frames: a plan says what each column may become, and a release happens once."""
+"""Columns of files and frames: a plan says what each column may become, and a release happens once.
+
+Names are loaded at first use, because most need the extra ``tables`` (DuckDB and Arrow).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bipartite.tables.answering import estimate_file as estimate_file
+    from bipartite.tables.columns import Column as Column
+    from bipartite.tables.drawing import Release as Release
+    from bipartite.tables.frames import privatize_frame as privatize_frame
+    from bipartite.tables.frames import register as register
+    from bipartite.tables.plan import Plan as Plan
+    from bipartite.tables.releasing import Released as Released
+    from bipartite.tables.releasing import Settings as Settings
+    from bipartite.tables.releasing import privatize_file as privatize_file
+
+# Each public name and the module that holds it.
+_HOME: dict[str, str] = {
+    "Column": "bipartite.tables.columns",
+    "Plan": "bipartite.tables.plan",
+    "Release": "bipartite.tables.drawing",
+    "Released": "bipartite.tables.releasing",
+    "Settings": "bipartite.tables.releasing",
+    "estimate_file": "bipartite.tables.answering",
+    "privatize_file": "bipartite.tables.releasing",
+    "privatize_frame": "bipartite.tables.frames",
+    "register": "bipartite.tables.frames",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name not in _HOME:
+        msg = f"module 'bipartite.tables' has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,163 @@
+"""``bipartite estimate`` of a released table, which says itself what its reports were made with."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from bipartite import __version__
+from bipartite.cli.arguments import describes_mechanism
+from bipartite.cli.columns import STDIN
+from bipartite.cli.estimate_output import as_csv, as_json, show
+from bipartite.cli.output import OK, Progress, print_json, write_atomically
+from bipartite.cli.pages import whole_page
+from bipartite.domains import LineDomain
+from bipartite.errors import InputError
+from bipartite.spec import spec_sha256
+from bipartite.tables.answering import carried_by, estimate_file
+
+if TYPE_CHECKING:
+    import argparse
+
+    from bipartite.estimation import Estimate
+    from bipartite.tables.answering import Answers
+
+
+def applies(options: argparse.Namespace) -> bool:
+    """Whether the one file named carries its specs, and nothing else says what it was made with."""
+    if len(options.files) != 1 or options.counts or options.files[0] == STDIN or describes_mechanism(options):
+        return False
+    return carried_by(options.files[0]) is not None
+
+
+def run(options: argparse.Namespace, confidence: float) -> int:
+    """Estimate every private column of a released table, or the one that is asked for."""
+    _check(options)
+    with Progress("steps", None, patience=2.0) as progress:
+        answers = estimate_file(
+            options.files[0],
+            by=options.by,
+            columns=None if options.column is None else [options.column],
+            method=options.method,
+            of_sample=options.of_sample,
+            progress=lambda _: progress.advance(1),
+        )
+    _mention(answers, options.nulls)
+    # Everything is computed before anything is written.
+    page = None if options.html is None else _page(answers, confidence, options.files[0].name)
+    table = None if options.csv is None else _table(answers, confidence)
+    picture = None if options.plot is None else answers.estimates(options.column).plot(confidence=confidence)
+    described = _described(answers, confidence) if options.json else None
+    for path, content in ((options.html, page), (options.csv, table)):
+        if path is not None and content is not None:
+            write_atomically(path, content)
+    if picture is not None:
+        write_atomically(options.plot, picture + "\n")
+    if described is not None:
+        print_json(described)
+    else:
+        _show(answers, confidence)
+    return OK
+
+
+def _check(options: argparse.Namespace) -> None:
+    for name, given in (("--weights", options.weights), ("--save-counts", options.save_counts)):
+        if given is not None:
+            msg = f"{name} needs one column and its spec; give --spec and --column for it."
+            raise InputError(msg)
+    if options.plot is not None and options.column is None:
+        msg = "--plot draws one column; name it with --column, or use --html for all of them."
+        raise InputError(msg)
+
+
+def _mention(answers: Answers, nulls: str) -> None:
+    for name, count in answers.unreported.items():
+        if count and nulls == "error":
+            msg = f"column {name!r}: {count:,} rows have no report; use --nulls drop to leave them out."
+            raise InputError(msg)
+        if count:
+            print(f"bipartite: column {name!r}: {count:,} rows without a report were left out.", file=sys.stderr)
+
+
+def _described(answers: Answers, confidence: float) -> dict[str, Any]:
+    about = answers.about
+    return {
+        "guarantee": about.guarantee,
+        "epsilon": f"{about.epsilon:f}",
+        "insecure": about.insecure,
+        "publishes": list(about.publishes),
+        "confidence": confidence,
+        "by": answers.by,
+        "columns": [
+            {
+                "name": name,
+                "spec_sha256": spec_sha256(about.mechanisms[name]),
+                "unreported": answers.unreported[name],
+                "estimates": [{"group": label, **as_json(each, confidence)} for label, each in groups.items()],
+            }
+            for name, groups in answers.columns.items()
+        ],
+    }
+
+
+def _table(answers: Answers, confidence: float) -> str:
+    """The CSV of every column below each other, with its name in front."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    for number, (name, groups) in enumerate(answers.columns.items()):
+        rows = list(csv.reader(io.StringIO(as_csv(groups, confidence, grouped=answers.by is not None))))
+        if not number:
+            writer.writerow(["column", *rows[0]])
+        writer.writerows([name, *row] for row in rows[1:])
+    return written.getvalue()
+
+
+def _show(answers: Answers, confidence: float) -> None:
+    print(f"{answers.about.guarantee}.")
+    for name, groups in answers.columns.items():
+        print(f"\n{name}")
+        show(groups, confidence)
+
+
+def _page(answers: Answers, confidence: float, title: str) -> str:
+    about = answers.about
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        "<p class='lead'>What the people in this table are like, from their reports alone.</p>",
+        f"<p>{escape(about.guarantee)}. Each interval has a confidence of {100 * confidence:g}&nbsp;%.</p>",
+    ]
+    for name, groups in answers.columns.items():
+        parts.append(f"<h2>{escape(name)}</h2>")
+        parts.append(f"<p>{escape(about.mechanisms[name].guarantee)}.{_left_out(answers, name)}</p>")
+        parts.append(str(answers.estimates(name).plot(confidence=confidence)))
+        parts.append(_numbers(groups, confidence))
+    parts += [
+        "<h2>Published beside it</h2>",
+        "<p>No ε covers the following:</p>",
+        "<ul>" + "".join(f"<li>{escape(each)}</li>" for each in about.publishes) + "</ul>",
+        f"<footer>Written by bipartite {__version__} from counts of the reports.</footer>",
+    ]
+    return whole_page(title, parts)
+
+
+def _left_out(answers: Answers, name: str) -> str:
+    count = answers.unreported[name]
+    return f" {count:,} rows without a report were left out." if count else ""
+
+
+def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
+    """A table of means and medians where values lie on a line."""
+    if not isinstance(next(iter(groups.values())).mechanism.domain, LineDomain):
+        return ""
+    rows = []
+    for label, each in groups.items():
+        cells = ["all" if label is None else label, f"{each.people:,}"]
+        for of, value in (("mean", each.mean), ("median", each.median)):
+            ends = each.interval(confidence, of=of)
+            cells += [f"{value:,.6g}", f"{ends.low:,.6g} to {ends.high:,.6g}"]
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    head = "".join(f"<th>{each}</th>" for each in ("group", "people", "mean", "interval", "median", "interval"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

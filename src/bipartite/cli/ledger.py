@@ -1,0 +1,130 @@
+"""``bipartite ledger``: look at a ledger, export its debits for an auditor, check that it adds up."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bipartite.cli.arguments import Command
+from bipartite.cli.output import FINDING, OK, Progress, print_json, print_table
+from bipartite.errors import MissingDataError
+from bipartite.ledger import Debit, Ledger
+
+if TYPE_CHECKING:
+    import argparse
+
+_EXAMPLES = """examples:
+  bipartite ledger show spent.db                 people, periods, questions and what they promise
+  bipartite ledger export spent.db > debits.csv  who was debited what, for which question, and when
+  bipartite ledger export spent.db --json        the same, one JSON object a line
+  bipartite ledger check spent.db                exit code 1 when anything does not add up
+
+No command shows a value: a ledger holds none. None shows a report either.
+"""
+_PATIENCE = 2.0
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("ledger", help="who has spent what: show, export, check", epilog=_EXAMPLES)
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
+    for name, help_text, run, what in (
+        ("show", "people, periods, questions and what they promise", run_show, "one JSON object"),
+        ("export", "every debit as CSV, for an auditor", run_export, "one JSON object a line"),
+        ("check", "whether every balance is the sum of its debits", run_check, "one JSON object"),
+    ):
+        action = actions.add_parser(name, help=help_text, epilog=_EXAMPLES)
+        action.add_argument("ledger", metavar="FILE", type=Path, help="the ledger")
+        if name == "show":
+            action.add_argument(
+                "--person", metavar="NAME", help="what this person has spent; as stored, where names are keyed"
+            )
+        action.add_argument("--json", action="store_true", help=f"print {what} (schemas/ledger-{name}.json)")
+        action.set_defaults(run=run)
+
+
+def run_show(options: argparse.Namespace) -> int:
+    """A ledger at a glance."""
+    with _opened(options.ledger) as ledger:
+        summary = {key: str(value) if "spent" in key else value for key, value in ledger.summary().items()}
+        questions = ledger.questions()
+        person = None if options.person is None else ledger.balances(options.person)
+        if options.json:
+            specs = {sha256: json.loads(spec) for sha256, spec in ledger.specs().items()}
+            described = {
+                "budget": str(ledger.budget),
+                "period": ledger.period,
+                "names_are_keyed": ledger.names_are_keyed,
+                **summary,
+                "certificates": [
+                    {
+                        "question": each.question,
+                        "period": each.period,
+                        "on_change": each.on_change,
+                        "epsilon_report": str(each.epsilon_report),
+                        "epsilon_period": str(each.epsilon_period) if each.ldp_for_sequences else None,
+                        "guarantee": each.guarantee,
+                        "spec_sha256": each.spec_sha256,
+                    }
+                    for each in questions
+                ],
+                "specs": specs,
+                "person": None if person is None else {period: str(spent) for period, spent in person.items()},
+            }
+            print_json(described)
+            return OK
+        keyed = ", names are keyed" if ledger.names_are_keyed else ""
+        print(f"{options.ledger.name}: ε = {ledger.budget} a person and period ({ledger.period}){keyed}")
+    print(f"{summary['reports']:,} reports of {summary['people']:,} people; the most that one has spent:")
+    print(f"  in one period  {summary['most_spent_in_a_period']}")
+    print(f"  in all         {summary['most_spent_ever']}")
+    for each in questions:
+        print(each)
+    if person is not None:
+        rows = [(period, f"{spent:f}") for period, spent in person.items()]
+        print_table(("period", "spent"), [*rows, ("in all", f"{sum(person.values()):f}")])
+    return OK
+
+
+def run_export(options: argparse.Namespace) -> int:
+    """Every debit, on stdout."""
+    columns = [each.name for each in fields(Debit)]
+    with _opened(options.ledger) as ledger:
+        total = ledger.summary()["reports"]
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        if not options.json:
+            writer.writerow(columns)
+        with Progress("debits", total, _PATIENCE) as progress:
+            for debit in ledger.export():
+                line = asdict(debit) | {"epsilon": f"{debit.epsilon:f}"}
+                if options.json:
+                    print_json(line)
+                else:
+                    writer.writerow(line.values())
+                progress.advance(1)
+    return OK
+
+
+def run_check(options: argparse.Namespace) -> int:
+    """Whether a ledger adds up."""
+    with _opened(options.ledger) as ledger:
+        found = ledger.check()
+        reports = ledger.summary()["reports"]
+    if options.json:
+        print_json({"sound": not found, "reports": reports, "findings": found})
+    elif found:
+        print("\n".join(found))
+    else:
+        print(f"{options.ledger.name} adds up: {reports:,} reports, every balance is the sum of its debits.")
+    return FINDING if found else OK
+
+
+def _opened(path: Path) -> Ledger:
+    if not path.exists():
+        msg = f"{path.name} is not there; name the file that bp.Ledger was opened with."
+        raise MissingDataError(msg)
+    return Ledger(path)

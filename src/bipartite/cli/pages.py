@@ -1,0 +1,47 @@
+"""Pages that commands write: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Final
+
+from bipartite.plots import style as drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_STYLE: Final = f"""
+  body {{ margin: 0 auto; max-width: {drawn.WIDTH}px; padding: 32px 24px 64px; background: {drawn.PAPER};
+         color: {drawn.INK}; font: 17px/1.55 {drawn.FONT}; }}
+  h1 {{ font-size: 34px; line-height: 1.2; margin: 0 0 12px; }}
+  h2 {{ font-size: 25px; margin: 64px 0 4px; padding-top: 24px; border-top: 2px solid {drawn.INK}; }}
+  h3 {{ font-size: 18px; margin: 32px 0 4px; }}
+  p {{ margin: 8px 0; max-width: 44em; }}
+  .lead {{ font-size: 19px; }}
+  .said {{ border-left: 4px solid {drawn.BRR}; padding: 4px 0 4px 16px; margin: 16px 0; }}
+  .picture {{ overflow-x: auto; margin: 12px 0; }}
+  svg {{ display: block; width: 100%; min-width: 620px; height: auto; }}
+  table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums;
+           display: block; overflow-x: auto; }}
+  th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT}; }}
+  th:first-child, td:first-child {{ text-align: left; }}
+  thead th {{ border-bottom: 1.5px solid {drawn.INK}; }}
+  code {{ font-size: 14px; overflow-wrap: anywhere; }}
+  footer {{ margin-top: 64px; padding-top: 12px; border-top: 1px solid {drawn.GRR}; font-size: 14px; }}
+"""
+
+
+def whole_page(title: str, parts: Sequence[str]) -> str:
+    """A page with this title and these parts, as text."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        + _scrollable("\n".join(parts))
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _scrollable(body: str) -> str:
+    """Pictures stay readable on a narrow screen: they move sideways there."""
+    return body.replace("<svg", "<div class='picture'><svg").replace("</svg>", "</svg></div>")

@@ -1,0 +1,173 @@
+"""``bipartite privatize``: a table in, the reports of its rows out."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bipartite.cli.output import OK, Progress, print_json
+from bipartite.errors import InputError
+from bipartite.lottery import insecure_seed
+from bipartite.tables.formats import KINDS, STDIO, TEXT
+from bipartite.tables.plan import Plan
+from bipartite.tables.releasing import MEMORY, Settings, privatize_file
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from bipartite.tables.releasing import Released
+
+_EXAMPLES = """examples:
+  bipartite privatize people.csv reports.parquet --plan plan.toml
+  bipartite privatize 'part-*.parquet' reports.parquet --plan plan.toml
+  bipartite privatize people.csv.gz reports.csv.zst --plan plan.toml --reject rejected.csv
+  zcat people.csv.gz | bipartite privatize - - --from csv --to csv --plan plan.toml --specs specs.json > reports.csv
+
+Formats are told by the names: .csv .tsv .jsonl .parquet .arrow, compressed with .gz or .zst. Rows are streamed, so a
+table may be larger than memory, and keep their order. The output is written under a temporary name beside its final one
+(.NAME.bipartite-….part, which a killed run leaves behind) and moved when it is complete: a failed run releases nothing.
+Standard output cannot be taken back: there a failed run has released the rows that it wrote. The output carries its
+specs, in it or, for text, beside it as OUT.bipartite.json, so that `bipartite estimate OUT` needs nothing else.
+"""
+
+
+def add_to(commands: Any) -> None:  # noqa: ANN401
+    """Add this command to the command line."""
+    parser = commands.add_parser("privatize", help="a table in, the reports of its rows out", epilog=_EXAMPLES)
+    parser.add_argument("source", metavar="IN", help="a file, a quoted pattern such as 'part-*.csv', or -")
+    parser.add_argument("target", metavar="OUT", help="a file, or - for standard output")
+    parser.add_argument("--plan", metavar="PLAN.toml", type=Path, required=True, help="what each column may become")
+    parser.add_argument("--overwrite", action="store_true", help="replace OUT: a second release adds its ε")
+    parser.add_argument(
+        "--reject",
+        metavar="FILE.csv",
+        type=Path,
+        help="leave out bad rows and go on; FILE holds them and is as private as the input",
+    )
+    files = parser.add_argument_group("files")
+    files.add_argument("--from", dest="input_format", choices=KINDS, help="the format of IN (default: by its name)")
+    files.add_argument("--to", dest="output_format", choices=KINDS, help="the format of OUT (default: by its name)")
+    files.add_argument("--compression", metavar="NAME", help="of Parquet, as DuckDB names it (default: its own)")
+    files.add_argument("--specs", metavar="FILE.json", type=Path, help="where specs go when text is written to -")
+    running = parser.add_argument_group("running")
+    running.add_argument("--threads", metavar="N", type=int, help="threads of DuckDB (default: its own choice)")
+    running.add_argument("--memory", metavar="SIZE", default=MEMORY, help=f"what DuckDB may hold (default: {MEMORY})")
+    running.add_argument(
+        "--insecure-seed", metavar="N", type=int, help="repeatable reports, for experiments: NOT private"
+    )
+    running.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Release a table."""
+    _check(options)
+    plan = Plan.read(options.plan)
+    rng = None if options.insecure_seed is None else insecure_seed(options.insecure_seed)
+    _warn(options, plan)
+    settings = Settings(
+        overwrite=options.overwrite,
+        reject=options.reject,
+        input_format=options.input_format,
+        output_format=options.output_format,
+        compression=options.compression,
+        threads=options.threads,
+        memory=options.memory,
+        specs=options.specs,
+    )
+    with _stopping_on_termination(), _Rows() as rows:
+        done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.note)
+    _conclude(options, done)
+    return OK
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.json and options.target == STDIO:
+        msg = "--json and the reports cannot both go to standard output; name a file for one of them."
+        raise InputError(msg)
+    if options.specs is not None and options.target != STDIO:
+        msg = "--specs belongs to standard output; a file carries its specs, or has them beside it."
+        raise InputError(msg)
+    if options.threads is not None and options.threads < 1:
+        msg = f"Expected --threads as a whole number of at least 1, got {options.threads}."
+        raise InputError(msg)
+
+
+def _warn(options: argparse.Namespace, plan: Plan) -> None:
+    """What a person should know before rows are released."""
+    if options.overwrite:
+        print(
+            "bipartite: --overwrite: if these rows were released before, this release adds "
+            f"ε = {plan.epsilon_decimal:f} to what each of them spent; removing the old reports takes nothing back.",
+            file=sys.stderr,
+        )
+    if options.insecure_seed is not None:
+        print(
+            "bipartite: --insecure-seed: these reports are NOT private; whoever knows the seed can undo them.",
+            file=sys.stderr,
+        )
+    if options.target == STDIO and options.specs is None and options.output_format in TEXT:
+        print(
+            "bipartite: these reports carry no specs, without which nothing can be estimated; keep them with --specs.",
+            file=sys.stderr,
+        )
+    if options.reject is not None:
+        print(
+            f"bipartite: --reject: {options.reject} will hold private rows as they came; keep it as safe as the input. "
+            "Leaving rows out publishes that they were bad.",
+            file=sys.stderr,
+        )
+
+
+def _conclude(options: argparse.Namespace, done: Released) -> None:
+    if options.json:
+        print_json(
+            {
+                "rows": done.rows,
+                "rejected": done.rejected,
+                "released": done.rows - done.rejected,
+                "epsilon": done.epsilon,
+                "guarantee": done.guarantee,
+                "publishes": list(done.publishes),
+            }
+        )
+        return
+    rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
+    print(
+        f"bipartite: {done.rows - done.rejected:,} rows released{rejected}; each spent ε = {done.epsilon}.",
+        file=sys.stderr,
+    )
+
+
+class _Rows(Progress):
+    """Rows, rows a second and the time left, once two seconds have passed."""
+
+    def __init__(self) -> None:
+        super().__init__("rows", None, patience=2.0, rate=True)
+
+    def note(self, rows: int, total: int | None) -> None:
+        """So many rows are done, of so many where that is known."""
+        self._total = total
+        self.advance(rows - self._done)
+
+
+@contextmanager
+def _stopping_on_termination() -> Iterator[None]:
+    """A polite request to stop is an interruption: temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:  # noqa: ARG001
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,438 @@
+"""The ledger: who has spent what, and one report a person, question and period."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.errors import InputError, Problems, is_one_of, shown
+from bipartite.ledger.amounts import budget_units, decimal_of
+from bipartite.ledger.certificate import QuestionCertificate, certify
+from bipartite.ledger.checking import findings
+from bipartite.ledger.file import LedgerFile, wanted_settings
+from bipartite.ledger.offer import Offer
+from bipartite.ledger.periods import Period, check_now, utc_now
+from bipartite.ledger.serving import ON_CHANGE, Ask, OnChange, Question, WhenSpent, serve
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from decimal import Decimal
+    from types import TracebackType
+    from typing import Self
+
+    from bipartite.categories import CategoryMechanism
+    from bipartite.domains import Outside
+    from bipartite.ledger.periods import Clock
+    from bipartite.lottery import Source
+    from bipartite.mechanisms import Mechanism
+
+_LONGEST_NAME: Final = 1000
+_LEAST_KEY_BYTES: Final = 16
+_KNOWN_OFFERS: Final = 64
+_KEY_CHECK: Final = b"bipartite ledger: is this the key?"
+
+
+@dataclass(frozen=True, slots=True)
+class Debit:
+    """One line of the export for an auditor: who was debited what for which question, and when; no value, no report."""
+
+    person: str
+    period: str
+    question: str
+    number: int
+    """Which report of the person to this question in this period: 1 for the first."""
+    on_change: str
+    spec_sha256: str
+    epsilon: Decimal
+    time: str
+
+
+class Ledger:
+    """Remembers what each person has spent, refuses more than their budget, and repeats reports instead of adding some.
+
+    A report is debited and stored in one transaction, on the disk, before it is returned. Within a period a question
+    has **one report a person**, repeated whatever the value later becomes, so that asking again costs nothing and
+    tells nothing more. The ledger never stores a value, nor anything computed from one but the report.
+
+    Parameters
+    ----------
+    path
+        A file, made with the rights of its owner alone (0600) where there is none. Any number of processes may use it.
+    budget
+        ε of each person in each period, over all questions together. Needed for a new ledger, and kept for good.
+    period
+        ``"forever"`` (of a new ledger, unless you say otherwise), ``"day"``, ``"month"``, ``"year"``, or a length such
+        as ``"30 days"``; in UTC. ε of different periods adds up.
+    person_key
+        A secret of at least 16 bytes: people are then stored as HMAC-SHA-256 of their names under it. None stores them
+        as they are named.
+    clock
+        Gives the time, with its zone; whoever sets the clock sets the period.
+    wait
+        Seconds to wait for other processes.
+
+    Guarantee
+    ---------
+    In each period the ε of all reports about one person add up to at most ``budget`` (basic composition), each debited
+    at the ε that its mechanism states and :func:`bipartite.verify` proves. ``on_change="when-changed"`` publishes when
+    values change, which no ε covers. See :meth:`certificate`.
+
+    Examples
+    --------
+    >>> import tempfile, bipartite as bp
+    >>> ledger = Ledger(tempfile.mkdtemp() + "/spent.db", budget=2, period="month")
+    >>> age = bp.BRR(bp.Integers(18, 90), epsilon=1)
+    >>> first = ledger.report("ada", "age", age, 37)
+    >>> first == ledger.report("ada", "age", age, 38), ledger.remaining("ada")
+    (True, Decimal('1'))
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        budget: object = None,
+        period: str | None = None,
+        person_key: bytes | None = None,
+        clock: Clock = utc_now,
+        wait: float = 30.0,
+    ) -> None:
+        units = None if budget is None else budget_units(budget)
+        self._key = _check_key(person_key)
+        self._clock = clock
+        check = None if self._key is None else self._keyed(_KEY_CHECK)
+        self._file = LedgerFile(path, wait)
+        self._settings = self._file.prepare(wanted_settings(units, period, check))
+        self._offers: dict[int, Offer] = {}
+        self._compare_settings(units, period, check)
+
+    def _compare_settings(self, units: int | None, period: str | None, check: str | None) -> None:
+        problems = Problems()
+        held = self._settings
+        if units is not None and units != held.budget:
+            problems.add(
+                f"Expected the budget of this ledger, {self.budget}, got {decimal_of(units)}; leave budget= out, or "
+                "begin a new ledger."
+            )
+        if period is not None and Period.of(period) != held.period:
+            problems.add(
+                f"Expected the period of this ledger, {held.period.text!r}, got {period!r}; leave period= out, or "
+                "begin a new ledger."
+            )
+        if check is not None and check != held.person_key:
+            problems.add("Expected the person_key that this ledger was made with, got another; find the right one.")
+        problems.raise_if_any(InputError)
+
+    @property
+    def budget(self) -> Decimal:
+        """ε of each person in each period."""
+        return decimal_of(self._settings.budget)
+
+    @property
+    def period(self) -> str:
+        """How time is cut into periods."""
+        return self._settings.period.text
+
+    @property
+    def names_are_keyed(self) -> bool:
+        """Whether people are stored under keyed hashes of their names."""
+        return self._settings.person_key is not None
+
+    def report(  # noqa: PLR0913 (what a report depends on, each by name)
+        self,
+        person: str,
+        question: str,
+        mech: Mechanism | CategoryMechanism,
+        value: Any,  # noqa: ANN401
+        *,
+        request: str | None = None,
+        on_change: OnChange = "repeat",
+        changed: bool | None = None,
+        now: datetime | None = None,
+        outside: Outside = "error",
+        rng: Source | None = None,
+    ) -> Any:  # noqa: ANN401
+        """The report of a person to a question: stored and debited before it is returned.
+
+        Parameters
+        ----------
+        person, question
+            Texts of your choice. A question keeps one mechanism and one ``on_change`` within a period.
+        mech, value
+            What draws the report, and from which private value. The value is not even looked at where a stored report
+            is returned.
+        request
+            A key of your choice for this request, unique for the person. A retry with the same key returns the same
+            report and is not debited again, in later periods too.
+        on_change
+            ``"repeat"``: one report in the period. ``"fresh"``: an independent report at every request, each debited.
+            ``"when-changed"``: a new one, debited, where ``changed`` says so; this publishes the fact and time of each
+            change and **is not LDP for sequences of values**.
+        changed
+            With ``on_change="when-changed"``, whether the value changed since the last report. The ledger cannot know:
+            it keeps no value (a hash of a value with few possibilities would be one).
+        now
+            The time, with its zone; None asks the ledger's clock.
+        outside, rng
+            As in ``privatize``.
+
+        Raises
+        ------
+        BudgetSpentError
+            Where the budget does not allow the report; nothing is drawn or debited.
+        """
+        put = self._question(question, mech, on_change, now)
+        ask = Ask(*self._check_ask(person, request, changed, on_change))
+
+        def draw(_: Sequence[int]) -> list[Any]:
+            return [put.offer.draw(value, rng, outside)]
+
+        with self._file.writing() as database:
+            found = serve(database, put, [ask], draw, self._settings.budget, "refuse")
+        return found[0]
+
+    def report_many(  # noqa: PLR0913 (what reports depend on, each by name)
+        self,
+        persons: Sequence[str],
+        question: str,
+        mech: Mechanism | CategoryMechanism,
+        values: Any,  # noqa: ANN401
+        *,
+        requests: Sequence[str | None] | None = None,
+        on_change: OnChange = "repeat",
+        changed: Sequence[bool | None] | bool | None = None,
+        when_spent: WhenSpent = "refuse",
+        now: datetime | None = None,
+        outside: Outside = "error",
+        rng: Source | None = None,
+    ) -> list[Any]:
+        """The reports of many people to one question, in one transaction: all of them or, on any error, none.
+
+        A list in the order of ``persons``; ``when_spent="skip"`` leaves None for people whose budget is spent instead
+        of refusing all. Other arguments as in :meth:`report`, one for each person. Other processes wait meanwhile.
+        """
+        put = self._question(question, mech, on_change, now)
+        held = _as_list(values)
+        people = _as_list(persons)
+        keys = [None] * len(people) if requests is None else _as_list(requests)
+        flags = [changed] * len(people) if changed is None or isinstance(changed, bool) else _as_list(changed)
+        problems = Problems()
+        for name, given in (("values", held), ("requests", keys), ("changed", flags)):
+            if len(given) != len(people):
+                problems.add(f"Expected {name} for {len(people)} persons, got {len(given)}; pass one for each.")
+        if not is_one_of(when_spent, ("refuse", "skip")):
+            problems.add(f"Expected when_spent='refuse' or 'skip', got {shown(when_spent)}.")
+        problems.raise_if_any(InputError)
+        asks = [Ask(*self._check_ask(*one, on_change)) for one in zip(people, keys, flags, strict=True)]
+
+        def draw(positions: Sequence[int]) -> list[Any]:
+            return put.offer.draw_many(held, positions, rng, outside)
+
+        with self._file.writing() as database:
+            return serve(database, put, asks, draw, self._settings.budget, when_spent)
+
+    def spent(self, person: str, *, now: datetime | None = None) -> Decimal:
+        """ε that a person has spent in the period of ``now``."""
+        return decimal_of(self._spent_units(person, now))
+
+    def remaining(self, person: str, *, now: datetime | None = None) -> Decimal:
+        """ε that a person has left in the period of ``now``."""
+        return decimal_of(self._settings.budget - self._spent_units(person, now))
+
+    def spent_ever(self, person: str) -> Decimal:
+        """ε that a person has spent in all periods together: what all their reports in this ledger tell at most."""
+        with self._file.reading() as database:
+            found = database.execute(
+                "SELECT coalesce(sum(spent), 0) FROM balances WHERE person = ?", (self._stored_name(person),)
+            ).fetchone()
+        return decimal_of(found[0])
+
+    def balances(self, stored_name: str) -> dict[str, Decimal]:
+        """What a person, named as stored, has spent in each period; empty for a stranger."""
+        with self._file.reading() as database:
+            rows = database.execute(
+                "SELECT period, spent FROM balances WHERE person = ? ORDER BY period", (stored_name,)
+            ).fetchall()
+        return {period: decimal_of(units) for period, units in rows}
+
+    def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
+        """What all reports of a question about one person in the period of ``now`` promise together."""
+        period = self._period_at(now)
+        with self._file.reading() as database:
+            found = database.execute(
+                "SELECT on_change, spec_sha256, epsilon FROM questions WHERE period = ? AND question = ?",
+                (period, question),
+            ).fetchone()
+        if found is None:
+            msg = f"Expected a question that was asked in the period {period}, got {question!r:.60}; see questions()."
+            raise InputError(msg)
+        return certify(question, period, found[0], found[1], decimal_of(found[2]), self.budget)
+
+    def questions(self) -> list[QuestionCertificate]:
+        """The certificates of all questions in all periods, in order of period and name."""
+        with self._file.reading() as database:
+            rows = database.execute(
+                "SELECT question, period, on_change, spec_sha256, epsilon FROM questions ORDER BY period, question"
+            ).fetchall()
+        return [
+            certify(question, period, on_change, spec, decimal_of(units), self.budget)
+            for question, period, on_change, spec, units in rows
+        ]
+
+    def specs(self) -> dict[str, str]:
+        """Every spec that a question used, by its SHA-256, in canonical form."""
+        with self._file.reading() as database:
+            return dict(database.execute("SELECT sha256, spec FROM specs ORDER BY sha256"))
+
+    def summary(self) -> dict[str, Any]:
+        """How many people, periods, questions, reports, and the most that anyone has spent, for a first look."""
+        with self._file.reading() as database:
+            people, most_ever = database.execute(
+                "SELECT count(*), coalesce(max(ever), 0) FROM (SELECT sum(spent) AS ever FROM balances GROUP BY person)"
+            ).fetchone()
+            most = database.execute("SELECT coalesce(max(spent), 0) FROM balances").fetchone()[0]
+            periods, questions = database.execute(
+                "SELECT count(DISTINCT period), count(DISTINCT question) FROM questions"
+            ).fetchone()
+            reports = database.execute("SELECT count(*) FROM reports").fetchone()[0]
+        return {
+            "people": people,
+            "periods": periods,
+            "questions": questions,
+            "reports": reports,
+            "most_spent_in_a_period": decimal_of(most),
+            "most_spent_ever": decimal_of(most_ever),
+        }
+
+    def export(self) -> Iterator[Debit]:
+        """Every debit, in order of person, period and question, for an auditor: no value, and no report either.
+
+        The whole export is of one moment, whatever is written while it is read.
+        """
+        file = self._file.another()
+        try:
+            with file.reading() as database:
+                rows = database.execute(
+                    "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time "
+                    "FROM reports JOIN questions USING (period, question) ORDER BY person, period, question, number"
+                )
+                for person, period, question, number, on_change, spec, units, when in rows:
+                    yield Debit(person, period, question, number, on_change, spec, decimal_of(units), when)
+        finally:
+            file.close()
+
+    def check(self) -> list[str]:
+        """Everything in the ledger that does not add up, in words; empty for a sound one."""
+        with self._file.reading() as database:
+            return findings(database)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self._file.path.name}: ε = {self.budget} a person, period {self.period}>"
+
+    def _spent_units(self, person: str, now: datetime | None) -> int:
+        key = (self._stored_name(person), self._period_at(now))
+        with self._file.reading() as database:
+            found = database.execute("SELECT spent FROM balances WHERE person = ? AND period = ?", key).fetchone()
+        units: int = 0 if found is None else found[0]
+        return units
+
+    def _period_at(self, now: datetime | None) -> str:
+        return self._settings.period.name_at(check_now(self._clock() if now is None else now))
+
+    def _question(self, name: object, mech: object, on_change: object, now: object) -> Question:
+        problems = Problems()
+        _check_text("question", name, problems)
+        if not is_one_of(on_change, ON_CHANGE):
+            problems.add(f"Expected on_change='repeat', 'fresh' or 'when-changed', got {shown(on_change)}.")
+        problems.raise_if_any(InputError)
+        instant = check_now(self._clock() if now is None else now)
+        return Question(
+            name,  # type: ignore[arg-type]  # checked above
+            self._offer(mech),
+            on_change,  # type: ignore[arg-type]
+            self._settings.period.name_at(instant),
+            instant,
+        )
+
+    def _offer(self, mech: object) -> Offer:
+        """The verified mechanism; a mechanism never changes, so verifying it once is enough."""
+        known = self._offers.get(id(mech))
+        if known is None or known.mechanism is not mech:
+            known = Offer.of(mech)
+            if len(self._offers) >= _KNOWN_OFFERS:
+                self._offers.clear()
+            self._offers[id(mech)] = known  # holds the mechanism, so its id is not given to another
+        return known
+
+    def _check_ask(
+        self, person: object, request: object, changed: object, on_change: OnChange
+    ) -> tuple[str, str | None, bool | None]:
+        if changed is not None and (on_change != "when-changed" or not isinstance(changed, bool)):
+            msg = f"Expected changed=True or False, and only with on_change='when-changed', got {shown(changed)}."
+            raise InputError(msg)
+        if request is not None:
+            problems = Problems()
+            _check_text("request", request, problems)
+            problems.raise_if_any(InputError)
+        return self._stored_name(person), request, changed  # type: ignore[return-value]  # checked above
+
+    def _stored_name(self, person: object) -> str:
+        problems = Problems()
+        _check_text("person", person, problems)
+        if (self._key is None) != (self._settings.person_key is None):
+            problems.add("Expected person_key=, the secret that this ledger stores people under; open it with that.")
+        problems.raise_if_any(InputError)
+        name = str(person)
+        return name if self._key is None else self._keyed(name.encode())
+
+    def _keyed(self, text: bytes) -> str:
+        return hmac.new(self._key or b"", text, hashlib.sha256).hexdigest()
+
+
+def _check_key(key: object) -> bytes | None:
+    if key is not None and (not isinstance(key, bytes) or len(key) < _LEAST_KEY_BYTES):
+        msg = f"Expected person_key as at least {_LEAST_KEY_BYTES} secret bytes; make one with secrets.token_bytes(32)."
+        raise InputError(msg)
+    return key
+
+
+def _check_text(name: str, value: object, problems: Problems) -> None:
+    if not isinstance(value, str) or not 1 <= len(value) <= _LONGEST_NAME or "\0" in value or not _is_unicode(value):
+        what = "" if isinstance(value, str) else f", got {type(value).__name__}"
+        problems.add(f"Expected {name} as a text of 1 to {_LONGEST_NAME} characters{what}; pass a str.")
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether the text is Unicode that a file can hold: half of a surrogate pair is not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _as_list(given: Any) -> list[Any]:  # noqa: ANN401
+    """A container of one value a person as a list of plain values."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(given, method):
+            return list(getattr(given, method)())
+    if isinstance(given, (list, tuple)):
+        return list(given)
+    msg = f"Expected persons and values as lists, arrays or columns, got {type(given).__name__}; pass lists."
+    raise InputError(msg)

@@ -1,0 +1,70 @@
+"""Whether a ledger adds up: every balance is the sum of its debits, within the budget, and nothing points nowhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import sqlite3
+
+# Each counts rows that no ledger written by bipartite holds.
+_FINDINGS: Final = (
+    (
+        "{} balances beyond the budget",
+        "SELECT count(*) FROM balances, settings WHERE spent > budget OR spent < 0",
+    ),
+    (
+        "{} balances that are not the sum of their debits",
+        (
+            "SELECT count(*) FROM "
+            "(SELECT person, period, sum(epsilon) AS debited FROM reports GROUP BY person, period) "
+            "LEFT JOIN balances USING (person, period) WHERE debited IS NOT spent"
+        ),
+    ),
+    (
+        "{} balances without a debit",
+        ("SELECT count(*) FROM balances LEFT JOIN reports USING (person, period) WHERE question IS NULL"),
+    ),
+    (
+        "{} reports of a question that the period does not have, or at another ε",
+        (
+            "SELECT count(*) FROM reports LEFT JOIN questions USING (period, question) "
+            "WHERE reports.epsilon IS NOT questions.epsilon"
+        ),
+    ),
+    (
+        "{} questions whose spec is not there",
+        "SELECT count(*) FROM questions LEFT JOIN specs ON spec_sha256 = sha256 WHERE spec IS NULL",
+    ),
+    (
+        "{} second reports to a question that repeats its first",
+        (
+            "SELECT count(*) FROM reports JOIN questions USING (period, question) "
+            "WHERE on_change = 'repeat' AND number > 1"
+        ),
+    ),
+    (
+        "{} people and questions whose reports are not numbered from 1 without a gap",
+        (
+            "SELECT count(*) FROM (SELECT max(number) AS last, count(*) AS held FROM reports "
+            "GROUP BY person, period, question) WHERE last <> held"
+        ),
+    ),
+    (
+        "{} answered requests without their report",
+        (
+            "SELECT count(*) FROM requests LEFT JOIN reports USING (person, period, question, number) "
+            "WHERE reports.time IS NULL"
+        ),
+    ),
+)
+
+
+def findings(database: sqlite3.Connection) -> list[str]:
+    """Everything that does not add up, in words; an empty list for a sound ledger."""
+    found = [f"SQLite: {row[0]}" for row in database.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    for words, query in _FINDINGS:
+        count = database.execute(query).fetchone()[0]
+        if count:
+            found.append(words.format(count))
+    return found

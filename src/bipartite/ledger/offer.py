@@ -1,0 +1,84 @@
+"""What a report of a mechanism costs, and which mechanisms a ledger can account for at all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bipartite.categories import CategoryMechanism
+from bipartite.errors import DataError, InputError
+from bipartite.ledger.amounts import debit_units
+from bipartite.ledger.stored import plain
+from bipartite.mechanisms import Mechanism, Record
+from bipartite.spec.canonical import canonical_json
+from bipartite.verification import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bipartite.domains import Outside
+    from bipartite.lottery import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A mechanism whose ε-LDP was verified, its name, and what one report of it is debited."""
+
+    mechanism: Mechanism | CategoryMechanism
+    spec: str
+    spec_sha256: str
+    units: int
+
+    @classmethod
+    def of(cls, mechanism: object) -> Offer:
+        """Verify a mechanism; refuse what no finite ε covers.
+
+        What is debited is the ε that the mechanism states: verified in whole numbers to be at least what its tickets
+        realise, and known before any report.
+        """
+        if not isinstance(mechanism, (Mechanism, CategoryMechanism)):
+            hint = "ask each attribute as a question of its own" if isinstance(mechanism, Record) else "pass bp.BRR(…)"
+            msg = f"Expected mech as a mechanism, got {type(mechanism).__name__}; {hint}."
+            raise InputError(msg)
+        certificate = verify(mechanism)
+        problem = None
+        if certificate.publishes is not None:
+            problem = f"publishes the {certificate.publishes} of the value, which no ε covers"
+        elif certificate.distance_unit is not None:
+            problem = f"promises ε per {certificate.distance_unit} of distance, which does not add up with ε-LDP"
+        elif not certificate.holds:
+            problem = "spends more than the ε that it states; bp.verify says how much"
+        if problem is not None:
+            msg = f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which {problem}; use bp.BRR instead."
+            raise InputError(msg)
+        return cls(
+            mechanism,
+            canonical_json(mechanism.to_spec()),
+            certificate.spec_sha256,
+            debit_units(mechanism.epsilon_decimal),
+        )
+
+    def draw(self, value: Any, rng: Source | None, outside: Outside) -> Any:  # noqa: ANN401
+        """One report, as it is stored and released."""
+        return self._plain(self.mechanism.privatize(value, rng=rng, outside=outside))
+
+    def draw_many(
+        self, values: Sequence[Any], positions: Sequence[int], rng: Source | None, outside: Outside
+    ) -> list[Any]:
+        """The reports of the values at these positions; errors name positions in ``values``, never a value."""
+        try:
+            reports = self.mechanism.privatize([values[at] for at in positions], rng=rng, outside=outside)
+        except DataError as error:
+            refusal = type(error)(_moved(str(error), positions))
+        else:
+            return [self._plain(report) for report in reports]
+        raise refusal  # outside the handler, so that no inner exception travels with it
+
+    def _plain(self, report: Any) -> Any:  # noqa: ANN401
+        return plain(report, self.mechanism.outputs) if isinstance(self.mechanism, Mechanism) else report
+
+
+def _moved(message: str, positions: Sequence[int]) -> str:
+    """The message about some of the values with the places that they have among all of them."""
+    return re.sub(r"values\[(\d+)\]", lambda found: f"values[{positions[int(found[1])]}]", message)

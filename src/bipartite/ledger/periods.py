@@ -1,0 +1,73 @@
+"""Periods of a budget: a calendar day, month or year, or a fixed length of time, in UTC.
+
+Every instant lies in exactly one period, named by a text: ``2026-11`` for a month, the first instant for a fixed length
+(counted from 1970-01-01T00:00Z). A period that has passed is never reopened by a later clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from bipartite.errors import InputError
+
+_CALENDAR: Final = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+_UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 7 * 86_400}
+_FIXED: Final = re.compile(r"([1-9][0-9]{0,5}) (second|minute|hour|day|week)s?")
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+FOREVER: Final = "forever"
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """How time is cut into periods; ``text`` is how a person wrote it."""
+
+    text: str
+    seconds: int | None
+
+    @classmethod
+    def of(cls, period: object) -> Period:
+        """Read ``"forever"``, ``"day"``, ``"month"``, ``"year"`` or a fixed length such as ``"30 days"``."""
+        fixed = _FIXED.fullmatch(period) if isinstance(period, str) else None
+        if fixed is not None:
+            count, unit = int(fixed[1]), fixed[2]
+            # One spelling for each length, so that a ledger opened with "1 days" and "1 day" is the same.
+            return cls(f"{count} {unit}{'s' if count > 1 else ''}", count * _UNITS[unit])
+        if isinstance(period, str) and (period == FOREVER or period in _CALENDAR):
+            return cls(period, None)
+        msg = (
+            f"Expected period as 'forever', 'day', 'month', 'year' or a length such as '30 days', got {period!r:.40}; "
+            "seconds, minutes, hours, days and weeks are understood."
+        )
+        raise InputError(msg)
+
+    def name_at(self, now: datetime) -> str:
+        """The name of the period in which this instant lies."""
+        if self.text == FOREVER:
+            return FOREVER
+        if self.seconds is None:
+            return now.astimezone(UTC).strftime(_CALENDAR[self.text])
+        passed = (now - _START) // timedelta(seconds=1)
+        start = _START + timedelta(seconds=passed // self.seconds * self.seconds)
+        return start.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def utc_now() -> datetime:
+    """The time of this machine."""
+    return datetime.now(UTC)
+
+
+def check_now(now: object) -> datetime:
+    """An instant with its time zone, in UTC."""
+    if not isinstance(now, datetime) or now.tzinfo is None or now.utcoffset() is None:
+        msg = (
+            f"Expected now as a datetime with a time zone, got {now!r:.60}; "
+            "pass datetime.now(UTC), or None for the clock of the ledger."
+        )
+        raise InputError(msg)
+    return now.astimezone(UTC)

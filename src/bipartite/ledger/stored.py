@@ -1,0 +1,53 @@
+"""A report as SQLite holds it, and back: the same report, of the same type, however often it is asked for.
+
+Whole numbers, floats (eight bytes, bit for bit) and labels are stored as SQLite's own types; a report of a flat
+category, which is an array of bits or numbers, as its bytes behind a short text that names type and shape.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.errors import LedgerFileError
+
+if TYPE_CHECKING:
+    from bipartite.domains import Domain
+
+Stored = int | float | str | bytes
+
+
+def plain(report: Any, domain: Domain) -> Any:  # noqa: ANN401
+    """A report as a plain number or label, whatever type of number the value had; arrays stay arrays."""
+    if isinstance(report, np.ndarray) or domain.labels is not None:
+        return report
+    return int(report) if domain.whole else float(report)
+
+
+def to_stored(report: Any) -> Stored:  # noqa: ANN401
+    """A report as a value of SQLite."""
+    if isinstance(report, (np.ndarray, np.generic)):
+        array = np.asarray(report)
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        shape = ",".join(map(str, array.shape))
+        return f"{array.dtype.kind}{array.dtype.itemsize};{shape};".encode() + little.tobytes()
+    if isinstance(report, (int, float, str)):
+        return report
+    msg = f"a mechanism reported {type(report).__name__}, which the ledger does not know how to keep"
+    raise AssertionError(msg)
+
+
+def from_stored(stored: Stored) -> Any:  # noqa: ANN401
+    """The report that was stored."""
+    if not isinstance(stored, bytes):
+        return stored
+    try:
+        kind, shape, held = stored.split(b";", 2)
+        array = np.frombuffer(held, dtype=np.dtype("<" + kind.decode()))
+        array = array.reshape([int(side) for side in shape.split(b",") if side])
+    except (ValueError, TypeError):
+        msg = "A stored report is damaged; restore the ledger from a backup, and run `bipartite ledger check`."
+        raise LedgerFileError(msg) from None
+    native = array.astype(array.dtype.newbyteorder("="))
+    return native if array.shape else native[()]

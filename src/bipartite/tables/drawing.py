@@ -1,0 +1,142 @@
+"""One release of a table, batch by batch: each private column is opened, drawn and put back as Arrow."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.lottery import ValuesRefusedError, draw_many
+from bipartite.lottery.words import CHUNK
+from bipartite.tables.columns import PUBLIC
+from bipartite.tables.opening import Opened, all_troubles, open_rows, refusal
+from bipartite.tables.words import column_sources, is_insecure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Source
+    from bipartite.tables.columns import Column
+    from bipartite.tables.plan import Plan
+    from bipartite.tables.returning import Return, Style
+
+
+NOTHING: Final[Mapping[str, NDArray[np.bool_]]] = MappingProxyType({})
+
+
+class Release:
+    """Draws the reports of one table, whose batches come in order.
+
+    ``rng`` is None for the secure source; see :mod:`bipartite.tables.words` for the others. ``style``
+    says how reports stand in Arrow (:data:`~bipartite.tables.returning.Style`), ``from_text`` that numbers were read
+    from text, as doubles: reports of whole numbers are then whole numbers.
+    """
+
+    __slots__ = ("_sources", "_ways", "from_text", "insecure", "plan", "rejected", "rows", "style")
+
+    def __init__(self, plan: Plan, rng: object = None, *, style: Style = "values", from_text: bool = False) -> None:
+        self.plan = plan
+        self.style = style
+        self.from_text = from_text
+        self._sources: Mapping[str, Source] = column_sources(rng, plan.mechanisms())
+        self.insecure = is_insecure(self._sources)
+        self.rows = 0
+        """How many rows of the input were seen."""
+        self.rejected = 0
+        """How many of them were left out."""
+        self._ways: dict[Any, tuple[Any, dict[str, Return]]] = {}
+
+    def privatize(self, batch: Any, unreadable: Mapping[str, NDArray[np.bool_]] = NOTHING) -> Any:  # noqa: ANN401
+        """The reports of the next rows, an Arrow record batch; a bad one stops the release with nothing of the batch.
+
+        ``unreadable`` names, for inputs that were read as text, the rows that are no value of the type needed.
+        """
+        opened = {}
+        for name, column in self.plan.private().items():
+            rows = self._open(name, column, batch, unreadable)
+            if rows.troubles:
+                raise refusal(name, column, all_troubles(column, rows), self.rows)
+            opened[name] = rows
+        return self._drawn(batch, opened)
+
+    def privatize_or_reject(
+        self,
+        batch: Any,  # noqa: ANN401 (Arrow record batches)
+        unreadable: Mapping[str, NDArray[np.bool_]],
+    ) -> tuple[Any, dict[int, str]]:
+        """(the reports of the rows that may be reported, the reasons of those that may not by their number from 0)."""
+        good = np.ones(batch.num_rows, dtype=np.bool_)
+        reasons: dict[int, str] = {}
+        for name, column in self.plan.private().items():
+            rows = self._open(name, column, batch, unreadable)
+            for reason, bad in all_troubles(column, rows).items():
+                good &= ~bad
+                for row in np.flatnonzero(bad).tolist():
+                    reasons[row] = "; ".join(filter(None, (reasons.get(row), f"{name}: {reason}")))
+        kept, marks = batch, unreadable
+        if reasons:
+            import pyarrow as pa  # noqa: PLC0415
+
+            kept = batch.filter(pa.array(good))
+            marks = {each: mark[good] for each, mark in unreadable.items()}
+            self.rows += len(reasons)
+            self.rejected += len(reasons)
+        opened = {name: self._open(name, column, kept, marks) for name, column in self.plan.private().items()}
+        return self._drawn(kept, opened), reasons
+
+    def _open(
+        self,
+        name: str,
+        column: Column,
+        batch: Any,  # noqa: ANN401
+        unreadable: Mapping[str, NDArray[np.bool_]],
+    ) -> Opened:
+        inputs = self.plan.inputs_of(name)
+        marks = [unreadable[each] for each in inputs if each in unreadable]
+        return open_rows(
+            column, [batch.column(each) for each in inputs], np.logical_or.reduce(marks) if marks else None
+        )
+
+    def _drawn(self, batch: Any, opened: Mapping[str, Opened]) -> Any:  # noqa: ANN401
+        import pyarrow as pa  # noqa: PLC0415
+
+        schema, ways = self._prepared(batch.schema)
+        arrays = []
+        for name, what in self.plan.columns.items():
+            if what == PUBLIC:
+                arrays.append(batch.column(name))
+                continue
+            rows = opened[name]
+            reports = self._draw_column(name, ways[name], rows)
+            if reports is None:
+                raise refusal(name, what, all_troubles(what, rows), self.rows)
+            arrays.append(ways[name].array(reports, rows.missing))
+        self.rows += batch.num_rows
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _draw_column(self, name: str, way: Return, opened: Opened) -> NDArray[Any] | None:
+        """The reports of the values of a column that are there; None where the lottery refuses one."""
+        return _draw(way, opened, self._sources[name])
+
+    def _prepared(self, given: Any) -> tuple[Any, dict[str, Return]]:  # noqa: ANN401
+        """(schema of the reports, the way back for each private column) for batches of this schema."""
+        if given not in self._ways:
+            ways = self.plan.ways_back(given, self.style, from_text=self.from_text)
+            self._ways[given] = self.plan.schema(given, ways), ways
+        return self._ways[given]
+
+
+def _draw(way: Return, opened: Opened, source: Source) -> NDArray[Any] | None:
+    """The reports of the values that are there; None where the lottery refuses one."""
+    values = opened.there
+    lottery, codec = way.column.mechanism.lottery, way.codec(values.dtype)
+    # Never more than one chunk at a time, so that a column's words follow each other however its rows are cut.
+    cuts = range(0, max(len(values), 1), CHUNK)
+    try:
+        parts = [draw_many(lottery, codec, values[cut : cut + CHUNK], source) for cut in cuts]
+    except ValuesRefusedError:
+        return None
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -1,0 +1,227 @@
+"""``bp.privatize_frame``: a frame in, a frame of reports out; and the same as functions in SQL."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.domains import SetDomain
+from bipartite.errors import InputError
+from bipartite.tables.columns import PUBLIC
+from bipartite.tables.drawing import Release
+from bipartite.tables.extras import need
+
+if TYPE_CHECKING:
+    from bipartite.tables.columns import Column
+    from bipartite.tables.plan import Plan
+
+_LAZY: Final = (
+    "Expected a frame that holds its rows, got a lazy one, which would draw new reports, and spend ε, every time it is "
+    "run; call .collect() first."
+)
+
+
+def privatize_frame(frame: Any, plan: Plan, rng: object = None) -> Any:  # noqa: ANN401 (any kind of frame)
+    """The reports of all rows of a frame, by a plan: the same kind of frame, with the columns of the plan.
+
+    Parameters
+    ----------
+    frame
+        A pandas or Polars data frame, an Arrow table or record batch, or a DuckDB relation, whose rows are fetched and
+        whose reports come back as an Arrow table. Rows, their order and a pandas index are passed on as they are.
+    plan
+        A :class:`~bipartite.Plan`.
+    rng
+        None for the secure source, ``bp.insecure_seed(…)``, or a dict with words for each private column. The same
+        words give the same reports in every kind of frame, and in a file of the same rows.
+
+    Guarantee
+    ---------
+    That of the plan, once: a second call on the same rows spends its ε again. The result holds its reports: looking at
+    it twice draws nothing.
+
+    Examples
+    --------
+    >>> import bipartite as bp
+    >>> import pyarrow as pa
+    >>> plan = bp.Plan({"age": bp.BRR(bp.Integers(18, 90), epsilon=1), "country": "public"})
+    >>> people = pa.table({"name": ["Ada", "Bo"], "age": [40, 52], "country": ["DE", "FR"]})
+    >>> bp.privatize_frame(people, plan).column_names
+    ['age', 'country']
+    """
+    kind = type(frame)
+    for base in kind.__mro__:
+        library = base.__module__.partition(".")[0]
+        if library in _LIBRARIES:
+            return _LIBRARIES[library](frame, plan, rng)
+    msg = (
+        "Expected a pandas or Polars data frame, an Arrow table or a DuckDB relation, got "
+        f"{kind.__name__}; use bp.Record for a dict of columns."
+    )
+    raise InputError(msg)
+
+
+def _arrow(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+    pa = need("pyarrow")
+    if isinstance(frame, pa.RecordBatch):
+        return Release(plan, rng).privatize(_selected(frame, plan))
+    if isinstance(frame, pa.Table):
+        return _table(frame, plan, rng)
+    msg = f"Expected an Arrow table or record batch, got {type(frame).__name__}; use .read_all() or pa.table(…)."
+    raise InputError(msg)
+
+
+def _selected(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
+    plan.check_inputs(frame.schema)
+    return frame.select(plan.inputs())
+
+
+def _table(table: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+    pa = need("pyarrow")
+    given = _selected(table, plan)
+    release = Release(plan, rng)
+    reports = [release.privatize(batch) for batch in given.unify_dictionaries().to_batches()]
+    return pa.Table.from_batches(reports, schema=plan.schema(given.schema))
+
+
+def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+    pd = need("pandas")
+    pa = need("pyarrow")
+    if not isinstance(frame, pd.DataFrame):
+        msg = (
+            f"Expected a pandas DataFrame, got {type(frame).__name__}; use .to_frame(), or mech.privatize for a Series."
+        )
+        raise InputError(msg)
+    names = [each for each in frame.columns if isinstance(each, str)]
+    plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))
+    reports = _table(pa.Table.from_pandas(frame[plan.inputs()], preserve_index=False), plan, rng)
+    columns = {}
+    for name, what in plan.columns.items():
+        if what == PUBLIC:
+            columns[name] = frame[name]
+            continue
+        given = frame[plan.inputs_of(name)[0]].dtype
+        masked = isinstance(given, pd.api.extensions.ExtensionDtype) and hasattr(given, "numpy_dtype")
+        found = reports.column(name).to_pandas(types_mapper=_masked_type if masked else None)
+        columns[name] = found.set_axis(frame.index)
+    return pd.DataFrame(columns, index=frame.index)
+
+
+_MASKED: Final = {
+    "int8": "Int8Dtype",
+    "int16": "Int16Dtype",
+    "int32": "Int32Dtype",
+    "int64": "Int64Dtype",
+    "uint8": "UInt8Dtype",
+    "uint16": "UInt16Dtype",
+    "uint32": "UInt32Dtype",
+    "uint64": "UInt64Dtype",
+    "float": "Float32Dtype",
+    "double": "Float64Dtype",
+}
+
+
+def _masked_type(kind: Any) -> Any:  # noqa: ANN401
+    """Pandas' own type with nulls for an Arrow type, where it has one."""
+    pd = need("pandas")
+    name = _MASKED.get(str(kind))
+    return None if name is None else getattr(pd, name)()
+
+
+def _polars(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+    pl = need("polars")
+    pa = need("pyarrow")
+    if isinstance(frame, pl.LazyFrame):
+        raise InputError(_LAZY)
+    if not isinstance(frame, pl.DataFrame):
+        msg = (
+            f"Expected a Polars DataFrame, got {type(frame).__name__}; use .to_frame(), or mech.privatize for a Series."
+        )
+        raise InputError(msg)
+    plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in frame.columns]))
+    reports = _table(frame.select(plan.inputs()).to_arrow(), plan, rng)
+    columns = [
+        frame.get_column(name) if what == PUBLIC else pl.from_arrow(reports.select([name])).get_column(name)
+        for name, what in plan.columns.items()
+    ]
+    return pl.DataFrame(columns)
+
+
+def _duckdb(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+    if not isinstance(frame, need("duckdb").DuckDBPyRelation):
+        msg = f"Expected a DuckDB relation, got {type(frame).__name__}; use connection.sql(…) or connection.table(…)."
+        raise InputError(msg)
+    return _table(frame.to_arrow_table(), plan, rng)
+
+
+_LIBRARIES: Final = {"pyarrow": _arrow, "pandas": _pandas, "polars": _polars, "duckdb": _duckdb, "_duckdb": _duckdb}
+
+
+def register(connection: Any, plan: Plan, rng: object = None) -> list[str]:  # noqa: ANN401 (a DuckDB connection)
+    """Make each private column of a plan a function in SQL: ``privatize_age(age)``. Returns their names.
+
+    The functions are volatile: DuckDB calls them for every row, every time a query is run. **Each execution draws new
+    reports and spends ε again**, and so does each call in one query: a view over such a function spends ε whenever it
+    is looked at. Store the result with ``CREATE TABLE … AS`` or ``COPY``, once.
+
+    DuckDB cuts rows into small parts and gives them to several threads, so seeded words give the reports of a file only
+    with ``SET threads = 1``.
+    """
+    release_of = {name: Release(plan.only(name), _own(rng, name)) for name in plan.private()}
+    made = []
+    for name, release in release_of.items():
+        column = plan.private()[name]
+        function = f"privatize_{name}"
+        connection.create_function(
+            function,
+            _function(release, plan.inputs_of(name)),
+            [_sql_type(column)] * len(plan.inputs_of(name)),
+            _sql_result(column),
+            type="arrow",
+            side_effects=True,
+            null_handling="special",
+        )
+        made.append(function)
+    return made
+
+
+def _own(rng: object, name: str) -> object:
+    return {name: rng[name]} if isinstance(rng, dict) and name in rng else rng
+
+
+def _function(release: Release, inputs: tuple[str, ...]) -> Any:  # noqa: ANN401
+    pa = need("pyarrow")
+
+    def draw(*arrays: Any) -> Any:  # noqa: ANN401
+        whole = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in arrays]
+        return release.privatize(pa.RecordBatch.from_arrays(whole, names=list(inputs))).column(0)
+
+    # DuckDB asks how many arguments there are.
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    draw.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(f"value{at}", kind) for at in range(len(inputs))]
+    )
+    return draw
+
+
+def _is_text(column: Column) -> bool:
+    labels = column.mechanism.domain.labels
+    return labels is not None and isinstance(labels[0], str)
+
+
+def _sql_type(column: Column) -> str:
+    """What a function takes: whole numbers, doubles or text."""
+    if column.is_position:
+        return "DOUBLE"
+    domain = column.mechanism.domain
+    if isinstance(domain, SetDomain) and _is_text(column):
+        return "VARCHAR"
+    return "BIGINT" if domain.whole else "DOUBLE"
+
+
+def _sql_result(column: Column) -> str:
+    if _is_text(column):
+        return "VARCHAR"
+    if column.is_position:
+        return "BIGINT" if column.mechanism.domain.labels is not None else "INTEGER"
+    return "BIGINT" if column.mechanism.domain.whole else "DOUBLE"

@@ -1,0 +1,166 @@
+"""Reports that a recomputation repeats: each row's words are a keyed function of what the report may depend on.
+
+Word t of a row is word t of BLAKE2b (RFC 7693, keyed, 64 bytes a block) of (encoded value, block number, row id) under
+a key of the column, which is HMAC-SHA-256 of (spec, column) under the key of the release: 32 secret bytes, fresh for
+every release. A pseudo-random function of distinct inputs is as good as independent words to whoever lacks the key.
+
+Never of a partition or an offset: those change when a cluster computes a row again, and the row would get a second
+report. The **value** is one of the inputs because a row may be computed again from another value (its source changed):
+with the same words, two reports would be the same function of two values, and near values give reports that differ by
+exactly what the values differ by. With the value among the inputs the second report has words of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import InputError
+from bipartite.lottery import draw_many
+from bipartite.lottery.points import PointLottery
+from bipartite.lottery.uniform import WORD_BITS
+from bipartite.lottery.words import CHUNK, FixedWords
+from bipartite.spec import spec_sha256
+from bipartite.tables.drawing import Release
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Codec, Lottery
+    from bipartite.mechanisms import Mechanism
+    from bipartite.tables.opening import Opened
+    from bipartite.tables.plan import Plan
+    from bipartite.tables.returning import Return
+
+KEY_BYTES: Final = 32
+_BLOCK_WORDS: Final = 8
+_BLOCK_BYTES: Final = 8 * _BLOCK_WORDS
+
+
+class KeyedRelease(Release):
+    """Draws the reports of a table whose rows have ids; the same rows under the same key have the same reports."""
+
+    __slots__ = ("_ids", "_keys")
+
+    def __init__(self, plan: Plan, key: bytes) -> None:
+        super().__init__(plan)
+        check_keyed(plan)
+        self._keys = {name: column_key(key, mechanism, name) for name, mechanism in plan.mechanisms().items()}
+        self._ids: Sequence[bytes] = ()
+
+    def privatize_rows(self, batch: Any, ids: Any) -> Any:  # noqa: ANN401 (pyarrow record batches and arrays)
+        """The reports of these rows; ``ids`` holds the id of each."""
+        self._ids = id_bytes(ids)
+        return self.privatize(batch)
+
+    def _draw_column(self, name: str, way: Return, opened: Opened) -> NDArray[Any] | None:
+        ids = self._ids
+        if opened.missing is not None:
+            ids = [ids[at] for at in np.flatnonzero(~opened.missing).tolist()]
+        mechanism = way.column.mechanism
+        values = opened.there
+        codec = way.codec(values.dtype)
+        indices = codec.encode(values, None) - np.int64(codec.code_offset)
+        if not (indices.view(np.uint64) < np.uint64(len(mechanism.domain))).all():
+            return None
+        parts = [
+            _draw(mechanism.lottery, codec, values[cut], indices[cut], ids[cut], self._keys[name])
+            for cut in (slice(start, start + CHUNK) for start in range(0, max(len(values), 1), CHUNK))
+        ]
+        return np.concatenate(parts)
+
+
+def check_keyed(plan: Plan) -> None:
+    """Refuse columns whose encoding itself takes random words: there is no encoded value to key them with."""
+    for name, mechanism in plan.mechanisms().items():
+        if getattr(mechanism.domain, "rounding", "nearest") == "random":
+            msg = (
+                f"column {name!r}: Expected rounding='nearest' with row_id, got 'random', which takes a word before "
+                "there is an encoded value; use 'nearest', or leave row_id out."
+            )
+            raise InputError(msg)
+
+
+def column_key(key: bytes, mechanism: Mechanism, name: str) -> bytes:
+    """The key of a column: of the release's key, the spec and the name."""
+    return hmac.new(key, bytes.fromhex(spec_sha256(mechanism)) + name.encode(), hashlib.sha256).digest()
+
+
+def id_bytes(ids: Any) -> list[bytes]:  # noqa: ANN401 (a pyarrow array)
+    """Each row's id as bytes, different for different ids: whole numbers, texts or bytes behind a letter."""
+    import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
+
+    if ids.null_count:
+        msg = "Expected an id for every row, got a row without; fill it, or leave row_id out."
+        raise InputError(msg)
+    if pa.types.is_integer(ids.type):
+        held = ids.cast(pa.int64()).to_numpy(zero_copy_only=False).astype("<i8", copy=False).tobytes()
+        return [b"i" + held[at : at + 8] for at in range(0, len(held), 8)]
+    if pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type):
+        return [b"s" + each.encode() for each in ids.to_pylist()]
+    if pa.types.is_binary(ids.type) or pa.types.is_large_binary(ids.type):
+        return [b"b" + each for each in ids.to_pylist()]
+    msg = f"Expected row ids as whole numbers, texts or bytes, got {ids.type}; cast the column first."
+    raise InputError(msg)
+
+
+class _RowWords:
+    """The words of one row, in order."""
+
+    __slots__ = ("_base", "_index", "_row", "_taken")
+
+    def __init__(self, base: hashlib.blake2b, index: int, row: bytes) -> None:
+        self._base, self._index, self._row, self._taken = base, index, row, 0
+
+    def word(self) -> int:
+        block, at = divmod(self._taken, _BLOCK_WORDS)
+        self._taken += 1
+        digest = _block(self._base, self._index.to_bytes(8, "little"), block, self._row)
+        return int.from_bytes(digest[8 * at : 8 * at + 8], "little")
+
+
+def _block(base: hashlib.blake2b, index: bytes, block: int, row: bytes) -> bytes:
+    """Eight words: the id stands last, so that no two inputs give one message."""
+    state = base.copy()
+    state.update(index + block.to_bytes(4, "little") + row)
+    return state.digest()
+
+
+def _draw_one(lottery: Lottery, index: int, base: hashlib.blake2b, row: bytes) -> int:
+    """The report of one row, in plain Python; a scalar draw asks for its words one by one."""
+    return lottery.draw(index, _RowWords(base, index, row))  # type: ignore[arg-type]  # no windows are asked for
+
+
+def _draw(
+    lottery: Lottery,
+    codec: Codec,
+    values: NDArray[Any],
+    indices: NDArray[np.int64],
+    ids: Sequence[bytes],
+    key: bytes,
+) -> NDArray[Any]:
+    base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
+    reports = np.empty(len(values), dtype=codec.report_dtype)
+    alone = np.ones(len(values), dtype=np.bool_)
+    if not isinstance(lottery, PointLottery):
+        # One word decides a row unless it must be redrawn (fewer than one in 4,096): those rows are drawn alone.
+        held = indices.astype("<i8", copy=False).tobytes()
+        blocks = b"".join([_block(base, held[8 * at : 8 * at + 8], 0, row) for at, row in enumerate(ids)])
+        first = np.frombuffer(blocks, dtype="<u8").reshape(-1, _BLOCK_WORDS)[:, 0].astype(np.uint64)
+        alone = first * np.uint64(lottery.total) < np.uint64(2**WORD_BITS % lottery.total)
+        together = np.flatnonzero(~alone)
+        reports[together] = draw_many(lottery, codec, values[together], FixedWords(first[together]))
+    drawn = [_draw_one(lottery, int(indices[at]), base, ids[at]) for at in np.flatnonzero(alone).tolist()]
+    codes = np.array(drawn, dtype=np.int64) + np.int64(codec.report_offset)
+    decoded = np.empty(len(codes), dtype=codec.report_dtype)
+    if codec.direct:
+        decoded[:] = codes
+    else:
+        codec.decode(codes, decoded)
+    reports[alone] = decoded
+    return reports

@@ -1,0 +1,103 @@
+"""Files that are there whole or not at all.
+
+A release is written under a temporary name in the folder of its final one, ``.NAME.bipartite-XXXXXXXX.part``, flushed
+to the disk, and moved. A killed run leaves at most such a part, never something under the final name. Formats that
+cannot carry specs have a file beside them, ``NAME.bipartite.json``. It takes its place before the data: a crash in
+between leaves specs without data, never data without specs. Where an older release is replaced, its data go first, so
+that they never stand beside the specs of another one.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from bipartite.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PART: Final = ".part"
+SIDE: Final = ".bipartite.json"
+"""What the name of a file of specs adds to that of its data."""
+
+
+def side_file(path: Path) -> Path:
+    """Where the specs of a file stand that cannot carry them."""
+    return path.with_name(path.name + SIDE)
+
+
+def check_free(path: Path, *, overwrite: bool) -> None:
+    """Refuse to write over a file unless asked to, and where no file can be."""
+    if path.exists() and not path.is_file():
+        msg = f"{path} is no file; name a file that may be written."
+        raise InputError(msg)
+    if path.exists() and not overwrite:
+        msg = (
+            f"{path} is there already; name another output, or use --overwrite: a second release of the same rows adds "
+            "its ε to what they have spent."
+        )
+        raise InputError(msg)
+    if not path.parent.is_dir():
+        msg = f"{path.parent} is no folder; make it first."
+        raise InputError(msg)
+
+
+@contextmanager
+def part_of(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """A temporary name beside a final one; whatever stands there is gone when the block ends.
+
+    ``private`` makes it its owner's alone from the start.
+    """
+    part = path.with_name(f".{path.name}.bipartite-{secrets.token_hex(4)}{PART}")
+    try:
+        if private:
+            os.close(os.open(part, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600))
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> None:
+    """Move a complete file to its final name, its specs before it."""
+    check_free(path, overwrite=overwrite)  # someone may have been faster
+    flush(part)
+    side = side_file(path)
+    if overwrite:
+        path.unlink(missing_ok=True)
+        if specs is None:
+            side.unlink(missing_ok=True)  # of an older release in another format
+    if specs is not None:
+        with part_of(side) as held:
+            held.write_text(specs + "\n", encoding="utf-8")
+            flush(held)
+            held.replace(side)
+    if overwrite:
+        part.replace(path)
+    else:
+        _move_to_free(part, path)
+    flush(path.parent)
+
+
+def _move_to_free(part: Path, path: Path) -> None:
+    """Give a file its final name, unless another one has it: a second name for the same file is refused there."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        check_free(path, overwrite=False)
+    except OSError:
+        part.replace(path)  # a file system without second names
+
+
+def flush(path: Path) -> None:
+    """Wait until the disk holds a file, or the names in a folder."""
+    if os.name != "posix" and path.is_dir():
+        return
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -1,0 +1,244 @@
+"""A plan: what each column of a table may become, and what a row spends."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.domains import Integers, SetDomain
+from bipartite.errors import InputError, Problems, of_attribute, shown
+from bipartite.frozen import Frozen
+from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms.record import exact_sum
+from bipartite.tables.columns import PUBLIC, Column
+from bipartite.tables.drawing import Release
+from bipartite.tables.extras import need
+from bipartite.tables.metadata import METADATA_KEY, described
+from bipartite.tables.reading import columns_in, read_toml
+from bipartite.tables.returning import way_back
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from bipartite.tables.returning import Return, Style
+
+_ROWS_ARE_PUBLIC: Final = "how many rows there are, and their order"
+
+
+class Plan(Frozen):
+    r"""What each column of a table may become: private by a mechanism, public as it is, or left out.
+
+    Parameters
+    ----------
+    columns
+        For the name of each column of the output, in order: a mechanism, a :class:`~bipartite.tables.Column` with its
+        options, or the word ``"public"``, which copies the column as it is. Every column that is not named is dropped.
+
+    Guarantee
+    ---------
+    ε-LDP for the private columns of one row, with ε = :attr:`epsilon_decimal`, the exact sum of the columns' ε:
+    whatever two persons differ in there, no output is more than e\ :sup:`ε` times as likely for one as for the other.
+    Public columns are covered by no ε, and what else the output tells stands in :attr:`publishes`. A person in n rows,
+    or a table released n times, spends n·ε.
+
+    Examples
+    --------
+    >>> from bipartite import BRR, Integers
+    >>> plan = Plan({"age": BRR(Integers(18, 90), epsilon=1), "stars": BRR(Integers(1, 5), "0.5"), "country": "public"})
+    >>> plan.epsilon_decimal
+    Decimal('1.5')
+    >>> list(plan.mechanisms())
+    ['age', 'stars']
+    """
+
+    __slots__ = ("_columns",)
+
+    _columns: tuple[tuple[str, Any], ...]
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        given: object = columns
+        if not isinstance(given, Mapping):
+            msg = f"Expected columns as a dict, got {type(given).__name__}; pass {{'age': bp.BRR(…)}}."
+            raise InputError(msg)
+        problems = Problems()
+        found: dict[str, Any] = {}
+        for name, what in given.items():
+            if not isinstance(name, str) or not name:
+                problems.add(f"Expected names of columns as text, got {shown(name)}; use 'age'.")
+                continue
+            try:
+                found[name] = _column(what)
+            except InputError as error:
+                problems.add(str(of_attribute(error, f"column {name!r}")))
+        if not problems and all(what == PUBLIC for what in found.values()):
+            problems.add("Expected at least one private column; name its domain, mechanism and epsilon.")
+        _check_apart(found, problems)
+        problems.raise_if_any(InputError)
+        self._set(_columns=tuple(found.items()))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Plan:
+        """The plan in a TOML file; every problem at once. Files that it names stand beside it."""
+        return cls.from_dict(read_toml(Path(path)), folder=Path(path).parent)
+
+    @classmethod
+    def from_dict(cls, described: Mapping[str, Any], *, folder: Path | None = None) -> Plan:
+        """The plan that a dict describes, as ``plan.toml`` does; ``folder`` holds the files that it names."""
+        return cls(columns_in(described, folder))
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """For each column of the output, in order: a :class:`Column`, or ``"public"``."""
+        return MappingProxyType(dict(self._columns))
+
+    def private(self) -> dict[str, Column]:
+        """The private columns of the output, in order."""
+        return {name: what for name, what in self._columns if what != PUBLIC}
+
+    def public(self) -> list[str]:
+        """The columns that are copied as they are."""
+        return [name for name, what in self._columns if what == PUBLIC]
+
+    def mechanisms(self) -> dict[str, Mechanism]:
+        """The mechanism of each private column, in order."""
+        return {name: column.mechanism for name, column in self.private().items()}
+
+    def inputs_of(self, name: str) -> tuple[str, ...]:
+        """The columns of the input that a column of the output is made from."""
+        what = dict(self._columns)[name]
+        return (name,) if what == PUBLIC or not what.inputs else what.inputs
+
+    def inputs(self) -> list[str]:
+        """All columns of the input that are read, in order."""
+        return list(dict.fromkeys(each for name, _ in self._columns for each in self.inputs_of(name)))
+
+    def only(self, *names: str) -> Plan:
+        """The plan of these columns alone."""
+        return Plan({name: self.columns[name] for name in names})
+
+    @property
+    def epsilon_decimal(self) -> Decimal:
+        """ε of one row as an exact decimal: the sum over the private columns."""
+        return exact_sum([mechanism.epsilon_decimal for mechanism in self.mechanisms().values()])
+
+    @property
+    def epsilon(self) -> float:
+        """ε of one row."""
+        return float(self.epsilon_decimal)
+
+    @property
+    def guarantee(self) -> str:
+        """What the release of one row promises, in words."""
+        return f"ε-LDP of the private columns of each row with ε = {self.epsilon_decimal:f}"
+
+    @property
+    def publishes(self) -> tuple[str, ...]:
+        """What a release tells that no ε covers, in words."""
+        found = [_ROWS_ARE_PUBLIC]
+        if self.public():
+            found.append("the public columns as they are: " + ", ".join(map(repr, self.public())))
+        for name, column in self.private().items():
+            found += [f"column {name!r}: {what}" for what in column.publishes]
+        return tuple(found)
+
+    def ways_back(self, given: Any, style: Style = "values", *, from_text: bool = False) -> dict[str, Return]:  # noqa: ANN401
+        """How the reports of each private column become Arrow, for a table with this Arrow schema."""
+        need("pyarrow")
+        self.check_inputs(given)
+        return {
+            name: way_back(column, given.field(self.inputs_of(name)[0]).type, style, from_text=from_text)
+            for name, column in self.private().items()
+        }
+
+    def schema(self, given: Any, ways: Mapping[str, Return] | None = None) -> Any:  # noqa: ANN401 (Arrow schemas)
+        """The Arrow schema of the reports of a table with this schema, all problems at once; carries the specs."""
+        pa = need("pyarrow")
+        back = self.ways_back(given) if ways is None else ways
+        fields = [
+            pa.field(name, given.field(name).type if what == PUBLIC else back[name].type)
+            for name, what in self._columns
+        ]
+        return pa.schema(fields, metadata={METADATA_KEY: described(self).to_json()})
+
+    def check_inputs(self, given: Any) -> None:  # noqa: ANN401 (an Arrow schema)
+        """Refuse a table that lacks a column, or holds one of another kind than the plan needs."""
+        problems = Problems()
+        for each in self.inputs():
+            count = given.names.count(each)
+            if count != 1:
+                near = difflib.get_close_matches(each, given.names, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else "name one that is there, or leave it out of the plan."
+                problem = "has no column" if not count else "has several columns named"
+                problems.add(f"The table {problem} {each!r}; {hint}")
+        for name, column in self.private().items():
+            for each in self.inputs_of(name):
+                if given.names.count(each) == 1:
+                    wrong = _type_problem(column, given.field(each).type)
+                    if wrong is not None:
+                        problems.add(f"column {each!r}: {wrong}")
+        problems.raise_if_any(InputError)
+
+    def privatize_batch(self, batch: Any, rng: object = None) -> Any:  # noqa: ANN401 (pyarrow record batches)
+        """The reports of a whole table that is one Arrow record batch; ε is spent once for each row.
+
+        For a table in several batches, draw all of them with one :class:`~bipartite.tables.Release`.
+        """
+        return Release(self, rng).privatize(batch)
+
+    def metadata(self) -> dict[str, Any]:
+        """What travels with the reports, so that estimates need nothing else: specs, ε, what is published."""
+        return described(self).to_dict()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self._columns == other._columns
+
+    def __hash__(self) -> int:
+        return hash(tuple(name for name, _ in self._columns))
+
+    def __repr__(self) -> str:
+        return f"<Plan of {len(self._columns)} columns, ε = {self.epsilon_decimal:f} a row>"
+
+
+def _column(what: object) -> Any:  # noqa: ANN401 (a Column or the word "public")
+    if isinstance(what, Mechanism):
+        return Column(what)
+    if isinstance(what, Column) or (isinstance(what, str) and what == PUBLIC):
+        return what
+    msg = f"Expected a mechanism, a Column or 'public', got {type(what).__name__}; pass bp.BRR(…)."
+    raise InputError(msg)
+
+
+def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:
+    """No input may be private in one column and public in another, or spend ε twice unseen."""
+    readers: dict[str, list[str]] = {}
+    for name, what in columns.items():
+        for each in (name,) if what == PUBLIC or not what.inputs else what.inputs:
+            readers.setdefault(each, []).append(name)
+    for each, names in readers.items():
+        if len(names) > 1 and any(columns[name] == PUBLIC for name in names):
+            problems.add(
+                f"Column {each!r} is both public and private; a private value must not stand beside its report."
+            )
+
+
+def _type_problem(column: Column, kind: Any) -> str | None:  # noqa: ANN401 (an Arrow type)
+    """Why a column of this Arrow type cannot be read, if it cannot."""
+    pa = need("pyarrow")
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    labels = column.mechanism.domain.labels if isinstance(column.mechanism.domain, SetDomain) else None
+    if pa.types.is_null(inner):
+        return None
+    whole = pa.types.is_integer(inner)
+    number = whole or pa.types.is_floating(inner) or pa.types.is_decimal(inner)
+    if labels is not None and not column.is_position:
+        if isinstance(labels[0], int):
+            return None if whole else f"Expected whole numbers, the labels of its set, got {kind}; cast it first."
+        text = pa.types.is_string(inner) or pa.types.is_large_string(inner) or pa.types.is_string_view(inner)
+        return None if text or pa.types.is_boolean(inner) else f"Expected text, got {kind}; cast it first."
+    if number or (pa.types.is_boolean(inner) and isinstance(column.mechanism.domain, (Integers, SetDomain))):
+        return None
+    hint = "take a number from it first, such as the year" if pa.types.is_temporal(inner) else "cast it first"
+    return f"Expected numbers, got {kind}; {hint}."

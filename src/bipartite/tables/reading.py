@@ -1,0 +1,255 @@
+"""``plan.toml`` read: every column with its domain, mechanism and options, and every problem at once."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from bipartite.domains import Domain, Integers, Interval, Items, Points
+from bipartite.errors import BipartiteError, DataFileError, InputError, Problems, is_one_of, shown
+from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms.names import BY_NAME, WITH_PRIOR
+from bipartite.spec import load_spec
+from bipartite.tables.columns import PUBLIC, Column
+from bipartite.tables.domain_files import read_items, read_places, read_text
+
+TODO: Final = "TODO"
+"""What ``bipartite plan new`` writes where only a person can know."""
+_OF_MECHANISM: Final = ("domain", "mechanism", "epsilon", "m", "edges", "prior")
+_KEYS: Final = ("public", "from", *_OF_MECHANISM, "spec", "nulls", "outside", "max_distance")
+_KINDS: Final = {
+    "integers": (),
+    "interval": ("points", "rounding"),
+    "categories": (),
+    "coordinates": ("metric", "labels"),
+    "places": (),
+    "items": (),
+}
+_PARTS: Final = tuple(dict.fromkeys([*_KINDS, *(part for parts in _KINDS.values() for part in parts)]))
+_MOST_CATEGORIES: Final = 4096
+_TWO: Final = 2
+_NEEDED: Final = {
+    "domain": "which values there may be, from public knowledge: a range learned from the data is itself a release",
+    "epsilon": "the privacy budget of one report; most uses lie between 0.1 and 5",
+}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file; decimals stay exact, because ε is one."""
+    try:
+        return tomllib.loads(read_text(path), parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        msg = f"{path} is not TOML: {error}; repair it."
+        raise DataFileError(msg) from None
+
+
+def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
+    """The columns that a plan describes, or every problem of every column."""
+    problems = Problems()
+    if not isinstance(described, Mapping):
+        msg = f"Expected a plan as a dict, got {type(described).__name__}; pass {{'columns': {{…}}}}."
+        raise InputError(msg)
+    _check_keys("the plan", described, ("columns",), problems)
+    given = described.get("columns")
+    if not isinstance(given, Mapping) or not given:
+        problems.add("Expected a plan with [columns.NAME] for every column that is kept; add one.")
+        given = {}
+    found: dict[str, Any] = {}
+    for name, options in given.items():
+        try:
+            found[name] = _column(options, folder)
+        except BipartiteError as error:
+            for line in str(error).split("\n- ")[1 if "\n- " in str(error) else 0 :]:
+                problems.add(f"columns.{name}: {line}")
+        except OSError as error:
+            problems.add(
+                f"columns.{name}: {error.filename} cannot be read ({error.strerror}); name a file that is there."
+            )
+    problems.raise_if_any(InputError)
+    return found
+
+
+def _check_keys(what: str, given: Mapping[str, Any], known: tuple[str, ...], problems: Problems) -> None:
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"its keys are {', '.join(known)}."
+            problems.add(f"Expected no {shown(key)} in {what}; {hint}")
+
+
+def _column(options: Any, folder: Path | None) -> Any:  # noqa: ANN401 (a Column or "public")
+    if not isinstance(options, Mapping):
+        msg = (
+            f"Expected keys such as domain and epsilon, got {type(options).__name__}; write [columns.NAME] above them."
+        )
+        raise InputError(msg)
+    problems = Problems()
+    _check_keys("a column", options, _KEYS, problems)
+    public = options.get("public", False)
+    if not isinstance(public, bool):
+        problems.add(f"Expected public = true or false, got {shown(public)}.")
+    if public is True:
+        if len(options) > 1:
+            others = ", ".join(repr(key) for key in options if key != "public")
+            problems.add(f"A public column is copied as it is, and takes no {others}; leave them out.")
+        problems.raise_if_any(InputError)
+        return PUBLIC
+    for key in _todo(options):
+        hint = _NEEDED.get(key, "fill it in")
+        problems.add(f"{key} still says {TODO}: {hint}.")
+    problems.raise_if_any(InputError)
+    return Column(
+        _mechanism(options, folder),
+        inputs=_inputs(options.get("from")),
+        max_distance=_number(options["max_distance"]) if "max_distance" in options else float("inf"),
+        **_choice("outside", options.get("outside", "error"), ("error", "clip")),
+        **_choice("nulls", options.get("nulls", "error"), ("error", "keep")),
+    )
+
+
+def _todo(options: Mapping[str, Any]) -> list[str]:
+    """The keys that hold a placeholder somewhere."""
+
+    def holds(value: Any) -> bool:  # noqa: ANN401
+        if isinstance(value, Mapping):
+            return any(map(holds, value.values()))
+        return any(map(holds, value)) if isinstance(value, list) else value == TODO
+
+    return [key for key, value in options.items() if holds(value)]
+
+
+def _inputs(given: Any) -> tuple[str, ...]:  # noqa: ANN401
+    if given is None:
+        return ()
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
+        msg = (
+            f'Expected from as the name of a column, or a list of two or more, got {shown(given)}; use ["lat", "lon"].'
+        )
+        raise InputError(msg)
+    return tuple(names)
+
+
+def _choice(key: str, given: Any, words: tuple[str, str]) -> dict[str, Any]:  # noqa: ANN401
+    """The options of a Column for ``nulls`` and ``outside``: a word, or { as = value }."""
+    if isinstance(given, Mapping) and set(given) == {"as"}:
+        value = given["as"]
+        return {f"{key}_as": float(value) if isinstance(value, Decimal) else value}
+    if isinstance(given, str) and given in words:
+        return {key: given}
+    msg = f"Expected {key} = {words[0]!r}, {words[1]!r} or {{ as = a value of the domain }}, got {shown(given)}."
+    raise InputError(msg)
+
+
+def _mechanism(options: Mapping[str, Any], folder: Path | None) -> Mechanism:
+    if "spec" in options:
+        others = [key for key in _OF_MECHANISM if key in options]
+        if others:
+            msg = f"A spec says everything about the mechanism; leave out {', '.join(others)}."
+            raise InputError(msg)
+        mechanism = load_spec(read_text(_path(options["spec"], folder)))
+        if not isinstance(mechanism, Mechanism):
+            msg = "The reports of flat categories are rows of numbers, which one column does not hold; use grr."
+            raise InputError(msg)
+        return mechanism
+    name = _checked_name(options)
+    domain = _domain(options["domain"], folder)
+    extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
+    if isinstance(extra.get("prior"), list):
+        extra["prior"] = [_number(share) for share in extra["prior"]]
+    build: Any = BY_NAME[name]
+    return build(domain, **extra) if name == "constant" else build(domain, options["epsilon"], **extra)  # type: ignore[no-any-return]
+
+
+def _checked_name(options: Mapping[str, Any]) -> str:
+    """The name of the mechanism, beside which all that it needs is given and nothing that it does not take."""
+    problems = Problems()
+    name: str = options.get("mechanism", "grr" if _is_categorical(options) else "brr")
+    if not is_one_of(name, tuple(BY_NAME)):
+        near = difflib.get_close_matches(str(name), BY_NAME, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(BY_NAME)}."
+        problems.add(f"Expected the name of a mechanism, got {shown(name)}; {hint}")
+    for key in ("domain", "epsilon"):
+        if key not in options and not (key == "epsilon" and name == "constant"):
+            problems.add(f"Expected {key}: {_NEEDED[key]}.")
+    for key in ("m", "edges"):
+        if key in options and name != "brr":
+            problems.add(f"{key} belongs to brr; leave it out.")
+    if "prior" in options and name != "brr" and name not in WITH_PRIOR:
+        problems.add(f"{name} does not depend on a prior; leave it out.")
+    problems.raise_if_any(InputError)
+    return name
+
+
+def _is_categorical(options: Mapping[str, Any]) -> bool:
+    domain = options.get("domain")
+    return isinstance(domain, Mapping) and "categories" in domain
+
+
+def _domain(given: Any, folder: Path | None) -> Domain:  # noqa: ANN401
+    problems = Problems()
+    kinds = [kind for kind in _KINDS if isinstance(given, Mapping) and kind in given]
+    if isinstance(given, Mapping):
+        _check_keys("a domain", given, _PARTS, problems)
+    if len(kinds) != 1 and not problems:
+        problems.add(
+            f"Expected a domain of one kind, such as {{ integers = [18, 90] }}; kinds are {', '.join(_KINDS)}."
+        )
+    problems.raise_if_any(InputError)
+    kind = kinds[0]
+    wrong = [part for part in given if part != kind and part not in _KINDS[kind]]
+    if wrong:
+        msg = f"A domain of {kind} takes no {', '.join(wrong)}; leave it out."
+        raise InputError(msg)
+    value = given[kind]
+    if kind in {"integers", "interval"}:
+        return _line(kind, value, given)
+    if kind == "categories":
+        return _categories(value)
+    if kind == "coordinates":
+        rows = [[_number(each) for each in row] for row in value] if _is_table(value) else value
+        return Points(rows, given.get("metric", "euclidean"), labels=given.get("labels"))
+    return (read_places if kind == "places" else read_items)(_path(value, folder))
+
+
+def _line(kind: str, ends: Any, given: Mapping[str, Any]) -> Domain:  # noqa: ANN401
+    if not isinstance(ends, list) or len(ends) != _TWO:
+        msg = f"Expected {kind} = [low, high], got {shown(ends)}; for example {kind} = [18, 90]."
+        raise InputError(msg)
+    low, high = map(_number, ends)
+    if kind == "integers":
+        return Integers(low, high)
+    if "points" not in given:
+        msg = "Expected points with interval: how many nodes; a few hundred serve most ranges."
+        raise InputError(msg)
+    return Interval(low, high, points=given["points"], rounding=given.get("rounding", "nearest"))
+
+
+def _categories(labels: Any) -> Domain:  # noqa: ANN401
+    if not isinstance(labels, list) or not _TWO <= len(labels) <= _MOST_CATEGORIES:
+        msg = f"Expected categories as a list of 2 to {_MOST_CATEGORIES} labels; name every answer that there may be."
+        raise InputError(msg)
+    # Every wrong answer is equally wrong.
+    return Items(labels, loss=1.0 - np.eye(len(labels)))
+
+
+def _is_table(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, list) and all(isinstance(row, list) for row in value)
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401
+    """A decimal of TOML as a float; anything else is left to whoever checks it."""
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _path(given: Any, folder: Path | None) -> Path:  # noqa: ANN401
+    if not isinstance(given, str) or not given:
+        msg = f"Expected the name of a file, got {shown(given)}."
+        raise InputError(msg)
+    return (folder or Path()) / given

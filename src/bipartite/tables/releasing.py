@@ -1,0 +1,302 @@
+"""``privatize_file``: a table in, its reports out, streamed, whole or not at all."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.errors import BipartiteError, DataFileError, InputError, Problems
+from bipartite.tables.ahead import ahead
+from bipartite.tables.drawing import Release
+from bipartite.tables.engine import connect, text
+from bipartite.tables.engine import name as quoted
+from bipartite.tables.extras import need
+from bipartite.tables.formats import STDIO, Format, files_named, format_of
+from bipartite.tables.metadata import METADATA_KEY, described
+from bipartite.tables.outputs import check_free, part_of, publish
+from bipartite.tables.rejects import Rejects
+from bipartite.tables.sources import Reading, Source, open_files, open_stream, text_labels
+from bipartite.tables.workspace import private_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bipartite.tables.plan import Plan
+    from bipartite.tables.returning import Style
+
+MEMORY: Final = "256MB"
+"""What DuckDB may hold; the interpreter, NumPy, Arrow and the compiled draw come on top, about 250 MB."""
+_STDOUT: Final = "/dev/stdout"
+# Batches that are drawn while those before them are written.
+_AHEAD: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What one release did."""
+
+    rows: int
+    """Rows that were read."""
+    rejected: int
+    """Rows that were left out."""
+    epsilon: str
+    """What each row spent, an exact decimal."""
+    guarantee: str
+    publishes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a release is made; nothing here changes what a report says."""
+
+    overwrite: bool = False
+    reject: Path | None = None
+    input_format: str | None = None
+    output_format: str | None = None
+    compression: str | None = None
+    """How Parquet compresses its columns; None for DuckDB's own choice. That of other files is told by their name."""
+    threads: int | None = None
+    memory: str = MEMORY
+    specs: Path | None = None
+    """Where the specs go when text is written to standard output."""
+
+
+def privatize_file(
+    source: str | Path,
+    target: str | Path,
+    plan: Plan,
+    *,
+    rng: object = None,
+    settings: Settings | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Released:
+    """Release a table: read ``source``, write the reports of its rows to ``target``, in the same order.
+
+    ``source`` is a file, a pattern such as ``part-*.parquet``, or ``-`` for standard input; ``target`` a file or ``-``.
+    Formats are told by the names: CSV, TSV, JSON lines, Parquet, Arrow; compressed with ``.gz`` or ``.zst``.
+    ``progress`` is called with the rows done and, where it is known, how many there are.
+
+    Guarantee
+    ---------
+    That of :class:`~bipartite.Plan`, once: a second release of the same rows spends its ε again.
+    """
+    chosen = settings or Settings()
+    written = format_of(str(target), chosen.output_format, "--to")
+    read, files = _inputs(str(source), chosen)
+    _check_targets(str(target), files, chosen)
+    if chosen.compression is not None and written.kind != "parquet":
+        msg = "--compression belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
+        raise InputError(msg)
+    with ExitStack() as stack:
+        spill = stack.enter_context(private_folder())
+        connection = connect(spill, chosen.memory, chosen.threads)
+        stack.callback(connection.close)
+        rejecting = chosen.reject is not None
+        reading = Reading(read, plan, raw=rejecting, keep_json=written.kind == "jsonl")
+        try:
+            if files:
+                rows = open_files(connection.cursor(), files, reading)
+            else:
+                rows = open_stream(connection.cursor(), sys.stdin.buffer, reading, spill)
+        except need("duckdb").Error as error:
+            raise _unreadable(error) from None
+        style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
+        release = Release(plan, rng, style=style, from_text=read.is_text)
+        schema = plan.schema(rows.schema, plan.ways_back(rows.schema, style, from_text=read.is_text))
+        about = described(plan).drawn_from(insecure=release.insecure, rejecting=rejecting)
+        rejects = None
+        if chosen.reject is not None:
+            reject_part = stack.enter_context(part_of(chosen.reject, private=True))
+            rejects = Rejects(reject_part)
+            stack.callback(rejects.close)
+        part = Path(_STDOUT) if str(target) == STDIO else stack.enter_context(part_of(Path(target)))
+        drawn = _Drawn(rows, release, rejects, progress)
+        drawn.write(_Writer(connection, part, written, chosen.compression, about.to_json(), plan, rows.json), schema)
+        specs = about.to_json() if written.is_text else None
+        if rejects is not None and chosen.reject is not None:
+            # Before the release: what was left out of it must be known once it is there.
+            rejects.close()
+            publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite)
+        if str(target) != STDIO:
+            publish(part, Path(target), specs, overwrite=chosen.overwrite)
+        elif specs is not None and chosen.specs is not None:
+            with part_of(chosen.specs) as held:
+                held.write_text(specs + "\n", encoding="utf-8")
+                publish(held, chosen.specs, None, overwrite=chosen.overwrite)
+    return Released(release.rows, release.rejected, f"{plan.epsilon_decimal:f}", about.guarantee, about.publishes)
+
+
+def _inputs(source: str, chosen: Settings) -> tuple[Format, list[Path]]:
+    """(format, files); no files for standard input."""
+    if source == STDIO:
+        return format_of(source, chosen.input_format, "--from"), []
+    files = files_named(source)
+    formats = {format_of(str(file), chosen.input_format, "--from") for file in files}
+    if len(formats) > 1:
+        msg = f"{source} stands for files of several formats; release them one by one."
+        raise InputError(msg)
+    return formats.pop(), files
+
+
+def _check_targets(target: str, files: list[Path], chosen: Settings) -> None:
+    problems = Problems()
+    targets = [Path(target)] if target != STDIO else []
+    targets += [path for path in (chosen.reject, chosen.specs) if path is not None]
+    read = {file.resolve() for file in files}
+    for path in targets:
+        if path.resolve() in read:
+            problems.add(f"{path} is read and written; name another output.")
+            continue
+        try:
+            check_free(path, overwrite=chosen.overwrite)
+        except InputError as error:
+            problems.add(str(error))
+    if len({path.resolve() for path in targets}) < len(targets):
+        problems.add("Expected different files for the reports, the specs and the rejected rows.")
+    if chosen.reject is not None and chosen.reject.suffix.lower() != ".csv":
+        problems.add(f"Expected --reject FILE.csv, got {chosen.reject}; rejected rows are written as CSV.")
+    problems.raise_if_any(InputError)
+
+
+class _Drawn:
+    """Batches drawn as a writer asks for them; what goes wrong is kept as it was, not as a writer says it."""
+
+    def __init__(
+        self,
+        rows: Source,
+        release: Release,
+        rejects: Rejects | None,
+        progress: Callable[[int, int | None], None] | None,
+    ) -> None:
+        self._rows = rows
+        self._release = release
+        self._rejects = rejects
+        self._progress = progress
+        self._failure: BaseException | None = None
+
+    def _batches(self) -> Iterator[Any]:
+        try:
+            for batch, unreadable, raw in self._rows.parts():
+                first = self._release.rows
+                if self._rejects is None:
+                    yield self._release.privatize(batch, unreadable)
+                else:
+                    reports, reasons = self._release.privatize_or_reject(batch, unreadable)
+                    self._rejects.add(raw, reasons, first)
+                    yield reports
+                if self._progress is not None:
+                    self._progress(self._release.rows, self._rows.rows)
+        except GeneratorExit:
+            raise
+        except BaseException as failure:
+            self._failure = failure
+            raise
+
+    def write(self, writer: _Writer, schema: Any) -> None:  # noqa: ANN401
+        """Write all batches to a file."""
+        pa = need("pyarrow")
+        schema = schema.with_metadata({METADATA_KEY: writer.about})
+        reader = pa.RecordBatchReader.from_batches(
+            schema, (batch.cast(schema) for batch in ahead(self._batches(), _AHEAD))
+        )
+        try:
+            writer.write(reader)
+        except (pa.ArrowException, need("duckdb").Error) as error:
+            if self._failure is None:
+                raise _unreadable(error) from None
+        if self._failure is not None:
+            # What readers and writers say may show a row; what this package says never does.
+            failure, self._failure = self._failure, None
+            raise failure if _is_ours(failure) else _unreadable(failure) from None
+
+
+def _is_ours(failure: BaseException) -> bool:
+    return isinstance(failure, BipartiteError) or not isinstance(failure, Exception)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes Arrow batches to one file."""
+
+    connection: Any
+    part: Path
+    written: Format
+    compression: str | None
+    about: str
+    plan: Plan
+    json: list[str]
+    """Public columns that hold JSON."""
+
+    def write(self, reader: Any) -> None:  # noqa: ANN401
+        """Write all batches, by DuckDB with its own defaults; it does not write Arrow, which Arrow does."""
+        if self.written.kind == "arrow":
+            self._write_arrow(reader)
+            return
+        writer = self.connection.cursor()
+        writer.register("reports", reader)
+        columns = ", ".join(self._selected(field) for field in reader.schema)
+        target = text(str(self.part))
+        writer.execute(f"COPY (SELECT {columns} FROM reports) TO {target} ({self._options()}, USE_TMP_FILE false)")
+
+    def _selected(self, field: Any) -> str:  # noqa: ANN401
+        """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
+        column = quoted(field.name)
+        if field.name in self.json:
+            return f"CAST({column} AS JSON) AS {column}"
+        mechanism = self.plan.mechanisms().get(field.name)
+        labels = () if mechanism is None else text_labels(mechanism)
+        if not labels or self.written.kind != "parquet":
+            return column
+        return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"
+
+    def _options(self) -> str:
+        if self.written.kind == "parquet":
+            options = f"FORMAT parquet, KV_METADATA {{bipartite: {text(self.about)}}}"
+        elif self.written.kind == "jsonl":
+            options = "FORMAT json"
+        else:
+            options = f"FORMAT csv, HEADER true, DELIMITER {text(self.written.delimiter)}"
+        whole = None if self.written.kind == "parquet" else "uncompressed"
+        squeezed = self.compression or self.written.compression or whole
+        return options if squeezed is None else f"{options}, COMPRESSION {text(squeezed)}"
+
+    def _write_arrow(self, reader: Any) -> None:  # noqa: ANN401
+        pa = need("pyarrow")
+        stdout = str(self.part) == _STDOUT
+        sink = sys.stdout.buffer if stdout else pa.output_stream(str(self.part), compression=self.written.compression)
+        make = pa.ipc.new_stream if stdout or self.written.compression is not None else pa.ipc.new_file
+        with make(sink, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+        if not stdout:
+            sink.close()
+
+
+def _unreadable(error: BaseException, what: str = "the input", verb: str = "read") -> BaseException:
+    """What a reader or writer complained about, without the line that it shows."""
+    said = str(error)
+    if "Out of Memory" in said:
+        msg = "DuckDB needs more memory than it may take; give it more with --memory, for example --memory 1GB."
+        return InputError(msg)
+    if "No space left" in said:
+        return OSError("no space is left on the disk")
+    if "nterrupt" in said or isinstance(error, KeyboardInterrupt):
+        return KeyboardInterrupt()
+    line = re.search(r"(?:CSV Error on Line: |in line )(\d+)", said)
+    where = f"line {int(line[1]):,} of {what}" if line else what
+    if "unicode" in said or "utf-8" in said.lower():
+        why = "is not UTF-8 text"
+    elif "Number of Columns" in said:
+        why = "has another number of cells than the first line"
+    elif "quote" in said:
+        why = "has a quotation mark that does not end"
+    else:
+        why = f"cannot be {verb} ({type(error).__name__})"
+    hint = (
+        "Repair it, or say which format it has with --from." if verb == "read" else "Check --compression and the disk."
+    )
+    return DataFileError(f"{where} {why}; nothing was released. {hint}")

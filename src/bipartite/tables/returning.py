@@ -1,0 +1,132 @@
+"""From the numbers of drawn outputs back to a column: values, labels, or the text that a CSV file holds.
+
+A report is drawn as the number of an output. Where the outputs are few, all of them are made once, as Arrow values or
+as text, and a column is a dictionary or a lookup among them: no double is written out as text twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from bipartite.domains import SetDomain
+from bipartite.domains.subset import codec_between
+from bipartite.tables.opening import open_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Outside
+    from bipartite.lottery import Codec
+    from bipartite.mechanisms import Mechanism
+    from bipartite.tables.columns import Column
+
+Style = Literal["values", "compact", "text"]
+"""``values`` as they are; ``compact``: labels as dictionaries; ``text``: everything as dictionaries of text."""
+MOST_LISTED: Final = 2**16
+
+
+class Numbered:
+    """A codec that encodes as another does, and whose reports are numbers of outputs."""
+
+    __slots__ = ("_inner", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+
+    def __init__(self, inner: Codec) -> None:
+        self._inner = inner
+        self.code_offset = inner.code_offset
+        self.coins = inner.coins
+        self.report_dtype: np.dtype[Any] = np.dtype(np.int64)
+        self.report_offset = 0
+        self.direct = True
+
+    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        """As the other."""
+        return self._inner.encode(values, coins)
+
+    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
+        """Never called: reports are written in place."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """How the reports of one column become an Arrow array."""
+
+    column: Column
+    type: Any
+    listed: Any
+    """All outputs as an Arrow array of the type of the values, or None where they are too many."""
+
+    def codec(self, dtype: np.dtype[Any]) -> Codec:
+        """How values of this type are encoded: to numbers of outputs, or to outputs where they are too many."""
+        inner = codec_for(self.column, dtype)
+        return inner if self.listed is None else Numbered(inner)
+
+    def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
+        """The column, with nulls where a row is missing."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        if missing is not None:
+            # Zeros under the nulls: nothing of a value may lie there.
+            filled = np.zeros(len(missing), dtype=reports.dtype)
+            filled[~missing] = reports
+            reports = filled
+        if self.listed is None:
+            return pa.array(reports, mask=missing).cast(self.type)
+        if pa.types.is_dictionary(self.type):
+            return pa.DictionaryArray.from_arrays(pa.array(reports.astype(np.int32), mask=missing), self.listed)
+        if pa.types.is_string(self.type):
+            return self.listed.take(pa.array(reports, mask=missing))
+        return pa.array(self.listed.to_numpy()[reports], mask=missing)
+
+
+def way_back(column: Column, kind: Any, style: Style, *, from_text: bool) -> Return:  # noqa: ANN401
+    """How the reports of a column become an Arrow array, from the Arrow type of its (first) input.
+
+    ``from_text`` says that numbers were read from text, as doubles: whole numbers are then reported as such.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    mechanism = column.mechanism
+    values = _value_type(column, kind, from_text=from_text)
+    listed = None
+    if len(mechanism.outputs) <= MOST_LISTED or pa.types.is_string(values):
+        listed = _outputs(mechanism, values)
+        if style == "text" and not pa.types.is_string(values):
+            listed = pa.array([str(each) for each in listed.to_numpy()], type=pa.string())
+    dictionary = listed is not None and (
+        style == "text" or (pa.types.is_string(values) and (style == "compact" or pa.types.is_dictionary(kind)))
+    )
+    return Return(column, pa.dictionary(pa.int32(), pa.string()) if dictionary else values, listed)
+
+
+def codec_for(column: Column, dtype: np.dtype[Any]) -> Codec:
+    """How values of this type are encoded and reports decoded."""
+    mechanism = column.mechanism
+    outside: Outside = "error" if isinstance(mechanism.domain, SetDomain) else column.outside
+    return codec_between(mechanism.domain, mechanism.outputs, dtype, outside)
+
+
+def _value_type(column: Column, kind: Any, *, from_text: bool) -> Any:  # noqa: ANN401 (Arrow types)
+    import pyarrow as pa  # noqa: PLC0415
+
+    domain = column.mechanism.domain
+    if domain.labels is not None and isinstance(domain.labels[0], str):
+        return pa.string()
+    if (from_text and domain.whole) or domain.labels is not None:
+        return pa.int64()
+    if column.is_position:
+        return pa.int32()
+    empty = open_rows(column, [pa.array([], type=kind)])
+    return pa.from_numpy_dtype(codec_for(column, empty.values.dtype).report_dtype)
+
+
+def _outputs(mechanism: Mechanism, values: Any) -> Any:  # noqa: ANN401
+    """All outputs in order, as an Arrow array."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if mechanism.domain.labels is not None:
+        return pa.array([mechanism.outputs.decode(at) for at in range(len(mechanism.outputs))], type=values)
+    return pa.array(mechanism.outputs.to_numpy()).cast(values, safe=False)

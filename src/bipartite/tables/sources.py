@@ -1,0 +1,300 @@
+"""Where rows come from: files of every format, or standard input, as Arrow batches of the columns that a plan reads.
+
+Text is read as text. Whether it is a number is decided once, by a cast that gives null instead of an error, because the
+errors of readers show the line; a column of marks tells such nulls from missing values.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.domains import SetDomain
+from bipartite.errors import DataFileError, InputError
+from bipartite.tables.engine import name as quoted
+from bipartite.tables.engine import paths, text
+from bipartite.tables.extras import need
+from bipartite.tables.headers import header_of, parse_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+    from bipartite.tables.formats import Format
+    from bipartite.tables.plan import Plan
+
+BATCH: Final = 122_880
+"""Rows at a time: what DuckDB writes as one group of rows."""
+_PIPE_BLOCK: Final = 2**18
+_HEADER_BLOCK: Final = 2**16
+_MARK: Final = "bipartite unreadable "
+_RAW: Final = "bipartite raw "
+# Labels that DuckDB looks up while it reads.
+_MOST_LISTED: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is read, and for which plan."""
+
+    written: Format
+    plan: Plan
+    raw: bool = False
+    """Whether all columns are wanted as they came, too."""
+    keep_json: bool = False
+    """Whether public values of JSON lines stay JSON, for output that is JSON again; elsewhere they become text."""
+
+
+@dataclass(slots=True)
+class Source:
+    """Batches of rows: the columns that the plan reads, then marks of what could not be read, then all as it came."""
+
+    reader: Any
+    """An iterator of Arrow record batches that has a schema."""
+    inputs: list[str]
+    marked: list[str] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
+    rows: int | None = None
+    """How many rows there are, where that is known beforehand."""
+    json: list[str] = field(default_factory=list)
+    """Public columns whose texts are JSON."""
+
+    @property
+    def schema(self) -> Any:  # noqa: ANN401
+        """The schema of the columns that the plan reads."""
+        pa = need("pyarrow")
+        return pa.schema([self.reader.schema.field(at) for at in range(len(self.inputs))])
+
+    def parts(self) -> Iterator[tuple[Any, dict[str, NDArray[np.bool_]], Any]]:
+        """(the columns that the plan reads, which rows of which were unreadable, all columns as they came)."""
+        pa = need("pyarrow")
+        kept, marks = len(self.inputs), len(self.marked)
+        schema = self.schema
+        for batch in self.reader:
+            columns = batch.columns
+            unreadable = {}
+            for at, each in enumerate(self.marked, start=kept):
+                mark = columns[at].to_numpy(zero_copy_only=False)
+                if mark.any():
+                    unreadable[each] = mark
+            raw = columns[kept + marks :]
+            yield (
+                pa.RecordBatch.from_arrays(columns[:kept], schema=schema),
+                unreadable,
+                pa.RecordBatch.from_arrays(raw, names=self.raw) if self.raw else None,
+            )
+
+
+def open_files(connection: Any, files: list[Path], reading: Reading) -> Source:  # noqa: ANN401
+    """The rows of files of one format, one after the other."""
+    written, plan, raw = reading.written, reading.plan, reading.raw
+    if written.kind == "parquet":
+        return _parquet(connection, files, plan, raw=raw)
+    if written.kind == "arrow":
+        return _arrow([_open_arrow(file, written) for file in files], plan, raw=raw)
+    if written.kind == "jsonl":
+        auto = f"read_json({paths(files)}, format='newline_delimited', union_by_name=true)"
+        names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {auto}").fetchall()]
+        return _json(connection, paths(files), reading, names)
+    headers = [header_of(file, written) for file in files]
+    for file, header in zip(files, headers, strict=True):
+        if header != headers[0]:
+            msg = f"{file} has other columns in its first line than {files[0]}; release them one by one."
+            raise DataFileError(msg)
+    return _csv(connection, paths(files), reading, headers[0])
+
+
+def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path) -> Source:  # noqa: ANN401
+    """The rows that come from standard input; Parquet, which is read from its end, is first copied to ``spill``."""
+    written, plan, raw = reading.written, reading.plan, reading.raw
+    if written.kind == "arrow":
+        pa = need("pyarrow")
+        return _arrow([pa.ipc.open_stream(stream)], plan, raw=raw)
+    if written.kind == "parquet":
+        copy = spill / "standard-input.parquet"
+        with os.fdopen(os.open(copy, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "wb") as file:
+            while block := stream.read(_PIPE_BLOCK):
+                file.write(block)
+        return _parquet(connection, [copy], plan, raw=raw)
+    start = b""
+    while b"\n" not in start and (block := stream.read(_HEADER_BLOCK)):
+        start += block
+    # DuckDB opens a name, so what was read is pumped into a pipe that has one.
+    way_out, way_in = os.pipe()
+    threading.Thread(target=_pump, args=(start, stream, way_in), daemon=True).start()
+    where = f"[{text(f'/dev/fd/{way_out}')}]"
+    if written.kind == "jsonl":
+        return _json(connection, where, reading, plan.inputs())
+    return _csv(connection, where, reading, parse_header(start, written, "standard input"))
+
+
+def _pump(start: bytes, stream: BinaryIO, writing: int) -> None:
+    try:
+        with os.fdopen(writing, "wb", buffering=0) as pipe:
+            pipe.write(start)
+            while block := stream.read(_PIPE_BLOCK):
+                view = memoryview(block)
+                while view:
+                    view = view[pipe.write(view) or 0 :]
+    except BrokenPipeError:
+        pass  # the reader stopped early, and says why itself
+
+
+def _parquet(connection: Any, files: list[Path], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
+    where = f"read_parquet({paths(files)})"
+    described = connection.execute(f"DESCRIBE SELECT * FROM {where}").fetchall()
+    names = [row[0] for row in described]
+    _check_names(names, plan)
+    rows = connection.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({paths(files)})").fetchall()[0][0]
+    texts = {row[0] for row in described if row[1] == "VARCHAR"}
+    listed = {each: labels for each, labels in _listed(plan).items() if each in texts}
+    columns, marks = [], []
+    for each in plan.inputs():
+        cell = quoted(each)
+        columns.append(f"{_as_label(cell, listed[each])} AS {cell}" if each in listed else cell)
+        if each in listed:
+            marks.append(f"({cell} IS NOT NULL AND {_as_label(cell, listed[each])} IS NULL) AS {quoted(_MARK + each)}")
+    whole = [f"{quoted(each)} AS {quoted(_RAW + each)}" for each in names] if raw else []
+    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {where}").to_arrow_reader(BATCH)
+    return Source(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0))
+
+
+def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
+    written, plan = reading.written, reading.plan
+    _check_names(names, plan)
+    # By position: DuckDB takes Age and age for one name.
+    types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
+    options = (
+        f"auto_detect=false, header=true, delim={text(written.delimiter)}, quote='\"', escape='\"', comment='', "
+        f"columns={{{types}}}"
+    )
+    if written.compression is not None:
+        options += f", compression={text(written.compression)}"
+    cells = {each: f"c{at}" for at, each in enumerate(names)}
+    return _cast(connection, f"read_csv({where}, {options})", cells, plan, names if reading.raw else [])
+
+
+def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
+    written, plan = reading.written, reading.plan
+    _check_names(names, plan)
+    types = ", ".join(f"{text(each)}: 'JSON'" for each in names)
+    compression = "" if written.compression is None else f", compression={text(written.compression)}"
+    read = f"read_json({where}, format='newline_delimited', columns={{{types}}}{compression})"
+    kept = plan.public() if reading.keep_json else []
+    cells = {
+        each: f"CAST({quoted(each)} AS VARCHAR)" if each in kept else f"({quoted(each)} ->> '$')" for each in names
+    }
+    source = _cast(connection, read, cells, plan, names if reading.raw else [])
+    source.json = kept
+    return source
+
+
+def _cast(connection: Any, read: str, cells: dict[str, str], plan: Plan, raw: list[str]) -> Source:  # noqa: ANN401
+    """Cells of text as what the plan needs; a number is a double, which holds every whole number of every domain."""
+    wanted = dict.fromkeys(plan.inputs(), "text")
+    for each, column in plan.private().items():
+        domain = column.mechanism.domain
+        labels = domain.labels if isinstance(domain, SetDomain) and not column.is_position else None
+        if labels is None or isinstance(labels[0], int):
+            kind = "number" if labels is None else "label"
+            for source in plan.inputs_of(each):
+                if wanted[source] not in {"text", kind}:
+                    msg = f"Column {source!r} is read both as numbers and as labels; release it in one way at a time."
+                    raise InputError(msg)
+                wanted[source] = kind
+    listed = _listed(plan)
+    columns, marks, marked = [], [], []
+    for each, kind in wanted.items():
+        cell = cells[each]
+        value = f"TRY_CAST({cell} AS DOUBLE)"
+        if kind == "label":
+            # Of a fraction, SQL would take the nearest whole number.
+            value = f"CASE WHEN floor({value}) = {value} THEN TRY_CAST({value} AS BIGINT) END"
+        elif kind == "text":
+            value = _as_label(cell, listed[each]) if each in listed else cell
+        columns.append(f"{value} AS {quoted(each)}")
+        if kind != "text" or each in listed:
+            marked.append(each)
+            marks.append(f"({cell} IS NOT NULL AND {value} IS NULL) AS {quoted(_MARK + each)}")
+    whole = [f"{cells[each]} AS {quoted(_RAW + each)}" for each in raw]
+    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(BATCH)
+    return Source(reader, plan.inputs(), marked, raw)
+
+
+def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """The labels of the inputs that are read for one column of labels that are texts, and not too many."""
+    readers: dict[str, list[tuple[str, ...]]] = {each: [()] for each in plan.public()}
+    for each, column in plan.private().items():
+        named = () if column.is_position else text_labels(column.mechanism)
+        for source in plan.inputs_of(each):
+            readers.setdefault(source, []).append(named)
+    return {each: found[0] for each, found in readers.items() if len(found) == 1 and 0 < len(found[0]) <= _MOST_LISTED}
+
+
+def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
+    """The labels of a set where they are texts that SQL can write; none elsewhere."""
+    labels = mechanism.domain.labels or (0,)
+    return labels if isinstance(labels[0], str) and not any("\0" in label for label in labels) else ()
+
+
+def _as_label(cell: str, labels: tuple[str, ...]) -> str:
+    """A text as one of these labels, null where it is none: looked up once for each entry of a Parquet dictionary."""
+    return f"TRY_CAST({cell} AS ENUM ({', '.join(map(text, labels))}))"
+
+
+def _open_arrow(file: Path, written: Format) -> Any:  # noqa: ANN401
+    pa = need("pyarrow")
+    try:
+        if written.compression is not None:
+            return pa.ipc.open_stream(pa.input_stream(str(file), compression=written.compression))
+        mapped = pa.memory_map(str(file))
+        try:
+            return _batches(pa.ipc.open_file(mapped))
+        except pa.ArrowInvalid:
+            mapped.seek(0)
+            return pa.ipc.open_stream(mapped)
+    except (pa.ArrowInvalid, OSError):
+        msg = f"{file} is no Arrow file or stream; it may be cut off."
+        raise DataFileError(msg) from None
+
+
+def _batches(file: Any) -> Any:  # noqa: ANN401
+    pa = need("pyarrow")
+    numbers = range(file.num_record_batches)
+    return pa.RecordBatchReader.from_batches(file.schema, (file.get_batch(at) for at in numbers))
+
+
+def _arrow(readers: list[Any], plan: Plan, *, raw: bool) -> Source:
+    pa = need("pyarrow")
+    schema = readers[0].schema
+    if any(not reader.schema.equals(schema) for reader in readers):
+        msg = "The Arrow files have different columns; release them one by one."
+        raise DataFileError(msg)
+    names = schema.names
+    plan.check_inputs(schema)
+    fields = [schema.field(each).with_name(each) for each in plan.inputs()]
+    fields += [schema.field(each).with_name(_RAW + each) for each in names] if raw else []
+    selected = pa.schema(fields)
+
+    def cut() -> Iterator[Any]:
+        for reader in readers:
+            for batch in reader:
+                arrays = [batch.column(each) for each in (*plan.inputs(), *(names if raw else ()))]
+                whole = pa.RecordBatch.from_arrays(arrays, schema=selected)
+                for start in range(0, whole.num_rows, BATCH):
+                    yield whole.slice(start, BATCH)
+
+    return Source(pa.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=names if raw else [])
+
+
+def _check_names(names: list[str], plan: Plan) -> None:
+    """All columns of the plan are there, before anything else goes wrong."""
+    pa = need("pyarrow")
+    plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))

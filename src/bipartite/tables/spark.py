@@ -1,0 +1,245 @@
+"""Releases on a cluster, by Spark: reports are drawn where the rows are, written once, and read from there.
+
+A Spark frame is a recipe. Every action follows it again, a task that failed or was slow is computed again, and a recipe
+that draws reports would draw other ones each time: ε spent again, unseen. So :func:`privatize` gives no recipe: it
+writes the reports through Spark's commit protocol, which takes exactly one attempt of each task, and returns a frame
+over the files. Only counts travel when :func:`count` counts them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite import errors
+from bipartite.errors import DataError, InputError, MissingExtraError
+from bipartite.estimation import Counts
+from bipartite.spec import load_spec
+from bipartite.spec.canonical import canonical_json
+from bipartite.tables.columns import PUBLIC
+from bipartite.tables.drawing import Release
+from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
+from bipartite.tables.metadata import described
+from bipartite.tables.plan import Plan
+from bipartite.tables.spark_files import RELEASE_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bipartite.categories import CategoryMechanism
+    from bipartite.estimation.reports import Missing
+    from bipartite.mechanisms import Mechanism
+
+SPEC_KEY: Final = "bipartite"
+"""In the metadata of a private column: its spec."""
+_ID_TYPES: Final = ("tinyint", "smallint", "int", "bigint", "string", "binary")
+# Version 2 moves a task's files as soon as the task ends: what an attempt wrote before it died could stay. Version 1
+# moves them when the whole job is done.
+_COMMIT_AT_THE_END: Final = ("mapreduce.fileoutputcommitter.algorithm.version", "1")
+_BAD_ROW: Final = re.compile(r"bipartite\.errors\.(\w+Error): (.*?)\s*$", re.MULTILINE)
+
+
+def privatize(
+    frame: Any,  # noqa: ANN401 (a Spark DataFrame)
+    plan: Plan,
+    path: str | os.PathLike[str],
+    *,
+    row_id: str | None = None,
+    overwrite: bool = False,
+) -> Any:  # noqa: ANN401
+    """Release a Spark frame: write its reports as Parquet, once, and return a frame over the files.
+
+    Works at once, not lazily; the frame that is returned reads files, and draws nothing however often it is used.
+
+    Parameters
+    ----------
+    frame
+        A Spark DataFrame with the columns that the plan reads.
+    plan
+        What each column becomes; columns that it does not name are dropped.
+    path
+        Where to write, a folder that every executor reaches; refused where it exists.
+    row_id
+        A stored column of whole numbers, texts or bytes, different in every row (checked: ids travel once for that). A
+        row that is computed again then gets the **same** report, drawn from words that are a keyed function of the id,
+        the value, the column and its spec, under a key that lives as long as this call. Without it an attempt that does
+        not win draws other reports, which nobody sees but who reads Spark's temporary files.
+    overwrite
+        Replace what is at ``path``. A second release of the same rows adds its ε, and a warning says so.
+
+    Guarantee
+    ---------
+    ε-LDP of the private columns of each row with the plan's ε, for whoever sees the committed files.
+    """
+    given: object = plan
+    if not isinstance(given, Plan):
+        msg = f"Expected plan as bp.Plan, got {type(given).__name__}; pass bp.Plan({{'age': bp.BRR(…)}})."
+        raise InputError(msg)
+    session = _session_of(frame)
+    if overwrite:
+        warnings.warn(
+            f"A second release of the same rows adds its ε: {plan.epsilon_decimal:f} a row, for whoever saw the first.",
+            stacklevel=2,
+        )
+    columns = plan.inputs()
+    key = None
+    if row_id is not None:
+        check_keyed(plan)
+        _check_ids(frame, row_id)
+        key = os.urandom(KEY_BYTES)
+        columns = list(dict.fromkeys([*columns, row_id]))
+    schema = _schema(frame, plan)
+    reports = frame.select(*[f"`{each}`" for each in columns]).mapInArrow(
+        partial(_draw_task, plan=plan, key=key, row_id=row_id), schema
+    )
+    writer = reports.write.mode("overwrite" if overwrite else "errorifexists").option(*_COMMIT_AT_THE_END)
+    try:
+        writer.parquet(os.fspath(path))
+    except Exception as error:
+        refusal = _refusal(error)
+        if refusal is None:
+            raise
+    else:
+        return session.read.schema(schema).parquet(os.fspath(path))
+    raise refusal  # outside the handler: Spark's error would travel along, with the plan of the whole query
+
+
+def count(
+    frame: Any,  # noqa: ANN401 (a Spark DataFrame)
+    column: str,
+    mech: Mechanism | CategoryMechanism | None = None,
+    *,
+    nulls: Missing = "error",
+) -> Counts:
+    """Count the reports of a column where they are: only counts travel, however many rows there are.
+
+    ``frame`` is what :func:`privatize` returned, or any frame with reports; ``mech`` is then the mechanism that made
+    them, and else read from the column itself.
+    """
+    _session_of(frame)
+    found = mech if mech is not None else mechanism_of(frame, column)
+    totals = Counts(found)
+    parts = frame.select(f"`{column}`").mapInArrow(
+        partial(_count_task, mechanism=found, nulls=nulls), "report bigint, times bigint"
+    )
+    try:
+        rows = parts.groupBy("report").sum("times").collect()
+    except Exception as error:
+        refusal = _refusal(error)
+        if refusal is None:
+            raise
+    else:
+        values = np.zeros(len(totals.values), dtype=np.int64)
+        for report, times in rows:
+            values[report] = times
+        return Counts.from_dict(totals.to_dict() | {"people": int(values.sum()), "counts": values.tolist()})
+    raise refusal
+
+
+def mechanism_of(frame: Any, column: str) -> Mechanism | CategoryMechanism:  # noqa: ANN401 (a Spark DataFrame)
+    """The mechanism that made the reports of a column, from the spec that it carries."""
+    if column not in frame.columns:
+        msg = f"Expected a column of the frame, got {column!r}; it has {', '.join(map(repr, frame.columns))}."
+        raise InputError(msg)
+    spec = frame.schema[column].metadata.get(SPEC_KEY)
+    if spec is None:
+        msg = f"Column {column!r} carries no spec; pass mech=, the mechanism that made the reports."
+        raise InputError(msg)
+    return load_spec(spec)
+
+
+def _draw_task(batches: Iterator[Any], plan: Plan, key: bytes | None, row_id: str | None) -> Iterator[Any]:
+    """The reports of the rows of one task, on an executor."""
+    if key is None or row_id is None:
+        release = Release(plan)
+        for batch in batches:
+            yield release.privatize(batch)
+        return
+    keyed = KeyedRelease(plan, key)
+    for batch in batches:
+        yield keyed.privatize_rows(batch, batch.column(row_id))
+
+
+def _count_task(batches: Iterator[Any], mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> Iterator[Any]:
+    """How often each report came in one task, on an executor."""
+    import pyarrow as pa  # noqa: PLC0415 (on the executor)
+
+    counts = Counts(mechanism)
+    for batch in batches:
+        counts.add(batch.column(0), nulls=nulls)
+    came = np.flatnonzero(counts.values)
+    yield pa.RecordBatch.from_pydict({"report": came, "times": counts.values[came]})
+
+
+def _session_of(frame: Any) -> Any:  # noqa: ANN401
+    if type(frame).__module__.partition(".")[0] != "pyspark" or not hasattr(frame, "mapInArrow"):
+        msg = f"Expected a Spark DataFrame, got {type(frame).__name__}; use bp.privatize_frame for other frames."
+        raise InputError(msg)
+    try:
+        import pyarrow  # noqa: F401, ICN001, PLC0415
+    except ImportError:
+        msg = "Spark frames need pyarrow, which is not installed; run: pip install 'bipartite[spark]'."
+        raise MissingExtraError(msg) from None
+    return frame.sparkSession
+
+
+def _schema(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
+    """The Spark schema of the reports; each private column carries its spec, the first one the whole release."""
+    from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema  # noqa: PLC0415
+    from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
+
+    given = to_arrow_schema(StructType([field for field in frame.schema if field.name in plan.inputs()]))
+    arrow = plan.schema(given)
+    release = {RELEASE_KEY: described(plan).to_json()}
+    fields = []
+    for name, what in plan.columns.items():
+        if what == PUBLIC:
+            fields.append(frame.schema[name])
+            continue
+        metadata = {SPEC_KEY: canonical_json(what.mechanism.to_spec())} | release
+        release = {}
+        fields.append(StructField(name, from_arrow_type(arrow.field(name).type), nullable=True, metadata=metadata))
+    return StructType(fields)
+
+
+def _check_ids(frame: Any, row_id: str) -> None:  # noqa: ANN401
+    """Refuse ids that are missing or occur twice: two rows of one id and value would have one report between them."""
+    if row_id not in frame.columns:
+        msg = f"Expected row_id as a column of the frame, got {row_id!r}; it has {', '.join(map(repr, frame.columns))}."
+        raise InputError(msg)
+    kind = dict(frame.dtypes)[row_id]
+    if kind not in _ID_TYPES:
+        msg = f"Expected row_id as a column of whole numbers, texts or bytes, got {kind}; cast it first."
+        raise InputError(msg)
+    ids = frame.select(frame[f"`{row_id}`"].alias("id")).groupBy("id").count()
+    if ids.where("id IS NULL OR count > 1").limit(1).count():
+        msg = (
+            f"Expected a different id in every row of {row_id!r}, got one that is missing or occurs twice; rows of one "
+            "id would share their words. Use a column that names each row, or leave row_id out."
+        )
+        raise InputError(msg)
+
+
+def _refusal(error: Exception) -> DataError | None:
+    """What an executor said about a bad row, as the error that it was; None for any other failure."""
+    found = _BAD_ROW.search(str(error))
+    kind = None if found is None else getattr(errors, found[1], None)
+    if found is None or not (isinstance(kind, type) and issubclass(kind, DataError)):
+        return None
+    return kind(f"{found[2]} (rows are counted within a task)")
+
+
+def release_of(frame: Any) -> dict[str, Any]:  # noqa: ANN401 (a Spark DataFrame)
+    """What travels with a release: specs, ε, what is published; as ``plan.metadata()`` gives it."""
+    for field in frame.schema:
+        if RELEASE_KEY in field.metadata:
+            held: dict[str, Any] = json.loads(field.metadata[RELEASE_KEY])
+            return held
+    msg = "This frame carries no release; read the files that privatize wrote."
+    raise InputError(msg)

@@ -1,0 +1,63 @@
+"""A folder that only its owner can read, where DuckDB may spill what does not fit in memory, deleted at the end.
+
+What is spilled is private. A killed process cannot delete its folder, so the next one does: a folder whose lock nobody
+holds belongs to nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX: Final = "bipartite-spill-"
+_LOCK: Final = "lock"
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """A fresh folder of mode 0700 among the system's temporary files, gone when the block ends."""
+    _sweep(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))  # mkdtemp gives mode 0700
+    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        _take(lock)
+        yield folder
+    finally:
+        os.close(lock)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _take(lock: int) -> bool:
+    """Lock a file for as long as it is open; False where another process holds it."""
+    try:
+        import fcntl  # noqa: PLC0415 (not on Windows, where nothing is swept)
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _sweep(parent: Path) -> None:
+    """Delete the folders that killed runs of this user left behind."""
+    for folder in parent.glob(f"{PREFIX}*"):
+        try:
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+        except (OSError, AttributeError):
+            continue  # not ours, being made just now, or gone already
+        try:
+            if _take(lock):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(lock)

@@ -1,0 +1,90 @@
+"""``bipartite ledger``: shows, exports and checks; exit codes and schemas."""
+
+import csv
+import io
+import json
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+
+import bipartite as bp
+from tests.cli.test_commands import conforms
+
+AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
+RATING = bp.GRR(bp.Integers(1, 5), epsilon="0.3")
+
+
+@pytest.fixture
+def book(tmp_path):
+    path = tmp_path / "spent.db"
+    with bp.Ledger(path, budget=4, period="month", clock=lambda: datetime(2026, 11, 15, tzinfo=UTC)) as ledger:
+        ledger.report_many(["ada", "bob, the second"], "age", AGE, [37, 52])
+        ledger.report("ada", "rating", RATING, 4, on_change="when-changed")
+        ledger.report("ada", "rating", RATING, 5, on_change="when-changed", changed=True)
+        ledger.report("ada", "age", AGE, 37, now=datetime(2026, 12, 1, tzinfo=UTC))
+    return path
+
+
+def test_show_says_what_everybody_may_know(run, book):
+    code, out, err = run("ledger", "show", book, "--person", "ada")
+    assert (code, err) == (0, "")
+    assert "spent.db: ε = 4 a person and period (month)" in out
+    assert "5 reports of 2 people" in out and "in one period  1.6" in out and "in all         2.6" in out
+    assert "this is not LDP for sequences of values" in out and "not covered: that, when and how often" in out
+    assert out.split("\n")[-4:] == ["2026-11    1.6", "2026-12      1", "in all     2.6", ""]
+
+
+def test_show_for_programs_conforms_to_its_schema(run, book):
+    code, out, _ = run("ledger", "show", book, "--json", "--person", "ada")
+    shown = conforms(json.loads(out), "ledger-show")
+    assert code == 0 and shown["person"] == {"2026-11": "1.6", "2026-12": "1"}
+    assert (shown["people"], shown["periods"], shown["questions"], shown["reports"]) == (2, 2, 2, 5)
+    by_name = {each["question"]: each for each in shown["certificates"]}
+    assert by_name["rating"]["epsilon_period"] is None and by_name["age"]["epsilon_period"] == "1"
+    assert bp.from_spec(shown["specs"][by_name["age"]["spec_sha256"]]) == AGE
+    assert conforms(json.loads(run("ledger", "show", book, "--json")[1]), "ledger-show")["person"] is None
+
+
+def test_the_export_names_every_debit_and_no_report(run, book):
+    code, out, err = run("ledger", "export", book)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert (code, err, len(rows)) == (0, "", 5)
+    assert rows[0] == {
+        "person": "ada",
+        "period": "2026-11",
+        "question": "age",
+        "number": "1",
+        "on_change": "repeat",
+        "spec_sha256": bp.verify(AGE).spec_sha256,
+        "epsilon": "1",
+        "time": "2026-11-15T00:00:00.000000Z",
+    }
+    assert [row["epsilon"] for row in rows] == ["1", "0.3", "0.3", "1", "1"] and rows[4]["person"] == "bob, the second"
+    code, out, _ = run("ledger", "export", book, "--json")
+    lines = [conforms(json.loads(line), "ledger-export") for line in out.splitlines()]
+    assert [{key: str(value) for key, value in line.items()} for line in lines] == rows
+
+
+def test_the_check_finds_what_was_changed_by_hand(run, book):
+    assert run("ledger", "check", book) == (
+        0, "spent.db adds up: 5 reports, every balance is the sum of its debits.\n", "",
+    )  # fmt: skip
+    with closing(sqlite3.connect(book)) as database:
+        database.execute("UPDATE balances SET spent = 1 WHERE person = 'ada' AND period = '2026-11'")
+        database.commit()
+    code, out, _ = run("ledger", "check", book)
+    assert (code, out) == (1, "1 balances that are not the sum of their debits\n")
+    code, out, _ = run("ledger", "check", book, "--json")
+    assert code == 1 and conforms(json.loads(out), "ledger-check")["sound"] is False
+
+
+def test_what_is_no_ledger_is_refused_and_left_alone(run, tmp_path):
+    assert run("ledger", "show", tmp_path / "none.db")[::2] == (
+        4, "bipartite: none.db is not there; name the file that bp.Ledger was opened with.\n",
+    )  # fmt: skip
+    assert not (tmp_path / "none.db").exists()
+    (tmp_path / "text.db").write_text("no database" * 100)
+    code, _, err = run("ledger", "check", tmp_path / "text.db")
+    assert code == 3 and "is not a SQLite database, so not a ledger" in err

@@ -1,0 +1,256 @@
+"""``bipartite plan``, ``privatize`` and ``estimate`` of a released table: from a CSV file to answers."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bipartite as bp
+from bipartite.cli import output, privatize
+from tests.cli.test_commands import SCHEMAS, conforms
+
+PLAN = """
+[columns.age]
+domain = { integers = [18, 90] }
+epsilon = 1
+edges = "padded"
+
+[columns.job]
+domain = { categories = ["nurse", "teacher", "other"] }
+epsilon = 0.5
+outside = { as = "other" }
+nulls = "keep"
+
+[columns.country]
+public = true
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    draw = np.random.default_rng(5)
+    with (tmp_path / "people.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["age", "job", "country", "born", "score", "member"])
+        for _ in range(2000):
+            job = draw.choice(["nurse", "teacher", "pilot"])
+            rows.writerow([draw.integers(18, 91), job, draw.choice(["DE", "FR"]), "1990-01-01", 1.5, "true"])
+    (tmp_path / "plan.toml").write_text(PLAN)
+    return tmp_path
+
+
+def test_a_first_plan_knows_names_and_types_and_nothing_of_the_values(run, files):
+    code, out, err = run("plan", "new", files / "people.csv")
+    assert code == 0 and "itself a release" in err
+    for each in (
+        "[columns.age]",
+        'integers = ["TODO", "TODO"]',
+        "[columns.score]",
+        'interval = ["TODO", "TODO"]',
+        "[columns.member]",
+        '"false", "true"',
+        "[columns.job]",
+        "# born is of type DATE",
+    ):
+        assert each in out
+    for value in ("nurse", "pilot", "90", "DE", "1.5", "1990"):
+        assert value not in out
+    code, out, _ = run("plan", "new", files / "people.csv", "--output", files / "first.toml")
+    assert (
+        code == 0 and out == "" and run("plan", "new", files / "people.csv", "--output", files / "first.toml")[0] == 2
+    )
+    code, _, err = run("plan", "check", files / "first.toml")
+    assert code == 2 and "columns.age: domain still says TODO" in err and "columns.job: epsilon still says TODO" in err
+    assert "TODO" not in run("plan", "check", files / "plan.toml")[1]
+
+
+def test_plans_come_from_every_format_with_odd_names(run, files):
+    table = pa.table(
+        {'odd "name"': [1], "ü\x7f": ["x"], "nested": [[1]], "dec": pa.array([1]).cast(pa.decimal128(38, 1))}
+    )
+    pq.write_table(table, files / "t.parquet")
+    with pa.ipc.new_file(files / "t.arrow", table.schema) as file:
+        file.write_table(table)
+    with pa.ipc.new_stream(files / "s.arrow", table.schema) as file:
+        file.write_table(table)
+    (files / "t.jsonl").write_text('{"a": 1, "b": "x"}\n')
+    for name in ("t.parquet", "t.arrow", "s.arrow", "t.jsonl"):
+        code, out, _ = run("plan", "new", files / name)
+        import tomllib
+
+        assert code == 0 and tomllib.loads(out)["columns"]
+    assert '[columns."odd \\"name\\""]' in run("plan", "new", files / "t.parquet")[1]
+    assert run("plan", "new", files / "nowhere.csv")[0] == 4
+    (files / "bad.parquet").write_text("x")
+    assert run("plan", "new", files / "bad.parquet")[0] == 3
+    assert run("plan", "new", files / "t.jsonl", "--json")[0] == 2
+    assert run("plan", "show", files / "plan.toml", "--from", "csv")[0] == 2
+
+
+def test_a_plan_shows_what_a_row_spends_and_what_is_published(run, files):
+    code, out, _ = run("plan", "show", files / "plan.toml")
+    assert code == 0 and "A row spends ε = 1.5" in out and "'job': which values are missing" in out and "holds" in out
+    code, out, _ = run("plan", "check", files / "plan.toml", "--json")
+    found = conforms(json.loads(out), "plan")
+    assert found["epsilon"] == "1.5" and [each["name"] for each in found["columns"]] == ["age", "job"]
+    assert all(each["holds"] for each in found["columns"])
+
+
+def test_from_a_table_to_answers(run, files):
+    out = files / "reports.csv"
+    code, _, err = run("privatize", files / "people.csv", out, "--plan", files / "plan.toml", "--insecure-seed", 3)
+    assert code == 0 and "2,000 rows released; each spent ε = 1.5" in err and "NOT private" in err
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert list(rows[0]) == ["age", "job", "country"]
+    by_hand = bp.estimate(bp.BRR(bp.Integers(18, 90), 1, edges="padded"), [int(row["age"]) for row in rows])
+    code, text, _ = run("estimate", out)
+    assert code == 0 and f"{by_hand.mean:.6g}" in text and "teacher" in text
+    code, text, _ = run(
+        "estimate", out, "--json", "--by", "country", "--csv", files / "a.csv", "--html", files / "a.html"
+    )
+    found = conforms(json.loads(text), "estimate-table")
+    assert [each["name"] for each in found["columns"]] == ["age", "job"] and found["insecure"]
+    groups = {each["group"]: each["people"] for each in found["columns"][0]["estimates"]}
+    assert groups == {name: sum(row["country"] == name for row in rows) for name in ("DE", "FR")}
+    assert next(csv.DictReader((files / "a.csv").read_text().splitlines()))["column"] == "age"
+    page = (files / "a.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 2 and "Published beside it" in page and "<script" not in page
+    code, _, _ = run("estimate", out, "--column", "age", "--plot", files / "a.svg", "--html", files / "b.html")
+    assert code == 0 and (files / "a.svg").read_text().startswith("<svg")
+    for wrong in (["--plot", files / "p.svg"], ["--weights", "w"], ["--save-counts", files / "c"], ["--column", "no"]):
+        assert run("estimate", out, *wrong)[0] == 2
+    assert (
+        run("estimate", files / "people.csv", "--html", files / "c.html", "--integers", "1..5", "--epsilon", 1)[0] == 2
+    )
+
+
+def test_missing_reports_are_left_out_only_when_asked(run, files):
+    (files / "few.csv").write_text("age,job,country\n40,,DE\n50,nurse,DE\n60,pilot,FR\n")
+    assert run("privatize", files / "few.csv", files / "few.parquet", "--plan", files / "plan.toml")[0] == 0
+    code, _, err = run("estimate", files / "few.parquet")
+    assert code == 2 and "column 'job': 1 rows have no report" in err
+    code, text, err = run("estimate", files / "few.parquet", "--nulls", "drop", "--json", "--html", files / "f.html")
+    assert code == 0 and "1 rows without a report were left out" in err
+    assert conforms(json.loads(text), "estimate-table")["columns"][1]["unreported"] == 1
+
+
+def test_bad_rows_stop_or_are_rejected_and_overwriting_warns(run, files):
+    (files / "bad.csv").write_text("age,job,country\n40,nurse,DE\n17,nurse,DE\nsecret,nurse,FR\n")
+    command = ("privatize", files / "bad.csv", files / "out.csv", "--plan", files / "plan.toml")
+    code, out, err = run(*command)
+    assert (
+        (code, out) == (3, "") and "row 2 is outside" in err and "row 3 is not readable" in err and "secret" not in err
+    )
+    code, out, err = run(*command, "--reject", files / "bad-rows.csv", "--json")
+    found = conforms(json.loads(out), "privatize")
+    assert (found["rows"], found["rejected"], found["released"]) == (3, 2, 1) and "keep it as safe as the input" in err
+    assert run(*command)[0] == 2
+    code, _, err = run(
+        *command[:2],
+        files / "out.csv",
+        "--plan",
+        files / "plan.toml",
+        "--overwrite",
+        "--reject",
+        files / "bad-rows.csv",
+    )
+    assert code == 0 and "this release adds ε = 1.5" in err and "2 rejected" in err
+    for wrong in (["--threads", 0], ["--memory", "much"], ["--specs", files / "s.json"]):
+        assert run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "plan.toml", *wrong)[0] == 2
+    assert run("privatize", files / "people.csv", "-", "--to", "csv", "--json", "--plan", files / "plan.toml")[0] == 2
+    assert run("privatize", files / "people.csv", "-", "--plan", files / "plan.toml")[0] == 2
+    assert run("privatize", files / "nowhere.csv", files / "o.csv", "--plan", files / "plan.toml")[0] == 4
+
+
+def bipartite(*arguments, **settings):
+    command = [sys.executable, "-m", "bipartite", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, check=True, **settings)
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"), [("csv", "csv"), ("parquet", "parquet"), ("jsonl", "jsonl"), ("arrow", "arrow")]
+)
+def test_standard_input_and_output_stream_every_format(files, kind, target):
+    source = files / f"in.{kind}"
+    people = pa.table({"age": [40, 50, 60], "job": ["nurse", "pilot", None], "country": ["DE", "FR", "FR"]})
+    write = {
+        "csv": lambda: source.write_text("age,job,country\n40,nurse,DE\n50,pilot,FR\n60,,FR\n"),
+        "jsonl": lambda: source.write_text("".join(json.dumps(row) + "\n" for row in people.to_pylist())),
+        "parquet": lambda: pq.write_table(people, source),
+        "arrow": lambda: write_stream(people, source),
+    }
+    write[kind]()
+    made = bipartite(
+        "privatize",
+        "-",
+        "-",
+        "--from",
+        kind,
+        "--to",
+        target,
+        "--plan",
+        files / "plan.toml",
+        "--insecure-seed",
+        3,
+        *(["--specs", files / "s.json"] if kind in {"csv", "jsonl"} else []),
+        input=source.read_bytes(),
+    )
+    name = f"file.{target}"
+    named = source.rename(files / f"named.{kind}")
+    bp.tables.privatize_file(named, files / name, bp.Plan.read(files / "plan.toml"), rng=bp.insecure_seed(3))
+    if kind == "arrow":
+        from_stdout = pa.ipc.open_stream(made.stdout).read_all().to_pydict()
+        assert from_stdout == pa.ipc.open_file(files / name).read_all().to_pydict()
+    else:
+        assert made.stdout == (files / name).read_bytes()
+    if kind in {"csv", "jsonl"}:
+        assert json.loads((files / "s.json").read_text()) == json.loads((files / f"{name}.bipartite.json").read_text())
+
+
+def write_stream(table, path):
+    with pa.ipc.new_stream(path, table.schema) as file:
+        file.write_table(table)
+
+
+def test_a_request_to_stop_removes_what_was_begun(run, files, monkeypatch):
+    pq.write_table(pa.table({"age": np.full(1_000_000, 40, dtype=np.int8)}), files / "big.parquet")
+    (files / "one.toml").write_text("[columns.age]\ndomain = { integers = [18, 90] }\nepsilon = 1\n")
+    begun = []
+
+    def ask_to_stop(*_):
+        begun.extend(files.glob(".o.csv*"))
+        os.kill(os.getpid(), signal.SIGTERM)
+        threading.Event().wait(1)  # DuckDB looks for signals many times a second
+
+    monkeypatch.setattr(privatize._Rows, "note", ask_to_stop)
+    code, _, err = run("privatize", files / "big.parquet", files / "o.csv", "--plan", files / "one.toml")
+    assert code == 130 and "interrupted" in err and begun
+    assert not list(files.glob(".o.csv*")) and not (files / "o.csv").exists()
+
+
+def test_progress_tells_rows_speed_and_time_left(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    clock = iter(np.arange(0.0, 100.0, 2.5))
+    monkeypatch.setattr(output.time, "monotonic", lambda: float(next(clock)))
+    with privatize._Rows() as rows:
+        rows.note(1_000_000, 4_000_000)
+        rows.note(2_000_000, 4_000_000)
+        rows.note(3_000_000, None)
+    shown = capsys.readouterr().err
+    assert "50 %  2,000,000 rows" in shown and "rows/s" in shown and "s left" in shown
+
+
+def test_the_schema_of_released_tables_fits_what_they_carry_and_that_of_estimates(run, files):
+    run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "plan.toml")
+    conforms(json.loads((files / "o.csv.bipartite.json").read_text()), "release")
+    one, many = (json.loads((SCHEMAS / f"{name}.json").read_text()) for name in ("estimate", "estimate-table"))
+    assert many["properties"]["columns"]["items"]["properties"]["estimates"] == one["properties"]["estimates"]
+    assert many["$defs"] == one["$defs"]

@@ -1,0 +1,250 @@
+"""The file of a ledger: rights, settings, damage, strangers, and what its check finds."""
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bipartite as bp
+from bipartite.errors import InputError, LedgerFileError
+from bipartite.ledger.amounts import budget_units, debit_units, decimal_of
+from bipartite.ledger.periods import Period
+from bipartite.ledger.stored import from_stored, to_stored
+
+AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
+
+
+def test_the_file_and_its_log_are_for_the_owner_alone(make, path):
+    ledger = make(budget=1)
+    ledger.report("ada", "age", AGE, 37)
+    rights = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+    assert rights["spent.db"] == 0o600 and set(rights.values()) == {0o600} and len(rights) > 1
+
+
+def test_commits_reach_the_disk_before_a_report_is_released(make):
+    ledger = make(budget=1)
+    with ledger._file.reading() as database:
+        assert database.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert database.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL: the log is flushed at every commit
+        assert database.execute("PRAGMA fullfsync").fetchone()[0] == 1
+
+
+def test_settings_are_kept_and_others_refused(make):
+    make(budget="4.50", period="30 days").close()
+    ledger = make()
+    assert (ledger.budget, ledger.period, ledger.names_are_keyed) == (Decimal("4.5"), "30 days", False)
+    assert make(budget=4.5, period="30 days").budget == ledger.budget
+    with pytest.raises(
+        InputError, match=r"2 problems:(.|\n)*the budget of this ledger, 4.5, got 5(.|\n)*'30 days', got"
+    ):
+        make(budget=5, period="month")
+    with pytest.raises(InputError, match="Expected the person_key that this ledger was made with, got another"):
+        make(person_key=bytes(16))
+    with pytest.raises(InputError, match="Expected person_key as at least 16 secret bytes"):
+        make(person_key=b"short")
+
+
+def test_a_new_ledger_needs_a_budget(make, path):
+    with pytest.raises(InputError, match="Expected budget= for a new ledger, and spent.db is none yet; pass budget=4."):
+        make()
+    assert not path.exists()
+    path.touch()
+    with pytest.raises(InputError, match="Expected budget="):
+        make()
+    assert make(budget=1).period == "forever" and stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_ledger_whose_maker_died_before_its_tables_is_made_by_the_next(make, path):
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    assert path.stat().st_size > 0
+    with pytest.raises(InputError, match="Expected budget="):
+        make()
+    assert make(budget=1).budget == 1
+
+
+def test_strangers_and_damaged_files_are_refused_and_left_alone(make, path):
+    path.write_text("not a database at all, but long enough to look at" * 50)
+    before = path.read_bytes()
+    with pytest.raises(LedgerFileError, match="spent.db is not a SQLite database, so not a ledger"):
+        make(budget=1)
+    assert path.read_bytes() == before
+    path.unlink()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE theirs (x)")
+        database.commit()
+    before = path.read_bytes()
+    with pytest.raises(LedgerFileError, match="is a SQLite database, but not a ledger of bipartite; choose another"):
+        make(budget=1)
+    assert path.read_bytes() == before and [each.name for each in path.parent.iterdir()] == ["spent.db"]
+
+
+def test_a_ledger_of_a_later_version_is_refused(make, path):
+    make(budget=1).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 2")
+    with pytest.raises(LedgerFileError, match="is a ledger of version 2, this reads 1; update bipartite"):
+        make()
+
+
+def test_damage_in_the_middle_is_named(make, path):
+    ledger = make(budget=1)
+    ledger.report_many([f"p{i}" for i in range(3000)], "age", AGE, [40] * 3000)
+    ledger.close()
+    held = bytearray(path.read_bytes())
+    for page in range(2, len(held) // 4096):  # the first pages hold the schema and the settings
+        held[page * 4096 : page * 4096 + 64] = b"\xff" * 64
+    path.write_bytes(held)
+    with pytest.raises(LedgerFileError, match="spent.db is damaged; restore it from a backup, and debit nothing"):
+        make().report_many([f"p{i}" for i in range(3000)], "age", AGE, [40] * 3000)
+
+
+def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        bp.Ledger(tmp_path / "nowhere" / "l.db", budget=1)
+    with pytest.raises(LedgerFileError, match="cannot be opened; check the folder and its rights"):
+        bp.Ledger(tmp_path, budget=1)
+
+
+def test_a_ledger_that_stays_busy_says_so(make, path):
+    ledger = make(budget=1, wait=0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(
+            LedgerFileError, match=r"spent.db stayed busy for 0.05 s; try again, or pass a longer wait="
+        ):
+            ledger.report("ada", "age", AGE, 37)
+        other.execute("ROLLBACK")
+    assert ledger.report("ada", "age", AGE, 37) is not None
+
+
+def test_no_programme_can_write_a_balance_beyond_the_budget(make, path):
+    make(budget=1).report("ada", "age", AGE, 37)
+    with closing(sqlite3.connect(path)) as database, pytest.raises(sqlite3.IntegrityError, match="CHECK constraint"):
+        database.execute("UPDATE balances SET spent = spent + 1")
+
+
+TAMPERED = {
+    "UPDATE balances SET spent = 0": "1 balances that are not the sum of their debits",
+    "DELETE FROM reports": "1 balances without a debit",
+    "DELETE FROM balances": "1 balances that are not the sum of their debits",
+    "UPDATE questions SET epsilon = 1": "1 reports of a question that the period does not have, or at another ε",
+    "DELETE FROM questions": "1 reports of a question that the period does not have, or at another ε",
+    "DELETE FROM specs": "1 questions whose spec is not there",
+    "UPDATE reports SET number = 2": "1 second reports to a question that repeats its first",
+    "DELETE FROM requests; INSERT INTO requests VALUES ('x', 'y', 'forever', 'age', 1)": "1 answered requests without",
+    "PRAGMA ignore_check_constraints = ON; UPDATE balances SET spent = 2000000000000": "1 balances beyond the budget",
+}
+
+
+@pytest.mark.parametrize("change", TAMPERED)
+def test_the_check_finds_what_does_not_add_up(make, path, change):
+    ledger = make(budget=1)
+    ledger.report("ada", "age", AGE, 37, request="r")
+    assert ledger.check() == []
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(change)
+        database.commit()
+    assert any(TAMPERED[change] in each for each in ledger.check())
+
+
+def test_a_forked_process_opens_the_file_anew(path):
+    code = (
+        "import os, sys, bipartite as bp\n"
+        f"ledger = bp.Ledger({str(path)!r}, budget=2)\n"
+        "mech = bp.BRR(bp.Integers(18, 90), 1)\n"
+        "first = ledger.report('ada', 'age', mech, 37)\n"
+        "before = ledger._file._connection\n"
+        "if os.fork() == 0:\n"
+        "    same = ledger.report('ada', 'age', mech, 80) == first\n"
+        "    ledger.report('bob', 'age', mech, 80)\n"
+        "    os._exit(0 if same and ledger._file._connection is not before else 1)\n"
+        "code = os.waitstatus_to_exitcode(os.wait()[1])\n"
+        "print(code, ledger.spent('bob'), ledger.check())"
+    )
+    if not hasattr(os, "fork"):
+        code = "print('0 1 []')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.split("\n")[0] == "0 1 []"
+
+
+@given(st.decimals("1e-15", "50", allow_nan=False, places=20))
+def test_debits_round_up_and_budgets_down(epsilon):
+    debit, budget = decimal_of(debit_units(epsilon)), decimal_of(budget_units(str(max(epsilon, Decimal("1e-12")))))
+    assert 0 <= debit - epsilon < Decimal("1e-12") or debit == epsilon
+    assert 0 <= max(epsilon, Decimal("1e-12")) - budget < Decimal("1e-12")
+
+
+@pytest.mark.parametrize("budget", [0, -1, "x", True, float("nan"), float("inf"), 2_000_000, [1]])
+def test_a_budget_is_a_positive_decimal(budget, path):
+    with pytest.raises(InputError, match="Expected budget as a positive decimal of at most 1,000,000, got"):
+        bp.Ledger(path, budget=budget)
+    assert not path.exists()
+
+
+def test_a_budget_too_small_to_count_is_refused(path):
+    with pytest.raises(InputError, match="and at least 1e-12, got '1e-13'"):
+        bp.Ledger(path, budget="1e-13")
+
+
+def test_amounts_are_read_as_people_write_them():
+    assert [str(decimal_of(budget_units(each))) for each in (4, "0.50", 0.1, 10, "1e3")] == [
+        "4",
+        "0.5",
+        "0.1",
+        "10",
+        "1000",
+    ]
+
+
+NOON = datetime(2026, 2, 28, 23, 30, tzinfo=UTC)
+PERIODS = {
+    "forever": ("forever", None),
+    "day": ("2026-02-28", timedelta(days=1)),
+    "month": ("2026-02", timedelta(days=31)),
+    "year": ("2026", timedelta(days=366)),
+    "1 hour": ("2026-02-28T23:00:00Z", timedelta(hours=1)),
+    "30 days": ("2026-02-06T00:00:00Z", timedelta(days=30)),  # day 20,512 of the epoch, 20,512 mod 30 = 22
+    "2 weeks": ("2026-02-26T00:00:00Z", timedelta(weeks=2)),  # 20,512 mod 14 = 2
+}
+
+
+@pytest.mark.parametrize("text", PERIODS)
+def test_periods_are_cut_in_utc(text):
+    period = Period.of(text)
+    name, length = PERIODS[text]
+    elsewhere = NOON.astimezone(timezone(timedelta(hours=9)))
+    assert period.name_at(NOON) == period.name_at(elsewhere) == name
+    if length is not None:
+        assert period.name_at(NOON + length) != name
+
+
+@given(st.integers(1, 500), st.sampled_from([("second", 1), ("minute", 60), ("hour", 3600), ("day", 86400)]), st.data())
+def test_a_fixed_period_is_the_multiple_of_its_length_since_1970(count, unit, data):
+    seconds = data.draw(st.integers(0, 4_000_000_000))
+    period = Period.of(f"{count} {unit[0]}s")
+    start = datetime.fromisoformat(period.name_at(datetime.fromtimestamp(seconds, UTC))).timestamp()
+    length = count * unit[1]
+    assert start == seconds - seconds % length and period == Period.of(period.text)
+
+
+@pytest.mark.parametrize("period", ["fortnight", "0 days", "-1 days", "1.5 days", 30, "30", "30  days", ""])
+def test_other_periods_are_refused(period, path):
+    with pytest.raises(InputError, match="Expected period as 'forever', 'day', 'month', 'year' or a length such as"):
+        bp.Ledger(path, budget=1, period=period)
+
+
+def test_a_damaged_report_is_named():
+    for stored in (b"u8;2;abc", b"x", b"z9;;a"):
+        with pytest.raises(LedgerFileError, match="A stored report is damaged"):
+            from_stored(stored)
+    with pytest.raises(AssertionError, match="reported dict"):
+        to_stored({})

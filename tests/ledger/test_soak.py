@@ -1,0 +1,44 @@
+"""Kill -9 in the middle of anything: nothing lost, nothing overspent. The long run is bench/ledger_soak.py."""
+
+import json
+import runpy
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import bipartite as bp
+
+SCRIPT = Path(__file__).parents[2] / "bench" / "ledger_soak.py"
+
+
+def test_killed_processes_lose_nothing_and_overspend_nothing():
+    command = [sys.executable, str(SCRIPT), "--kills", "6", "--processes", "3", "--people", "3", "--seed", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    figures = json.loads(done.stdout)
+    assert done.returncode == 0 and figures["problems"] == []
+    assert figures["kills"] == 6 and figures["released"] > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("DELETE FROM requests", "lost: ('ada', 'age', 'r')"),
+        ("UPDATE reports SET report = report + 1", "changed: ('ada', 'age', 'r')"),
+        ("UPDATE reports SET epsilon = 5000000000000", "overspent: 1 people"),
+        ("UPDATE balances SET spent = 0", "1 balances that are not the sum of their debits"),
+    ],
+)
+def test_the_check_of_the_soak_can_fail(tmp_path, change, problem):
+    soak = runpy.run_path(str(SCRIPT))
+    path = tmp_path / "l.db"
+    with bp.Ledger(path, budget=soak["BUDGET"]) as ledger:
+        released = {("ada", "age", "r"): soak["ask"](ledger, "ada", "age", "r")}
+    assert soak["problems_of"](path, released) == [] and soak["retry"](path, list(released)) == ([], 1)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(change)
+        database.commit()
+    assert problem in soak["problems_of"](path, released)

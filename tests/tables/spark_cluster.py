@@ -1,0 +1,111 @@
+"""A cluster on this machine: a master and two workers of different addresses, so that copies of tasks are started.
+
+    python -m tests.tables.spark_cluster FOLDER
+
+One executor is killed, one is slow, the input is reshuffled. Prints as JSON what was released and what happened. Run by
+test_spark_cluster.py in a process of its own, because a process has one Spark.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import warnings
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from unittest import mock
+
+import pyspark
+
+import bipartite as bp
+from bipartite.tables import Plan, spark
+from tests.tables.spark_functions import dawdle, kill_executor
+from tests.tables.spark_session import prepare, start
+
+KEY = bytes(range(32))
+PLAN = Plan({"id": "public", "age": bp.BRR(bp.Integers(18, 90), epsilon=1)})
+ROWS = 600
+SETTINGS = {
+    "spark.executor.memory": "512m",
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.multiplier": "1.1",
+    "spark.speculation.minTaskRuntime": "100ms",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+
+
+@contextmanager
+def running(folder, *arguments):
+    """A process of Spark, ended at the end."""
+    command = [Path(pyspark.__file__).parent / "bin" / "spark-class", *arguments, "--webui-port", "0"]
+    environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_IP"}
+    log = (folder / f"{arguments[0].rpartition('.')[2]}-{arguments[2]}.log").open("wb")
+    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+        log.close()
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def release(session, folder, harms, row_id=None):
+    """What was released although these things happened while reports were drawn."""
+    marks = folder / f"marks-{len(list(folder.iterdir()))}"
+    marks.mkdir()
+    people = session.read.parquet(str(folder / "people.parquet"))
+    # Four tasks by name, because Spark would merge so few rows into one.
+    people = people.repartitionByRange(4, "id") if row_id is None else people.repartition(4, "age")
+    for harm in harms:
+        people = people.mapInArrow(partial(harm, folder=str(marks)), people.schema)
+    # The key is known to the test; ids are not checked, so that the harm is not done to the check.
+    with (
+        mock.patch("bipartite.tables.spark.os.urandom", return_value=KEY),
+        mock.patch("bipartite.tables.spark._check_ids"),
+    ):
+        released = spark.privatize(people, PLAN, marks / "out", row_id=row_id)
+    rows = sorted((row["id"], row["age"]) for row in released.collect())
+    return {"reports": rows, "marks": sorted(each.name for each in marks.iterdir() if each.is_file())}
+
+
+def main(folder):
+    (folder / "spark").mkdir()
+    prepare()
+    port = str(free_port())
+    master, worker = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
+    with ExitStack() as cluster:
+        cluster.enter_context(running(folder, master, "--host", "127.0.0.1", "--port", port))
+        for host in ("127.0.0.2", "127.0.0.3"):
+            options = ("--host", host, "--cores", "2", "--memory", "512m", "--work-dir", str(folder / host))
+            cluster.enter_context(running(folder, worker, *options, f"spark://127.0.0.1:{port}"))
+        session = start(f"spark://127.0.0.1:{port}", folder / "spark", **SETTINGS)
+        cluster.callback(session.stop)
+        session.range(ROWS, numPartitions=4).selectExpr("id", "18 + id % 73 AS age").write.parquet(
+            str(folder / "people.parquet")
+        )
+        found = {
+            "killed": release(session, folder, [kill_executor]),
+            "slow": release(session, folder, [dawdle]),
+            "keyed": release(session, folder, [kill_executor, dawdle], "id"),
+        }
+    [log] = [each for each in (folder / "spark").iterdir() if each.is_file()]
+    events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    ended = [event["Task Info"] for event in events if event["Event"] == "SparkListenerTaskEnd"]
+    found["speculative"] = sum(bool(task["Speculative"]) for task in ended)
+    found["executors_lost"] = sum(event["Event"] == "SparkListenerExecutorRemoved" for event in events)
+    return found
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", FutureWarning)
+    print(json.dumps(main(Path(sys.argv[1]))))  # noqa: T201

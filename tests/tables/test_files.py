@@ -1,0 +1,508 @@
+"""Files of every format in and out: the same reports, whole or not at all, and nothing private said."""
+
+import gzip
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import bipartite as bp
+from bipartite.errors import BipartiteError, DataError, DataFileError, InputError, SpecError
+from bipartite.tables import Column, Settings, estimate_file, outputs, privatize_file, releasing, sources, workspace
+from bipartite.tables.ahead import ahead
+from bipartite.tables.answering import carried_by
+from tests.tables.conftest import AGE, JOB, expected, people
+
+SEED = 11
+
+
+@pytest.fixture
+def put(tmp_path):
+    """Write people to a file of some format."""
+
+    def writer(name, rows):
+        path, table = tmp_path / name, pa.table(rows)
+        kind = name.split(".")[1]
+        if kind == "parquet":
+            pq.write_table(table, path, row_group_size=100)
+        elif kind == "arrow":
+            with pa.output_stream(path, compression="gzip" if name.endswith(".gz") else None) as sink:
+                make = pa.ipc.new_stream if name.endswith(".gz") or "stream" in name else pa.ipc.new_file
+                with make(sink, table.schema) as file:
+                    file.write_table(table, max_chunksize=100)
+        else:
+            options = {"csv": "csv", "tsv": "csv, DELIMITER '\t'", "jsonl": "json"}[kind]
+            squeezed = {"gz": ", COMPRESSION gzip", "zst": ", COMPRESSION zstd"}.get(name.split(".")[-1], "")
+            connection = duckdb.connect()
+            connection.register("t", table)
+            connection.execute(f"COPY t TO '{path}' (FORMAT {options}{squeezed})")
+        return path
+
+    return writer
+
+
+def read(path):
+    """A released file as a dict of columns, by readers of other people's."""
+    kind = path.name.split(".")[1]
+    if kind == "parquet":
+        return pq.read_table(path).to_pydict()
+    if kind == "arrow":
+        if path.suffix in {".gz", ".zst"}:
+            return pa.ipc.open_stream(pa.input_stream(path, compression="detect")).read_all().to_pydict()
+        return pa.ipc.open_file(path).read_all().to_pydict()
+    raw = pa.input_stream(path, compression="detect").read()
+    if kind == "jsonl":
+        rows = [json.loads(line) for line in raw.decode().splitlines()]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+    options = pa.csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")
+    return pa.csv.read_csv(io.BytesIO(raw), parse_options=options).to_pydict()
+
+
+def release(source, target, plan, **options):
+    return privatize_file(source, target, plan, rng=bp.insecure_seed(SEED), settings=Settings(**options))
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("in.csv", "out.parquet"),
+        ("in.csv.gz", "out.csv"),
+        ("in.csv.zst", "out.tsv.gz"),
+        ("in.tsv", "out.jsonl"),
+        ("in.jsonl", "out.csv.zst"),
+        ("in.jsonl.gz", "out.jsonl.zst"),
+        ("in.parquet", "out.csv.gz"),
+        ("in.parquet", "out.arrow"),
+        ("in.arrow", "out.parquet"),
+        ("in.arrow.gz", "out.arrow.zst"),
+        ("in.arrow.stream.arrow", "out.tsv"),
+    ],
+)
+def test_every_format_gives_the_same_reports_and_says_what_they_are(plan, put, tmp_path, source, target):
+    rows = people(700)
+    done = release(put(source, rows), tmp_path / target, plan)
+    assert (done.rows, done.rejected, done.epsilon) == (700, 0, "2.75")
+    assert read(tmp_path / target) == expected(rows, SEED)
+    about = carried_by(tmp_path / target)
+    assert about.mechanisms == plan.mechanisms() and about.insecure and about.public == ("country",)
+    found = estimate_file(tmp_path / target, by="country")
+    by_hand = bp.estimate(AGE, expected(rows, SEED)["age"], by=rows["country"])
+    assert {label: each.mean for label, each in found.columns["age"].items()} == {
+        label: by_hand[label].mean for label in by_hand
+    }
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_rows_keep_their_order_over_many_batches_and_threads(put, tmp_path):
+    count = 3 * sources.BATCH + 17
+    rows = {"age": np.random.default_rng(1).integers(18, 91, count), "at": np.arange(count)}
+    plan = bp.Plan({"age": AGE, "at": "public"})
+    wanted = bp.privatize_frame(pa.table(rows), plan, bp.insecure_seed(SEED)).to_pydict()
+    for name in ("out.parquet", "out.csv"):
+        release(put("in.parquet", rows), tmp_path / name, plan)
+        assert read(tmp_path / name) == wanted
+
+
+def test_patterns_stand_for_files_one_after_the_other(plan, put, tmp_path):
+    first, second = people(50, 1), people(60, 2)
+    for kind in ("csv", "parquet", "arrow", "jsonl"):
+        put(f"part-1.{kind}", first)
+        put(f"part-2.{kind}", second)
+        release(tmp_path / f"part-*.{kind}", tmp_path / f"out.{kind}", plan)
+        both = {name: first[name] + second[name] for name in first}
+        assert read(tmp_path / f"out.{kind}") == expected(both, SEED)
+    put("odd[1]*.csv", first)  # a name, though it looks like a pattern
+    release(tmp_path / "odd[1]*.csv", tmp_path / "odd.csv", plan)
+    assert read(tmp_path / "odd.csv") == expected(first, SEED)
+
+
+def test_files_that_do_not_fit_together_are_refused(plan, put, tmp_path):
+    put("part-1.csv", people(5))
+    put("part-2.csv", {**people(5), "more": [1] * 5})
+    with pytest.raises(DataFileError, match="other columns in its first line"):
+        release(tmp_path / "part-*.csv", tmp_path / "out.csv", plan)
+    put("part-3.parquet", people(5))
+    with pytest.raises(InputError, match="several formats"):
+        release(tmp_path / "part-*", tmp_path / "out.csv", plan)
+    put("p-1.arrow", people(5))
+    put("p-2.arrow", {**people(5), "more": [1] * 5})
+    with pytest.raises(DataFileError, match="different columns"):
+        release(tmp_path / "p-*.arrow", tmp_path / "out.csv", plan)
+    for name, told in (("nowhere.csv", "is not there"), ("no-*.csv", "no file matches")):
+        with pytest.raises(FileNotFoundError, match=told):
+            release(tmp_path / name, tmp_path / "out.csv", plan)
+    with pytest.raises(InputError, match="is a folder"):
+        release(tmp_path, tmp_path / "out.csv", plan)
+    for name, told in (
+        ("out.xyz", "which its name does not tell"),
+        ("out.parquet.gz", "no compression around Parquet"),
+    ):
+        with pytest.raises(InputError, match=told):
+            release(tmp_path / "part-1.csv", tmp_path / name, plan)
+
+
+def test_a_bad_row_stops_the_release_and_its_value_is_not_shown(put, tmp_path):
+    secret = 987654321
+    rows = {"age": [40] * 20 + [secret] + [40] * 5}
+    for name in ("in.csv", "in.parquet", "in.jsonl", "in.arrow"):
+        with pytest.raises(DataError, match="column 'age': 1 of the 26 rows .* row 21 is outside 18..90") as caught:
+            release(put(name, rows), tmp_path / "out.csv", bp.Plan({"age": AGE}))
+        assert str(secret) not in repr(caught.value) and caught.value.__context__ is None
+        assert not list(tmp_path.glob("*out*"))
+
+
+def test_text_that_is_no_number_is_named_by_its_row(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("age,other\n40,a\nsecret,b\n40.5,c\n,d\n1_0,e\n")
+    with pytest.raises(DataError) as caught:
+        release(path, tmp_path / "out.csv", bp.Plan({"age": AGE}))
+    told = str(caught.value)
+    for each in ("row 2 is not readable", "row 3 is not a whole number", "row 4 is missing", "row 5 is outside"):
+        assert each in told
+    assert "secret" not in told
+    kept = bp.Plan({"age": Column(AGE, nulls="keep", outside="clip")})
+    path.write_text('age\n40\n""\n1e300\n-inf\n+50\n 60 \n')
+    release(path, tmp_path / "out.csv", kept)
+    found = (tmp_path / "out.csv").read_text().splitlines()
+    assert found[0] == "age" and found[2] in {"", '""'}
+    assert found[1:2] + found[3:] == [str(each) for each in AGE.privatize([40, 90, 18, 50, 60], rng=words_of("age"))]
+
+
+def words_of(column):
+    from tests.tables.conftest import column_words
+
+    return column_words(SEED, column)
+
+
+def test_labels_that_are_numbers_are_not_rounded_into_others(tmp_path):
+    plan = bp.Plan({"n": bp.GRR(bp.Items([1, 2, 3], loss=1 - np.eye(3)), epsilon=1)})
+    path = tmp_path / "in.csv"
+    path.write_text("n\n1\n2.0\n3\n")
+    release(path, tmp_path / "out.csv", plan)
+    assert [int(each) for each in (tmp_path / "out.csv").read_text().split()[1:]] == plan.mechanisms()["n"].privatize(
+        [1, 2, 3], rng=words_of("n")
+    )
+    path.write_text("n\n1\n2.4\n")
+    with pytest.raises(DataError, match="row 2 is outside the set"):
+        release(path, tmp_path / "out2.csv", plan)
+
+
+def test_unknown_labels_stay_unknown_beside_rejected_rows(put, tmp_path):
+    rows = {"job": ["nurse", "astronaut", None, "nurse"], "age": [40, 50, 60, 17]}
+    plan = bp.Plan({"job": Column(JOB, outside_as="other", nulls_as="no answer"), "age": AGE})
+    for name in ("in.csv", "in.parquet", "in.jsonl", "in.arrow"):
+        out = tmp_path / f"{name}.csv"
+        done = release(put(name, rows), out, plan, reject=tmp_path / f"bad-{name}.csv")
+        assert done.rejected == 1
+        found = [line.split(",")[0] for line in out.read_text().splitlines()[1:]]
+        assert found == JOB.privatize(["nurse", "other", "no answer"], rng=words_of("job"))
+
+
+def test_public_json_stays_json_and_becomes_text_elsewhere(tmp_path):
+    (tmp_path / "in.jsonl").write_text(
+        '{"age": 40, "x": {"a": [1, "b"]}}\n{"age": 50, "x": 3}\n{"age": 60, "x": "t"}\n'
+    )
+    plan = bp.Plan({"age": AGE, "x": "public"})
+    release(tmp_path / "in.jsonl", tmp_path / "out.jsonl", plan)
+    assert [json.loads(line)["x"] for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [
+        {"a": [1, "b"]},
+        3,
+        "t",
+    ]
+    release(tmp_path / "in.jsonl", tmp_path / "out.parquet", plan)
+    assert pq.read_table(tmp_path / "out.parquet")["x"].to_pylist() == ['{"a":[1,"b"]}', "3", "t"]
+
+
+def test_a_full_disk_or_a_broken_writer_ends_the_release(plan, put, tmp_path):
+    with pytest.raises(InputError, match="--compression belongs to Parquet"):
+        release(put("in.csv", people(5)), tmp_path / "out.csv", plan, compression="gzip")
+    with pytest.raises(BipartiteError):
+        release(put("in.parquet", people(5)), tmp_path / "out.parquet", plan, compression="nothing such")
+    release(put("in.parquet", people(5)), tmp_path / "out.parquet", plan, compression="zstd", threads=1)
+    assert pq.read_metadata(tmp_path / "out.parquet").row_group(0).column(0).compression == "ZSTD"
+
+
+def test_labels_that_sql_cannot_write_are_labels_too(put, tmp_path):
+    odd = ["a'b", "\0", "", "ü"]
+    for labels in (odd, [each for each in odd if each != "\0"]):
+        mechanism = bp.GRR(bp.Items(labels, loss=1 - np.eye(len(labels))), epsilon=1)
+        source = put("in.parquet", {"x": labels * 20})
+        release(source, tmp_path / "out.parquet", bp.Plan({"x": mechanism}), overwrite=True)
+        found = pq.read_table(tmp_path / "out.parquet")["x"].to_pylist()
+        assert found == mechanism.privatize(labels * 20, rng=words_of("x"))
+
+
+def test_rejected_rows_go_to_a_private_file_and_the_others_are_released(put, tmp_path):
+    rows = {"age": ["40", "secret", "17", None, "50"], "who": ["a", "b", 'c "d"', "e", "f"]}
+    plan = bp.Plan({"age": AGE})
+    for number, name in enumerate(("in.csv", "in.jsonl")):
+        bad, out = tmp_path / f"bad{number}.csv", tmp_path / f"out{number}.csv"
+        done = release(put(name, rows), out, plan, reject=bad)
+        assert (done.rows, done.rejected) == (5, 3)
+        assert [int(each) for each in out.read_text().split()[1:]] == AGE.privatize([40, 50], rng=words_of("age"))
+        assert stat.S_IMODE(bad.stat().st_mode) == 0o600
+        found = pa.csv.read_csv(bad).to_pydict()
+        assert found["bipartite_row"] == [2, 3, 4] and found["who"] == ["b", 'c "d"', "e"]
+        assert found["bipartite_reason"] == [
+            "age: not readable as the type that the plan needs",
+            "age: outside",
+            "age: missing",
+        ]
+        assert any("--reject" in each for each in carried_by(out).publishes)
+    numbers = put("in.parquet", {"age": [40, 300, 50], "d": [[1], [2], [3]]})
+    with pytest.raises(InputError, match="nested"):
+        release(numbers, tmp_path / "out3.csv", plan, reject=tmp_path / "bad3.csv")
+    assert not list(tmp_path.glob("*bad3*")) and not list(tmp_path.glob("*out3*"))
+    release(put("in.arrow", {"age": [40, 50]}), tmp_path / "out4.csv", plan, reject=tmp_path / "bad4.csv")
+    assert (tmp_path / "bad4.csv").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"\n", "is empty"),
+        (b"age,age\n1,2\n", "'age' more than once"),
+        (b"age,\n1,2\n", "a column without a name"),
+        (b"\xff\xfe\x00\n", "not UTF-8"),
+        (b"age,b\n40,x\n50\n", "another number of cells"),
+        (b"age,b\n40,x\n50,\xff\xfe\n", "not UTF-8|cannot be read"),
+        (b'age,b\n40,"x\n50,y\n', "quotation mark|cannot be read|number of cells"),
+        (b"other\n1\n", "no column 'age'"),
+    ],
+)
+def test_broken_text_releases_nothing_and_shows_nothing(tmp_path, content, told):
+    path = tmp_path / "in.csv"
+    path.write_bytes(content)
+    plan = bp.Plan({"age": AGE, "b": "public"}) if b"b" in content else bp.Plan({"age": AGE})
+    with pytest.raises(BipartiteError, match=told):
+        release(path, tmp_path / "out.csv", plan)
+    assert [each.name for each in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize("name", ["in.parquet", "in.arrow", "in.csv.gz", "in.jsonl", "in.csv.zst"])
+def test_files_that_are_cut_off_or_something_else_are_refused(plan, put, tmp_path, name):
+    whole = put(name, people(300)).read_bytes()
+    for broken in (whole[: len(whole) // 2], b"something else entirely", b"\x00" * 100):
+        (tmp_path / name).write_bytes(broken)
+        with pytest.raises((BipartiteError, ValueError)) as caught:
+            release(tmp_path / name, tmp_path / "out.csv", plan)
+        assert isinstance(caught.value, BipartiteError)
+        assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+@given(st.binary(max_size=200), st.sampled_from(["in.csv", "in.jsonl", "in.tsv"]))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_bytes_a_file_holds_it_is_released_or_refused_with_an_error_of_ours(tmp_path, content, name):
+    path, out = tmp_path / name, tmp_path / "out.csv"
+    path.write_bytes((b"age\n40\n" if name != "in.jsonl" else b'{"age": 40}\n') + content)
+    try:
+        release(path, out, bp.Plan({"age": Column(AGE, outside="clip", nulls_as=18)}), overwrite=True)
+    except BipartiteError:
+        assert not list(tmp_path.glob(".*"))
+    else:
+        assert carried_by(out) is not None
+
+
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), min_size=1, max_size=8),
+        min_size=2,
+        max_size=4,
+        unique_by=str.casefold,
+    ),
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), min_size=1, max_size=8),
+        min_size=1,
+        max_size=4,
+    ),
+)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_odd_names_and_public_texts_pass_through_csv(tmp_path, names, texts):
+    import csv
+
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerows([names, *[["40", text, *["x"] * (len(names) - 2)] for text in texts]])
+    plan = bp.Plan({names[0]: AGE, names[1]: "public"})
+    release(path, out, plan, overwrite=True)
+    with out.open(encoding="utf-8", newline="") as file:
+        found = list(csv.reader(file))
+    assert found[0] == names[:2] and [row[1] for row in found[1:]] == texts
+
+
+def test_no_rows_and_huge_texts(tmp_path):
+    plan = bp.Plan({"age": AGE, "b": "public"})
+    path = tmp_path / "in.csv"
+    path.write_text("age,b\n")
+    for name in ("out.csv", "out.parquet", "out.arrow", "out.jsonl"):
+        assert release(path, tmp_path / name, plan).rows == 0
+        assert carried_by(tmp_path / name) is not None
+    assert (tmp_path / "out.csv").read_text() == "age,b\n"
+    with pytest.raises(DataFileError, match="no reports"):
+        estimate_file(tmp_path / "out.csv")
+    path.write_text("age,b\n40," + "x" * 1_000_000 + "\n")
+    release(path, tmp_path / "huge.csv", plan)
+    assert len((tmp_path / "huge.csv").read_text()) > 1_000_000
+
+
+def test_an_output_that_is_there_is_replaced_only_when_asked(plan, put, tmp_path):
+    source, out = put("in.csv", people(20)), tmp_path / "out.csv"
+    release(source, out, plan)
+    with pytest.raises(InputError, match="adds its ε"):
+        release(source, out, plan)
+    release(source, out, plan, overwrite=True)
+    release(source, tmp_path / "x.csv", plan)
+    with pytest.raises(InputError, match="is read and written"):
+        release(source, source, plan, overwrite=True)
+    with pytest.raises(InputError, match="different files"):
+        release(source, tmp_path / "y.csv", plan, reject=tmp_path / "y.csv")
+    with pytest.raises(InputError, match="--reject FILE.csv"):
+        release(source, tmp_path / "y.csv", plan, reject=tmp_path / "y.parquet")
+    with pytest.raises(InputError, match="no folder"):
+        release(source, tmp_path / "nowhere" / "y.csv", plan)
+    with pytest.raises(InputError, match="is no file"):
+        release(source, tmp_path, plan, output_format="csv")
+    with pytest.raises(InputError, match="memory such as"):
+        release(source, tmp_path / "y.csv", plan, memory="a lot")
+
+
+def test_specs_stand_before_data_and_old_data_never_beside_new_specs(tmp_path, monkeypatch):
+    part, path = tmp_path / "part", tmp_path / "out.csv"
+    seen = []
+
+    class Stop(Exception):  # noqa: N818
+        pass
+
+    def steps(stop_at):
+        real = type(path).replace
+
+        def replace(self, target):
+            seen.append(target.name)
+            if len(seen) == stop_at:
+                raise Stop
+            return real(self, target)
+
+        seen.clear()
+        monkeypatch.setattr(type(path), "replace", replace)
+
+    for stop_at in (1, 2):
+        part.write_text("new")
+        path.write_text("old")
+        outputs.side_file(path).write_text("old")
+        steps(stop_at)
+        with pytest.raises(Stop):
+            outputs.publish(part, path, "new", overwrite=True)
+        assert not path.exists()
+        assert seen == ["out.csv.bipartite.json", "out.csv"][:stop_at]
+        monkeypatch.undo()
+    part.write_text("new")
+    outputs.publish(part, path, None, overwrite=True)
+    assert path.read_text() == "new" and not outputs.side_file(path).exists()
+
+
+def test_a_file_that_appears_meanwhile_is_not_written_over(tmp_path, monkeypatch):
+    part, path = tmp_path / "part", tmp_path / "out.csv"
+    part.write_text("mine")
+    path.write_text("theirs")
+    monkeypatch.setattr(outputs, "check_free", lambda *_, **__: None)
+    outputs._move_to_free(part, path)
+    assert path.read_text() == "theirs"
+    monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError()))
+    path.unlink()
+    outputs._move_to_free(part, path)
+    assert path.read_text() == "mine"
+
+
+def test_specs_that_are_gone_or_changed_are_noticed(plan, put, tmp_path):
+    out = tmp_path / "out.csv"
+    release(put("in.csv", people(50)), out, plan)
+    with pytest.raises(InputError, match="private column of the release, got 'nobody'"):
+        estimate_file(out, columns=["nobody"])
+    with pytest.raises(InputError, match="public column for the groups, got 'age'"):
+        estimate_file(out, by="age")
+    text = out.read_text()
+    out.write_text(text.replace("\n", "\n5000,", 1))
+    with pytest.raises(DataFileError, match="cannot be read|never reports"):
+        estimate_file(out)
+    out.write_text("age,income,job,home,country\n5000,0,nurse,Paris,DE\n")
+    with pytest.raises(DataFileError, match="never reports"):
+        estimate_file(out)
+    outputs.side_file(out).unlink()
+    with pytest.raises(SpecError, match="carries no specs"):
+        estimate_file(out)
+    with pytest.raises(FileNotFoundError):
+        estimate_file(tmp_path / "nowhere.csv")
+    (tmp_path / "bad.parquet").write_bytes(b"x")
+    with pytest.raises(DataFileError, match="cut off"):
+        carried_by(tmp_path / "bad.parquet")
+    assert carried_by(tmp_path / "what") is None and carried_by(tmp_path / "nowhere.csv") is None
+
+
+def test_spilled_rows_are_private_and_swept_after_a_kill(tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace.tempfile, "tempdir", str(tmp_path))
+    with workspace.private_folder() as folder:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        (folder / "spilled").write_text("private")
+        with workspace.private_folder() as other:
+            assert folder.exists() and other != folder  # locked: not swept
+    assert list(tmp_path.iterdir()) == []
+    code = (
+        "import os, tempfile; from bipartite.tables.workspace import private_folder\n"
+        f"tempfile.tempdir = {str(tmp_path)!r}\n"
+        "with private_folder() as folder:\n"
+        "    (folder / 'spilled').write_text('private'); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    assert len(list(tmp_path.iterdir())) == 1
+    (tmp_path / "bipartite-spill-young").mkdir()  # being made: no lock yet
+    with workspace.private_folder():
+        pass
+    assert [each.name for each in tmp_path.iterdir()] == ["bipartite-spill-young"]
+
+
+def test_what_readers_say_is_never_passed_on():
+    for said, told in (
+        ("Out of Memory Error: x", "--memory"),
+        ("No space left on device", "no space"),
+        ("CSV Error on Line: 12\nOriginal Line: secret", "line 12 of the input"),
+        ("anything with secret", "cannot be read"),
+    ):
+        error = releasing._unreadable(RuntimeError(said))
+        assert told in str(error) and "secret" not in str(error)
+    assert isinstance(releasing._unreadable(RuntimeError("Query interrupted")), KeyboardInterrupt)
+
+
+def test_working_ahead_changes_nothing_but_the_time():
+    assert list(ahead(iter(range(100)), 2)) == list(range(100))
+
+    def failing():
+        yield 1
+        raise ValueError("later")
+
+    taken = []
+    with pytest.raises(ValueError, match="later"):
+        taken.extend(ahead(failing(), 2))
+    stopped = ahead(iter(range(10**9)), 1)
+    assert next(stopped) == 0
+    stopped.close()
+
+
+def test_a_gzip_file_without_its_end_is_refused(tmp_path):
+    path = tmp_path / "in.csv.gz"
+    path.write_bytes(gzip.compress(b"age\n" + b"40\n" * 200_000)[:-500])
+    with pytest.raises(BipartiteError):
+        release(path, tmp_path / "out.csv", bp.Plan({"age": AGE}))
+    assert not (tmp_path / "out.csv").exists()

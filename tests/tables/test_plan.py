@@ -1,0 +1,257 @@
+"""A plan says what each column may become; what is wrong with it is said all at once."""
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import bipartite as bp
+from bipartite.errors import DataFileError, InputError, MissingExtraError, SpecError
+from bipartite.tables import Column, extras
+from bipartite.tables.metadata import Described, described
+from tests.tables.conftest import AGE, CITIES, INCOME, JOB
+
+TEXT = """
+[columns.age]
+domain = { integers = [18, 90] }
+mechanism = "brr"
+epsilon = 1.0
+
+[columns.income]
+domain = { interval = [0, 200000], points = 401 }
+mechanism = "brr"
+edges = "padded"
+epsilon = 0.1
+outside = "clip"
+
+[columns.job]
+domain = { categories = ["nurse", "teacher", "other"] }
+epsilon = "0.20"
+outside = { as = "other" }
+
+[columns.home]
+from = ["lat", "lon"]
+domain = { coordinates = [[52.52, 13.4], [48.86, 2.35], [51.51, -0.13]], metric = "haversine" }
+epsilon = 1
+max_distance = 500.5
+nulls = "keep"
+
+[columns.country]
+public = true
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def writer(text, name="plan.toml"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return writer
+
+
+def problems(described):
+    with pytest.raises(InputError) as caught:
+        bp.Plan.from_dict(described)
+    return str(caught.value)
+
+
+def test_a_plan_of_the_issue_is_read_and_its_epsilon_is_the_exact_sum(write):
+    plan = bp.Plan.read(write(TEXT))
+    assert plan.epsilon_decimal == Decimal("2.3") and plan.epsilon == 2.3
+    assert plan.mechanisms()["age"] == AGE
+    assert plan.mechanisms()["income"] == bp.BRR(bp.Interval(0, 200_000, points=401), "0.1", edges="padded")
+    assert plan.mechanisms()["job"].to_spec()["mechanism"] == "grr"
+    assert plan.private()["home"].max_distance == 500.5 and plan.inputs_of("home") == ("lat", "lon")
+    assert plan.public() == ["country"] and plan.inputs() == ["age", "income", "job", "lat", "lon", "country"]
+    assert plan == bp.Plan.read(write(TEXT)) and hash(plan) == hash(bp.Plan.read(write(TEXT)))
+    assert repr(plan) == "<Plan of 5 columns, ε = 2.3 a row>"
+    assert "ε = 2.3" in plan.guarantee
+    with pytest.raises(AttributeError):
+        plan.columns = {}
+
+
+def test_a_plan_says_what_no_epsilon_covers(write):
+    told = "\n".join(bp.Plan.read(write(TEXT)).publishes)
+    for each in (
+        "how many rows",
+        "'country'",
+        "'home': which values are missing",
+        "farther than 500.5",
+        "'age': that no value is outside 18..90",
+        "whole number",
+    ):
+        assert each in told
+    assert "'income': that no value is outside" not in told and "'job': that no value is outside" not in told
+    silent = Column(JOB, outside_as="other", nulls_as="no answer")
+    assert silent.publishes == ()
+
+
+def test_domains_in_files_stand_beside_the_plan(write):
+    write("name,latitude,longitude\nBerlin,52.52,13.4\nParis,48.86,2.35\nLondon,51.51,-0.13\n", "cities.csv")
+    write('{"labels": ["a", "b"], "loss": [[0, 1], [1, 0]]}', "items.json")
+    write(bp.Plan({"x": AGE}).mechanisms()["x"].to_spec().__repr__().replace("'", '"'), "age.json")
+    plan = bp.Plan.read(
+        write(
+            '[columns.home]\nfrom = ["lat", "lon"]\ndomain = { places = "cities.csv" }\nepsilon = 1\n'
+            '[columns.kind]\ndomain = { items = "items.json" }\nepsilon = 1\n'
+            '[columns.age]\nfrom = "years"\nspec = "age.json"\n'
+        )
+    )
+    assert plan.mechanisms()["home"].domain.labels == ("Berlin", "Paris", "London")
+    assert plan.mechanisms()["kind"].domain.labels == ("a", "b")
+    assert plan.mechanisms()["age"] == AGE and plan.inputs_of("age") == ("years",)
+
+
+def test_every_problem_is_listed_and_near_names_are_suggested():
+    told = problems(
+        {
+            "colums": {},
+            "columns": {
+                "a": {"domian": {"integers": [1, 5]}},
+                "b": {"domain": {"integers": [1, 5]}, "epsilon": 1, "mechanism": "bbr"},
+                "c": {"domain": {"interval": [0, 1]}, "epsilon": 1},
+                "d": {"domain": {"integers": [5, 1]}, "epsilon": 1},
+                "e": {"domain": {"integers": [1, 5]}, "epsilon": -1},
+                "f": {"public": True, "epsilon": 1},
+                "g": {"domain": {"integers": [1, 5], "points": 3}, "epsilon": 1},
+                "h": {"domain": {"integers": [1, 5]}, "epsilon": 1, "nulls": "drop"},
+                "i": {"domain": {"integers": [1, 5]}, "epsilon": 1, "outside": {"as": 9}},
+                "j": {"domain": {"integers": ["TODO", 5]}, "epsilon": "TODO"},
+                "k": {"mechanism": "grr", "m": 3, "prior": [1]},
+                "l": 7,
+                "m": {"public": "yes"},
+                "n": {"from": [], "domain": {"integers": [1, 5]}, "epsilon": 1},
+                "o": {"domain": {"categories": ["one"]}, "epsilon": 1},
+                "p": {"domain": {"places": "nowhere.csv"}, "epsilon": 1},
+                "q": {"spec": "nowhere.json", "epsilon": 1},
+                "r": {"domain": {"places": 7}, "epsilon": 1},
+                "s": {"domain": {"integers": [1]}, "epsilon": 1},
+                "t": {"domain": {}, "epsilon": 1},
+                "u": {"domain": {"integers": [1, 5]}, "epsilon": 1, "max_distance": 3},
+                "v": {"domain": {"integers": [1, 5]}, "epsilon": 1, "from": ["x", "y"]},
+                "w": {"domain": {"categories": ["x", "y"]}, "epsilon": 1, "outside": "clip"},
+            },
+        }
+    )
+    for each in (
+        "'colums' in the plan; did you mean 'columns'?",
+        "columns.a: Expected no 'domian' in a column; did you mean 'domain'?",
+        "columns.b: Expected the name of a mechanism, got 'bbr'; did you mean 'brr'?",
+        "columns.c: Expected points with interval",
+        "columns.d: Expected low < high",
+        "columns.e: Expected epsilon",
+        "columns.f: A public column is copied as it is, and takes no 'epsilon'",
+        "columns.g: A domain of integers takes no points",
+        "columns.h: Expected nulls = 'error', 'keep' or { as =",
+        "columns.i: Expected outside_as as a value of the domain, got 9",
+        "columns.j: domain still says TODO",
+        "columns.j: epsilon still says TODO",
+        "columns.k: Expected domain",
+        "columns.k: Expected epsilon",
+        "columns.k: m belongs to brr",
+        "columns.k: grr does not depend on a prior",
+        "columns.l: Expected keys such as domain",
+        "columns.m: Expected public = true or false",
+        "columns.n: Expected from",
+        "columns.o: Expected categories",
+        "columns.p: nowhere.csv cannot be read",
+        "columns.q: A spec says everything",
+        "columns.r: Expected the name of a file",
+        "columns.s: Expected integers = [low, high]",
+        "columns.t: Expected a domain of one kind",
+        "columns.u: max_distance belongs to",
+        "columns.v: Expected bp.Points of 2 coordinates",
+        "columns.w: outside='clip' has no meaning on a set",
+    ):
+        assert each in told, each
+
+
+def test_mechanisms_whose_epsilon_does_not_add_up_are_refused():
+    with pytest.raises(InputError, match="does not add up"):
+        bp.Plan({"home": bp.PlanarLaplace(CITIES, epsilon=0.1)})
+    spread = bp.Points(np.random.default_rng(0).uniform(40, 50, (50, 2)), metric="haversine")
+    with pytest.raises(InputError, match="that keeps its ε"):
+        bp.Plan({"home": bp.LSRR(spread, 1, variant="published")})
+
+
+def test_what_is_no_plan_is_refused(write):
+    for wrong, told in (
+        ([], "Expected columns as a dict"),
+        ({"a": 3}, "Expected a mechanism, a Column or 'public'"),
+        ({"": AGE}, "Expected names of columns as text"),
+        ({"a": "public"}, "at least one private column"),
+        ({"a": "public", "b": Column(AGE, inputs=("a",))}, "both public and private"),
+    ):
+        with pytest.raises(InputError, match=told):
+            bp.Plan(wrong)
+    assert "as a dict" in problems([])
+    assert "[columns.NAME]" in problems({})
+    with pytest.raises(DataFileError, match="is not TOML"):
+        bp.Plan.read(write("columns = ["))
+    path = write("")
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(DataFileError, match="not UTF-8"):
+        bp.Plan.read(path)
+    for options, told in (
+        ({"outside": "no"}, "outside='error'"),
+        ({"nulls": 3}, "nulls='error'"),
+        ({"max_distance": -1}, "max_distance ≥ 0"),
+    ):
+        with pytest.raises(InputError, match=told):
+            Column(AGE, **options)
+
+
+def test_a_table_of_another_kind_is_refused_before_any_row_is_read(plan):
+    wrong = pa.schema(
+        [
+            ("agee", pa.int64()),
+            ("income", pa.string()),
+            ("job", pa.date32()),
+            ("lat", pa.float64()),
+            ("lon", pa.timestamp("s")),
+            ("country", pa.string()),
+            ("country", pa.string()),
+        ]
+    )
+    with pytest.raises(InputError) as caught:
+        plan.schema(wrong)
+    for each in (
+        "no column 'age'; did you mean 'agee'?",
+        "column 'income': Expected numbers, got string",
+        "column 'job': Expected text",
+        "column 'lon': Expected numbers, got timestamp[s]; take a number",
+        "several columns named 'country'",
+    ):
+        assert each in str(caught.value)
+    numbered = bp.Plan({"n": bp.GRR(bp.Items([1, 2], loss=[[0, 1], [1, 0]]), 1)})
+    with pytest.raises(InputError, match="Expected whole numbers, the labels"):
+        numbered.schema(pa.schema([("n", pa.float64())]))
+
+
+def test_what_travels_describes_the_release_and_is_checked(plan):
+    told = described(plan)
+    again = Described.from_json(told.to_json())
+    assert again == told and again.epsilon == Decimal("2.75") and again.mechanisms["income"] == INCOME
+    assert plan.metadata()["columns"]["age"]["spec"] == AGE.to_spec()
+    assert "NOT PRIVATE" in told.drawn_from(insecure=True, rejecting=False).guarantee
+    assert "rejected" in told.drawn_from(insecure=False, rejecting=True).publishes[-1]
+    held = told.to_dict()
+    held["columns"]["age"]["spec_sha256"] = "0" * 64
+    import json
+
+    for wrong, message in (
+        (json.dumps(held), "another one than its name"),
+        ("{", "as JSON"),
+        ("[]", "something else"),
+        ('{"bipartite_release": 1}', "parts missing"),
+    ):
+        with pytest.raises(SpecError, match=message):
+            Described.from_json(wrong)
+
+
+def test_a_missing_library_is_named_with_the_way_to_get_it():
+    with pytest.raises(MissingExtraError, match=r"pip install 'bipartite\[tables\]'"):
+        extras.need("no_such_library.part")

@@ -1,0 +1,247 @@
+"""Spark: a release happens once, whatever fails, is slow or is asked for twice; only counts travel."""
+
+import json
+import runpy
+import shutil
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bipartite as bp
+from bipartite.errors import DataFileError, InputError, NullError, OutsideDomainError
+from bipartite.tables import Column, Plan, estimate_file, spark
+from bipartite.tables.answering import carried_by
+from tests.tables.keyed_oracle import report
+from tests.tables.spark_functions import fail_once
+from tests.tables.spark_session import ROOT, start
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
+INCOME = bp.BRR(bp.Interval(0, 200_000, points=401), "0.5", edges="padded")
+COLOUR = bp.GRR(bp.Items(["red", "green", "blue"], loss=1 - np.eye(3)), 1)
+PLAN = Plan({"id": "public", "age": AGE, "income": INCOME, "colour": COLOUR})
+ROWS = 1000
+KEY = bytes(range(32))
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    if shutil.which("java") is None:
+        pytest.skip("no Java on this machine")
+    made = start("local[2,2]", tmp_path_factory.mktemp("spark"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def people(session, tmp_path_factory):
+    """A stored table: 1,000 rows in 2 files."""
+    path = str(tmp_path_factory.mktemp("people") / "people.parquet")
+    session.range(ROWS, numPartitions=2).selectExpr(
+        "id",
+        "cast(18 + id % 73 as int) AS age",
+        "cast(id * 199 as double) AS income",
+        "element_at(array('red', 'green', 'blue'), cast(id % 3 + 1 as int)) AS colour",
+        "'unnamed' AS secret",
+    ).write.parquet(path)
+    return session.read.parquet(path)
+
+
+@pytest.fixture
+def known_key(monkeypatch):
+    monkeypatch.setattr("bipartite.tables.spark.os.urandom", lambda size: KEY[:size])
+
+
+def oracle(row):
+    return (
+        report(KEY, AGE, "age", row, 18 + row % 73)[0],
+        report(KEY, INCOME, "income", row, row * 199.0)[0],
+        report(KEY, COLOUR, "colour", row, ["red", "green", "blue"][row % 3])[0],
+    )
+
+
+def reports_of(frame):
+    """{id: (age, income, colour)}, and that there is one report a row."""
+    rows = frame.collect()
+    assert Counter(row["id"] for row in rows) == dict.fromkeys(range(ROWS), 1)
+    return {row["id"]: (row["age"], row["income"], row["colour"]) for row in rows}
+
+
+def test_two_actions_on_a_release_give_one_report_a_row(people, tmp_path):
+    released = spark.privatize(people, PLAN, tmp_path / "out")
+    first = reports_of(released)
+    assert reports_of(released) == first == reports_of(people.sparkSession.read.parquet(str(tmp_path / "out")))
+    # Reports they are: with ε = 1 most ages are not the true ones, and colours are of the set.
+    assert sum(first[row][0] == 18 + row % 73 for row in range(ROWS)) < 150
+    assert {colour for _, _, colour in first.values()} == {"red", "green", "blue"}
+    assert released.columns == ["id", "age", "income", "colour"]
+
+
+def test_no_lazy_plan_that_draws_reports_is_returned(people, tmp_path):
+    released = spark.privatize(people, PLAN, tmp_path / "out")
+    assert "MapInArrow" not in released._jdf.queryExecution().toString()
+    drawing = people.mapInArrow(partial(fail_once, folder=str(tmp_path)), people.schema)
+    assert "MapInArrow" in drawing._jdf.queryExecution().toString()  # what the check would find
+
+
+def test_tasks_that_fail_after_drawing_are_drawn_again_and_one_attempt_is_released(people, tmp_path):
+    failing = people.mapInArrow(partial(fail_once, folder=str(tmp_path)), people.schema)
+    reports_of(spark.privatize(failing, PLAN, tmp_path / "out"))
+    assert len(list(tmp_path.glob("failed-*"))) >= 2
+    assert (tmp_path / "out" / "_SUCCESS").exists() and not (tmp_path / "out" / "_temporary").exists()
+
+
+@pytest.mark.usefixtures("known_key")
+@pytest.mark.parametrize("how", ["failing", "reshuffled", "sorted"])
+def test_with_row_ids_every_attempt_and_order_gives_the_same_report(people, tmp_path, how):
+    frame = people
+    if how == "failing":
+        frame = people.mapInArrow(partial(fail_once, folder=str(tmp_path)), people.schema)
+    if how == "reshuffled":
+        frame = people.repartition(3, "colour")
+    if how == "sorted":
+        frame = people.orderBy(people["income"].desc()).coalesce(1)
+    found = reports_of(spark.privatize(frame, PLAN, tmp_path / "out", row_id="id"))
+    assert found == {row: oracle(row) for row in range(ROWS)}
+
+
+def test_every_release_has_a_fresh_key(people, tmp_path):
+    first = reports_of(spark.privatize(people, PLAN, tmp_path / "a", row_id="id"))
+    second = reports_of(spark.privatize(people, PLAN, tmp_path / "b", row_id="id"))
+    # Two independent ages agree with probability below 0.03: 150 of 1,000 by accident, below 1e-40.
+    assert sum(first[row][0] == second[row][0] for row in first) < 150
+
+
+def test_rows_that_share_an_id_or_have_none_are_refused(people, tmp_path):
+    for frame, row_id, why in (
+        (people.selectExpr("*", "id % 500 AS twice"), "twice", "one that is missing or occurs twice"),
+        (people.selectExpr("*", "nullif(id, 7) AS hole"), "hole", "one that is missing or occurs twice"),
+        (people, "income", "Expected row_id as a column of whole numbers, texts or bytes, got double"),
+        (people, "nobody", "Expected row_id as a column of the frame, got 'nobody'; it has 'id', 'age'"),
+    ):
+        with pytest.raises(InputError, match=why):
+            spark.privatize(frame, PLAN, tmp_path / "out", row_id=row_id)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_bad_row_stops_the_release_without_its_value_and_nothing_is_written(people, tmp_path):
+    bad = people.selectExpr("id", "if(id = 501, 918273, age) AS age", "income", "colour").coalesce(1)
+    with pytest.raises(OutsideDomainError) as caught:
+        spark.privatize(bad, PLAN, tmp_path / "out")
+    assert "column 'age'" in str(caught.value) and "(rows are counted within a task)" in str(caught.value)
+    assert "918273" not in str(caught.value) and caught.value.__context__ is None
+    assert not list(tmp_path.glob("out/*.parquet"))
+
+
+def test_missing_values_are_refused_or_kept_as_the_plan_says(people, tmp_path):
+    holes = people.selectExpr("id", "nullif(age, 18) AS age").where("id < 100").coalesce(1)
+    with pytest.raises(NullError, match="column 'age': 2 of the 100 rows of this batch cannot be reported: rows 1, 74"):
+        spark.privatize(holes, Plan({"age": AGE}), tmp_path / "out")
+    kept = spark.privatize(holes, Plan({"id": "public", "age": Column(AGE, nulls="keep")}), tmp_path / "kept")
+    assert sorted(row["id"] for row in kept.where("age IS NULL").collect()) == [0, 73]
+    assert spark.count(kept, "age", nulls="drop").people == 98
+    with pytest.raises(NullError, match="2 of 100 values are missing"):
+        spark.count(kept, "age")
+
+
+def test_an_existing_release_is_kept_unless_asked_and_a_second_one_warns(people, tmp_path):
+    plan = Plan({"id": "public", "age": AGE})
+    first = reports_by_id(spark.privatize(people, plan, tmp_path / "out"))
+    with pytest.raises(Exception, match="PATH_ALREADY_EXISTS"):
+        spark.privatize(people, plan, tmp_path / "out")
+    assert reports_by_id(people.sparkSession.read.parquet(str(tmp_path / "out"))) == first
+    with pytest.warns(UserWarning, match="A second release of the same rows adds its ε: 1 a row"):
+        second = spark.privatize(people, plan, tmp_path / "out", overwrite=True)
+    assert reports_by_id(second) != first
+
+
+def reports_by_id(frame):
+    return {row["id"]: row["age"] for row in frame.collect()}
+
+
+def test_the_files_carry_their_specs(people, tmp_path):
+    spark.privatize(people, PLAN, tmp_path / "out")
+    read = people.sparkSession.read.parquet(str(tmp_path / "out"))
+    assert spark.mechanism_of(read.select("income"), "income") == INCOME
+    assert spark.release_of(read) == PLAN.metadata()
+    with pytest.raises(InputError, match="Column 'id' carries no spec; pass mech="):
+        spark.count(read, "id")
+    with pytest.raises(InputError, match="Expected a column of the frame, got 'nothing'"):
+        spark.count(read, "nothing")
+    with pytest.raises(InputError, match="This frame carries no release"):
+        spark.release_of(people)
+
+
+def test_a_release_on_spark_is_estimated_without_spark(people, tmp_path):
+    released = spark.privatize(people, PLAN, tmp_path / "out")
+    answers = estimate_file(tmp_path / "out")
+    assert list(answers.columns) == ["age", "income", "colour"]
+    counted = bp.estimate(AGE, counts=spark.count(released, "age"))
+    assert answers.estimates("age").mean == pytest.approx(counted.mean)
+    (tmp_path / "out" / "_SUCCESS").unlink()
+    with pytest.raises(DataFileError, match="has no _SUCCESS: the release is not complete, or failed"):
+        estimate_file(tmp_path / "out")
+    people.write.parquet(str(tmp_path / "plain"))
+    assert carried_by(tmp_path / "plain") is None and carried_by(tmp_path) is None
+
+
+def shuffled_bytes(session, since):
+    """Bytes that tasks wrote for others to fetch, and how many tasks ended, from the log of events."""
+    folder = Path(session.sparkContext.getConf().get("spark.eventLog.dir").removeprefix("file://"))
+    # The log is written by a thread of its own; a job's end is flushed to it before the next job's, so ask for one.
+    [file] = [each for each in folder.iterdir() if each.is_file()]
+    events = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+    ended = [event for event in events if event["Event"] == "SparkListenerTaskEnd"][since:]
+    return sum(event["Task Metrics"]["Shuffle Write Metrics"]["Shuffle Bytes Written"] for event in ended), len(ended)
+
+
+def test_only_counts_travel(session, people, tmp_path):
+    released = spark.privatize(people, Plan({"age": AGE}), tmp_path / "few")
+    many = people.crossJoin(session.range(40)).repartition(4)
+    spark.privatize(many, Plan({"age": AGE}), tmp_path / "many")
+    seen = {}
+    for name in ("few", "many"):
+        frame = session.read.parquet(str(tmp_path / name))
+        _, before = shuffled_bytes(session, 0)
+        counts = spark.count(frame, "age")
+        session.range(1).count()  # flushes the log
+        seen[name], tasks = shuffled_bytes(session, before)
+        assert tasks > 0
+        expected = bp.Counts(AGE).add([row[0] for row in frame.collect()])
+        assert counts == expected and counts.people == (ROWS if name == "few" else 40 * ROWS)
+    # At most 4 tasks, 73 outputs, and about 24 bytes for each of the two numbers, however many rows: 40,000 rows
+    # themselves would be 160,000 bytes.
+    assert 0 < seen["many"] <= 4 * 73 * 48 + 4096
+    assert seen["many"] < 3 * seen["few"]
+    assert bp.estimate(AGE, counts=counts).mean == pytest.approx(bp.estimate(AGE, counts=expected).mean)
+    assert spark.count(released, "age", AGE).people == ROWS
+
+
+def test_a_shuffle_of_rows_would_be_noticed(session, people):
+    _, before = shuffled_bytes(session, 0)
+    people.repartition(3).write.format("noop").mode("overwrite").save()
+    session.range(1).count()
+    assert shuffled_bytes(session, before)[0] > ROWS
+
+
+def test_what_is_no_frame_or_no_plan_is_refused(people, tmp_path):
+    with pytest.raises(InputError, match="Expected a Spark DataFrame, got list; use bp.privatize_frame"):
+        spark.privatize([1], PLAN, tmp_path / "out")
+    with pytest.raises(InputError, match="Expected plan as bp.Plan, got dict"):
+        spark.privatize(people, {"age": AGE}, tmp_path / "out")
+    rounded = Plan({"income": bp.BRR(bp.Interval(0, 200_000, points=401, rounding="random"), 1)})
+    with pytest.raises(InputError, match="Expected rounding='nearest' with row_id"):
+        spark.privatize(people, rounded, tmp_path / "out", row_id="id")
+    reports = spark.privatize(people, rounded, tmp_path / "rounded")
+    assert reports.count() == ROWS
+
+
+def test_the_example_of_the_docs_runs(session, people, tmp_path, capsys):
+    example = runpy.run_path(str(ROOT / "docs" / "spark_release.py"))
+    people.write.parquet(str(tmp_path / "in"))
+    example["release"](session, str(tmp_path / "in"), str(tmp_path / "out"))
+    assert "the mean age is" in capsys.readouterr().out
