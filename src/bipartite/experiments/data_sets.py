@@ -59,7 +59,9 @@ def measure(cell: Cell) -> list[Row]:
         name
         for name, column in numeric.items()
         if np.allclose(
-            [(np.nanmax(column) - np.nanmin(column)) / 2, (np.nanmax(column) + np.nanmin(column)) / 2], SCRIPTED, atol=1e-5
+            [(np.nanmax(column) - np.nanmin(column)) / 2, (np.nanmax(column) + np.nanmin(column)) / 2],
+            SCRIPTED,
+            atol=1e-5,
         )
     ]
     printed = PRINTED[cell.name]

@@ -84,7 +84,7 @@ def savings(rows: Rows, rival: str, scope: str = WITHIN) -> dict[str, dict[float
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """The paper's protocol, and all places."""
-    pictures = {}
+    pictures: dict[str, str] = {}
     for scope, name in ((WITHIN, "places_within_regions"), (WHOLE, "places_whole")):
         if scope == WHOLE and not extra:
             continue
@@ -104,7 +104,11 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
                 if of
             ]
             drawn.append(Panel(f"{dataset}, {some[0]['places']} places", lines, lowest=0))
-        promise = "not ε-LDP: the region is published" if scope == WITHIN else "each report is ε-LDP (L-SRR as published is not)"
+        promise = (
+            "not ε-LDP: the region is published"
+            if scope == WITHIN
+            else "each report is ε-LDP (L-SRR as published is not)"
+        )
         pictures[name] = panels(
             drawn, across="ε", up="expected error, km", says=f"Expected error against ε, {scope}; {promise}.",
             notes=[f"{scope[0].upper()}{scope[1:]}: {promise}."],

@@ -84,8 +84,8 @@ def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circums
         [
             "<h1>Bipartite randomized response, reproduced</h1>",
             _p(
-                "Every figure of <em>Bipartite Randomized Response Mechanism for Local Differential Privacy</em> (Zhang, "
-                "Zhu, Chen, Hu, 2026), run again on real data by the package <code>bipartite</code>, and a verdict on "
+                "Every figure of <em>Bipartite Randomized Response Mechanism for Local Differential Privacy</em> "
+                "(Zhang, Zhu, Chen, Hu, 2026), run again on real data by the package <code>bipartite</code>, and a verdict on "
                 "every claim.",
                 "lead",
             ),
@@ -96,10 +96,7 @@ def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circums
                 [
                     ("command", f"<code>{html.escape(how.command)}</code>"),
                     ("finished", html.escape(how.finished)),
-                    (
-                        "time",
-                        f"{_duration(how.seconds)} for this run; {_duration(measuring)} of measuring, earlier runs included",
-                    ),
+                    ("time", f"{_duration(how.seconds)}; with earlier runs {_duration(measuring)} of measuring"),
                     ("machine", html.escape(how.machine)),
                     ("versions", html.escape(", ".join(f"{name} {each}" for name, each in how.versions.items()))),
                 ],
@@ -155,8 +152,8 @@ def _figure(outcome: Outcome, how: Circumstances) -> str:
         parts.append(_p(html.escape(outcome.note), "said"))
     parts.append(
         _p(
-            f"<code>{command}</code>, rows in <code>{entry.name}.csv</code> ({len(outcome.rows):,}); {outcome.cells} parts in "
-            f"{_duration(outcome.seconds)}. Settings: <code>{html.escape(settings)}</code>"
+            f"<code>{command}</code>, {len(outcome.rows):,} rows in <code>{entry.name}.csv</code>; {outcome.cells} parts "
+            f"in {_duration(outcome.seconds)}. Settings: <code>{html.escape(settings)}</code>"
         )
     )
     return "\n".join(parts)
@@ -166,7 +163,7 @@ def _closing(how: Circumstances) -> str:
     return (
         "<footer>"
         + _p(
-            "Pictures are drawn from the tables beside this file; <code>verdicts.csv</code> has the table of claims and "
+            "Pictures are drawn from the tables beside this file; <code>verdicts.csv</code> has the table of claims, "
             f"<code>run.json</code> all settings. bipartite {html.escape(how.versions.get('bipartite', ''))}."
         )
         + "</footer>"

@@ -69,7 +69,7 @@ class _Silent:
     def ends(self, outcome: Outcome) -> None: ...
 
 
-def run(  # noqa: PLR0913 (what to run, and options by name)
+def run(
     entries: Sequence[Entry],
     folder: Path,
     *,

@@ -18,7 +18,11 @@ def _sizes(evidence: Evidence) -> Judgement:
     if found == printed:
         return Judgement(Verdict.HOLDS, measured, "The sizes are those of the data.")
     swapped = found["abalone"] == printed["bias"] and found["bias"] == printed["abalone"]
-    why = "The first two are swapped, and superconduct has 81 features and a target: 82 columns." if swapped else "The data have other sizes."
+    why = (
+        "The first two are swapped, and superconduct has 81 features and a target: 82 columns."
+        if swapped
+        else "The data have other sizes."
+    )
     return Judgement(Verdict.CORRECTED if swapped else Verdict.FAILS, measured, why)
 
 
