@@ -21,6 +21,7 @@ _MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     Verdict.CORRECTED: ("◐", "#8a5a00"),
     Verdict.FAILS: ("○", "#a3261d"),
     Verdict.UNCHECKABLE: ("?", "#555555"),
+    Verdict.UNDECIDED: ("…", "#555555"),
     Verdict.NOT_RUN: ("–", "#555555"),
 }
 _STYLE: Final = f"""
@@ -85,8 +86,8 @@ def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circums
             "<h1>Bipartite randomized response, reproduced</h1>",
             _p(
                 "Every figure of <em>Bipartite Randomized Response Mechanism for Local Differential Privacy</em> "
-                "(Zhang, Zhu, Chen, Hu, 2026), run again on real data by the package <code>bipartite</code>, and a verdict on "
-                "every claim.",
+                "(Zhang, Zhu, Chen, Hu, 2026), run again on real data by the package <code>bipartite</code>, "
+                "and a verdict on every claim.",
                 "lead",
             ),
             _p(said, "said"),
@@ -152,8 +153,8 @@ def _figure(outcome: Outcome, how: Circumstances) -> str:
         parts.append(_p(html.escape(outcome.note), "said"))
     parts.append(
         _p(
-            f"<code>{command}</code>, {len(outcome.rows):,} rows in <code>{entry.name}.csv</code>; {outcome.cells} parts "
-            f"in {_duration(outcome.seconds)}. Settings: <code>{html.escape(settings)}</code>"
+            f"<code>{command}</code>, {len(outcome.rows):,} rows in <code>{entry.name}.csv</code>; "
+            f"{outcome.cells} parts in {_duration(outcome.seconds)}. Settings: <code>{html.escape(settings)}</code>"
         )
     )
     return "\n".join(parts)
