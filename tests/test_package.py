@@ -109,7 +109,7 @@ def test_the_package_is_typed_and_ships_its_schemas():
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
         "audit", "compare", "datasets", "demo", "design", "estimate", "explain", "locations-compare",
-        "locations-design", "locations-map", "report", "sample-size", "spec", "verify",
+        "locations-design", "locations-map", "report", "reproduce", "sample-size", "spec", "verify",
     }  # fmt: skip
 
 
