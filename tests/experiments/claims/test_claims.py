@@ -114,10 +114,11 @@ def boosting(brr, laplace, seeds=5):
 
 def test_boosting_needs_seeds_and_an_interval():
     key = "boosting at ε = 5"
-    assert (
-        verdict(key, gbdt=boosting(0.59, 1.0)) == Verdict.FAILS
-        or verdict(key, gbdt=boosting(0.59, 1.0)) == Verdict.CORRECTED
-    )
+    paper = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}
+    rows = boosting(1.0, 1.0)
+    for row in rows:
+        row["rmse"] *= paper[row["task"]] if row["mechanism"] == "BRR" else 1
+    assert verdict(key, gbdt=rows) == Verdict.HOLDS
     assert verdict(key, gbdt=boosting(0.2, 1.0)) == Verdict.CORRECTED
     assert verdict(key, gbdt=boosting(1.2, 1.0)) == Verdict.FAILS
     assert verdict(key, gbdt=boosting(0.2, 1.0, seeds=1)) == Verdict.UNDECIDED
@@ -169,7 +170,8 @@ def test_networks_are_judged_by_paired_differences():
 
 def test_every_claim_about_learning_gives_a_verdict_on_such_rows():
     evidence = {
-        "gbdt": boosting(0.5, 1.0), "sgd": training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence"),
+        "gbdt": boosting(0.5, 1.0),
+        "sgd": training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence"),
         "dnn": networks(0.8, 0.7),
         "data_sets": [
             {"dataset": name, "complete_rows": 1, "features": 1, "printed_rows": 1, "printed_features": 1,
