@@ -101,7 +101,7 @@ def gaps(rows: Rows, mechanism: str) -> dict[str, dict[float, float]]:
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """How far each lies above the optimum."""
-    names = ["BRR", "GRR", *(("BRR, best m", "Anchored", "one answer") if extra else ())]
+    names = [*(("BRR, best m", "Anchored", "one answer") if extra else ()), "BRR", "GRR"]
     drawn = []
     for case in distinct(rows, "case"):
         lines = []

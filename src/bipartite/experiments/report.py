@@ -37,7 +37,7 @@ _STYLE: Final = f"""
   table {{ border-collapse: collapse; margin: 12px 0; font-size: 14px; }}
   th, td {{ text-align: left; vertical-align: top; padding: 6px 14px 6px 0; border-bottom: 1px solid {style.FAINT}; }}
   thead th {{ border-bottom: 1.5px solid {style.INK}; }}
-  td.verdict {{ white-space: nowrap; font-weight: bold; }}
+  td.verdict {{ min-width: 7em; font-weight: bold; }}
   td .where {{ color: #555555; }}
   code {{ font-size: 13px; overflow-wrap: anywhere; }}
   .said {{ border-left: 4px solid {style.GRR}; padding: 2px 0 2px 14px; }}
@@ -97,7 +97,7 @@ def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circums
                 [
                     ("command", f"<code>{html.escape(how.command)}</code>"),
                     ("finished", html.escape(how.finished)),
-                    ("time", f"{_duration(how.seconds)}; with earlier runs {_duration(measuring)} of measuring"),
+                    ("time", f"{_duration(how.seconds)}; measuring took {_duration(measuring)}, earlier runs included"),
                     ("machine", html.escape(how.machine)),
                     ("versions", html.escape(", ".join(f"{name} {each}" for name, each in how.versions.items()))),
                 ],

@@ -79,6 +79,23 @@ def test_stability_is_measured_across_n():
         assert verdict("stable across N", qloss_by_epsilon=rows) == expected
 
 
+@pytest.mark.parametrize(
+    ("falling", "expected"), [(None, Verdict.HOLDS), ("BRR", Verdict.CORRECTED), ("GRR", Verdict.FAILS)]
+)
+def test_a_utility_that_falls_is_seen(falling, expected):
+    rows = [
+        {
+            "points": 20,
+            "epsilon": epsilon,
+            "mechanism": name,
+            "utility": 0.6 + (-0.01 if name == falling else 0.01) * at,
+        }
+        for name in ("BRR", "GRR", "Exponential")
+        for at, epsilon in enumerate((1.0, 2.0))
+    ]
+    assert verdict("Jaccard, grows with ε", jaccard=rows) == expected
+
+
 def test_a_rival_that_is_better_somewhere_is_seen():
     tight = {"Exponential, tight": (0.28, 0.28)}
     rows = losses(BRR=(0.25, 0.25), GRR=(0.3, 0.3), Exponential=(0.31, 0.31), **tight)
