@@ -147,6 +147,21 @@ def test_an_experiment_that_is_not_there_or_lacks_its_library_is_reported(tmp_pa
     assert 'pip install "bipartite[data]"' in outcomes[1].why
 
 
+def test_a_library_that_shows_to_be_missing_while_it_runs_is_reported_too(run):
+    def needs(_):
+        import no_such_library  # noqa: F401
+
+    outcome = run(toy(needs))
+    assert outcome.state == "missing extra"
+    assert "toy needs no_such_library; install it with pip install no_such_library." in outcome.why
+
+    def breaks(_):
+        import bipartite.no_such_part  # noqa: F401
+
+    with pytest.raises(ModuleNotFoundError):
+        run(toy(breaks), mode="full")
+
+
 def test_seeds_replace_those_of_the_settings(run):
     module = toy()
     assert run(module, seeds=1).cells == 1

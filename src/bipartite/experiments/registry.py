@@ -45,9 +45,13 @@ class Entry:
             try:
                 importlib.import_module(library)
             except ImportError:
-                msg = f'{self.name} needs {library}; install it with pip install "bipartite[{self.extra}]".'
-                raise MissingExtraError(msg) from None
+                raise self.lacks(library) from None
         return cast("Experiment", importlib.import_module(f"bipartite.experiments.{self.name}"))
+
+    def lacks(self, library: str) -> MissingExtraError:
+        """What to say where a library is not installed."""
+        wanted = f'"bipartite[{self.extra}]"' if self.extra else library
+        return MissingExtraError(f"{self.name} needs {library}; install it with pip install {wanted}.")
 
     def missing(self) -> list[str]:
         """The data sets that are not on this machine."""
@@ -75,7 +79,7 @@ EXPERIMENTS: Final = (
     Entry("gbdt", "Fig. 9", "Boosted trees with private leaves, three data sets",
           data=("bias", "abalone", "superconduct"), extra="boosting", libraries=("sklearn",), seconds=(40, 1800)),
     Entry("sgd", "Fig. 10", "Accuracy while training on MNIST, six budgets", data=("mnist",), extra="learn",
-          libraries=("torch",), seconds=(40, 3600)),
+          libraries=("torch", "dp_accounting"), seconds=(40, 3600)),
     Entry("dnn", "Fig. 11", "Networks trained on private columns, two data sets", data=("adult", "bank"),
           extra="learn", libraries=("torch", "sklearn"), seconds=(40, 1800)),
     Entry("runtime", "Fig. 12", "Time of the server and of one report", data=_PLACES, seconds=(15, 40)),
