@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NOTE: Final = (
     "Within regions every report publishes the region of the person: this is not ε-LDP, whatever ε is. On all places "
-    "each line but L-SRR as published is ε-LDP. Kilometres on the sphere, uniform prior over the places."
+    "each line but L-SRR as published, which spends more, is ε-LDP. Kilometres on the sphere, uniform prior over the places."
 )
 _NAMES: Final = {
     "BRR safe": "BRR", "BRR best": "BRR, best m", "Exponential tight": "Exponential, tight", "Constant": "one place",
@@ -107,7 +107,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         promise = (
             "not ε-LDP: the region is published"
             if scope == WITHIN
-            else "each report is ε-LDP (L-SRR as published is not)"
+            else "each report is ε-LDP (L-SRR as published spends more than ε)"
         )
         pictures[name] = panels(
             drawn, across="ε", up="expected error, km", says=f"Expected error against ε, {scope}; {promise}.",
