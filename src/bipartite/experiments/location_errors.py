@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 NOTE: Final = (
     "Within regions every report publishes the region of the person: this is not ε-LDP, whatever ε is. On all places "
-    "each line but L-SRR as published, which spends more, is ε-LDP. Kilometres on the sphere, uniform prior over the places."
+    "each line is ε-LDP but L-SRR as published, which spends more. Kilometres on the sphere, uniform prior over the "
+    "places."
 )
 _NAMES: Final = {
     "BRR safe": "BRR", "BRR best": "BRR, best m", "Exponential tight": "Exponential, tight", "Constant": "one place",
