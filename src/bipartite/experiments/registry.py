@@ -74,7 +74,7 @@ EXPERIMENTS: Final = (
     Entry("location_maps", "Fig. 7", "Both sets of places with their regions", data=_PLACES, seconds=(4, 4)),
     Entry("location_errors", "Fig. 8", "Expected error of a reported place against ε", data=_PLACES,
           seconds=(40, 160)),
-    Entry("data_sets", "Appendix C.1", "Sizes and label scale of the data sets of boosting",
+    Entry("data_sets", "Appendix B.1", "Sizes and label scale of the data sets of boosting",
           data=("bias", "abalone", "superconduct"), seconds=(3, 3)),
     Entry("gbdt", "Fig. 9", "Boosted trees with private leaves, three data sets",
           data=("bias", "abalone", "superconduct"), extra="boosting", libraries=("sklearn",), seconds=(40, 1800)),

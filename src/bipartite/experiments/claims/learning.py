@@ -1,4 +1,4 @@
-"""Claims about learning, appendix C.1 to C.3, and that improvements vanish there as ε grows.
+"""Claims about learning, appendix B.1 to B.3, and that improvements vanish there as ε grows.
 
 Rows are paired by seed: the same folds, the same start, another mechanism. An effect counts where its 95 % interval over
 seeds excludes none. A run with fewer than three seeds, or without the paper's data sets, network or budgets, decides
@@ -394,17 +394,17 @@ def _vanishes(evidence: Evidence) -> Judgement:
 
 CLAIMS: Final = (
     Claim("but not in learning", "Section 5.1", "In learning the gain from a larger ε vanishes: accuracy approaches that without privacy.", _large_enough("gbdt", _vanishes), ("gbdt",)),
-    Claim("sizes of the data sets", "Appendix C.1", "Bias, abalone, sup have (4177, 8), (7588, 23), (21263, 82) instances and features.", _sizes, ("data_sets",), "docs/errata.md"),
-    Claim("target of Bias", "Appendix C.1", "Regression on the Bias data set.", _target, ("data_sets",), "docs/errata.md"),
-    Claim("boosting, consistently better", "Appendix C.1, Fig. 9", "DPBoost-BRR consistently outperforms DPBoost.", _large_enough("gbdt", _gbdt_consistent), ("gbdt",)),
-    Claim("boosting, stability", "Appendix C.1", "BRR shows greater stability across privacy budgets.", _large_enough("gbdt", _gbdt_stable), ("gbdt",)),
-    Claim("boosting at ε = 5", "Appendix C.1", "At ε = 5 the RMSE is about 66 %, 45 % and 67 % of DPBoost’s on Bias, abalone, superconduct.", _large_enough("gbdt", _gbdt_at_5), ("gbdt",)),
-    Claim("SGD is private", "Appendix C.2", "BRR-SGD and DP-SGD satisfy differential privacy with the given budget.", _sgd_private, ("sgd",)),
-    Claim("SGD, smoother", "Appendix C.2", "BRR is more stable: Laplace’s accuracy fluctuates.", _large_enough("sgd", _sgd_shape("stability", True, ("Its accuracy varies less.", "Its accuracy does not surely vary less."))), ("sgd",)),  # noqa: FBT003
-    Claim("SGD, slower", "Appendix C.2", "BRR converges more slowly.", _large_enough("sgd", _sgd_shape("convergence", False, ("It converges later.", "It does not surely converge later."))), ("sgd",)),  # noqa: FBT003
-    Claim("SGD, eventually equal", "Appendix C.2", "BRR eventually reaches or surpasses the accuracy of Laplace.", _large_enough("sgd", _sgd_equal), ("sgd",)),
-    Claim("SGD, +28 %, +21 %, +12 %", "Appendix C.2, Fig. 10", "Accuracy improves by about 28 %, 21 % and 12 % at ε = 0.3, 0.5, 0.7.", _large_enough("sgd", _sgd_gain), ("sgd",)),
-    Claim("networks, consistently better", "Appendix C.3, Fig. 11", "DNN-BRR consistently outperforms DNN-DP for ε from 0.25 to 3.5, on both data sets.", _large_enough("dnn", _dnn_consistent), ("dnn",)),
-    Claim("networks, +3.22 %", "Appendix C.3", "On US Census +3.22 % on average, +5.29 % at ε = 0.25.", _large_enough("dnn", _dnn_gain), ("dnn",)),
+    Claim("sizes of the data sets", "Appendix B.1", "Bias, abalone, sup have (4177, 8), (7588, 23), (21263, 82) instances and features.", _sizes, ("data_sets",), "docs/errata.md"),
+    Claim("target of Bias", "Appendix B.1", "Regression on the Bias data set.", _target, ("data_sets",), "docs/errata.md"),
+    Claim("boosting, consistently better", "Appendix B.1, Fig. 9", "DPBoost-BRR consistently outperforms DPBoost.", _large_enough("gbdt", _gbdt_consistent), ("gbdt",)),
+    Claim("boosting, stability", "Appendix B.1", "BRR shows greater stability across privacy budgets.", _large_enough("gbdt", _gbdt_stable), ("gbdt",)),
+    Claim("boosting at ε = 5", "Appendix B.1", "At ε = 5 the RMSE is about 66 %, 45 % and 67 % of DPBoost’s on Bias, abalone, superconduct.", _large_enough("gbdt", _gbdt_at_5), ("gbdt",)),
+    Claim("SGD is private", "Appendix B.2", "BRR-SGD and DP-SGD satisfy differential privacy with the given budget.", _sgd_private, ("sgd",)),
+    Claim("SGD, smoother", "Appendix B.2", "BRR is more stable: Laplace’s accuracy fluctuates.", _large_enough("sgd", _sgd_shape("stability", True, ("Its accuracy varies less.", "Its accuracy does not surely vary less."))), ("sgd",)),  # noqa: FBT003
+    Claim("SGD, slower", "Appendix B.2", "BRR converges more slowly.", _large_enough("sgd", _sgd_shape("convergence", False, ("It converges later.", "It does not surely converge later."))), ("sgd",)),  # noqa: FBT003
+    Claim("SGD, eventually equal", "Appendix B.2", "BRR eventually reaches or surpasses the accuracy of Laplace.", _large_enough("sgd", _sgd_equal), ("sgd",)),
+    Claim("SGD, +28 %, +21 %, +12 %", "Appendix B.2, Fig. 10", "Accuracy improves by about 28 %, 21 % and 12 % at ε = 0.3, 0.5, 0.7.", _large_enough("sgd", _sgd_gain), ("sgd",)),
+    Claim("networks, consistently better", "Appendix B.3, Fig. 11", "DNN-BRR consistently outperforms DNN-DP for ε from 0.25 to 3.5, on both data sets.", _large_enough("dnn", _dnn_consistent), ("dnn",)),
+    Claim("networks, +3.22 %", "Appendix B.3", "On US Census +3.22 % on average, +5.29 % at ε = 0.25.", _large_enough("dnn", _dnn_gain), ("dnn",)),
 )  # fmt: skip
 """In the order of the paper."""
