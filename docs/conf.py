@@ -1,6 +1,18 @@
 """How the documentation is built: Sphinx, furo, MyST; warnings are errors (see the Makefile)."""
 
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from bipartite import __version__
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+import notebooks
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 project = "bipartite"
 copyright = "2026, the bipartite founders"  # noqa: A001 (Sphinx names it so)
@@ -16,3 +28,8 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_custom_sections = ["Guarantee", "Reference"]
 html_static_path = ["_static"]
+
+
+def setup(app: Sphinx) -> None:
+    """Run the notebooks before pages are read, and make pages of them."""
+    app.connect("builder-inited", lambda _: notebooks.build())

@@ -1,6 +1,6 @@
 """The evidence behind the page of errata: every count and number there is printed by this script.
 
-Run it with ``make reproduce``, or ``python docs/errata_evidence.py``. The two lines about data sets are printed only
+Run it with ``python docs/errata_evidence.py``. The two lines about data sets are printed only
 where ``BIPARTITE_DATA`` names a folder that holds them.
 """
 

@@ -111,7 +111,7 @@ def test_the_package_is_typed_and_ships_its_schemas():
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
         "audit", "compare", "datasets", "demo", "design", "estimate", "estimate-table", "explain", "ledger-check",
         "ledger-export", "ledger-show", "locations-compare", "locations-design", "locations-map", "plan", "privatize",
-        "release", "report", "sample-size", "spec", "verify",
+        "release", "report", "reproduce", "sample-size", "spec", "verify",
     }  # fmt: skip
 
 

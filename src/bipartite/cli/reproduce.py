@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import sys
 import time
 from pathlib import Path
@@ -20,7 +20,7 @@ from bipartite.experiments.files import (
     this_machine,
     write_all,
 )
-from bipartite.experiments.registry import EXPERIMENTS, named
+from bipartite.experiments.registry import named
 from bipartite.experiments.report import report
 from bipartite.experiments.running import run as run_experiments
 
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     how = Circumstances(
         mode,
         _command(options),
-        datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        dt.datetime.now(tz=dt.UTC).date().isoformat(),
         time.perf_counter() - began,
         this_machine(),
         all_versions(),

@@ -85,7 +85,11 @@ def _meaning(path: Path) -> str:
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
             first = body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 del body[0]
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 

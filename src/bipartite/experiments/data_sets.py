@@ -1,4 +1,4 @@
-"""What the text says about its data sets, counted: the sizes of section C.1, and the label scale of the scripts.
+"""What the text says about its data sets, counted: the sizes of appendix B.1, and the label scale of the scripts.
 
 No figure. The authors' scripts scale the labels of the Bias data set by (k, b) = (2.53985, 2.63835); which column has
 that range is looked for in the data.
@@ -59,7 +59,9 @@ def measure(cell: Cell) -> list[Row]:
         name
         for name, column in numeric.items()
         if np.allclose(
-            [(np.nanmax(column) - np.nanmin(column)) / 2, (np.nanmax(column) + np.nanmin(column)) / 2], SCRIPTED, atol=1e-5
+            [(np.nanmax(column) - np.nanmin(column)) / 2, (np.nanmax(column) + np.nanmin(column)) / 2],
+            SCRIPTED,
+            atol=1e-5,
         )
     ]
     printed = PRINTED[cell.name]

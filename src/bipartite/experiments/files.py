@@ -58,7 +58,9 @@ def prepare(folder: Path) -> None:
         write_whole(folder / CELLS / ".writable", "")
         (folder / CELLS / ".writable").unlink()
     except OSError as error:
-        msg = f"Expected --out as a folder that can be written, got {str(folder)!r} ({error.strerror}); name another one."
+        msg = (
+            f"Expected --out as a folder that can be written, got {str(folder)!r} ({error.strerror}); name another one."
+        )
         raise InputError(msg) from None
 
 
@@ -91,7 +93,9 @@ def write_all(
         written.append(_write(folder / f"{outcome.entry.name}.csv", as_csv(outcome.rows)))
         written += [_picture(folder, name, svg) for name, svg in outcome.pictures.items()]
     written.append(_write(folder / VERDICTS, as_csv(verdict_rows(judged))))
-    written.append(_write(folder / RUN, json.dumps(as_json(outcomes, judged, how), indent=1, ensure_ascii=False) + "\n"))
+    written.append(
+        _write(folder / RUN, json.dumps(as_json(outcomes, judged, how), indent=1, ensure_ascii=False) + "\n")
+    )
     written.append(_write(folder / REPORT, page))
     return written
 

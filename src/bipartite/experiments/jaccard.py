@@ -14,7 +14,7 @@ import numpy as np
 
 from bipartite.domains import Items
 from bipartite.experiments.contract import distinct, number, select
-from bipartite.experiments.line_rivals import EXTRA, SILENCE, makers
+from bipartite.experiments.line_rivals import EXTRA, SILENCE, best_m, makers
 from bipartite.mechanisms import BRR
 from bipartite.plots import Line, Panel, panels
 from bipartite.quality import expected_loss
@@ -53,7 +53,7 @@ def cells(settings: Settings) -> tuple[Cell, ...]:
 def measure(cell: Cell) -> list[Row]:
     """Expected similarity under every mechanism."""
     domain = Items.tanimoto(np.arange(1, cell.points + 1)[:, None])
-    made = {**makers(), _BEST: lambda items, epsilon: BRR(items, epsilon, m="best")}
+    made = makers() | {_BEST: best_m}
     rows: list[Row] = []
     for name, make in made.items():
         mechanism = make(domain, cell.epsilon)
@@ -72,7 +72,12 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     for points in distinct(kept, "points"):
         some = select(kept, points=points)
         lines = [
-            Line(name, [number(row, "epsilon") for row in of], [number(row, "utility") for row in of], marked=name != _CONSTANT)
+            Line(
+                name,
+                [number(row, "epsilon") for row in of],
+                [number(row, "utility") for row in of],
+                marked=name != _CONSTANT,
+            )
             for name in distinct(some, "mechanism")
             for of in [select(some, mechanism=name)]
         ]

@@ -19,6 +19,11 @@ EXTRA: Final = frozenset({"Exponential, tight", "Anchored", SILENCE, "BRR, best 
 """Lines that the paper does not have."""
 
 
+def best_m(domain: Domain, epsilon: str) -> Mechanism:
+    """BRR with the m that has the least expected loss under a uniform prior."""
+    return BRR(domain, epsilon, m="best")
+
+
 def makers(*, tables: bool = True) -> dict[str, Maker]:
     """How each is made; ``tables=False`` leaves out those that need N² tickets."""
     made: dict[str, Maker] = {

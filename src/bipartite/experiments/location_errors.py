@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 NOTE: Final = (
     "Within regions every report publishes the region of the person: this is not ε-LDP, whatever ε is. On all places "
-    "each line but L-SRR as published is ε-LDP. Kilometres on the sphere, uniform prior over the places."
+    "each line is ε-LDP but L-SRR as published, which spends more. Kilometres on the sphere, uniform prior over the "
+    "places."
 )
 _NAMES: Final = {
     "BRR safe": "BRR", "BRR best": "BRR, best m", "Exponential tight": "Exponential, tight", "Constant": "one place",
@@ -84,7 +85,7 @@ def savings(rows: Rows, rival: str, scope: str = WITHIN) -> dict[str, dict[float
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """The paper's protocol, and all places."""
-    pictures = {}
+    pictures: dict[str, str] = {}
     for scope, name in ((WITHIN, "places_within_regions"), (WHOLE, "places_whole")):
         if scope == WHOLE and not extra:
             continue
@@ -104,7 +105,11 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
                 if of
             ]
             drawn.append(Panel(f"{dataset}, {some[0]['places']} places", lines, lowest=0))
-        promise = "not ε-LDP: the region is published" if scope == WITHIN else "each report is ε-LDP (L-SRR as published is not)"
+        promise = (
+            "not ε-LDP: the region is published"
+            if scope == WITHIN
+            else "each report is ε-LDP (L-SRR as published spends more than ε)"
+        )
         pictures[name] = panels(
             drawn, across="ε", up="expected error, km", says=f"Expected error against ε, {scope}; {promise}.",
             notes=[f"{scope[0].upper()}{scope[1:]}: {promise}."],

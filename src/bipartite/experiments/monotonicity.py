@@ -103,6 +103,7 @@ def draw(rows: Rows) -> dict[str, str]:
                 how = {"fill": style.BRR if up else LAPLACE, "font_size": 15}
                 between[k - 1, int(row["rank"]) - 1] = Square("▲" if up else "▽", how)
     pairs, wrong = (sum(int(row[each]) for row in counts) for each in ("pairs", "wrong"))
+    most = max(int(row["points"]) for row in counts)
     says = f"Sorted distances for N = {points}; {wrong} of {pairs} orders differ from the paper's."
     return {
         "monotonicity": grid(
@@ -110,6 +111,6 @@ def draw(rows: Rows) -> dict[str, str]:
             says=says,
             entries=[("▲ the derivative ∂Q/∂sᵢ is larger in the row above", {"fill": style.BRR}),
                      ("▽ larger in the row below", {"fill": LAPLACE})],
-            notes=[f"For every ε. Of {pairs:,} such pairs, N = 2 to {max(int(row['points']) for row in counts)}, {wrong} are ordered otherwise than the paper says."],
+            notes=[f"For every ε. Of {pairs:,} such pairs, N = 2 to {most}, {wrong} are not as the paper says."],
         )
     }  # fmt: skip

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from bipartite.experiments.contract import Row, Rows
 
 NOTE: Final = (
-    "1 is the least expected loss that any ε-LDP release can have: a linear programme, solved for this prior. For Jaccard "
-    "similarity, 1.1 means a similarity of a tenth less than the best possible one."
+    "1 is the least expected loss that any ε-LDP release can have: a linear programme, solved for this prior. For "
+    "Jaccard similarity, 1.1 means a similarity of a tenth less than the best possible one."
 )
 _JACCARD: Final = "Jaccard similarity"
 _GAP: Final = "times the optimum"
@@ -101,7 +101,7 @@ def gaps(rows: Rows, mechanism: str) -> dict[str, dict[float, float]]:
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """How far each lies above the optimum."""
-    names = ["BRR", "GRR", *(("BRR, best m", "Anchored", "one answer") if extra else ())]
+    names = [*(("BRR, best m", "Anchored", "one answer") if extra else ()), "BRR", "GRR"]
     drawn = []
     for case in distinct(rows, "case"):
         lines = []

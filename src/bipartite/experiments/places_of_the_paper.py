@@ -7,12 +7,14 @@ from which region; here they are drawn, with a seed, from public check-ins in Ne
 from __future__ import annotations
 
 import functools
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.datasets import foursquare, gowalla
-from bipartite.domains.points import Points
 from bipartite.domains.regions import Regions
 from bipartite.locations import from_checkins, places
+
+if TYPE_CHECKING:
+    from bipartite.domains import Points
 
 GOWALLA: Final = "Gowalla"
 FOURSQUARE: Final = "FourSquare"

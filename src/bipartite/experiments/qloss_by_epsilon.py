@@ -8,7 +8,7 @@ are extra.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import Integers
 from bipartite.experiments.contract import distinct, number, select
@@ -19,6 +19,9 @@ from bipartite.verification import verify
 
 if TYPE_CHECKING:
     from bipartite.experiments.contract import Row, Rows
+
+
+_BEST: Final = "Anchored is the best possible release: nothing ε-LDP that reports values of the domain lies below it."
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,12 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     for points in distinct(kept, "points"):
         some = select(kept, points=points)
         lines = [
-            Line(name, [number(row, "epsilon") for row in of], [number(row, "qloss") for row in of], marked=name != SILENCE)
+            Line(
+                name,
+                [number(row, "epsilon") for row in of],
+                [number(row, "qloss") for row in of],
+                marked=name != SILENCE,
+            )
             for name in distinct(some, "mechanism")
             for of in [select(some, mechanism=name)]
         ]
@@ -77,6 +85,6 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         "qloss_by_epsilon": panels(
             drawn, across="ε", up="QLoss", columns=3,
             says="QLoss against ε for five N: BRR below GRR and the Exponential mechanism at every ε.",
-            notes=["Anchored is the best possible release here. Below it nothing ε-LDP that reports values of the domain can lie."] if extra else [],
+            notes=[_BEST] if extra else [],
         )
     }  # fmt: skip

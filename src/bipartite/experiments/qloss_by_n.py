@@ -42,7 +42,9 @@ class Cell:
     tables: bool
 
 
-QUICK = Settings(points=(5, 10, 20, 50, 100, 200, 500, 1000, 10_000), epsilons=("0.5", "1", "2", "3"), largest_table=200)
+QUICK = Settings(
+    points=(5, 10, 20, 50, 100, 200, 500, 1000, 10_000), epsilons=("0.5", "1", "2", "3"), largest_table=200
+)
 
 
 def cells(settings: Settings) -> tuple[Cell, ...]:

@@ -45,9 +45,13 @@ class Entry:
             try:
                 importlib.import_module(library)
             except ImportError:
-                msg = f'{self.name} needs {library}; install it with pip install "bipartite[{self.extra}]".'
-                raise MissingExtraError(msg) from None
+                raise self.lacks(library) from None
         return cast("Experiment", importlib.import_module(f"bipartite.experiments.{self.name}"))
+
+    def lacks(self, library: str) -> MissingExtraError:
+        """What to say where a library is not installed."""
+        wanted = f'"bipartite[{self.extra}]"' if self.extra else library
+        return MissingExtraError(f"{self.name} needs {library}; install it with pip install {wanted}.")
 
     def missing(self) -> list[str]:
         """The data sets that are not on this machine."""
@@ -70,12 +74,12 @@ EXPERIMENTS: Final = (
     Entry("location_maps", "Fig. 7", "Both sets of places with their regions", data=_PLACES, seconds=(4, 4)),
     Entry("location_errors", "Fig. 8", "Expected error of a reported place against ε", data=_PLACES,
           seconds=(40, 160)),
-    Entry("data_sets", "Appendix C.1", "Sizes and label scale of the data sets of boosting",
+    Entry("data_sets", "Appendix B.1", "Sizes and label scale of the data sets of boosting",
           data=("bias", "abalone", "superconduct"), seconds=(3, 3)),
     Entry("gbdt", "Fig. 9", "Boosted trees with private leaves, three data sets",
           data=("bias", "abalone", "superconduct"), extra="boosting", libraries=("sklearn",), seconds=(40, 1800)),
     Entry("sgd", "Fig. 10", "Accuracy while training on MNIST, six budgets", data=("mnist",), extra="learn",
-          libraries=("torch",), seconds=(40, 3600)),
+          libraries=("torch", "dp_accounting"), seconds=(40, 3600)),
     Entry("dnn", "Fig. 11", "Networks trained on private columns, two data sets", data=("adult", "bank"),
           extra="learn", libraries=("torch", "sklearn"), seconds=(40, 1800)),
     Entry("runtime", "Fig. 12", "Time of the server and of one report", data=_PLACES, seconds=(15, 40)),

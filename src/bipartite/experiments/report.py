@@ -21,6 +21,7 @@ _MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     Verdict.CORRECTED: ("◐", "#8a5a00"),
     Verdict.FAILS: ("○", "#a3261d"),
     Verdict.UNCHECKABLE: ("?", "#555555"),
+    Verdict.UNDECIDED: ("…", "#555555"),
     Verdict.NOT_RUN: ("–", "#555555"),
 }
 _STYLE: Final = f"""
@@ -36,7 +37,7 @@ _STYLE: Final = f"""
   table {{ border-collapse: collapse; margin: 12px 0; font-size: 14px; }}
   th, td {{ text-align: left; vertical-align: top; padding: 6px 14px 6px 0; border-bottom: 1px solid {style.FAINT}; }}
   thead th {{ border-bottom: 1.5px solid {style.INK}; }}
-  td.verdict {{ white-space: nowrap; font-weight: bold; }}
+  td.verdict {{ min-width: 7em; font-weight: bold; }}
   td .where {{ color: #555555; }}
   code {{ font-size: 13px; overflow-wrap: anywhere; }}
   .said {{ border-left: 4px solid {style.GRR}; padding: 2px 0 2px 14px; }}
@@ -84,9 +85,9 @@ def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circums
         [
             "<h1>Bipartite randomized response, reproduced</h1>",
             _p(
-                "Every figure of <em>Bipartite Randomized Response Mechanism for Local Differential Privacy</em> (Zhang, "
-                "Zhu, Chen, Hu, 2026), run again on real data by the package <code>bipartite</code>, and a verdict on "
-                "every claim.",
+                "Every figure of <em>Bipartite Randomized Response Mechanism for Local Differential Privacy</em> "
+                "(Zhang, Zhu, Chen, Hu, 2026), run again on real data by the package <code>bipartite</code>, "
+                "and a verdict on every claim.",
                 "lead",
             ),
             _p(said, "said"),
@@ -96,10 +97,7 @@ def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circums
                 [
                     ("command", f"<code>{html.escape(how.command)}</code>"),
                     ("finished", html.escape(how.finished)),
-                    (
-                        "time",
-                        f"{_duration(how.seconds)} for this run; {_duration(measuring)} of measuring, earlier runs included",
-                    ),
+                    ("time", f"{_duration(how.seconds)}; measuring took {_duration(measuring)}, earlier runs included"),
                     ("machine", html.escape(how.machine)),
                     ("versions", html.escape(", ".join(f"{name} {each}" for name, each in how.versions.items()))),
                 ],
@@ -155,8 +153,8 @@ def _figure(outcome: Outcome, how: Circumstances) -> str:
         parts.append(_p(html.escape(outcome.note), "said"))
     parts.append(
         _p(
-            f"<code>{command}</code>, rows in <code>{entry.name}.csv</code> ({len(outcome.rows):,}); {outcome.cells} parts in "
-            f"{_duration(outcome.seconds)}. Settings: <code>{html.escape(settings)}</code>"
+            f"<code>{command}</code>, {len(outcome.rows):,} rows in <code>{entry.name}.csv</code>; "
+            f"{outcome.cells} parts in {_duration(outcome.seconds)}. Settings: <code>{html.escape(settings)}</code>"
         )
     )
     return "\n".join(parts)
@@ -166,7 +164,7 @@ def _closing(how: Circumstances) -> str:
     return (
         "<footer>"
         + _p(
-            "Pictures are drawn from the tables beside this file; <code>verdicts.csv</code> has the table of claims and "
+            "Pictures are drawn from the tables beside this file; <code>verdicts.csv</code> has the table of claims, "
             f"<code>run.json</code> all settings. bipartite {html.escape(how.versions.get('bipartite', ''))}."
         )
         + "</footer>"

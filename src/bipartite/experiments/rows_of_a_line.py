@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,7 +27,7 @@ def numerator(distances: Sequence[int], i: int) -> tuple[int, int]:
 
 
 def local_m(distances: Sequence[int], epsilon: Epsilon) -> int:
-    """m of Algorithm 1 for one row, from the signs of the derivatives as the paper writes them: O(N²)."""
+    """The m of Algorithm 1 for one row, from the signs of the derivatives as the paper writes them: O(N²)."""
     m = 1
     for i in range(2, len(distances) + 1):
         if epsilon.sign(*numerator(distances, i)) >= 0:

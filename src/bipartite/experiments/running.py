@@ -69,7 +69,7 @@ class _Silent:
     def ends(self, outcome: Outcome) -> None: ...
 
 
-def run(  # noqa: PLR0913 (what to run, and options by name)
+def run(
     entries: Sequence[Entry],
     folder: Path,
     *,
@@ -101,9 +101,11 @@ def _attempted(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], w
     except DataFileError as error:
         return Outcome(entry, "damaged data", str(error))
     except ModuleNotFoundError as error:
-        if error.name != f"bipartite.experiments.{entry.name}":
+        if error.name == f"bipartite.experiments.{entry.name}":
+            return Outcome(entry, "missing part", f"This version of bipartite has no experiment {entry.name}.")
+        if error.name is None or error.name.startswith("bipartite"):
             raise
-        return Outcome(entry, "missing part", f"This version of bipartite has no experiment {entry.name}.")
+        return Outcome(entry, "missing extra", str(entry.lacks(error.name)))
 
 
 def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: Watch) -> Outcome:

@@ -13,6 +13,7 @@ import importlib
 import math
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -92,9 +93,9 @@ def measure(cell: Cell) -> list[Row]:
     mechanism.privatize(_people(cell.places, cell.places), rng=insecure_seed(0))
     for share in cell.shares:
         people = _people(cell.places, max(1, cell.places * share // 100))
-        best = min(_timed(lambda people=people: mechanism.privatize(people))[1] for _ in range(cell.rounds))  # type: ignore[misc]
+        best = min(_timed(partial(mechanism.privatize, people))[1] for _ in range(cell.rounds))
         rows.append({**head, "what": "server", "users": len(people), "seconds": best, "p99": math.nan})
-    singles = [_timed(lambda one=one: mechanism.privatize(one))[1] for one in _people(cell.places, cell.singles).tolist()]  # type: ignore[misc]
+    singles = [_timed(partial(mechanism.privatize, one))[1] for one in _people(cell.places, cell.singles).tolist()]
     median, late = np.quantile(singles, [0.5, 0.99])
     rows.append({**head, "what": "one report", "users": 1, "seconds": float(median), "p99": float(late)})
     return rows
@@ -123,12 +124,13 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         ]
         drawn.append(Panel(f"{dataset}, {some[0]['places']} places", lines, lowest=0))
     one = "; ".join(
-        f"{row['dataset']} {row['mechanism']} {1e6 * number(row, 'seconds'):.0f} µs (99 %: {1e6 * number(row, 'p99'):.0f})"
+        f"{row['dataset']} BRR {1e6 * number(row, 'seconds'):.0f} µs (99 %: {1e6 * number(row, 'p99'):.0f})"
         for row in select(kept, what="one report", mechanism="BRR")
     )
     return {
         "runtime": panels(
-            drawn, across="users", up="server, ms", says=f"Time of the server against the number of users. One report: {one}.",
+            drawn, across="users", up="server, ms",
+            says=f"Time of the server against the number of users. One report: {one}.",
             notes=[f"One report: {one}."],
         )
     }  # fmt: skip

@@ -24,7 +24,14 @@ from bipartite.experiments.contract import number, select
 from bipartite.mechanisms import BRR, GRR
 from bipartite.plots import Line, Panel, panels
 from bipartite.quality import expected_loss, local_loss, qloss
-from bipartite.quality.theory import exact_expected_loss, exact_local_loss, limit_global_ratio, limit_inf, limit_of_m, limit_sup
+from bipartite.quality.theory import (
+    exact_expected_loss,
+    exact_local_loss,
+    limit_global_ratio,
+    limit_inf,
+    limit_of_m,
+    limit_sup,
+)
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
@@ -109,7 +116,8 @@ def _algorithm_3(cell: Cell) -> list[Row]:
             below_one += right < 1
             cases += 1
     return [{"last": cell.last, "cases": cases, "printed_differs": printed, "corrected_differs": corrected,
-             "cases_from_one": cases_from_one, "printed_differs_from_one": from_one, "below_one": below_one}]  # fmt: skip
+             "cases_from_one": cases_from_one, "printed_differs_from_one": from_one,
+             "below_one": below_one}]  # fmt: skip
 
 
 def _pointwise(cell: Cell) -> list[Row]:
@@ -120,13 +128,13 @@ def _pointwise(cell: Cell) -> list[Row]:
             # A fraction a hair from e^ε, the same on both sides of every comparison.
             e = Fraction(math.exp(float(epsilon)))
             ks = range(1, (points + 1) // 2 + 1)
-            losses = {m: [exact_local_loss(points, m, e, k) for k in ks] for m in range(1, points)}
-            safe, printed = algorithm_3(points, epsilon), algorithm_3_as_printed(points, epsilon)
-            grr = losses[1]
-            worse_printed += any(a > b for a, b in zip(losses[min(printed, points - 1)], grr, strict=True))
+            losses = {m: [exact_local_loss(points, m, e, k) for k in ks] for m in range(1, points + 1)}
+            safe, printed = algorithm_3(points, epsilon), min(algorithm_3_as_printed(points, epsilon), points)
+            grr, grr_average = losses[1], exact_expected_loss(points, 1, e)
+            worse_printed += any(a > b for a, b in zip(losses[printed], grr, strict=True))
             worse_corrected += any(a > b for a, b in zip(losses[safe], grr, strict=True))
             average = exact_expected_loss(points, safe, e)
-            average_worse += exact_expected_loss(points, min(printed, points - 1), e) > exact_expected_loss(points, 1, e)
+            average_worse += exact_expected_loss(points, printed, e) > grr_average
             better = False
             for m in range(safe + 1, points):
                 raisings += 1
@@ -135,7 +143,8 @@ def _pointwise(cell: Cell) -> list[Row]:
             average_better += better
             cases += 1
     return [{"last": cell.last, "cases": cases, "worse_printed": worse_printed, "worse_corrected": worse_corrected,
-             "average_worse_printed": average_worse, "raisings": raisings, "raising_harms": raising_harms, "average_better": average_better}]  # fmt: skip
+             "average_worse_printed": average_worse, "raisings": raisings,
+             "raising_harms": raising_harms, "average_better": average_better}]  # fmt: skip
 
 
 def _limits(cell: Cell) -> list[Row]:
@@ -212,8 +221,10 @@ def _any_m(cell: Cell) -> list[Row]:
 
 
 def _two_weights(cell: Cell) -> list[Row]:
-    """Algorithm 1 against every choice of weights 1 and e^ε; between them Q has no least point, as each weight is
-    better at one of its ends whatever it is."""
+    """Algorithm 1 against every choice of weights 1 and e^ε.
+
+    Between them Q has no least point: each weight is better at one of its ends, whatever it is.
+    """
     differs = cases = 0
     for points in range(cell.first, cell.last + 1):
         sets = np.array(list(itertools.product((0, 1), repeat=points)), dtype=np.float64)
@@ -252,16 +263,16 @@ def _rank(cell: Cell) -> list[Row]:
     rows: list[Row] = []
     for epsilon in cell.epsilons:
         domain = Integers(1, cell.first)
-        for mechanism in (BRR(domain, epsilon), GRR(domain, epsilon)):
-            rows.append(
-                {"mechanism": type(mechanism).__name__, "points": cell.first, "epsilon": float(epsilon),
-                 "m": mechanism.m if isinstance(mechanism, BRR) else 1, "rank": identifiability(mechanism).rank}
-            )  # fmt: skip
+        rows += [
+            {"mechanism": type(mechanism).__name__, "points": cell.first, "epsilon": float(epsilon),
+             "m": mechanism.m if isinstance(mechanism, BRR) else 1, "rank": identifiability(mechanism).rank}
+            for mechanism in (BRR(domain, epsilon), GRR(domain, epsilon))
+        ]  # fmt: skip
     return rows
 
 
 def _staircase(cell: Cell) -> list[Row]:
-    """L-SRR's staircase with codes of one dimension: the number itself in binary, its first bits shared by neighbours."""
+    """L-SRR's staircase in one dimension: the code is the number in binary, and neighbours share its first bits."""
     points = cell.first
     codes = np.arange(points, dtype=np.int64) << (BITS - (points - 1).bit_length())
     distance = np.abs(np.subtract.outer(np.arange(points), np.arange(points)))
@@ -271,7 +282,8 @@ def _staircase(cell: Cell) -> list[Row]:
         table = calibrated_rows(codes, epsilon, mean_sizes(codes, thresholds))
         rows.append(
             {"points": points, "epsilon": float(epsilon), "groups": len(thresholds),
-             "realised_epsilon": math.log(realised_ratio(table)), "expected_error": float((table * distance).sum() / points),
+             "realised_epsilon": math.log(realised_ratio(table)),
+             "expected_error": float((table * distance).sum() / points),
              "grr": expected_loss(GRR(Integers(1, points), epsilon)),
              "brr": expected_loss(BRR(Integers(1, points), epsilon))}
         )  # fmt: skip

@@ -84,6 +84,9 @@ def draw(rows: Rows) -> dict[str, str]:
                 ("raised by Algorithm 1, taken back by the minimum", style.BRR_FAR_STYLE),
                 ("weight 1", {"fill": style.PAPER, "stroke": style.GRR}),
             ],
-            notes=[f"Distances of all reports from x in order, N = {points}, ε = {rows[0]['epsilon']}. m = {least}, the least m⁽ˣ⁾, holds for every x."],
+            notes=[
+                f"Distances of all reports from x in order, N = {points}, ε = {rows[0]['epsilon']}.",
+                f"m = {least}, the least m⁽ˣ⁾, holds for every x.",
+            ],
         )
     }

@@ -20,9 +20,7 @@ _DASHES: Final = ("", "6 2", "2 2", "9 3 2 3")
 
 
 def _line(stroke: str, width: float, dash: str = "") -> Mapping[str, Any]:
-    return MappingProxyType(
-        {"stroke": stroke, "stroke_width": width, **({"stroke_dasharray": dash} if dash else {})}
-    )
+    return MappingProxyType({"stroke": stroke, "stroke_width": width, **({"stroke_dasharray": dash} if dash else {})})
 
 
 LINES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(

@@ -42,7 +42,9 @@ def _prose(evidence: Evidence) -> Judgement:
 
 def _two_weights(evidence: Evidence) -> Judgement:
     (row,) = _of(evidence, "two weights")
-    measured = f"Algorithm 1 against all 2^N choices of weights: {row['differs']} of {row['cases']} rows differ (N = 3 to 10)"
+    measured = (
+        f"Algorithm 1 against all 2^N choices of weights: {row['differs']} of {row['cases']} rows differ (N = 3 to 10)"
+    )
     return holds_if(
         int(row["differs"]) == 0, measured,
         "Each weight is better at one of its ends whatever it is, and the search finds the best of all choices.",
@@ -83,9 +85,12 @@ def _limit(evidence: Evidence, quantities: tuple[str, ...], why: str) -> Judgeme
         f"ε = {number(row, 'epsilon'):g}: {row['quantity']} {number(row, 'measured'):.4f}, limit {number(row, 'limit'):.4f}"
         for row in shown
     )
-    measured = f"N = {largest:,}: at most {apart:.1e} from the limit for {len(last) // len(quantities)} values of ε; {numbers}"
+    measured = (
+        f"N = {largest:,}: at most {apart:.1e} from the limit for {len(last) // len(quantities)} values of ε; {numbers}"
+    )
     worst = max(
-        abs(number(row, "measured") - number(row, "limit")) * largest / math.exp(number(row, "epsilon") / 2) for row in last
+        abs(number(row, "measured") - number(row, "limit")) * largest / math.exp(number(row, "epsilon") / 2)
+        for row in last
     )
     return holds_if(worst <= _LIMIT_TOLERANCE, measured, why, "The measured values do not approach the formula.")
 
@@ -127,7 +132,9 @@ def no_worse(evidence: Evidence, column: str, thing: str) -> Judgement:
     if corrected:
         return Judgement(Verdict.FAILS, measured, "Some value does worse than under GRR.")
     if printed:
-        return Judgement(Verdict.CORRECTED, measured, "It holds with the m of Algorithm 2, not with that of the printed Algorithm 3.")
+        return Judgement(
+            Verdict.CORRECTED, measured, "It holds with the m of Algorithm 2, not with that of the printed Algorithm 3."
+        )
     return Judgement(Verdict.HOLDS, measured, "No case is worse than GRR.")
 
 
@@ -166,7 +173,9 @@ def _general(evidence: Evidence) -> Judgement:
 
 def _raising(evidence: Evidence) -> Judgement:
     rows = _of(evidence, "pointwise")
-    harms, raisings, better, cases = (_sum(rows, each) for each in ("raising_harms", "raisings", "average_better", "cases"))
+    harms, raisings, better, cases = (
+        _sum(rows, each) for each in ("raising_harms", "raisings", "average_better", "cases")
+    )
     measured = f"some value loses in {harms:,} of {raisings:,} larger m; yet in {better} of {cases:,} cases a larger m has the smaller expected error on average"
     return holds_if(
         harms == raisings, measured,

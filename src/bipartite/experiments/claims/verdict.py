@@ -13,12 +13,14 @@ Evidence = Mapping[str, Rows]
 
 
 class Verdict(StrEnum):
-    """What came of a claim."""
+    """What came of a claim: one of four verdicts, or that this run gave none."""
 
     HOLDS = "holds"
     CORRECTED = "holds with a correction"
     FAILS = "does not hold"
     UNCHECKABLE = "cannot be checked"
+    UNDECIDED = "undecided by this run"
+    """Too few seeds or budgets ran: the full run decides."""
     NOT_RUN = "not run"
     """Its experiment did not run here."""
 

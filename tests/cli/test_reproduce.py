@@ -1,0 +1,178 @@
+"""bipartite reproduce: the files, the words, and what it says when something is missing or wrong."""
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from bipartite.cli import reproduce
+from bipartite.experiments import files
+from bipartite.experiments.registry import Entry
+from tests.cli.test_commands import conforms
+
+
+class Page(HTMLParser):
+    """Every tag that is opened is closed, and nothing is loaded from elsewhere."""
+
+    VOID = frozenset({"meta", "br", "line", "rect", "circle", "path", "input"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.addresses, self.ids = [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        held = dict(attributes)
+        self.addresses += [held[name] for name in ("src", "href") if name in held]
+        self.ids += [held["id"]] if "id" in held else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_a_few_figures_are_written_and_the_page_needs_nothing_else(run, tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("stays")
+    code, out, err = run("reproduce", "pmf", "worked_example", "--out", folder)
+    assert code == 0, err
+    assert "Wrote" in out and "pmf: ok: 2 parts" in err
+    assert (folder / "mine.txt").read_text() == "stays"
+    assert {path.name for path in folder.iterdir() if path.is_file()} == {
+        "mine.txt", "pmf.csv", "pmf_11.png", "pmf_3.png", "worked_example.csv", "worked_example.png",
+        "verdicts.csv", "run.json", "report.html",
+    }  # fmt: skip
+    assert (folder / "pmf_11.png").read_bytes()[:4] == b"\x89PNG"
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert all(address.startswith("#") for address in page.addresses)
+    assert {address[1:] for address in page.addresses} <= set(page.ids)
+    for words in (
+        "bipartite reproduce pmf worked_example",
+        "Fig. 1",
+        "off by one against Algorithm 1",
+        "quick",
+        "cores",
+    ):
+        assert words in text
+    with (folder / "verdicts.csv").open(encoding="utf-8") as file:
+        verdicts = {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
+    assert verdicts["prose of step 2"] == "holds with a correction"
+    assert verdicts["theorem 3"] == "not run"
+
+
+def test_a_second_run_measures_nothing_again(run, tmp_path):
+    run("reproduce", "pmf", "--out", tmp_path)
+    code, out, _ = run("reproduce", "pmf", "--out", tmp_path, "--json")
+    found = conforms(json.loads(out), "reproduce")
+    assert code == 0
+    assert [(each["cells"], each["kept"]) for each in found["experiments"]] == [(2, 2)]
+    assert found["command"] == "bipartite reproduce pmf"
+
+
+def test_the_list_names_figures_and_needs(run):
+    code, out, _ = run("reproduce", "--list")
+    assert code == 0
+    assert re.search(r"^location_errors +Fig\. 8 .*gowalla-authors-1000", out, re.MULTILINE)
+    code, out, _ = run("reproduce", "--list", "--json", "pmf")
+    assert [each["name"] for each in conforms(json.loads(out), "reproduce")["experiments"]] == ["pmf"]
+
+
+def test_an_unknown_name_is_a_usage_error_with_a_suggestion(run, tmp_path):
+    code, out, err = run("reproduce", "jacard", "--out", tmp_path)
+    assert (code, out) == (2, "")
+    assert "did you mean jaccard" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(run, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    code, _, err = run("reproduce", "pmf", "--out", file / "results")
+    assert code == 2
+    assert "Expected --out as a folder that can be written" in err and "name another one" in err
+
+
+def test_seeds_out_of_range_and_both_sizes_are_refused(run, tmp_path):
+    code, _, err = run("reproduce", "pmf", "--seeds", "0", "--out", tmp_path)
+    assert code == 2 and "Expected seeds from 1 to 1000" in err
+    code, _, err = run("reproduce", "--quick", "--full")
+    assert code == 2 and "not allowed with" in err
+
+
+def test_missing_data_is_reported_with_its_address_and_the_others_run(run, tmp_path, monkeypatch):
+    empty = tmp_path / "data"
+    empty.mkdir()
+    monkeypatch.setenv("BIPARTITE_DATA", str(empty))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setitem(__import__("sys").modules, "pooch", None)  # nothing is fetched in a test
+    code, _, err = run("reproduce", "pmf", "data_sets", "--out", tmp_path / "results")
+    assert code == 4
+    assert "pmf: ok" in err
+    assert "data_sets: missing data" in err and "https://archive.ics.uci.edu" in err
+    text = (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
+    assert "What did not run" in text and "https://archive.ics.uci.edu" in text
+
+
+def test_damaged_data_is_bad_data(run, tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "Bias_correction_ucl.csv").write_text("station,Date\n")
+    (folder / "abalone.data").write_text("not abalone\n")
+    monkeypatch.setenv("BIPARTITE_DATA", str(folder))
+    monkeypatch.setattr(
+        "bipartite.experiments.data_sets.QUICK",
+        __import__("bipartite.experiments.data_sets", fromlist=["x"]).Settings(names=("abalone",)),
+    )
+    code, _, err = run("reproduce", "data_sets", "pmf", "--out", tmp_path / "results")
+    assert code == 3
+    assert "data_sets: damaged data" in err and "sha256" in err
+    assert "pmf: ok" in err
+
+
+def test_without_resvg_pictures_are_svg(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "resvg_py", None)
+    assert run("reproduce", "worked_example", "--out", tmp_path)[0] == 0
+    assert (tmp_path / "worked_example.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+class Terminal:
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def test_on_a_terminal_the_time_left_is_shown(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    entries = [Entry("one", "", "", seconds=(10, 100)), Entry("two", "", "", seconds=(30, 300))]
+    watch = reproduce._Watch(entries, 0)
+    watch.begins(entries[0], 4, 0)
+    assert watch.left() == pytest.approx(40)
+    for _ in range(2):
+        watch.cell(5.0)  # twice as slow as expected: so will the other be
+    assert watch.left() == pytest.approx(2 * 5 + 2 * 30)
+    assert "one, 2 of 4 parts; about 70 s left" in terminal.text
+
+
+def test_the_machine_is_named_without_its_name():
+    import platform
+
+    assert "cores" in files.this_machine()
+    assert platform.node() not in files.this_machine() or not platform.node()

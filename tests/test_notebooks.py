@@ -1,0 +1,62 @@
+"""Notebooks run, give what is written in them, and become pages."""
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TOOL = runpy.run_path(str(ROOT / "tools" / "notebooks.py"))
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+NUMBER = r"-?[0-9]+\.?[0-9]*"
+
+
+def test_there_are_three_notebooks():
+    assert [path.stem for path in NOTEBOOKS] == ["collector", "mobility", "researcher"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_gives_what_is_written_in_it(path):
+    stored = TOOL["read"](path)
+    assert stored["nbformat"] == 4
+    assert len({cell["id"] for cell in stored["cells"]}) == len(stored["cells"])
+    found = TOOL["run"](stored)
+    for now, then in zip(found["cells"], stored["cells"], strict=True):
+        texts = [json.dumps(cell.get("outputs", []), ensure_ascii=False) for cell in (now, then)]
+        # Words exactly; places in pictures to a third of a pixel, because sums may be rounded differently elsewhere.
+        if "image/svg+xml" in texts[1]:
+            assert re.sub(NUMBER, "0", texts[0]) == re.sub(NUMBER, "0", texts[1])
+            places = [np.array([float(each) for each in re.findall(NUMBER, text)]) for text in texts]
+            np.testing.assert_allclose(*places, atol=0.3)
+        else:
+            assert texts[0] == texts[1]
+
+
+def notebook(*sources):
+    cells = [{"cell_type": "code", "id": str(at), "metadata": {}, "source": [each]} for at, each in enumerate(sources)]
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def test_cells_share_a_namespace_print_and_give_their_last_value():
+    found = TOOL["run"](notebook("x = 2", "print(x)\nx + 1", "None"))
+    assert [cell["execution_count"] for cell in found["cells"]] == [1, 2, 3]
+    printed, value = found["cells"][1]["outputs"]
+    assert printed["text"] == ["2\n"]
+    assert value["data"] == {"text/plain": ["3"]}
+    assert found["cells"][0]["outputs"] == found["cells"][2]["outputs"] == []
+
+
+def test_a_notebook_that_raises_is_an_error():
+    with pytest.raises(ZeroDivisionError):
+        TOOL["run"](notebook("1 / 0"))
+
+
+def test_a_page_has_the_words_the_code_and_the_outputs():
+    held = TOOL["run"](notebook("1 + 1"))
+    held["cells"].insert(0, {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Title"]})
+    page = TOOL["page"](held, "name")
+    assert page.startswith("# Title\n\n*This page is a notebook: {download}`name.ipynb <name.ipynb>`.*")
+    assert "```python\n1 + 1\n```\n\n```text\n2\n```" in page

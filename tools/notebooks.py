@@ -1,0 +1,116 @@
+"""The notebooks of the docs: run them, write what they give back into them, and turn them into pages.
+
+``python tools/notebooks.py`` runs every notebook under ``docs/notebooks`` and writes its outputs; the docs build runs
+them again and fails where one raises; a test compares what they give with what is written in them.
+
+Why not nbclient or myst-nb: they bring a kernel, a message bus and some 35 packages to run code that needs no kernel.
+A notebook here is plain Python: a cell is run in the notebook's namespace, what it prints and the value of its last
+expression are its output. Magics and widgets are not supported, and not wanted in documentation.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A notebook."""
+    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return held
+
+
+def write(path: Path, notebook: dict[str, Any]) -> None:
+    """Write it as Jupyter does: indented by one, a line at the end."""
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def run(notebook: dict[str, Any]) -> dict[str, Any]:
+    """The same notebook with the outputs that it gives now."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    cells, count = [], 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            cells.append(cell)
+            continue
+        count += 1
+        cells.append({**cell, "execution_count": count, "outputs": _outputs("".join(cell["source"]), namespace, count)})
+    return {**notebook, "cells": cells}
+
+
+def _outputs(source: str, namespace: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    tree = ast.parse(source)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    printed = io.StringIO()
+    value = None
+    with contextlib.redirect_stdout(printed):
+        exec(compile(tree, "<notebook>", "exec"), namespace)  # noqa: S102 (our own notebooks)
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), "<notebook>", "eval"), namespace)  # noqa: S307
+    outputs: list[dict[str, Any]] = []
+    if printed.getvalue():
+        outputs.append({"name": "stdout", "output_type": "stream", "text": _lines(printed.getvalue())})
+    if value is not None:
+        shown = {"text/plain": _lines(_plain(value))}
+        if hasattr(value, "_repr_svg_"):
+            shown = {"image/svg+xml": _lines(value._repr_svg_()), "text/plain": ["<picture>"]}
+        outputs.append({"data": shown, "execution_count": count, "metadata": {}, "output_type": "execute_result"})
+    return outputs
+
+
+def _plain(value: object) -> str:
+    return repr(value)
+
+
+def _lines(text: str) -> list[str]:
+    """Text as notebooks hold it: a list of lines, each with its end."""
+    return text.splitlines(keepends=True)
+
+
+def page(notebook: dict[str, Any], name: str) -> str:
+    """A notebook as a page of the docs, with its outputs."""
+    parts = []
+    for number, cell in enumerate(notebook["cells"]):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            if number == 0:
+                parts.append(f"*This page is a notebook: {{download}}`{name}.ipynb <{name}.ipynb>`.*")
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "image/svg+xml" in data:
+                parts.append("```{raw} html\n" + "".join(data["image/svg+xml"]) + "\n```")
+            else:
+                parts.append("```text\n" + "".join(output.get("text") or data["text/plain"]).rstrip("\n") + "\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def build(folder: Path = FOLDER) -> list[Path]:
+    """Run every notebook and write a page beside it, for Sphinx."""
+    written = []
+    for path in sorted(folder.glob("*.ipynb")):
+        target = path.with_suffix(".md")
+        target.write_text(page(run(read(path)), path.stem), encoding="utf-8")
+        written.append(target)
+    return written
+
+
+def main() -> int:
+    """Run every notebook and write its outputs into it."""
+    for path in sorted(FOLDER.glob("*.ipynb")):
+        write(path, run(read(path)))
+        print(path.name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

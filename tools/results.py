@@ -1,0 +1,101 @@
+"""Numbers in README and docs that come from a run of ``bipartite reproduce``: marked, and checked against its tables.
+
+A number is followed by a comment that says where it comes from::
+
+    8.4 %<!-- results: location_errors; mean(saving) where dataset=Gowalla; 100; .1f -->
+
+that is: the table of ``docs/results`` (without ``.csv``), one column or ``mean``, ``min``, ``max`` or ``count`` of it,
+which rows, what to multiply by (1 if left out), and how it is written (Python's format; ``d`` for whole numbers).
+``python tools/results.py`` lists every marked number with what its table says.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import statistics
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+_MARK = re.compile(r"(?P<shown>[-−+]?[0-9][0-9.,]*)(?P<unit>\s?%|\s?\w{0,3})?\s*<!--\s*results:\s*(?P<what>.*?)\s*-->")
+_COLUMN = re.compile(r"^(?:(?P<how>mean|min|max|count)\()?(?P<column>[\w ]+?)\)?(?:\s+where\s+(?P<where>.*))?$")
+_ALL = {"mean": statistics.fmean, "min": min, "max": max}
+
+
+@dataclass(frozen=True)
+class Marked:
+    """One marked number: as it is written, and as its table says."""
+
+    place: str
+    shown: str
+    expected: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two are the same."""
+        return self.shown == self.expected
+
+
+def marked(text: str, place: str, folder: Path = RESULTS) -> list[Marked]:
+    """Every marked number of a text."""
+    found = [
+        Marked(f"{place}: {each['what']}", each["shown"].replace("−", "-"), expected(each["what"], folder))
+        for each in _MARK.finditer(text)
+    ]
+    if len(found) != len(re.findall(r"<!--\s*results:", text)):
+        msg = f"{place}: a mark stands behind no number; write it directly after the number that it is about."
+        raise ValueError(msg)
+    return found
+
+
+def expected(what: str, folder: Path = RESULTS) -> str:
+    """What a mark's table says, written as the mark asks for."""
+    table, selection, *rest = [part.strip() for part in what.split(";")]
+    scale, form = (float(rest[0]), rest[1]) if len(rest) > 1 else (1.0, rest[0] if rest else "g")
+    read = _COLUMN.match(selection)
+    if read is None:
+        msg = f"Expected a column, or mean, min, max or count of one, got {selection!r}."
+        raise ValueError(msg)
+    wanted = dict(part.split("=", 1) for part in re.split(r",\s*", read["where"])) if read["where"] else {}
+    with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if all(_same(row[key], value) for key, value in wanted.items())]
+    how, column = read["how"], read["column"]
+    if how == "count":
+        value = float(len([row for row in rows if row[column] != ""]))
+    elif how is None:
+        if len(rows) != 1:
+            msg = f"Expected one row of {table} for {selection!r}, got {len(rows)}; name more of its columns."
+            raise ValueError(msg)
+        value = float(rows[0][column])
+    else:
+        value = _ALL[how]([float(row[column]) for row in rows if row[column] != ""])
+    value *= scale
+    return f"{round(value):,d}" if form == "d" else f"{value:{form}}"
+
+
+def _same(found: str, wanted: str) -> bool:
+    """Equal as text or as numbers."""
+    try:
+        return found == wanted or float(found) == float(wanted)
+    except ValueError:
+        return False
+
+
+def pages() -> list[Path]:
+    """Every page that may have marked numbers."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def main() -> int:
+    """List every marked number; 1 where one differs."""
+    found = [each for page in pages() for each in marked(page.read_text(encoding="utf-8"), page.name)]
+    for each in found:
+        print(f"{'ok ' if each.agrees else 'NOT'} {each.place}: written {each.shown}, measured {each.expected}")
+    return int(not all(each.agrees for each in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
