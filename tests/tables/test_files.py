@@ -476,9 +476,10 @@ def test_spilled_rows_are_private_and_swept_after_a_kill(tmp_path, monkeypatch):
 def test_what_readers_say_is_never_passed_on():
     for said, told in (
         ("Out of Memory Error: x", "--memory"),
-        ("No space left on device", "no space"),
-        ("CSV Error on Line: 12\nOriginal Line: secret", "line 12 of the input"),
+        ("IO Error: No space left on device", "no space"),
+        ("Invalid Input Error: CSV Error on Line: 12\nOriginal Line: secret", "line 12 of the input"),
         ("anything with secret", "cannot be read"),
+        ("Invalid Input Error: CSV Error on Line: 3\nOriginal Line: Out of Memory, Query interrupted", "line 3 of the"),
     ):
         error = releasing._unreadable(RuntimeError(said))
         assert told in str(error) and "secret" not in str(error)

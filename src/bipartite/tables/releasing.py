@@ -102,7 +102,7 @@ def privatize_file(
                 rows = open_files(connection.cursor(), files, reading)
             else:
                 rows = open_stream(connection.cursor(), sys.stdin.buffer, reading, spill)
-        except need("duckdb").Error as error:
+        except (need("duckdb").Error, RuntimeError) as error:
             raise _unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
         release = Release(plan, rng, style=style, from_text=read.is_text)
@@ -179,17 +179,22 @@ class _Drawn:
         self._failure: BaseException | None = None
 
     def _batches(self) -> Iterator[Any]:
+        for batch, unreadable, raw in self._rows.parts():
+            first = self._release.rows
+            if self._rejects is None:
+                yield self._release.privatize(batch, unreadable)
+            else:
+                reports, reasons = self._release.privatize_or_reject(batch, unreadable)
+                self._rejects.add(raw, reasons, first)
+                yield reports
+            if self._progress is not None:
+                self._progress(self._release.rows, self._rows.rows)
+
+    def _watched(self, drawn: Iterator[Any], schema: Any) -> Iterator[Any]:  # noqa: ANN401
+        """The batches for a writer, which would make a message of its own of whatever is raised here."""
         try:
-            for batch, unreadable, raw in self._rows.parts():
-                first = self._release.rows
-                if self._rejects is None:
-                    yield self._release.privatize(batch, unreadable)
-                else:
-                    reports, reasons = self._release.privatize_or_reject(batch, unreadable)
-                    self._rejects.add(raw, reasons, first)
-                    yield reports
-                if self._progress is not None:
-                    self._progress(self._release.rows, self._rows.rows)
+            for batch in drawn:
+                yield batch.cast(schema)
         except GeneratorExit:
             raise
         except BaseException as failure:
@@ -200,14 +205,16 @@ class _Drawn:
         """Write all batches to a file."""
         pa = need("pyarrow")
         schema = schema.with_metadata({METADATA_KEY: writer.about})
-        reader = pa.RecordBatchReader.from_batches(
-            schema, (batch.cast(schema) for batch in ahead(self._batches(), _AHEAD))
-        )
+        drawn = ahead(self._batches(), _AHEAD)
+        reader = pa.RecordBatchReader.from_batches(schema, self._watched(drawn, schema))
         try:
             writer.write(reader)
-        except (pa.ArrowException, need("duckdb").Error) as error:
+        except (pa.ArrowException, need("duckdb").Error, RuntimeError) as error:
+            # A RuntimeError is how DuckDB says that a signal came.
             if self._failure is None:
-                raise _unreadable(error) from None
+                raise _unreadable(error, "the output", "written") from None
+        finally:
+            drawn.close()  # nobody reads from a connection that is about to be closed
         if self._failure is not None:
             # What readers and writers say may show a row; what this package says never does.
             failure, self._failure = self._failure, None
@@ -279,14 +286,15 @@ class _Writer:
 def _unreadable(error: BaseException, what: str = "the input", verb: str = "read") -> BaseException:
     """What a reader or writer complained about, without the line that it shows."""
     said = str(error)
-    if "Out of Memory" in said:
+    # Only how a message begins says what happened: the rest may be a line of the input, whatever that says.
+    if said.startswith("Out of Memory Error"):
         msg = "DuckDB needs more memory than it may take; give it more with --memory, for example --memory 1GB."
         return InputError(msg)
-    if "No space left" in said:
-        return OSError("no space is left on the disk")
-    if "nterrupt" in said or isinstance(error, KeyboardInterrupt):
+    if said.startswith("INTERRUPT Error") or said == "Query interrupted" or isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()
-    line = re.search(r"(?:CSV Error on Line: |in line )(\d+)", said)
+    if said.startswith("IO Error") and "No space left on device" in said:
+        return OSError("no space is left on the disk")
+    line = re.match(r"[A-Za-z ]+: (?:CSV Error on Line: |JSON transform error in file .*?, in line )(\d+)", said)
     where = f"line {int(line[1]):,} of {what}" if line else what
     if "unicode" in said or "utf-8" in said.lower():
         why = "is not UTF-8 text"
