@@ -108,10 +108,9 @@ def test_a_whole_part_at_a_threshold_is_decided_by_the_next_64_bits():
 
 
 def test_the_table_of_whole_parts_has_the_chances_of_the_normal_distribution():
-    mpmath.mp.dps = 60
-    weights = [mpmath.exp(-mpmath.mpf(k * k) / 2) for k in range(60)]
-    for k in range(13):
-        share = Fraction(int(noise._TABLE[k]) * 2**64 + int(noise._TABLE_REST[k]), 2**128)
-        exact = mpmath.fsum(weights[: k + 1]) / mpmath.fsum(weights)
-        assert abs(mpmath.mpf(share.numerator) / share.denominator - exact) < mpmath.mpf(2) ** -126
-    mpmath.mp.dps = 15
+    with mpmath.workdps(60):
+        weights = [mpmath.exp(-mpmath.mpf(k * k) / 2) for k in range(60)]
+        for k in range(13):
+            share = Fraction(int(noise._TABLE[k]) * 2**64 + int(noise._TABLE_REST[k]), 2**128)
+            exact = mpmath.fsum(weights[: k + 1]) / mpmath.fsum(weights)
+            assert abs(mpmath.mpf(share.numerator) / share.denominator - exact) < mpmath.mpf(2) ** -126
