@@ -114,9 +114,9 @@ def test_too_few_people_for_a_histogram_are_told_how_many_would_do():
 
 
 def test_too_few_people_for_a_mean_are_told_what_asking_nobody_gives():
-    few = only(bp.compare(AGES, "0.01", users=100, purpose="mean"), "mean")
+    few = only(bp.compare(AGES, "0.1", users=20, purpose="mean"), "mean")
     assert few.warning == (
-        "100 people are too few for a mean: the middle of the range, which asks nobody, is off by 36 at most"
+        "20 people are too few for a mean: the middle of the range, which asks nobody, is off by 36 at most"
     )
     assert only(bp.compare(AGES, 1, users=100_000, purpose="mean"), "mean").warning == ""
 
