@@ -145,6 +145,17 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 (scikit-learn's names)
         """Draw a report of every row, and of every label unless they are public; train on them."""
+        held = vars(self).copy()
+        try:
+            self._learn(X, y)
+        except BaseException:
+            # Whatever fails, the network stays as it was.
+            self.__dict__.clear()
+            self.__dict__.update(held)
+            raise
+        return self
+
+    def _learn(self, X: Any, y: Any) -> None:  # noqa: ANN401, N803
         load_torch()  # before anything is drawn
         self._check_options()
         device_for(self.device)
@@ -177,7 +188,6 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.label_mechanism_ = mechanism
         self.epsilon_label_ = None if budget is None else budget.value
         self.guarantee_ = self._promise()
-        return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
         """The chances of all classes for each row, read as ``at_predict`` of ``columns`` says."""
