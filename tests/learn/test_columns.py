@@ -474,3 +474,12 @@ def test_types_of_numbers_that_numpy_lacks_are_read_without_loss():
     assert column.transform(pd.DataFrame({"a": exact}))["a"].tolist() == [1.5, 2.25]
     with pytest.raises(NotAValueError, match="are no numbers"):
         column.transform(pd.DataFrame({"a": [1 + 2j]}))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int64", "float64", "Int64", "boolean", "int64[pyarrow]", "datetime64[ns]", "category"]
+)
+def test_values_of_any_type_become_the_other_category(dtype):
+    table = pd.DataFrame({"a": pd.Series([1, 0, 1]).astype(dtype)})
+    reports = private({"a": ["x", "other"]}, epsilon=20, other="other").fit_transform(table)
+    assert reports["a"].tolist() == ["other"] * 3  # ε = 20: another report once in 10⁸

@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 import bipartite as bp
-from bipartite.errors import DesignError, EpsilonError, InputError, NotAValueError, OutsideDomainError
+from bipartite.errors import DesignError, EpsilonError, InputError, NotAValueError, NullError, OutsideDomainError
 from bipartite.learn import PrivateBoostingClassifier, PrivateBoostingRegressor
 from bipartite.learn.boosting.leaves import LEAVES, UNIT
 from bipartite.learn.boosting.settings import settings_of
@@ -307,9 +307,13 @@ def changed(value, *, in_y=False):
 DATA = {
     "a value outside": (changed(SENTINEL), OutsideDomainError, "in feature 3; use outside='clip'"),
     "a target outside": (changed(SENTINEL, in_y=True), OutsideDomainError, "Expected every target within target_range"),
-    "a NaN": (changed(np.nan), ValueError, "Input X contains NaN"),
-    "an infinite value": (changed(np.inf), ValueError, "Input X contains infinity"),
-    "a NaN among targets": (changed(np.nan, in_y=True), ValueError, "Input y contains NaN"),
+    "a NaN": (changed(np.nan), NullError, "Input X contains NaN; fill missing values with a public value first."),
+    "an infinite value": (
+        changed(np.inf),
+        NotAValueError,
+        "put an end of the public range in place of infinite values",
+    ),
+    "a NaN among targets": (changed(np.nan, in_y=True), NullError, "Input y contains NaN; fill"),
     "text": (([["a", str(SENTINEL)]] * 9, [0] * 9), NotAValueError, "Expected numbers, got text"),
     "one dimension": (([SENTINEL] * 9, [0] * 9), ValueError, "Expected 2D array, got 1D array instead"),
     "complex numbers": ((np.full((9, 2), SENTINEL * 1j), [0] * 9), NotAValueError, "Complex data not supported"),
