@@ -90,6 +90,13 @@ def test_a_failed_second_fit_leaves_the_first_as_it_was():
     np.testing.assert_array_equal(fitted.predict_proba(rows), before)
 
 
+def test_a_network_that_diverged_is_refused():
+    model = network(learning_rate=1e30)
+    with pytest.raises(InputError, match="Training diverged.*use a smaller learning_rate"):
+        model.fit(*cancer())
+    assert not hasattr(model, "layers_")
+
+
 def test_training_sees_reports_only():
     # Rows and labels that the network was trained on are those of the columns and of randomised response, word by word.
     rows, labels = cancer()

@@ -174,7 +174,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         if mechanism is not None:
             positions = mechanism.privatize(positions, rng=source)
             randomised = RandomisedLabels(mechanism.matrix(), self.correction)
-        self.layers_ = train_network(
+        layers = train_network(
             inputs,
             positions,
             len(classes),
@@ -183,6 +183,13 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             randomised=randomised,
             after_epoch=None if self.progress is None else self._report_progress,
         )
+        if not all(np.isfinite(part).all() for layer in layers for part in layer):
+            message = (
+                "Training diverged, so that weights are no numbers any more; use a smaller learning_rate, or a "
+                "mechanism whose reports stay in their range. The reports that were drawn have spent their ε."
+            )
+            raise InputError(message)
+        self.layers_ = layers
         self.classes_ = classes
         self.columns_ = columns
         self.label_mechanism_ = mechanism
