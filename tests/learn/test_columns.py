@@ -483,3 +483,10 @@ def test_values_of_any_type_become_the_other_category(dtype):
     table = pd.DataFrame({"a": pd.Series([1, 0, 1]).astype(dtype)})
     reports = private({"a": ["x", "other"]}, epsilon=20, other="other").fit_transform(table)
     assert reports["a"].tolist() == ["other"] * 3  # ε = 20: another report once in 10⁸
+
+
+def test_nobody_is_advised_to_lead_a_column_past_the_reports():
+    with pytest.raises(
+        InputError, match="name the column 'job', got none; add it, or leave the column out of the table"
+    ):
+        PrivateColumns({"age": (18, 90), "income": (0, 100)}).fit(FRAME)
