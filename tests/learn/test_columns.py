@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ import bipartite as bp
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
 from bipartite.learn import PrivateColumns
 from bipartite.learn.column_choices import MAKERS
+from bipartite.learn.guarantee import SEEDED
 from bipartite.lottery import Epsilon
 
 JOBS = ["clerk", "baker", "other"]
@@ -435,3 +437,56 @@ def test_what_is_no_table_is_refused():
 def test_a_refusal_is_named_as_not_covered_because_missing_values_are_always_refused():
     for options in ({}, {"outside": "clip", "other": "other"}):
         assert any("a refusal" in each for each in private(**options).fit(FRAME).guarantee_.not_covered)
+
+
+# --- what a reviewer found ---
+
+
+def test_given_words_are_named_as_not_covered_also_when_they_were_given_once():
+    assert private(rng=bp.insecure_seed(1)).fit(FRAME).guarantee_.not_covered[0] == SEEDED
+    assert SEEDED not in private(rng=None).fit(FRAME).guarantee_.not_covered
+    assert SEEDED in private(rng=bp.insecure_seed(1)).fit(FRAME).set_params(rng=None).guarantee_.not_covered
+    assert SEEDED in private(rng=None).fit(FRAME).set_params(rng=bp.insecure_seed(1)).guarantee_.not_covered
+
+
+def test_the_guarantee_follows_parameters_that_are_set_after_fit():
+    fitted = private().fit(FRAME).set_params(at_predict="pass")
+    assert any("pass through as they are" in sentence for sentence in fitted.guarantee_.not_covered)
+    assert not hasattr(private(), "guarantee_")
+
+
+def test_a_failed_second_fit_leaves_the_first_as_it_was():
+    fitted = private(at_predict="pass").fit(FRAME)
+    with pytest.raises(InputError, match="got none"):
+        fitted.fit(FRAME.rename(columns={"job": "work"}))
+    assert list(fitted.feature_names_in_) == list(FRAME.columns)
+    assert fitted.transform(FRAME).shape == FRAME.shape
+
+
+def test_types_of_numbers_that_numpy_lacks_are_read_without_loss():
+    column = private({"a": (-5, 5)}, at_predict="pass", outside="clip").fit(pd.DataFrame({"a": [1.0]}))
+    unsigned = [1, 2**64 - 2]  # as int64 the second would be −2, inside the range
+    for dtype in ("UInt64", "uint64[pyarrow]"):
+        assert column.transform(pd.DataFrame({"a": pd.array(unsigned, dtype=dtype)}))["a"].tolist() == [1, 5]
+    wide = pl.DataFrame({"a": pl.Series([1, 2**100, -(2**100)], dtype=pl.Int128)})
+    assert column.transform(wide)["a"].to_list() == [1, 5, -5]
+    exact = pd.array([Decimal("1.5"), Decimal("2.25")], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
+    assert column.transform(pd.DataFrame({"a": exact}))["a"].tolist() == [1.5, 2.25]
+    with pytest.raises(NotAValueError, match="are no numbers"):
+        column.transform(pd.DataFrame({"a": [1 + 2j]}))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int64", "float64", "Int64", "boolean", "int64[pyarrow]", "datetime64[ns]", "category"]
+)
+def test_values_of_any_type_become_the_other_category(dtype):
+    table = pd.DataFrame({"a": pd.Series([1, 0, 1]).astype(dtype)})
+    reports = private({"a": ["x", "other"]}, epsilon=20, other="other").fit_transform(table)
+    assert reports["a"].tolist() == ["other"] * 3  # ε = 20: another report once in 10⁸
+
+
+def test_nobody_is_advised_to_lead_a_column_past_the_reports():
+    with pytest.raises(
+        InputError, match="name the column 'job', got none; add it, or leave the column out of the table"
+    ):
+        PrivateColumns({"age": (18, 90), "income": (0, 100)}).fit(FRAME)

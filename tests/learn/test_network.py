@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import bipartite as bp
 from bipartite.errors import DataError, InputError, MissingExtraError
 from bipartite.learn import PrivateColumns, PrivateNetwork
+from bipartite.learn.guarantee import SEEDED
 from bipartite.learn.network_inputs import network_inputs
 from bipartite.learn.network_training import (
     RandomisedLabels,
@@ -71,6 +72,29 @@ def test_public_labels_are_named_as_not_covered():
     assert fitted.guarantee_.not_covered[0] == "labels, which were declared public"
     assert fitted.guarantee_.replace == 8
     assert fitted.epsilon_label_ is None and fitted.label_mechanism_ is None
+
+
+def test_given_words_are_named_as_not_covered():
+    seeded = clone(COLUMNS).set_params(rng=bp.insecure_seed(1))
+    for model in (network(), network(seeded, rng=None)):
+        assert SEEDED in model.fit(*cancer()).guarantee_.not_covered
+    assert SEEDED not in network(rng=None).fit(*cancer()).guarantee_.not_covered
+
+
+def test_a_failed_second_fit_leaves_the_first_as_it_was():
+    rows, labels = cancer()
+    fitted = network().fit(rows, labels)
+    before = fitted.predict_proba(rows)
+    with pytest.raises(InputError, match="Expected domains for 1 columns"):
+        fitted.fit(rows[:, :1], labels)
+    np.testing.assert_array_equal(fitted.predict_proba(rows), before)
+
+
+def test_a_network_that_diverged_is_refused():
+    model = network(learning_rate=1e30)
+    with pytest.raises(InputError, match="Training diverged.*use a smaller learning_rate"):
+        model.fit(*cancer())
+    assert not hasattr(model, "layers_")
 
 
 def test_training_sees_reports_only():

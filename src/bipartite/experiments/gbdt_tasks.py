@@ -1,9 +1,11 @@
 """What boosting is asked to predict, on public ranges that are written down here and never computed from the data.
 
-Ranges are physical limits, or those of the publishers' descriptions, in round numbers; values beyond them are clipped.
-Targets have the scale of the authors' scripts, (y − b)/k: abalone (14, 15), superconductivity (92.499895, 92.500105),
-and for Bias (2.53985, 2.63835), which is the range of the column ``Slope``, a fixed property of each station (see the
-errata). So Bias is run twice: on ``Slope`` as scripted, and on ``Next_Tmax``, which the data set is there for.
+Ranges of features are physical limits, or those of the publishers' descriptions, in round numbers; values beyond them
+are clipped. Targets have the scale of the authors' scripts, (y − b)/k: abalone (14, 15), superconductivity (92.499895,
+92.500105), and for Bias (2.53985, 2.63835), which is the range of the column ``Slope``, a fixed property of each
+station (see the errata). So Bias is run twice: on ``Slope`` as scripted, and on ``Next_Tmax``, which the data set is
+there for. These four are the smallest and the largest target of each data set, known from what was published about it;
+somebody with private records would have to state wider ones.
 """
 
 from __future__ import annotations

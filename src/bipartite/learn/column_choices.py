@@ -146,7 +146,7 @@ def _by_key(given: Mapping[Any, Any], names: Sequence[str], what: str, *, named:
             found[keys[key]] = value
     for name in names:
         if name not in found:
-            how = "add it, or pass the column by a ColumnTransformer" if what == "domains" else "add it"
+            how = "add it, or leave the column out of the table" if what == "domains" else "add it"
             problems.add(f"Expected {what} to name the column {name!r}, got none; {how}.")
     problems.raise_if_any(InputError)
     return {name: found[name] for name in names}

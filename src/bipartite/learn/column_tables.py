@@ -53,8 +53,9 @@ def _pandas(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], 
     for (name, column), given in zip(columns.items(), like.columns, strict=True):
         dtype: Any = column.dtype
         if column.dtype == object and like.kind == "pandas":
-            dtype = given.dtype
-            if isinstance(dtype, pd.CategoricalDtype):
+            # Numbers that became a category of text (other=) have no type to keep.
+            dtype = given.dtype if pd.api.types.is_string_dtype(given.dtype) else object
+            if isinstance(given.dtype, pd.CategoricalDtype):
                 # The public categories, not those that the table happens to have.
                 dtype = pd.CategoricalDtype(list(getattr(domains[name], "labels", None) or ()))
         series.append(pd.Series(column, index=index, dtype=dtype))

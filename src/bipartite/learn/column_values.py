@@ -120,11 +120,14 @@ def _from_pandas(series: Any) -> Column:  # noqa: ANN401
     import pandas as pd  # noqa: PLC0415 (loaded already: the caller holds one of its frames)
 
     missing = series.isna().to_numpy(dtype=bool)
-    if pd.api.types.is_numeric_dtype(series.dtype) and not isinstance(series.dtype, pd.CategoricalDtype):
-        whole = not missing.any() and not pd.api.types.is_float_dtype(series.dtype)
+    kinds = pd.api.types
+    if kinds.is_numeric_dtype(series.dtype) and not kinds.is_complex_dtype(series.dtype):
         if isinstance(series.dtype, np.dtype):
             return Column(series.to_numpy(), missing, series.dtype)
-        values = series.to_numpy(dtype=np.int64) if whole else series.to_numpy(dtype=np.float64, na_value=np.nan)
+        whole = not missing.any() and (kinds.is_integer_dtype(series.dtype) or kinds.is_bool_dtype(series.dtype))
+        # The largest of 64 bits without a sign would wrap around to negative numbers.
+        exact = np.uint64 if kinds.is_unsigned_integer_dtype(series.dtype) else np.int64
+        values = series.to_numpy(dtype=exact) if whole else series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Column(values, missing, series.dtype)
     return Column(_objects(series.tolist()), missing, series.dtype)
 
@@ -133,7 +136,8 @@ def _from_polars(series: Any) -> Column:  # noqa: ANN401
     missing = series.is_null().to_numpy()
     if series.dtype.is_float():
         missing = missing | series.is_nan().fill_null(value=True).to_numpy()
-    numeric = series.dtype.is_integer() or series.dtype.is_float()
+    # NumPy has no whole numbers of 128 bits; as objects they stay what they are.
+    numeric = (series.dtype.is_integer() and "128" not in str(series.dtype)) or series.dtype.is_float()
     if numeric and not missing.any():
         return Column(series.to_numpy(), missing, series.dtype)
     return Column(_objects(series.to_list()), missing, series.dtype)
@@ -224,7 +228,8 @@ def _numbers(
         values = np.array([_bounded(value) for value in values.tolist()], dtype=np.int64 if whole else _DOUBLE)
     if values.dtype.kind == "u":
         values = np.minimum(values, np.uint64(_BEYOND))
-    values = values.astype(_DOUBLE if values.dtype.kind == "f" else np.int64)
+    with np.errstate(over="ignore"):  # a long double beyond all doubles is infinite, and no warning tells of it
+        values = values.astype(_DOUBLE if values.dtype.kind == "f" else np.int64)
     low, high = domain.low, domain.high
     below_or_above = (values < low) | (values > high)
     if domain.whole and values.dtype.kind == "f":

@@ -10,7 +10,7 @@ from bipartite.learn.budgets import at_least
 from bipartite.learn.column_choices import Choices, choose
 from bipartite.learn.column_tables import build_table, plain
 from bipartite.learn.column_values import check_is_table, checked_values, read_table
-from bipartite.learn.guarantee import Guarantee
+from bipartite.learn.guarantee import SEEDED, Guarantee
 from bipartite.lottery import source_of
 
 try:
@@ -107,7 +107,6 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     epsilon_per_column_: dict[str, Decimal]
     mechanisms_: Mapping[str, Mechanism]
     record_: Record
-    guarantee_: Guarantee
 
     def __init__(  # noqa: PLR0913 (scikit-learn wants every option in the constructor)
         self,
@@ -138,6 +137,17 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401, N803, ARG002 (scikit-learn's names)
         """Make the mechanisms; of the table only the names and the number of columns are looked at."""
+        held = vars(self).copy()
+        try:
+            self._make(X)
+        except BaseException:
+            # Whatever fails, the transformer stays as it was.
+            self.__dict__.clear()
+            self.__dict__.update(held)
+            raise
+        return self
+
+    def _make(self, X: Any) -> None:  # noqa: ANN401, N803
         self._check_options()
         check_is_table(X)
         validate_data(self, X, skip_check_array=True)
@@ -149,13 +159,18 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.record_ = record
         self.mechanisms_ = dict(record.mechanisms)
         self.epsilon_per_column_ = {name: each.epsilon_decimal for name, each in record.mechanisms.items()}
-        self.guarantee_ = Guarantee(
+        self._seeded = self._is_seeded()
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """What one release promises, by the parameters that the next call goes by."""
+        check_is_fitted(self)
+        return Guarantee(
             model="local",
             add_remove=float("inf"),
-            replace=at_least(record.epsilon_decimal),
+            replace=at_least(self.record_.epsilon_decimal),
             not_covered=self._not_covered(),
         )
-        return self
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: object) -> Any:  # noqa: ANN401, N803, ARG002
         """Fit, and report every row once; whatever ``at_predict`` says."""
@@ -208,8 +223,13 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             problems.add(f"Expected other as None or one of the categories, got {shown(self.other)}.")
         problems.raise_if_any(InputError)
 
+    def _is_seeded(self) -> bool:
+        return source_of(self.rng) is not source_of(None)
+
     def _not_covered(self) -> tuple[str, ...]:
         sentences = [
+            # Of the release that came with fit, or of the next.
+            *([SEEDED] if self._seeded or self._is_seeded() else []),
             (
                 "a second release of the same people's rows, which adds its own ε: every call of fit_transform or of a "
                 "transform that privatizes, and so every fit in a cross-validation or a search"

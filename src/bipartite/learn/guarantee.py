@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Model = Literal["local", "central", "none"]
+SEEDED: Final = (
+    "the random words were given, by a seed or as they are: whoever knows them can undo the noise, so this fit is not "
+    "private"
+)
+"""Stands first in ``not_covered`` wherever ``rng`` was not the secure source."""
 _MODELS = {
     "local": "local differential privacy: the collector sees reports only",
     "central": "central differential privacy: whoever trains sees the data, whoever gets the model does not",

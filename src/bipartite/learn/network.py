@@ -145,6 +145,17 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 (scikit-learn's names)
         """Draw a report of every row, and of every label unless they are public; train on them."""
+        held = vars(self).copy()
+        try:
+            self._learn(X, y)
+        except BaseException:
+            # Whatever fails, the network stays as it was.
+            self.__dict__.clear()
+            self.__dict__.update(held)
+            raise
+        return self
+
+    def _learn(self, X: Any, y: Any) -> None:  # noqa: ANN401, N803
         load_torch()  # before anything is drawn
         self._check_options()
         device_for(self.device)
@@ -163,7 +174,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         if mechanism is not None:
             positions = mechanism.privatize(positions, rng=source)
             randomised = RandomisedLabels(mechanism.matrix(), self.correction)
-        self.layers_ = train_network(
+        layers = train_network(
             inputs,
             positions,
             len(classes),
@@ -172,12 +183,18 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             randomised=randomised,
             after_epoch=None if self.progress is None else self._report_progress,
         )
+        if not all(np.isfinite(part).all() for layer in layers for part in layer):
+            message = (
+                "Training diverged, so that weights are no numbers any more; use a smaller learning_rate, or a "
+                "mechanism whose reports stay in their range. The reports that were drawn have spent their ε."
+            )
+            raise InputError(message)
+        self.layers_ = layers
         self.classes_ = classes
         self.columns_ = columns
         self.label_mechanism_ = mechanism
         self.epsilon_label_ = None if budget is None else budget.value
         self.guarantee_ = self._promise()
-        return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
         """The chances of all classes for each row, read as ``at_predict`` of ``columns`` says."""

@@ -134,7 +134,8 @@ def _written(epsilon: object) -> str:
         return np.format_float_positional(epsilon, unique=True, trim="-")
     if isinstance(epsilon, (int, np.integer)) and not isinstance(epsilon, (bool, np.timedelta64)):
         # Python writes no whole numbers of thousands of digits; none of them is an ε.
-        return str(max(-1, min(int(epsilon), int(LARGEST) + 1)))
+        most = 10**MAX_DIGITS
+        return str(max(-most, min(int(epsilon), most)))
     msg = f"{_EXPECTED}, got {type(epsilon).__name__}; pass a number such as 1.0 or a string such as '0.1'."
     raise EpsilonError(msg)
 

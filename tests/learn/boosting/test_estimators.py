@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 import bipartite as bp
-from bipartite.errors import DesignError, EpsilonError, InputError, NotAValueError, OutsideDomainError
+from bipartite.errors import DesignError, EpsilonError, InputError, NotAValueError, NullError, OutsideDomainError
 from bipartite.learn import PrivateBoostingClassifier, PrivateBoostingRegressor
 from bipartite.learn.boosting.leaves import LEAVES, UNIT
 from bipartite.learn.boosting.settings import settings_of
@@ -131,6 +131,15 @@ def test_the_guarantee_states_both_relations_and_what_is_left_out():
         assert "not private" in regressor(rng=words).fit(*DIABETES).guarantee_.not_covered[0]
     nothing = regressor(leaf="none").fit(*DIABETES).guarantee_
     assert (nothing.model, nothing.is_private, nothing.add_remove) == ("none", False, float("inf"))
+
+
+def test_the_stated_epsilon_is_never_below_the_one_that_was_spent():
+    promise = regressor(epsilon="0.3", rng=None).fit(*DIABETES).guarantee_
+    assert Fraction(0.3) < Fraction(3, 10) <= Fraction(promise.add_remove)
+    assert Fraction(6, 10) <= Fraction(promise.replace)
+    assert str(promise).splitlines()[1:3] == [
+        "ε = 0.3 when a record is added or removed", "ε = 0.6 when a record is replaced",
+    ]  # fmt: skip
 
 
 def test_classes_from_the_data_are_named_as_not_covered():
@@ -298,9 +307,13 @@ def changed(value, *, in_y=False):
 DATA = {
     "a value outside": (changed(SENTINEL), OutsideDomainError, "in feature 3; use outside='clip'"),
     "a target outside": (changed(SENTINEL, in_y=True), OutsideDomainError, "Expected every target within target_range"),
-    "a NaN": (changed(np.nan), ValueError, "Input X contains NaN"),
-    "an infinite value": (changed(np.inf), ValueError, "Input X contains infinity"),
-    "a NaN among targets": (changed(np.nan, in_y=True), ValueError, "Input y contains NaN"),
+    "a NaN": (changed(np.nan), NullError, "Input X contains NaN; fill missing values with a public value first."),
+    "an infinite value": (
+        changed(np.inf),
+        NotAValueError,
+        "put an end of the public range in place of infinite values",
+    ),
+    "a NaN among targets": (changed(np.nan, in_y=True), NullError, "Input y contains NaN; fill"),
     "text": (([["a", str(SENTINEL)]] * 9, [0] * 9), NotAValueError, "Expected numbers, got text"),
     "one dimension": (([SENTINEL] * 9, [0] * 9), ValueError, "Expected 2D array, got 1D array instead"),
     "complex numbers": ((np.full((9, 2), SENTINEL * 1j), [0] * 9), NotAValueError, "Complex data not supported"),
@@ -347,6 +360,24 @@ def test_bad_classes_are_refused(case):
     with pytest.raises(kind) as caught:
         classifier(**changes).fit(*CANCER)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("labels", [[None, "a"], [1, "a"], [0.5, 0.25]], ids=["missing", "mixed", "continuous"])
+@pytest.mark.parametrize("dtype", [object, str])
+def test_labels_that_have_no_order_are_refused_in_words(labels, dtype):
+    x = np.zeros((60, 1))
+    y = np.array(labels * 30, dtype=object)
+    model = classifier(classes=np.array(["a", "b"], dtype=dtype))
+    with pytest.raises(NotAValueError, match="Expected every label to be one of classes"):
+        model.fit(x, y)
+
+
+def test_stated_classes_need_no_warning_about_what_the_labels_look_like():
+    x, y = np.zeros((60, 1)), np.arange(60)
+    with pytest.warns(UserWarning, match="unique classes"):
+        classifier(epsilon=50, classes="from-data", trees=1, depth=1, leaf="laplace").fit(x, y)
+    # Any warning is an error here.
+    classifier(epsilon=50, classes=list(range(60)), trees=1, depth=1, leaf="laplace").fit(x, y)
 
 
 def test_labels_of_other_types_find_their_classes():

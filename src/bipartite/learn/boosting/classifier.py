@@ -148,14 +148,16 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):  # type: igno
     def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], Any]:  # noqa: ANN401, N803
         values, labels = validate_data(self, X, y, dtype=np.float64)
         labels = column_or_1d(labels)
-        check_classification_targets(labels)
+        if isinstance(self.classes, str):
+            # It may warn about what it sees, and stated classes make it needless.
+            check_classification_targets(labels)
         return values, labels
 
     def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> None:
         classes = self._classes(labels)
-        at = (
-            np.searchsorted(classes, labels) if labels.dtype.kind == classes.dtype.kind else _positions(classes, labels)
-        )
+        # Objects may have no order: None beside text.
+        ordered = labels.dtype.kind == classes.dtype.kind != "O"
+        at = np.searchsorted(classes, labels) if ordered else _positions(classes, labels)
         at = np.minimum(at, len(classes) - 1)
         if (classes[at] != labels).any():
             msg = "Expected every label to be one of classes; state all classes, or leave out other records."

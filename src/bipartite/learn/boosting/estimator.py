@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bipartite.errors import InputError, NotAValueError
+from bipartite.errors import InputError, NotAValueError, NullError
 from bipartite.learn.boosting.ensemble import boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import settings_of
@@ -100,6 +100,12 @@ def _tactful(error: ValueError) -> ValueError:
         return error
     if "could not convert" in message:
         return NotAValueError("Expected numbers, got text that is none; encode categories as numbers first.")
+    # scikit-learn goes on to recommend models without privacy.
+    first = message.partition("\n")[0].rstrip(".")
+    if first.endswith("contains NaN"):
+        return NullError(f"{first}; fill missing values with a public value first.")
+    if "contains infinity" in first:
+        return NotAValueError(f"{first}; put an end of the public range in place of infinite values first.")
     if message.startswith("Complex data not supported"):
         return NotAValueError("Complex data not supported; pass real numbers.")
     return type(error)(_SHOWN.sub("", message))

@@ -16,7 +16,8 @@ from bipartite.learn.boosting.compiled import GAIN_BITS
 from bipartite.learn.boosting.ensemble import Recipe
 from bipartite.learn.boosting.leaves import LEAVES, leaf_rule
 from bipartite.learn.boosting.splits import BestSplit, SplitRule
-from bipartite.learn.guarantee import Guarantee
+from bipartite.learn.budgets import at_least, exact_sum
+from bipartite.learn.guarantee import SEEDED, Guarantee
 from bipartite.lottery import Epsilon, source_of
 
 if TYPE_CHECKING:
@@ -41,12 +42,8 @@ _PUBLIC: Final = (
     "the records"
 )
 _ERRORS: Final = (
-    "errors: a fit that refuses a value tells that there was one; outside='clip' refuses fewer, and missing values are "
-    "always refused"
-)
-_SEEDED: Final = (
-    "the random words were given, by a seed or as they are: whoever knows them can undo the noise, so this fit is not "
-    "private"
+    "errors: a fit that refuses a value tells that there was one; outside='clip' refuses fewer, and missing and "
+    "infinite values are always refused"
 )
 
 
@@ -98,9 +95,14 @@ class Settings:
         """What the fitted model promises; ``more`` is what else is not covered."""
         if self.leaf == "none":
             return Guarantee("none", math.inf, math.inf, not_covered=("everything: leaf='none' adds no noise",))
-        epsilon = float(self.epsilon)
-        seeded = (_SEEDED,) if self.source is not source_of(None) else ()
-        return Guarantee("central", epsilon, 2 * epsilon, not_covered=(*seeded, *more, _TUNING, _PUBLIC, _ERRORS))
+        value = self.epsilon.value
+        seeded = (SEEDED,) if self.source is not source_of(None) else ()
+        return Guarantee(
+            "central",
+            at_least(value),
+            at_least(exact_sum([value, value])),
+            not_covered=(*seeded, *more, _TUNING, _PUBLIC, _ERRORS),
+        )
 
 
 def settings_of(given: dict[str, Any]) -> Settings:
