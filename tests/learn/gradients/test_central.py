@@ -41,7 +41,7 @@ def test_a_gradient_is_the_clipped_mean_plus_noise_of_the_stated_size():
     network = torch.nn.Linear(40, 25)
     features, labels = torch.randn(60, 40), torch.randint(0, 25, (60,))
     gradients = PerExample(network, torch.nn.functional.cross_entropy)
-    rows = torch.cat(list(gradients.blocks(features, labels))).double()
+    rows = torch.cat(list(gradients.rows(features, labels))).double()
     for plan, norm, scale in ((GAUSSIAN, 2, 2.0), (LaplaceSGD(40.0, 3.0, 20, 0.5), 1, None)):
         clipped = (
             rows * (plan.clip / torch.clamp(torch.linalg.vector_norm(rows, ord=norm, dim=1), min=plan.clip))[:, None]
@@ -70,7 +70,8 @@ def test_guarantees_are_those_of_the_noise_that_is_drawn():
     assert promised.add_remove == pytest.approx(accounting.gaussian_epsilon(realised, schedule, 1e-5), rel=1e-4)
     assert promised.add_remove < promised.replace < 2.2 * promised.add_remove
     assert (promised.model, promised.delta) == ("central", 1e-5)
-    assert any("tuning" in each for each in promised.not_covered)
+    for word in ("tuning", "floating-point arithmetic of torch", "the time"):
+        assert any(word in each for each in promised.not_covered)
     pure = LaplaceSGD(3.0, 1.0, 20, 0.5).guarantee(1000)
     assert 2.999 < pure.add_remove <= 3
     assert (pure.replace, pure.delta) == (2 * pure.add_remove, 0.0)

@@ -36,7 +36,14 @@ def fast(parameters):
 
 
 def fitted(plan, **settings):
-    settings = {"classes": range(10), "optimizer": fast, "rng": bp.insecure_seed(1), "device": "cpu", **settings}
+    settings = {
+        "classes": range(10),
+        "people": 1400,
+        "optimizer": fast,
+        "rng": bp.insecure_seed(1),
+        "device": "cpu",
+        **settings,
+    }
     return PrivateSGDClassifier(network, plan, **settings).fit(FEATURES[TRAIN], DIGITS[TRAIN])
 
 
@@ -56,6 +63,26 @@ def test_networks_learn_digits_and_say_what_they_promise(plan, least):
     assert model.guarantee_ == plan.guarantee(650)
     assert model.guarantee_.is_private
     np.testing.assert_allclose(model.predict_proba(FEATURES[:5]).sum(axis=1), 1)
+
+
+def test_nothing_is_promised_about_adding_a_record_where_steps_are_divided_by_the_number_of_rows():
+    promised = fitted(GAUSSIAN, people=None).guarantee_
+    assert promised.add_remove == float("inf")
+    assert promised.replace == GAUSSIAN.guarantee(650).replace
+    assert promised.not_covered[-1].startswith("the number of people: every step was divided by it")
+    local = LocalSGD(500.0, 0.3, 100)
+    assert fitted(local, people=None).guarantee_ == local.guarantee(650)
+    for wrong in (0, -3, 1.5):
+        with pytest.raises(
+            InputError, match="Expected people as a whole number of at least 1, got .*; a public number"
+        ):
+            fitted(GAUSSIAN, people=wrong)
+
+
+def test_people_can_be_computed_one_at_a_time():
+    plan = LaplaceSGD(50.0, 5.0, 1, 0.05)
+    alone, together = (fitted(plan, together=each).network_.weight.detach() for each in (1, 256))
+    torch.testing.assert_close(alone, together, rtol=1e-3, atol=1e-4)
 
 
 def test_much_noise_teaches_nothing():

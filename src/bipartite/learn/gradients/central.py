@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 NOT_COVERED: Final = (
     "tuning: every fit on the same data spends its own ε; choose settings on public or held-out data",
     "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
-    "the number of people, unless it was given as people= (data sets of one size have it in common)",
     "the time that training takes, which grows with the size of the samples",
+    "floating-point arithmetic of torch: a person's gradient is taken to be, bit for bit, a function of that person's "
+    "example and the public weights; blocks of one size make it so in our measurements, nothing proves it",
+)
+NO_PEOPLE: Final = (
+    "the number of people: every step was divided by it, so that nothing is promised about adding or removing a record; "
+    "give people= for that"
 )
 
 
@@ -170,7 +175,7 @@ class GaussianSGD(_CentralSGD):
         return rounded_gaussian(count, self.grid().bits, source)
 
     def guarantee(self, size: int) -> Guarantee:
-        """What training a network of ``size`` parameters promises."""
+        """What training a network of ``size`` parameters promises, where the number of people is a public one."""
         multiplier = 1 / self.grid().ratio
         epsilons = [
             accounting.gaussian_epsilon(multiplier, self.schedule, self.delta * (1 - _SLACK_SHARE), each)
@@ -227,6 +232,6 @@ class LaplaceSGD(_CentralSGD):
         return discrete_laplace(count, self.grid().bits, source)
 
     def guarantee(self, size: int) -> Guarantee:  # noqa: ARG002 (the same for every size)
-        """What training promises."""
+        """What training promises, where the number of people is a public one."""
         spent = accounting.laplace_epsilon(self.grid().ratio, self.schedule)
         return Guarantee("central", spent, 2 * spent, 0.0, NOT_COVERED)

@@ -10,6 +10,7 @@ import torch
 from bipartite.errors import InputError, MissingExtraError
 from bipartite.learn.gradients.loop import best_device, train_privately
 from bipartite.learn.gradients.networks import paper_cnn
+from bipartite.learn.gradients.per_example import TOGETHER
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
@@ -43,8 +44,9 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         All classes there are. Public: they are not looked up in the labels.
     optimizer
         Makes an optimiser of the parameters; None for Adam with learning rate 0.01.
-    people
-        The public number of people, see :func:`train_privately`.
+    people, together
+        A public number of people, without which nothing is promised about adding or removing a record, and how many
+        gradients are computed at once: see :func:`train_privately`.
     weights_seed
         Of the first weights, which are no secret.
     device
@@ -68,6 +70,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         classes: Sequence[Any],
         optimizer: Optimizer | None = None,
         people: int | None = None,
+        together: int = TOGETHER,
         weights_seed: int = 0,
         device: str = "auto",
         rng: Any = None,  # noqa: ANN401
@@ -77,6 +80,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.classes = classes
         self.optimizer = optimizer
         self.people = people
+        self.together = together
         self.weights_seed = weights_seed
         self.device = device
         self.rng = rng
@@ -101,6 +105,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.plan,
             optimizer=optimizer,
             people=self.people,
+            together=self.together,
             rng=self.rng,
         )
         self.classes_ = classes

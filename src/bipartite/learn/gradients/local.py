@@ -27,6 +27,8 @@ _NOT_COVERED: Final = (
     "who takes part, and in which step",
     "a second fit with the same people, tuning too, spends ε again",
     "the clipping bound (unless it is a PrivateQuantile), batch, network and its first weights are public",
+    "devices: fit computes everybody's gradients and reports in one place; the promise is about reports made by each "
+    "person on their own",
 )
 _WORDS: Final = 2**63
 
@@ -134,7 +136,7 @@ def _picked(
     """Of each person's gradient the coordinates in that person's row."""
     found = []
     first = 0
-    for block in gradients.blocks(features, labels):
+    for block in gradients.rows(features, labels):
         rows = torch.from_numpy(which[first : first + len(block)]).to(block.device)
         found.append(block.gather(1, rows).double().cpu().numpy())
         first += len(block)
