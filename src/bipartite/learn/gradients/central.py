@@ -30,12 +30,14 @@ NOT_COVERED: Final = (
     "tuning: every fit on the same data spends its own ε; choose settings on public or held-out data",
     "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
     "the time that training takes, which grows with the size of the samples",
-    "floating-point arithmetic of torch: a person's gradient is taken to be, bit for bit, a function of that person's "
-    "example and the public weights; blocks of one size make it so in our measurements, nothing proves it",
+    (
+        "floating-point arithmetic of torch: a person's gradient is taken to be, bit for bit, a function of that "
+        "person's example and the public weights; blocks of one size make it so in our measurements, nothing proves it"
+    ),
 )
 NO_PEOPLE: Final = (
-    "the number of people: every step was divided by it, so that nothing is promised about adding or removing a record; "
-    "give people= for that"
+    "the number of people: every step was divided by it, so that nothing is promised about adding or removing a "
+    "record; give people= for that"
 )
 
 

@@ -27,8 +27,10 @@ _NOT_COVERED: Final = (
     "who takes part, and in which step",
     "a second fit with the same people, tuning too, spends ε again",
     "the clipping bound (unless it is a PrivateQuantile), batch, network and its first weights are public",
-    "devices: fit computes everybody's gradients and reports in one place; the promise is about reports made by each "
-    "person on their own",
+    (
+        "devices: fit computes everybody's gradients and reports in one place; the promise is about reports made by "
+        "each person on their own"
+    ),
 )
 _WORDS: Final = 2**63
 

@@ -118,8 +118,8 @@ class PerExample:
             if _VMAP_RANDOM not in str(error):
                 raise
             msg = (
-                "Expected a network that draws nothing at random, got one that does (dropout, perhaps): its draws would "
-                "tie one person's gradient to others; leave that layer out, or call eval() on it."
+                "Expected a network that draws nothing at random, got one that does (dropout, perhaps): its draws "
+                "would tie one person's gradient to others; leave that layer out, or call eval() on it."
             )
             raise InputError(msg) from None
         return found
