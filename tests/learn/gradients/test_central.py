@@ -54,6 +54,43 @@ def test_a_gradient_is_the_clipped_mean_plus_noise_of_the_stated_size():
         assert abs(rest.mean()) < 5.5 * wanted / math.sqrt(len(rest))
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "steps", "rate"),
+    [(1e4, 1, 0.5), (1e6, 10, 1.0), (1e-12, 10, 0.5), (1e-300, 1, 1.0), (500.0, 1, 1e-300)],
+)
+def test_a_step_that_cannot_be_drawn_is_refused(epsilon, steps, rate):
+    with pytest.raises(InputError, match="Expected epsilon so that every step can be drawn, got .* steps; a step"):
+        LaplaceSGD(epsilon, 1.0, steps, rate)
+
+
+@pytest.mark.parametrize(("epsilon", "steps", "rate"), [(512.0, 1, 1.0), (1e-6, 100, 0.3), (1e4, 200, 0.04)])
+def test_pure_epsilon_is_kept_and_hardly_less_at_both_ends(epsilon, steps, rate):
+    promised = LaplaceSGD(epsilon, 1.0, steps, rate).guarantee(10).add_remove
+    assert 0.998 * epsilon < promised <= epsilon
+
+
+def test_numbers_of_numpy_do():
+    plan = LaplaceSGD(np.float64(3.0), np.float64(1.0), np.int64(20), np.float64(0.5))
+    assert plan.guarantee(3) == LaplaceSGD(3.0, 1.0, 20, 0.5).guarantee(3)
+    with pytest.raises(InputError, match="Expected sampling_rate as a positive finite number"):
+        LaplaceSGD(3.0, 1.0, 20, np.float32(0.5))  # its rounding would be in ε
+
+
+def test_replacing_a_record_costs_what_quadrature_says():
+    """One step: (1 − q)·N(0, σ²) + q·N(±1, σ²) is the worst pair where a record is replaced by its opposite."""
+    sigma, rate, delta = 1.5, 0.3, 1e-5
+    x = np.linspace(-25, 25, 2_000_001)
+
+    def density(at):
+        return np.exp(-((x - at) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
+
+    one, other = ((1 - rate) * density(0) + rate * density(at) for at in (1, -1))
+    found = accounting.gaussian_epsilon(sigma, accounting.Steps(1, rate), delta, "replace")
+    for epsilon, enough in ((found, True), (found * 0.99, False)):
+        beyond = np.maximum(one - math.exp(epsilon) * other, 0).sum() * (x[1] - x[0])
+        assert (beyond <= delta) == enough
+
+
 def test_samples_are_poisson():
     sizes = [len(each) for each in GaussianSGD(None, 1e-5, 1.0, 200, 0.3, 1.0).batches(1000, bp.insecure_seed(6))]
     # 200 binomial sizes with mean 300 and deviation 14.5: bounds at six errors, false alarm below 1e-8.

@@ -9,6 +9,7 @@
 ``magnitude.py``        a clipping bound from people who spend their budget on it
 ``local.py``            LocalSGD: everybody answers once
 ``loop.py``             the loop that all of them share
+``progress.py``         how far training is, on a terminal
 ``classifier.py``       the loop as a scikit-learn classifier
 ``networks.py``         the network of the paper's experiment
 ======================  ==========================================================================================

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import torch
 
-from bipartite.errors import Problems
+from bipartite.errors import Problems, shown
 from bipartite.learn.gradients import accounting
 from bipartite.learn.gradients.accounting import LEAST_NOISE, MOST_NOISE, Steps
 from bipartite.learn.gradients.checks import positive, raise_all, whole
@@ -39,6 +39,11 @@ NO_PEOPLE: Final = (
     "the number of people: every step was divided by it, so that nothing is promised about adding or removing a "
     "record; give people= for that"
 )
+
+
+LEAST_RATIO: Final = 2.0**-30
+MOST_RATIO: Final = 512.0
+"""Bounds over scales of noise for which there is a grid that wastes little: steps of at least 2^10."""
 
 
 @dataclass(frozen=True)
@@ -223,11 +228,22 @@ class LaplaceSGD(_CentralSGD):
     def __post_init__(self) -> None:
         problems = self._problems()
         positive("epsilon", self.epsilon, problems)
+        if not problems and not LEAST_RATIO <= self._each() <= MOST_RATIO:
+            problems.add(
+                f"Expected epsilon so that every step can be drawn, got {shown(self.epsilon)} for {self.steps} steps; "
+                f"a step without sampling may spend between {LEAST_RATIO:.1g} and {MOST_RATIO:g}."
+            )
         raise_all(problems)
+
+    def _each(self) -> float:
+        try:
+            return accounting.laplace_each(float(self.epsilon), self.schedule)
+        except OverflowError:
+            return math.inf
 
     def grid(self) -> Grid:
         """Scale 2^bits for rows of L1 norm at most ``steps``."""
-        return Grid.of(accounting.laplace_each(float(self.epsilon), self.schedule))
+        return Grid.of(self._each())
 
     def noise(self, count: int, source: Source) -> NDArray[np.int64]:
         """So many discrete Laplace draws."""

@@ -80,7 +80,7 @@ class LocalSGD:
         if not isinstance(self.clip, PrivateQuantile):
             positive("clip", self.clip, problems, hint="a public bound on one coordinate, or a PrivateQuantile")
         whole("batch", self.batch, problems, hint="a few thousand are usual")
-        whole("points", self.points, problems, hint="21 is the paper's choice")
+        whole("points", self.points, problems, hint="21 is the paper's choice", least=2)
         if self.coordinates != "auto":
             whole("coordinates", self.coordinates, problems, hint="or 'auto'")
         if not is_one_of(self.mechanism, NAMES):
@@ -127,8 +127,10 @@ class LocalSGD:
         values = _picked(gradients, features, labels, reports.chosen(starts))
         return torch.from_numpy(reports.totals(starts, reports.report(values, source)) / len(features))
 
-    def guarantee(self, size: int) -> Guarantee:  # noqa: ARG002 (the same for every size)
+    def guarantee(self, size: int) -> Guarantee:
         """What training promises."""
+        if not isinstance(self.clip, PrivateQuantile):
+            self.reports(size, self.clip)  # refuses what cannot be reported, before anybody is asked
         return Guarantee("local", float("inf"), float(self.epsilon), 0.0, _NOT_COVERED)
 
 

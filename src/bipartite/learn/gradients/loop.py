@@ -14,6 +14,7 @@ from bipartite.learn.gradients.checks import raise_all, whole
 from bipartite.learn.gradients.local import LocalSGD
 from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.gradients.per_example import TOGETHER, PerExample
+from bipartite.learn.gradients.progress import progress
 from bipartite.lottery import source_of
 
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     if not isinstance(plan_given, (GaussianSGD, LaplaceSGD, LocalSGD)):
         msg = f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
         raise InputError(msg)
+    if not isinstance(features, torch.Tensor) or not isinstance(labels, torch.Tensor):
+        msg = "Expected features and labels as tensors; use torch.as_tensor(…)."
+        raise InputError(msg)
     if len(features) != len(labels) or not len(features):
         msg = f"Expected as many labels as rows, and at least one, got {len(features)} rows and {len(labels)} labels."
         raise InputError(msg)
@@ -96,11 +100,30 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
         raise_all(problems)
     source = source_of(rng)
     gradients = PerExample(network, loss, together)
-    promised = plan.guarantee(gradients.size)  # before anything is spent, so that a plan without one is refused first
-    follow(plan, gradients, features, labels, optimizer(gradients.parameters), people or len(features), source, watch)
+    promised = plan.guarantee(gradients.size)  # before anything is spent
+    if not promised.is_private:
+        msg = "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
+        raise InputError(msg)
+    with progress(_steps(plan, len(features))) as tell:
+
+        def done(step: int) -> None:
+            tell(step)
+            if watch is not None:
+                watch(step)
+
+        stepper = optimizer(gradients.parameters)
+        follow(plan, gradients, features, labels, stepper, people or len(features), source, done)
     if people is None and promised.model == "central":
         return replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
     return promised
+
+
+def _steps(plan: Plan, people: int) -> int:
+    """How many steps there will be."""
+    if not isinstance(plan, LocalSGD):
+        return plan.steps
+    asked = plan.clip.people if isinstance(plan.clip, PrivateQuantile) else 0
+    return (people - asked) // plan.batch
 
 
 def follow(  # noqa: PLR0913, PLR0917 (the parts of training, made above)

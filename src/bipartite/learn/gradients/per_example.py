@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _BLOCK_NUMBERS: Final = 2**25
 TOGETHER: Final = 256
 """How many people are computed at once where nothing else is said: fills a processor, and little is wasted on zeros."""
+_FOR_SOMEBODY: Final = "for somebody's values, which are not shown; see that labels and features are in range."
 _VMAP_RANDOM: Final = "random operation while in randomness error mode"
 
 
@@ -108,20 +109,43 @@ class PerExample:
             yield block[:left]
             left -= len(block)
 
-    def _of_block(self, *arguments: object) -> dict[str, torch.Tensor]:
-        cudnn = torch.backends.cudnn
-        now = {"enabled": cudnn.enabled, "allow_tf32": cudnn.allow_tf32}
+    def _of_block(
+        self,
+        trained: dict[str, torch.Tensor],
+        fixed: dict[str, torch.Tensor],
+        features: torch.Tensor,
+        labels: torch.Tensor,
+    ) -> dict[str, torch.Tensor]:
         try:
-            with cudnn.flags(benchmark=False, deterministic=True, **now):  # type: ignore[no-untyped-call]
-                found: dict[str, torch.Tensor] = self._gradient(*arguments)
-        except RuntimeError as error:
-            if _VMAP_RANDOM not in str(error):
-                raise
+            return self._computed(trained, fixed, features, labels)
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # noqa: BLE001 (whatever a network raises may show somebody's value)
+            refused = _FOR_SOMEBODY
+        try:  # what is wrong with zeros may be told, and is most often the reason
+            self._computed(trained, fixed, torch.zeros_like(features), torch.zeros_like(labels))
+        except Exception as error:  # noqa: BLE001
+            refused = str(error)
+        if _VMAP_RANDOM in refused:
             msg = (
                 "Expected a network that draws nothing at random, got one that does (dropout, perhaps): its draws "
                 "would tie one person's gradient to others; leave that layer out, or call eval() on it."
             )
-            raise InputError(msg) from None
+            raise InputError(msg)
+        msg = f"Expected a network and a loss that take one row and its label each; computing failed: {refused}"
+        raise InputError(msg)
+
+    def _computed(
+        self,
+        trained: dict[str, torch.Tensor],
+        fixed: dict[str, torch.Tensor],
+        features: torch.Tensor,
+        labels: torch.Tensor,
+    ) -> dict[str, torch.Tensor]:
+        cudnn = torch.backends.cudnn
+        now = {"enabled": cudnn.enabled, "allow_tf32": cudnn.allow_tf32}
+        with cudnn.flags(benchmark=False, deterministic=True, **now):  # type: ignore[no-untyped-call]
+            found: dict[str, torch.Tensor] = self._gradient(trained, fixed, features, labels)
         return found
 
     def assign(self, gradient: torch.Tensor) -> None:
