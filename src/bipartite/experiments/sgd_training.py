@@ -92,7 +92,7 @@ def load(data: str, people: int, held_out: int) -> Data:
         images = [np.asarray(each.images, dtype=np.float32)[:, None] / 255 for each in parts]
         labels = [np.array(each.labels) for each in parts]
     else:
-        from sklearn.datasets import load_digits  # type: ignore[import-untyped]  # noqa: PLC0415 (tests only)
+        from sklearn.datasets import load_digits  # noqa: PLC0415 (tests only)
 
         found, digits = load_digits(return_X_y=True)
         pictures = found.reshape(-1, 1, 8, 8).astype(np.float32) / 16

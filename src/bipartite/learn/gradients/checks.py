@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
+
+import numpy as np
 
 from bipartite.errors import InputError, Problems, shown
 
@@ -19,7 +20,7 @@ def positive(name: str, value: object, problems: Problems, *, below: float = mat
 
 def whole(name: str, value: object, problems: Problems, *, hint: str, least: int = 1) -> None:
     """A whole number of at least ``least``."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         problems.add(f"Expected {name} as a whole number of at least {least}, got {shown(value)}; {hint}.")
 
 

@@ -13,8 +13,8 @@ from bipartite.learn.gradients.networks import paper_cnn
 from bipartite.learn.gradients.per_example import TOGETHER
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
-    from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.validation import check_is_fitted
 except ImportError:
     _MESSAGE = "PrivateSGDClassifier needs scikit-learn; run: pip install 'bipartite[learn]'"
     raise MissingExtraError(_MESSAGE) from None

@@ -88,7 +88,8 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     if not isinstance(plan_given, (GaussianSGD, LaplaceSGD, LocalSGD)):
         msg = f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
         raise InputError(msg)
-    if not isinstance(features, torch.Tensor) or not isinstance(labels, torch.Tensor):
+    given: tuple[object, ...] = (features, labels)
+    if not all(isinstance(each, torch.Tensor) for each in given):
         msg = "Expected features and labels as tensors; use torch.as_tensor(…)."
         raise InputError(msg)
     if len(features) != len(labels) or not len(features):

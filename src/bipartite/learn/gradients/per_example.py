@@ -144,7 +144,7 @@ class PerExample:
     ) -> dict[str, torch.Tensor]:
         cudnn = torch.backends.cudnn
         now = {"enabled": cudnn.enabled, "allow_tf32": cudnn.allow_tf32}
-        with cudnn.flags(benchmark=False, deterministic=True, **now):  # type: ignore[no-untyped-call]
+        with cudnn.flags(benchmark=False, deterministic=True, **now):
             found: dict[str, torch.Tensor] = self._gradient(trained, fixed, features, labels)
         return found
 
