@@ -5,6 +5,7 @@ from bipartite.errors import InputError
 from bipartite.learn.gradients import per_example
 from bipartite.learn.gradients.networks import paper_cnn
 from bipartite.learn.gradients.per_example import PerExample
+from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows
 
 LOSS = torch.nn.functional.cross_entropy
 
@@ -79,12 +80,17 @@ def test_a_row_is_the_same_to_the_bit_whoever_else_is_there(make, kind, together
     def rows(which):
         return torch.cat(list(gradients.rows(features[which], labels[which])))
 
-    everybody = rows(torch.arange(people))
+    def clipped(which):
+        blocks = gradients.blocks(features[which], labels[which])
+        return torch.cat([whole_rows(block, 0.5, MOST_STEPS, 2) for block in blocks])[: len(which)]
+
+    everybody, clipped_everybody = rows(torch.arange(people)), clipped(torch.arange(people))
     mixed = torch.randperm(people)
     # Blocks that are not filled up fail here, on the machines on which this was written.
     for which in ([5], [5, 6, 7], range(1, people), range(people - 1), mixed[: people - 43], mixed.flip(0)):
         chosen = torch.as_tensor(list(which))
         assert torch.equal(rows(chosen), everybody[chosen])
+        assert torch.equal(clipped(chosen), clipped_everybody[chosen])
 
 
 def test_convolutions_on_a_gpu_are_asked_for_one_result(monkeypatch):

@@ -68,7 +68,7 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     together
         How many people's gradients are computed at once: a power of two. Blocks of one size made the gradient of a
         person independent of others, bit for bit, in our measurements; 1 computes everybody alone and leaves nothing to
-        measure but that the library gives one input one result. It is many times slower.
+        measure but that the library gives one input one result. It is about thirteen times slower on a CPU.
     rng
         None for secure words; ``bp.insecure_seed(…)`` for experiments that must be repeated.
     watch
