@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
@@ -16,6 +16,7 @@ from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.gradients.per_example import TOGETHER, PerExample
 from bipartite.learn.gradients.progress import progress
 from bipartite.lottery import source_of
+from bipartite.lottery.words import SecureSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     Plan = GaussianSGD | LaplaceSGD | LocalSGD
     Optimizer = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
+
+
+SEEDED: Final = "everybody who knows the seed: all draws came from rng=, not from secure words, and can be repeated"
 
 
 def best_device() -> torch.device:
@@ -102,6 +106,10 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     source = source_of(rng)
     gradients = PerExample(network, loss, together)
     promised = plan.guarantee(gradients.size)  # before anything is spent
+    if people is None and promised.model == "central":
+        promised = replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
+    if not isinstance(source, SecureSource):
+        promised = replace(promised, not_covered=(*promised.not_covered, SEEDED))
     if not promised.is_private:
         msg = "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
         raise InputError(msg)
@@ -114,8 +122,6 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
 
         stepper = optimizer(gradients.parameters)
         follow(plan, gradients, features, labels, stepper, people or len(features), source, done)
-    if people is None and promised.model == "central":
-        return replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
     return promised
 
 
