@@ -1,14 +1,17 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.learn import GaussianSGD, LaplaceSGD
 from bipartite.learn.gradients import accounting
-from bipartite.learn.gradients.central import Grid
+from bipartite.learn.gradients.central import LEAST_RATIO, MOST_RATIO, Grid
 from bipartite.learn.gradients.per_example import PerExample
 from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows, whole_sum
 from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS
@@ -21,6 +24,18 @@ def test_a_grid_never_promises_more_than_asked(ratio):
     grid = Grid.of(ratio)
     assert 0.999 * ratio < grid.ratio <= ratio
     assert 1 <= grid.steps <= MOST_STEPS
+    assert 0 <= grid.bits <= MOST_BITS
+
+
+@given(st.floats(LEAST_RATIO, MOST_RATIO))
+@example(1.0)
+@example(math.nextafter(0.5, 1))
+@example(math.nextafter(256.0, 0))
+@settings(deadline=None)
+def test_every_ratio_that_is_let_in_has_a_grid_on_the_safe_side(ratio):
+    grid = Grid.of(ratio)
+    assert 0.998 < Fraction(grid.steps, 2**grid.bits) / Fraction(ratio) <= 1
+    assert 2**10 <= grid.steps <= MOST_STEPS
     assert 0 <= grid.bits <= MOST_BITS
 
 

@@ -55,6 +55,10 @@ def test_bad_plans_are_refused():
     ):
         LocalSGD(1000.0, 0.1, 30).guarantee(10)
     with pytest.raises(
+        InputError, match="between 1e-9 and 50 a coordinate, got 1000.0 for 10; use more coordinates, or"
+    ):
+        LocalSGD(1000.0, PrivateQuantile(), 30).guarantee(10)
+    with pytest.raises(
         InputError, match="between 1e-9 and 50 a coordinate, got 1e-08 for 20; use fewer coordinates, or"
     ):
         LocalSGD(1e-8, 0.1, 30, coordinates=20).guarantee(100)

@@ -129,8 +129,8 @@ class LocalSGD:
 
     def guarantee(self, size: int) -> Guarantee:
         """What training promises."""
-        if not isinstance(self.clip, PrivateQuantile):
-            self.reports(size, self.clip)  # refuses what cannot be reported, before anybody is asked
+        # Refuses what cannot be reported, before anybody is asked; with any bound.
+        self.reports(size, 1.0 if isinstance(self.clip, PrivateQuantile) else self.clip)
         return Guarantee("local", float("inf"), float(self.epsilon), 0.0, _NOT_COVERED)
 
 
