@@ -10,7 +10,11 @@ from dataclasses import asdict, replace
 import pytest
 
 from bipartite.errors import InputError
-from bipartite.experiments import sgd, sgd_apart
+from bipartite.experiments import running, sgd, sgd_apart
+from bipartite.experiments.contract import select
+from bipartite.experiments.files import CELLS
+from bipartite.experiments.registry import named
+from bipartite.learn.gradients import accounting
 
 TINY = sgd.Settings(
     data="digits",
@@ -19,13 +23,30 @@ TINY = sgd.Settings(
     batch=100,
     steps=12,
     seeds=2,
-    learning_rates=(0.02, 0.1),
+    learning_rates=(0.1,),
     protocols=(0.3, 1.0),
     gaussian=(3.0,),
     laplace=(100.0,),
     local=(100.0,),
     networks=("softmax",),
 )
+
+
+NOISE = 1.25
+
+
+@pytest.fixture(scope="module", autouse=True)
+def asked():
+    """The accountant takes seconds and has tests of its own; here it answers at once, and what it is asked is kept."""
+    calls = []
+
+    def answer(*question):
+        calls.append(question)
+        return NOISE
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounting, "gaussian_multiplier", answer)
+        yield calls
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +59,13 @@ def test_cells_are_plain_values_and_seeds_come_last():
     assert len(found) == len(set(found)) == 2 * (1 + 1 + 1 + 4 + 6)
     assert [cell.seed for cell in found] == sorted(cell.seed for cell in found)
     json.dumps([asdict(cell) for cell in found], allow_nan=False)
-    (gaussian,) = {cell.noise_multiplier for cell in found if cell.mechanism == "central-gaussian"}
-    assert 0.5 < gaussian < 3
+
+
+def test_only_gaussian_cells_have_noise_of_the_accountant_for_their_budget_and_schedule(asked):
+    asked.clear()
+    for cell in sgd.cells(TINY):
+        assert cell.noise_multiplier == (NOISE if cell.mechanism == "central-gaussian" else 0)
+    assert set(asked) == {(3.0, 1e-5, accounting.Steps(12, 0.1))}
 
 
 def test_the_full_run_has_the_papers_network_batch_and_budgets():
@@ -88,11 +114,12 @@ def test_measuring_twice_gives_the_same_rows():
 def test_settings_are_chosen_on_held_out_people():
     cell = next(each for each in sgd.cells(TINY) if each.mechanism == "none")
     held_out = {}
-    for rate in cell.learning_rates:
+    for rate in (0.001, 0.1, 0.01):
         found = {row["measure"]: row for row in sgd.measure(replace(cell, learning_rates=(rate,)))}
         held_out[rate] = found["held_out"]["value"]
-    chosen = {row["learning_rate"] for row in sgd.measure(cell)}
+    chosen = {row["learning_rate"] for row in sgd.measure(replace(cell, learning_rates=tuple(held_out)))}
     assert chosen == {max(held_out, key=held_out.get)}
+    assert len(set(held_out.values())) == 3
 
 
 def test_advantages_pair_seeds(rows):
@@ -144,15 +171,65 @@ def test_a_machine_apart_needs_no_extra_and_goes_on_where_it_was(tmp_path, capsy
         "sgd_training.load = made  # the digits come with scikit-learn\n"
         "sys.exit(sgd_apart.main(sys.argv[1:]))"
     )
-    command = [sys.executable, "-c", code, "run", str(plan), str(out), "--cells", "0:5"]
+    command = [sys.executable, "-c", code, "run", str(plan), str(out), "--cells", "0:4"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=os.environ)
     assert done.returncode == 0, done.stderr
     with out.open("a", encoding="utf-8") as stream:
-        stream.write('{"cell": 5, "rows": [{"cut o')  # killed while writing
-    sgd_apart.main(["run", str(plan), str(out), "--cells", "3:8:1"])
-    assert capsys.readouterr().err.count("cell") == 3
-    assert sgd_apart.finished(out) == set(range(8))
-    assert len({(row["mechanism"], row["epsilon"]) for row in sgd_apart.read_rows(out)}) == 8
+        stream.write('{"cell": 4, "rows": [{"cut o')  # killed while writing
+    sgd_apart.main(["run", str(plan), str(out), "--cells", "3:6:1"])
+    assert capsys.readouterr().err.count("cell") == 2
+    assert sgd_apart.finished(out) == set(range(6))
+    assert len({(row["mechanism"], row["epsilon"]) for row in sgd_apart.read_rows(out)}) == 6
+
+
+def measured_apart(path, rows, settings, seconds=2.0):
+    """A file as the machine apart writes it."""
+    with path.open("w", encoding="utf-8") as stream:
+        for number, cell in enumerate(sgd.cells(settings)):
+            own = select(rows, mechanism=cell.mechanism, epsilon=cell.epsilon, seed=cell.seed)
+            stream.write(json.dumps({"cell": number, "seconds": seconds, "rows": own}) + "\n")
+
+
+def test_rows_measured_apart_are_drawn_without_measuring_and_said_to_be_from_elsewhere(tmp_path, rows, monkeypatch):
+    measured_apart(tmp_path / "rows.jsonl", rows, TINY)
+    assert sgd_apart.collect(tmp_path, [tmp_path / "rows.jsonl"], "one GPU", TINY) == 26
+    monkeypatch.setattr(sgd, "QUICK", TINY)
+    monkeypatch.setattr(sgd, "measure", lambda _: pytest.fail("nothing is left to measure"))
+    (outcome,) = running.run(named(["sgd"]), tmp_path / CELLS)
+    assert (outcome.state, outcome.cells, outcome.kept, outcome.seconds) == ("done", 26, 26, 52.0)
+    assert outcome.rows == running.plain_rows(rows)
+    assert outcome.note.endswith("26 of 26 parts were measured elsewhere: one GPU.")
+    assert set(outcome.pictures) == {"sgd_budgets", "sgd_protocols_softmax"}
+
+
+def test_rows_that_are_not_of_the_plan_are_refused_and_nothing_is_kept(tmp_path, rows, monkeypatch, capsys):
+    path = tmp_path / "rows.jsonl"
+    measured_apart(path, rows, TINY)
+    good = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    def refused(line, message):
+        path.write_text(json.dumps(good[0]) + "\n" + line + "\n", encoding="utf-8")
+        with pytest.raises(InputError, match=message):
+            sgd_apart.collect(tmp_path, [path], "one GPU", TINY)
+        assert not (tmp_path / CELLS).exists()
+
+    other = "Expected line 2 of rows.jsonl to be of this plan, got cell .* with other rows; collect with the settings"
+    for number in (26, -1, True, 2):
+        refused(json.dumps(good[1] | {"cell": number}), other)
+    for change in ({"learning_rate": 0.5}, {"seed": 7}, {"spent": "3"}, {"step": 3}, {"value": math.nan}):
+        wrong = [row | change for row in good[0]["rows"]]
+        refused(json.dumps(good[0] | {"rows": wrong}), other)
+    refused(json.dumps(good[1] | {"rows": good[1]["rows"][:-1]}), other)
+    refused(json.dumps(good[1] | {"rows": []}), other)
+    for cut in ('{"cell": 1, "rows": [{"cut o', "7", '{"cell": 1}', '{"cell": 1, "rows": [3]}'):
+        refused(cut, "Expected line 2 of rows.jsonl as a cell and its rows, got something else; cut it.")
+    monkeypatch.setattr(sgd_apart, "QUICK", TINY)
+    with pytest.raises(SystemExit, match="2"):
+        sgd_apart.main(["collect", str(tmp_path), str(path), "--where", "one GPU", "--quick"])
+    assert "got something else" in capsys.readouterr().err
+    path.write_text(json.dumps(good[3]) + "\n", encoding="utf-8")
+    assert sgd_apart.main(["collect", str(tmp_path), str(path), "--where", "one GPU", "--quick"]) == 0
+    assert capsys.readouterr().err == "1 cells\n"
 
 
 def test_a_bad_range_of_cells_is_refused(tmp_path, capsys):

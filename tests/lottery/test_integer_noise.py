@@ -64,10 +64,23 @@ def test_noise_is_not_the_same_twice_and_zero_draws_are_none():
     assert len(noise.discrete_laplace(0, 3, SECURE)) == 0
 
 
-def test_a_gaussian_draw_takes_fewer_words_than_its_bound_assumes():
-    source = bp.insecure_seed(3)
-    noise.rounded_gaussian(20_000, 20, source)
-    assert source._main.taken / 20_000 < 24
+def test_the_bound_on_a_gaussian_draw_holds_for_the_comparisons_it_makes(monkeypatch):
+    made = []
+    less = noise._less
+
+    def counted(words, others, stream):
+        made[-1] += len(words)
+        return less(words, others, stream)
+
+    monkeypatch.setattr(noise, "_less", counted)
+    stream = bp.insecure_seed(3).streams().stream(0, 100)
+    kept = 0
+    for _ in range(3000):
+        made.append(0)
+        kept += len(noise._gaussian_tries(1, 20, stream))
+    # A mean of squares of about 40, against 2^13 in the bound; accepted with chance 0.715, five errors of 0.008 apart.
+    assert 10 < np.mean(np.square(made)) < 2**13 / 10
+    assert abs(kept / 3000 - math.sqrt(math.pi / 2) / sum(math.exp(-k * k / 2) for k in range(14))) < 0.04
 
 
 def test_coins_are_never_likelier_than_asked():

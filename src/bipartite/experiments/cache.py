@@ -26,6 +26,8 @@ class Measured:
 
     rows: list[Row]
     seconds: float
+    elsewhere: str = ""
+    """On which machine, where it was another one than the one that draws; empty here."""
 
 
 class Cache:
@@ -41,7 +43,7 @@ class Cache:
             held = json.loads(self._path(cell).read_text(encoding="utf-8"))
             if held["format"] != _FORMAT or held["code"] != self._code or held["cell"] != _plain(cell):
                 return None
-            return Measured([dict(row) for row in held["rows"]], float(held["seconds"]))
+            return Measured([dict(row) for row in held["rows"]], float(held["seconds"]), str(held.get("elsewhere", "")))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -55,6 +57,8 @@ class Cache:
             "seconds": measured.seconds,
             "rows": measured.rows,
         }
+        if measured.elsewhere:
+            held["elsewhere"] = measured.elsewhere
         self._folder.mkdir(parents=True, exist_ok=True)
         write_whole(self._path(cell), json.dumps(held, ensure_ascii=False))
 

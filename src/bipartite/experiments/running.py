@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
@@ -120,6 +121,7 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
     watch.begins(entry, len(cells), kept)
     rows: list[Row] = []
     seconds = 0.0
+    elsewhere: Counter[str] = Counter()
     for cell in cells:
         measured = known[cell]
         if measured is None:
@@ -130,18 +132,23 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
             watch.cell(measured.seconds)
         rows += measured.rows
         seconds += measured.seconds
+        elsewhere.update([measured.elsewhere] if measured.elsewhere else [])
     return Outcome(
         entry,
         "done",
         settings=asdict(settings),
         rows=rows,
         pictures=pictures_of(module, rows, extra=extra),
-        note=str(getattr(module, "NOTE", "")),
+        note=" ".join([str(getattr(module, "NOTE", "")), *_said(elsewhere, len(cells))]).strip(),
         cells=len(cells),
         kept=kept,
         seconds=seconds,
         code=code,
     )
+
+
+def _said(elsewhere: Counter[str], cells: int) -> list[str]:
+    return [f"{count} of {cells} parts were measured elsewhere: {where}." for where, count in elsewhere.items()]
 
 
 def settings_of(module: Experiment, mode: Mode, seeds: int | None) -> Any:  # noqa: ANN401 (its own Settings)

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 PAPER_BUDGETS: Final = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 CLAIMS: Final = {0.3: 0.28, 0.5: 0.21, 0.7: 0.12}
 """By how much BRR-SGD is said to be ahead of Laplace DP-SGD."""
+MEASURED_STEPS: Final = 40
+"""About how many steps of a run are measured."""
+MEASURES: Final = ("final", "stability", "convergence", "held_out")
+"""What a run amounts to, beside its curve."""
 _LAST: Final = 0.2
 _CONVERGED: Final = 0.9
 # The two bounds of the grid, in the norm that each mechanism clips.
@@ -192,7 +196,7 @@ def _run(cell: Cell, learning_rate: float, clip: float) -> Run:
         learning_rate=learning_rate,
         clip=clip,
         seed=cell.seed,
-        every=max(1, cell.steps // 40),
+        every=max(1, cell.steps // MEASURED_STEPS),
     )
 
 

@@ -10,19 +10,30 @@ rows already are skipped, so that an interrupted run goes on::
     python -m bipartite.experiments.sgd_apart run cells.json rows.jsonl --cells 0:120
 
 Several runs, each with a file of its own, share a GPU: ``--cells 0:530:4``, ``1:530:4`` and so on take every fourth.
+
+At home again, rows go into the folder of results, where ``bipartite reproduce sgd --full --out results`` draws them
+without measuring; its report says where they were measured::
+
+    python -m bipartite.experiments.sgd_apart collect results rows.jsonl --where "one NVIDIA H200, torch 2.11"
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bipartite.experiments.sgd import QUICK, Cell, Settings, cells, measure
+from bipartite.errors import InputError, Problems, shown
+from bipartite.experiments.sgd import MEASURED_STEPS, MEASURES, QUICK, Cell, Settings, cells, measure, real_epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def write_plan(path: Path, settings: Settings) -> int:
@@ -61,9 +72,10 @@ def run(plan: Path, out: Path, asked: range) -> None:
         for done, number in enumerate(wanted, 1):
             start = time.perf_counter()
             rows = measure(planned[number])
-            stream.write(json.dumps({"cell": number, "rows": rows}, ensure_ascii=False, allow_nan=False) + "\n")
-            stream.flush()
             seconds = time.perf_counter() - start
+            line = {"cell": number, "seconds": round(seconds, 3), "rows": rows}
+            stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
+            stream.flush()
             about = f"{planned[number].network} {planned[number].mechanism} {planned[number].epsilon:g}"
             sys.stderr.write(f"{done}/{len(wanted)} cell {number}: {about}, {seconds:.1f} s\n")
 
@@ -78,6 +90,71 @@ def read_rows(*paths: Path) -> list[dict[str, str | int | float | bool]]:
     ]
 
 
+def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings) -> int:
+    """Put rows that were measured apart where ``bipartite reproduce`` looks for them; how many cells.
+
+    Nothing is kept unless everything fits. The rows count as those of the present code: that they were measured by it,
+    or by code of which nothing that matters changed, is for whoever collects to know.
+
+    Raises
+    ------
+    InputError
+        A cell is not of the plan, or its rows are not those of the cell.
+    """
+    from bipartite.experiments.cache import Cache, Measured  # noqa: PLC0415 (only at home)
+    from bipartite.experiments.code_version import code_version  # noqa: PLC0415
+    from bipartite.experiments.files import CELLS  # noqa: PLC0415
+
+    planned = cells(settings)
+    found: dict[int, Measured] = {}
+    problems = Problems()
+    for path in paths:
+        for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                held = json.loads(line)
+                number, rows, seconds = held["cell"], held["rows"], float(held.get("seconds", 0.0))
+                fits = type(number) is int and 0 <= number < len(planned) and _belong(planned[number], rows)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                problems.add(f"Expected line {at} of {path.name} as a cell and its rows, got something else; cut it.")
+                continue
+            if not fits:
+                problems.add(
+                    f"Expected line {at} of {path.name} to be of this plan, got cell {shown(number)} with other rows; "
+                    "collect with the settings that it was measured with."
+                )
+                continue
+            found[number] = Measured(rows, seconds, where)
+    problems.raise_if_any(InputError)
+    cache = Cache(folder / CELLS, "sgd", code_version("sgd"))
+    for number, measured in found.items():
+        cache.store(planned[number], measured)
+    return len(found)
+
+
+def _belong(cell: Cell, rows: list[dict[str, Any]]) -> bool:
+    """Whether rows are those that measuring a cell gives: its columns, its grid, its steps and measures."""
+    spent, model = real_epsilon(cell)
+    about = {
+        "network": cell.network,
+        "mechanism": cell.mechanism,
+        "epsilon": cell.epsilon,
+        "spent": spent,
+        "delta": cell.delta,
+        "model": model,
+        "seed": cell.seed,
+    }
+    every = max(1, cell.steps // MEASURED_STEPS)
+    steps = [row["step"] for row in rows if row["measure"] == "accuracy"]
+    others = [row["measure"] for row in rows if row["measure"] != "accuracy"]
+    return (
+        all({name: row[name] for name in about} == about for row in rows)
+        and {(row["learning_rate"], row["clip"]) for row in rows} <= set(product(cell.learning_rates, cell.clips))
+        and steps == list(range(every, cell.steps + 1, every))
+        and sorted(others) == sorted(MEASURES)
+        and all(math.isfinite(row["value"]) for row in rows)
+    )
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m bipartite.experiments.sgd_apart", description=__doc__)
@@ -89,7 +166,19 @@ def main(arguments: list[str] | None = None) -> int:
     running.add_argument("plan", type=Path)
     running.add_argument("out", type=Path)
     running.add_argument("--cells", default="0:1000000", help="first:last or first:last:step, the last not included")
+    collecting = what.add_parser("collect", help="put rows where bipartite reproduce finds them")
+    collecting.add_argument("folder", type=Path, help="the folder of results: what bipartite reproduce has as --out")
+    collecting.add_argument("rows", type=Path, nargs="+")
+    collecting.add_argument("--where", required=True, help="the machine that measured, for the report")
+    collecting.add_argument("--quick", action="store_true", help="the small run")
     parsed = parser.parse_args(arguments)
+    if parsed.what == "collect":
+        try:
+            count = collect(parsed.folder, parsed.rows, parsed.where, QUICK if parsed.quick else Settings())
+        except InputError as error:
+            parser.error(str(error))
+        sys.stderr.write(f"{count} cells\n")
+        return 0
     if parsed.what == "plan":
         count = write_plan(parsed.plan, QUICK if parsed.quick else Settings())
         sys.stderr.write(f"{count} cells\n")

@@ -33,12 +33,13 @@ NETWORKS: Final[Mapping[str, str]] = {
 }
 
 _MOST_POINTS: Final = 10  # more intervals would cover the lines
+# Strokes differ too, so that the lines are told apart in grey.
 _HOW: Final = {
     "Gaussian, central": {"stroke": "#4d7c0f", "stroke_width": 1.8},
     "Laplace, central": plots.LINES["Laplace"],
-    "Piecewise": {"stroke": "#0f766e", "stroke_width": 1.5},
-    "Hybrid": {"stroke": "#a16207", "stroke_width": 1.5},
-    "Duchi": {"stroke": "#be185d", "stroke_width": 1.5},
+    "Piecewise": {"stroke": "#0f766e", "stroke_width": 1.5, "stroke_dasharray": "9 2"},
+    "Hybrid": {"stroke": "#a16207", "stroke_width": 1.5, "stroke_dasharray": "6 2 1 2"},
+    "Duchi": {"stroke": "#be185d", "stroke_width": 1.5, "stroke_dasharray": "2 2"},
     "BRR-SGD as described": plots.LINES["BRR"],
     "Laplace on the sum, as described": plots.LINES["Laplace"],
     "Laplace on the mean": {**plots.LINES["Laplace"], "stroke_dasharray": "2 2"},

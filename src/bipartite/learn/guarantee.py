@@ -41,7 +41,7 @@ class Guarantee:
         return self.model != "none" and min(self.add_remove, self.replace) < math.inf
 
     def __str__(self) -> str:
-        lines = [_MODELS[self.model]]
+        lines = [_MODELS[self.model if self.is_private else "none"]]
         if self.is_private:
             lines += [
                 f"ε = {_number(self.add_remove)} when a record is added or removed",

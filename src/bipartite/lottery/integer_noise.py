@@ -43,8 +43,11 @@ GAUSSIAN_SLACK: Final = 2.0**-112
 """Total variation between one rounded Gaussian drawn here and the ideal one, at most.
 
 A comparison of two uniform numbers whose 64 bits tie is decided by fresh words, one for each: that is exact unless the
-same number ties twice, which among the c comparisons of a draw has probability below c²·2^−128; fixed thresholds have
-128 bits. A draw takes fewer than 24 words in the mean, and the chance of c > 128 is below 2^−112 by far.
+same number ties twice. Two given comparisons both tie with chance 2^−128, whatever was drawn before, so that among the
+c comparisons of a try two tie with chance at most E[c²]·2^−129. A try throws k + 1 ≤ 14 coins; a coin takes n steps or
+more with chance at most 1/(n − 1)!, so that the square of its steps has mean at most 3e; a step is two comparisons:
+E[c²] ≤ 4·14²·3e < 2^13. A draw takes 1.4 tries in the mean. Fixed thresholds have 128 bits, about a hundred of them are
+met at most, in the mean, and the whole parts left out hold less than 2^−140. All that is below 2^−114.
 """
 
 

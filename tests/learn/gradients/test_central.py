@@ -1,14 +1,17 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.learn import GaussianSGD, LaplaceSGD
 from bipartite.learn.gradients import accounting
-from bipartite.learn.gradients.central import Grid
+from bipartite.learn.gradients.central import LEAST_RATIO, MOST_RATIO, Grid
 from bipartite.learn.gradients.per_example import PerExample
 from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows, whole_sum
 from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS
@@ -21,6 +24,18 @@ def test_a_grid_never_promises_more_than_asked(ratio):
     grid = Grid.of(ratio)
     assert 0.999 * ratio < grid.ratio <= ratio
     assert 1 <= grid.steps <= MOST_STEPS
+    assert 0 <= grid.bits <= MOST_BITS
+
+
+@given(st.floats(LEAST_RATIO, MOST_RATIO))
+@example(1.0)
+@example(math.nextafter(0.5, 1))
+@example(math.nextafter(256.0, 0))
+@settings(deadline=None)
+def test_every_ratio_that_is_let_in_has_a_grid_on_the_safe_side(ratio):
+    grid = Grid.of(ratio)
+    assert 0.998 < Fraction(grid.steps, 2**grid.bits) / Fraction(ratio) <= 1
+    assert 2**10 <= grid.steps <= MOST_STEPS
     assert 0 <= grid.bits <= MOST_BITS
 
 
@@ -41,7 +56,7 @@ def test_a_gradient_is_the_clipped_mean_plus_noise_of_the_stated_size():
     network = torch.nn.Linear(40, 25)
     features, labels = torch.randn(60, 40), torch.randint(0, 25, (60,))
     gradients = PerExample(network, torch.nn.functional.cross_entropy)
-    rows = torch.cat(list(gradients.blocks(features, labels))).double()
+    rows = torch.cat(list(gradients.rows(features, labels))).double()
     for plan, norm, scale in ((GAUSSIAN, 2, 2.0), (LaplaceSGD(40.0, 3.0, 20, 0.5), 1, None)):
         clipped = (
             rows * (plan.clip / torch.clamp(torch.linalg.vector_norm(rows, ord=norm, dim=1), min=plan.clip))[:, None]
@@ -52,6 +67,43 @@ def test_a_gradient_is_the_clipped_mean_plus_noise_of_the_stated_size():
         # 1,025 draws: the standard deviation is off by 5.5 of its own errors (2.2 % and 3.5 %) once in 1e7 seeds.
         assert abs(rest.std() / wanted - 1) < (0.13 if norm == 2 else 0.2)
         assert abs(rest.mean()) < 5.5 * wanted / math.sqrt(len(rest))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "steps", "rate"),
+    [(1e4, 1, 0.5), (1e6, 10, 1.0), (1e-12, 10, 0.5), (1e-300, 1, 1.0), (500.0, 1, 1e-300)],
+)
+def test_a_step_that_cannot_be_drawn_is_refused(epsilon, steps, rate):
+    with pytest.raises(InputError, match="Expected epsilon so that every step can be drawn, got .* steps; a step"):
+        LaplaceSGD(epsilon, 1.0, steps, rate)
+
+
+@pytest.mark.parametrize(("epsilon", "steps", "rate"), [(512.0, 1, 1.0), (1e-6, 100, 0.3), (1e4, 200, 0.04)])
+def test_pure_epsilon_is_kept_and_hardly_less_at_both_ends(epsilon, steps, rate):
+    promised = LaplaceSGD(epsilon, 1.0, steps, rate).guarantee(10).add_remove
+    assert 0.998 * epsilon < promised <= epsilon
+
+
+def test_numbers_of_numpy_do():
+    plan = LaplaceSGD(np.float64(3.0), np.float64(1.0), np.int64(20), np.float64(0.5))
+    assert plan.guarantee(3) == LaplaceSGD(3.0, 1.0, 20, 0.5).guarantee(3)
+    with pytest.raises(InputError, match="Expected sampling_rate as a positive finite number"):
+        LaplaceSGD(3.0, 1.0, 20, np.float32(0.5))  # its rounding would be in ε
+
+
+def test_replacing_a_record_costs_what_quadrature_says():
+    """One step: (1 − q)·N(0, σ²) + q·N(±1, σ²) is the worst pair where a record is replaced by its opposite."""
+    sigma, rate, delta = 1.5, 0.3, 1e-5
+    x = np.linspace(-25, 25, 2_000_001)
+
+    def density(at):
+        return np.exp(-((x - at) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
+
+    one, other = ((1 - rate) * density(0) + rate * density(at) for at in (1, -1))
+    found = accounting.gaussian_epsilon(sigma, accounting.Steps(1, rate), delta, "replace")
+    for epsilon, enough in ((found, True), (found * 0.99, False)):
+        beyond = np.maximum(one - math.exp(epsilon) * other, 0).sum() * (x[1] - x[0])
+        assert (beyond <= delta) == enough
 
 
 def test_samples_are_poisson():
@@ -70,7 +122,8 @@ def test_guarantees_are_those_of_the_noise_that_is_drawn():
     assert promised.add_remove == pytest.approx(accounting.gaussian_epsilon(realised, schedule, 1e-5), rel=1e-4)
     assert promised.add_remove < promised.replace < 2.2 * promised.add_remove
     assert (promised.model, promised.delta) == ("central", 1e-5)
-    assert any("tuning" in each for each in promised.not_covered)
+    for word in ("tuning", "floating-point arithmetic of torch", "the time"):
+        assert any(word in each for each in promised.not_covered)
     pure = LaplaceSGD(3.0, 1.0, 20, 0.5).guarantee(1000)
     assert 2.999 < pure.add_remove <= 3
     assert (pure.replace, pure.delta) == (2 * pure.add_remove, 0.0)

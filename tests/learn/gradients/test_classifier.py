@@ -1,7 +1,11 @@
 """Any network, trained privately, in scikit-learn's words; on scikit-learn's small digits."""
 
+import io
+import pickle
 import subprocess
 import sys
+from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +13,7 @@ import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 import bipartite as bp
 from bipartite.errors import InputError
@@ -20,6 +25,8 @@ from bipartite.learn import (
     PrivateSGDClassifier,
     train_privately,
 )
+from bipartite.learn.gradients.loop import SEEDED
+from bipartite.learn.gradients.progress import progress
 
 FEATURES, DIGITS = load_digits(return_X_y=True)
 FEATURES = FEATURES / 16
@@ -35,8 +42,19 @@ def fast(parameters):
     return torch.optim.Adam(parameters, lr=0.05)
 
 
+def seeded(promised):
+    return replace(promised, not_covered=(*promised.not_covered, SEEDED))
+
+
 def fitted(plan, **settings):
-    settings = {"classes": range(10), "optimizer": fast, "rng": bp.insecure_seed(1), "device": "cpu", **settings}
+    settings = {
+        "classes": range(10),
+        "people": 1400,
+        "optimizer": fast,
+        "rng": bp.insecure_seed(1),
+        "device": "cpu",
+        **settings,
+    }
     return PrivateSGDClassifier(network, plan, **settings).fit(FEATURES[TRAIN], DIGITS[TRAIN])
 
 
@@ -53,9 +71,124 @@ def fitted(plan, **settings):
 def test_networks_learn_digits_and_say_what_they_promise(plan, least):
     model = fitted(plan)
     assert model.score(FEATURES[TEST], DIGITS[TEST]) > least  # guessing is right for one in ten
-    assert model.guarantee_ == plan.guarantee(650)
+    assert model.guarantee_ == seeded(plan.guarantee(650))
     assert model.guarantee_.is_private
     np.testing.assert_allclose(model.predict_proba(FEATURES[:5]).sum(axis=1), 1)
+
+
+def test_nothing_is_promised_about_adding_a_record_where_steps_are_divided_by_the_number_of_rows():
+    promised = fitted(GAUSSIAN, people=None).guarantee_
+    assert promised.add_remove == float("inf")
+    assert promised.replace == GAUSSIAN.guarantee(650).replace
+    assert promised.not_covered[-2].startswith("the number of people: every step was divided by it")
+    local = LocalSGD(500.0, 0.3, 100)
+    assert fitted(local, people=None).guarantee_ == seeded(local.guarantee(650))
+    for wrong in (0, -3, 1.5):
+        with pytest.raises(
+            InputError, match="Expected people as a whole number of at least 1, got .*; a public number"
+        ):
+            fitted(GAUSSIAN, people=wrong)
+
+
+def test_people_can_be_computed_one_at_a_time():
+    plan = LaplaceSGD(50.0, 5.0, 1, 0.05)
+    alone, together = (fitted(plan, together=each).network_.weight.detach() for each in (1, 256))
+    torch.testing.assert_close(alone, together, rtol=1e-3, atol=1e-4)
+
+
+def test_a_plan_that_promises_nothing_is_refused_before_anything_is_spent():
+    plan = GaussianSGD(None, 1e-5, 1.0, 1, 1.0, noise_multiplier=0.01)
+    assert str(plan.guarantee(650)).startswith("no privacy\n")
+    with pytest.raises(InputError, match="Expected a plan that promises something, got one whose ε is infinite; use a"):
+        fitted(plan)
+
+
+def test_a_promise_kept_by_a_known_seed_says_so():
+    plan = LaplaceSGD(50.0, 5.0, 1, 0.25)
+    assert fitted(plan, rng=None).guarantee_ == plan.guarantee(650)
+    assert str(fitted(plan).guarantee_).splitlines()[-1].startswith("not covered: everybody who knows the seed")
+
+
+def test_no_message_shows_what_somebody_said():
+    features, labels = torch.zeros(6, 2), torch.tensor([0, 1, 0, 1, 77, 0])
+    with pytest.raises(InputError, match="computing failed: for somebody's values, which are not shown; see") as caught:
+        train_privately(torch.nn.Linear(2, 2), features, labels, LaplaceSGD(1.0, 1.0, 1, 1.0), optimizer=fast)
+    assert "77" not in str(caught.value)
+    assert caught.value.__context__ is None or "77" not in str(caught.value.__context__)
+    with pytest.raises(InputError, match="Expected X as numbers, a row a person; encode what is no number") as caught:
+        PrivateSGDClassifier(network, GAUSSIAN, classes=range(10), device="cpu").fit([["secret"] * 64], [1])
+    assert "secret" not in str(caught.value)
+    # What fails for anybody is told: it shows shapes, not values.
+    with pytest.raises(InputError, match="computing failed: .*shapes cannot be multiplied"):
+        train_privately(torch.nn.Linear(3, 2), features, labels % 2, LaplaceSGD(1.0, 1.0, 1, 1.0), optimizer=fast)
+
+
+def test_a_network_that_does_not_fit_is_refused_by_a_row_of_zeros():
+    for wrong, message in (
+        (lambda: torch.nn.Linear(64, 9), "one output for each of 10 classes, got shape .1, 9. for one row"),
+        (lambda: torch.nn.Linear(63, 10), "Expected a network for rows of shape .64,., got one that fails on zeros"),
+    ):
+        with pytest.raises(InputError, match=message):
+            PrivateSGDClassifier(wrong, GAUSSIAN, classes=range(10), device="cpu").fit(FEATURES, DIGITS)
+    with pytest.raises(
+        InputError, match="Expected two classes or more and one label a row, got 0 and 1 axes of labels"
+    ):
+        PrivateSGDClassifier(network, GAUSSIAN, classes=[], device="cpu").fit(FEATURES, DIGITS)
+    with pytest.raises(InputError, match="got 10 and 2 axes of labels"):
+        PrivateSGDClassifier(network, GAUSSIAN, classes=range(10), device="cpu").fit(FEATURES, DIGITS[:, None])
+    with pytest.raises(InputError, match="Expected device as 'auto' or one that torch can use here, got 'tpu9'; try"):
+        PrivateSGDClassifier(network, GAUSSIAN, classes=range(10), device="tpu9").fit(FEATURES, DIGITS)
+    with pytest.raises(InputError, match="Expected features and labels as tensors; use torch.as_tensor"):
+        train_privately(network(), FEATURES, DIGITS, GAUSSIAN, optimizer=fast)
+
+
+def test_a_fitted_model_travels_and_is_searched_over():
+    plans = [LaplaceSGD(300.0, 5.0, 3, 0.25), LaplaceSGD(0.01, 5.0, 3, 0.25)]
+    model = PrivateSGDClassifier(
+        network, plans[0], classes=range(10), people=200, optimizer=fast, device="cpu", rng=bp.insecure_seed(1)
+    )
+    search = GridSearchCV(model, {"plan": plans}, cv=2, error_score="raise").fit(FEATURES[:200], DIGITS[:200])
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert (again.predict(FEATURES) == search.predict(FEATURES)).all()
+    assert again.guarantee_ == search.best_estimator_.guarantee_
+    assert again.n_features_in_ == 64
+    assert again.predict(FEATURES[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("plan", "steps"),
+    [
+        (LaplaceSGD(300.0, 5.0, 3, 0.25), 3),
+        (LocalSGD(500.0, 0.3, 100), 14),
+        (LocalSGD(500.0, PrivateQuantile(people=200), 100), 12),
+    ],
+)
+def test_how_far_training_is_counts_to_the_number_of_steps(plan, steps, monkeypatch):
+    seen = []
+
+    @contextmanager
+    def told(total):
+        assert total == steps
+        yield seen.append
+
+    monkeypatch.setattr("bipartite.learn.gradients.loop.progress", told)
+    fitted(plan)
+    assert seen == list(range(1, steps + 1))
+
+
+def test_a_terminal_is_told_once_two_seconds_have_passed(monkeypatch):
+    terminal = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    for is_one in (False, True):
+        terminal.isatty = lambda is_one=is_one: is_one
+        now = iter([100.0, 101.0, 103.0, 106.0])
+        with progress(6, clock=lambda now=now: next(now)) as tell:
+            for step in (1, 2, 3):
+                tell(step)
+        if not is_one:
+            assert not terminal.getvalue()
+    said = [each for each in terminal.getvalue().split("\r\x1b[K") if each]
+    assert said == ["private SGD: step 2 of 6, 6 s left", "private SGD: step 3 of 6, 6 s left"]
 
 
 def test_much_noise_teaches_nothing():

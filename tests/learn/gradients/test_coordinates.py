@@ -145,5 +145,5 @@ def test_bad_arguments_are_refused_all_at_once():
         CoordinateReports("rr", 0, -1.0, 5)
     with pytest.raises(InputError, match="Expected at most 5 coordinates, all there are, got 6; use fewer."):
         CoordinateReports("brr", 1.0, 1.0, 5, 6)
-    with pytest.raises(InputError, match="Expected points as a whole number of at least 1, got 2.5; 21 is"):
+    with pytest.raises(InputError, match="Expected points as a whole number of at least 2, got 2.5; 21 is"):
         CoordinateReports("brr", 1.0, 1.0, 5, points=2.5)

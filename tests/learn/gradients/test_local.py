@@ -48,5 +48,22 @@ def test_bad_plans_are_refused():
         LocalSGD(1.0, 0.1, 30, "laplace")
     with pytest.raises(InputError, match="Expected at least 30 people for one batch, got 20; use a smaller batch."):
         next(LocalSGD(1.0, 0.1, 30).batches(20, bp.insecure_seed(1)))
+    with pytest.raises(InputError, match="Expected points as a whole number of at least 2, got 1; 21 is the paper"):
+        LocalSGD(1.0, 0.1, 30, points=1)
+    with pytest.raises(
+        InputError, match="between 1e-9 and 50 a coordinate, got 1000.0 for 10; use more coordinates, or"
+    ):
+        LocalSGD(1000.0, 0.1, 30).guarantee(10)
+    with pytest.raises(
+        InputError, match="between 1e-9 and 50 a coordinate, got 1000.0 for 10; use more coordinates, or"
+    ):
+        LocalSGD(1000.0, PrivateQuantile(), 30).guarantee(10)
+    with pytest.raises(
+        InputError, match="between 1e-9 and 50 a coordinate, got 1e-08 for 20; use fewer coordinates, or"
+    ):
+        LocalSGD(1e-8, 0.1, 30, coordinates=20).guarantee(100)
+    for exponents in (3, (1.5, 3), (1, 2, 3), "ab"):
+        with pytest.raises(InputError, match="Expected exponents as .low, high. within ±1000, got .*; try .-20, 4"):
+            PrivateQuantile(exponents=exponents)
     with pytest.raises(InputError, match="(?s)2 problems.*quantile.*at most 1.*exponents as .low, high. within ±1000"):
         PrivateQuantile(2, exponents=(4, 4))

@@ -1,7 +1,7 @@
 """SGD on private data: gradients of single people, bounded, then either noised in sum or reported one by one.
 
 ======================  ==========================================================================================
-``per_example.py``      the gradient of every person alone, in blocks that fit into memory
+``per_example.py``      the gradient of every person, in blocks of one size, and why that matters
 ``whole.py``            clipping to whole numbers, so that the bound on one person's share is exact
 ``accounting.py``       noise for an (ε, δ), and (ε, δ) for a noise
 ``central.py``          GaussianSGD, LaplaceSGD: a trusted curator adds noise to the sum
@@ -9,6 +9,7 @@
 ``magnitude.py``        a clipping bound from people who spend their budget on it
 ``local.py``            LocalSGD: everybody answers once
 ``loop.py``             the loop that all of them share
+``progress.py``         how far training is, on a terminal
 ``classifier.py``       the loop as a scikit-learn classifier
 ``networks.py``         the network of the paper's experiment
 ======================  ==========================================================================================

@@ -111,8 +111,9 @@ def _event(multiplier: float, steps: Steps) -> Any:  # noqa: ANN401
 
 
 def _rdp_epsilon(multiplier: float, steps: Steps, delta: float) -> float:
+    event = _event(multiplier, steps)  # first, because it says what is missing
     from dp_accounting.rdp import RdpAccountant  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
 
     accountant = RdpAccountant(_ORDERS)
-    accountant.compose(_event(multiplier, steps))
+    accountant.compose(event)
     return float(accountant.get_epsilon(delta))

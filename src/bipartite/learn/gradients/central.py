@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import torch
 
-from bipartite.errors import Problems
+from bipartite.errors import Problems, shown
 from bipartite.learn.gradients import accounting
 from bipartite.learn.gradients.accounting import LEAST_NOISE, MOST_NOISE, Steps
 from bipartite.learn.gradients.checks import positive, raise_all, whole
@@ -29,9 +29,21 @@ if TYPE_CHECKING:
 NOT_COVERED: Final = (
     "tuning: every fit on the same data spends its own ε; choose settings on public or held-out data",
     "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
-    "the number of people, unless it was given as people= (data sets of one size have it in common)",
     "the time that training takes, which grows with the size of the samples",
+    (
+        "floating-point arithmetic of torch: a person's gradient is taken to be, bit for bit, a function of that "
+        "person's example and the public weights; blocks of one size make it so in our measurements, nothing proves it"
+    ),
 )
+NO_PEOPLE: Final = (
+    "the number of people: every step was divided by it, so that nothing is promised about adding or removing a "
+    "record; give people= for that"
+)
+
+
+LEAST_RATIO: Final = 2.0**-30
+MOST_RATIO: Final = 512.0
+"""Bounds over scales of noise for which there is a grid that wastes little: steps of at least 2^10."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +182,7 @@ class GaussianSGD(_CentralSGD):
         return rounded_gaussian(count, self.grid().bits, source)
 
     def guarantee(self, size: int) -> Guarantee:
-        """What training a network of ``size`` parameters promises."""
+        """What training a network of ``size`` parameters promises, where the number of people is a public one."""
         multiplier = 1 / self.grid().ratio
         epsilons = [
             accounting.gaussian_epsilon(multiplier, self.schedule, self.delta * (1 - _SLACK_SHARE), each)
@@ -216,17 +228,28 @@ class LaplaceSGD(_CentralSGD):
     def __post_init__(self) -> None:
         problems = self._problems()
         positive("epsilon", self.epsilon, problems)
+        if not problems and not LEAST_RATIO <= self._each() <= MOST_RATIO:
+            problems.add(
+                f"Expected epsilon so that every step can be drawn, got {shown(self.epsilon)} for {self.steps} steps; "
+                f"a step without sampling may spend between {LEAST_RATIO:.1g} and {MOST_RATIO:g}."
+            )
         raise_all(problems)
+
+    def _each(self) -> float:
+        try:
+            return accounting.laplace_each(float(self.epsilon), self.schedule)
+        except OverflowError:
+            return math.inf
 
     def grid(self) -> Grid:
         """Scale 2^bits for rows of L1 norm at most ``steps``."""
-        return Grid.of(accounting.laplace_each(float(self.epsilon), self.schedule))
+        return Grid.of(self._each())
 
     def noise(self, count: int, source: Source) -> NDArray[np.int64]:
         """So many discrete Laplace draws."""
         return discrete_laplace(count, self.grid().bits, source)
 
     def guarantee(self, size: int) -> Guarantee:  # noqa: ARG002 (the same for every size)
-        """What training promises."""
+        """What training promises, where the number of people is a public one."""
         spent = accounting.laplace_epsilon(self.grid().ratio, self.schedule)
         return Guarantee("central", spent, 2 * spent, 0.0, NOT_COVERED)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+
+import numpy as np
 
 from bipartite.errors import InputError, Problems, shown
-
-_WHOLE: Final = "a whole number of at least 1"
 
 
 def positive(name: str, value: object, problems: Problems, *, below: float = math.inf, hint: str = "") -> None:
     """A positive finite number, at most ``below``."""
+    # Not every real number: those of 32 bits would bring their rounding into ε.
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not 0 < value < math.inf or value > below:  # type: ignore[operator]
         most = "" if math.isinf(below) else f" and at most {below:g}"
         problems.add(f"Expected {name} as a positive finite number{most}, got {shown(value)}; {hint or 'try 1.0'}.")
 
 
-def whole(name: str, value: object, problems: Problems, *, hint: str) -> None:
-    """A whole number of at least one."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        problems.add(f"Expected {name} as {_WHOLE}, got {shown(value)}; {hint}.")
+def whole(name: str, value: object, problems: Problems, *, hint: str, least: int = 1) -> None:
+    """A whole number of at least ``least``."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        problems.add(f"Expected {name} as a whole number of at least {least}, got {shown(value)}; {hint}.")
 
 
 def raise_all(problems: Problems) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from bipartite.errors import InputError, MissingExtraError
+from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.learn.gradients.loop import best_device, train_privately
 from bipartite.learn.gradients.networks import paper_cnn
+from bipartite.learn.gradients.per_example import TOGETHER
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -43,8 +44,9 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         All classes there are. Public: they are not looked up in the labels.
     optimizer
         Makes an optimiser of the parameters; None for Adam with learning rate 0.01.
-    people
-        The public number of people, see :func:`train_privately`.
+    people, together
+        A public number of people, without which nothing is promised about adding or removing a record, and how many
+        gradients are computed at once: see :func:`train_privately`.
     weights_seed
         Of the first weights, which are no secret.
     device
@@ -68,6 +70,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         classes: Sequence[Any],
         optimizer: Optimizer | None = None,
         people: int | None = None,
+        together: int = TOGETHER,
         weights_seed: int = 0,
         device: str = "auto",
         rng: Any = None,  # noqa: ANN401
@@ -77,14 +80,20 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.classes = classes
         self.optimizer = optimizer
         self.people = people
+        self.together = together
         self.weights_seed = weights_seed
         self.device = device
         self.rng = rng
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateSGDClassifier:  # noqa: N803 (scikit-learn's name)
         """Train on these people; each fit spends its ε anew."""
-        device = best_device() if self.device == "auto" else torch.device(self.device)
+        device = self._device()
         classes = np.unique(np.asarray(self.classes))
+        if classes.size < 2 or np.ndim(y) != 1:  # noqa: PLR2004
+            msg = (
+                f"Expected two classes or more and one label a row, got {classes.size} and {np.ndim(y)} axes of labels."
+            )
+            raise InputError(msg)
         labels = np.searchsorted(classes, np.asarray(y))
         known = np.append(classes, classes[-1:])[labels] == np.asarray(y)
         if not known.all():
@@ -94,18 +103,31 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             torch.manual_seed(self.weights_seed)
             network = self._made().to(device)
         optimizer = self.optimizer or (lambda parameters: torch.optim.Adam(parameters, lr=0.01))
+        features = _tensor(X, device)
+        _check_outputs(network, features, len(classes))
         self.guarantee_: Guarantee = train_privately(
             network,
-            _tensor(X, device),
+            features,
             torch.from_numpy(labels.astype(np.int64)).to(device),
             self.plan,
             optimizer=optimizer,
             people=self.people,
+            together=self.together,
             rng=self.rng,
         )
         self.classes_ = classes
+        self.n_features_in_ = features.shape[1]
         self.network_ = network.eval()
         return self
+
+    def _device(self) -> torch.device:
+        try:
+            device = best_device() if self.device == "auto" else torch.device(self.device)
+            torch.zeros(1, device=device)
+        except (RuntimeError, AssertionError, TypeError):
+            msg = f"Expected device as 'auto' or one that torch can use here, got {shown(self.device)}; try 'cpu'."
+            raise InputError(msg) from None
+        return device
 
     def _made(self) -> torch.nn.Module:
         if self.network == "paper-cnn":
@@ -129,7 +151,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 torch.softmax(self.network_(rows[first : first + _ROWS]).double(), dim=1).cpu().numpy()
                 for first in range(0, len(rows), _ROWS)
             ]
-        return np.concatenate(found)
+        return np.concatenate([np.zeros((0, len(self.classes_))), *found])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """The likeliest class."""
@@ -139,4 +161,29 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 
 def _tensor(features: ArrayLike, device: torch.device) -> torch.Tensor:
-    return torch.as_tensor(np.asarray(features, dtype=np.float32)).to(device)
+    try:
+        found = np.asarray(features, dtype=np.float32)
+    except (TypeError, ValueError):  # which would show a value
+        found = np.zeros(0, dtype=np.float32)
+    if found.ndim < 2:  # noqa: PLR2004
+        msg = (
+            "Expected X as numbers, a row a person; encode what is no number, and use X.reshape(-1, 1) for one feature."
+        )
+        raise InputError(msg)
+    return torch.as_tensor(found).to(device)
+
+
+def _check_outputs(network: torch.nn.Module, features: torch.Tensor, classes: int) -> None:
+    """Refuse a network that does not fit the shape of the data, by a row of zeros and not by anybody's."""
+    training = network.training
+    try:
+        with torch.no_grad():
+            got = tuple(network.eval()(features.new_zeros((1, *features.shape[1:]))).shape)
+    except (RuntimeError, ValueError) as error:
+        msg = f"Expected a network for rows of shape {tuple(features.shape[1:])}, got one that fails on zeros: {error}"
+        raise InputError(msg) from None
+    finally:
+        network.train(training)
+    if got != (1, classes):
+        msg = f"Expected a network with one output for each of {classes} classes, got shape {got} for one row."
+        raise InputError(msg)

@@ -40,6 +40,7 @@ NAMES: Final = get_args(Name)
 # ε of one report from which on a second coordinate pays (Wang et al., ICDE 2019, equation 12).
 _ENOUGH: Final = 2.5
 _DIGITS: Final = Decimal("1e-9")
+_MOST_EACH: Final = 50  # the largest ε of a mechanism
 
 
 def coordinates_for(epsilon: float, size: int) -> int:
@@ -70,9 +71,14 @@ class CoordinateReports:
         positive("clip", self.clip, problems, hint="it bounds each coordinate and must be public, 0.01 perhaps")
         whole("size", self.size, problems, hint="the number of parameters")
         whole("coordinates", self.coordinates, problems, hint="1 is best for small ε")
-        whole("points", self.points, problems, hint="21 is the paper's choice")
+        whole("points", self.points, problems, hint="21 is the paper's choice", least=2)
         if not problems and self.coordinates > self.size:
             problems.add(f"Expected at most {self.size} coordinates, all there are, got {self.coordinates}; use fewer.")
+        if not problems and not _DIGITS <= self.epsilon_each <= _MOST_EACH:
+            problems.add(
+                f"Expected epsilon between {_DIGITS:g} and {_MOST_EACH} a coordinate, got {shown(self.epsilon)} for "
+                f"{self.coordinates}; use {'more' if self.epsilon_each else 'fewer'} coordinates, or another epsilon."
+            )
         raise_all(problems)
 
     @property

@@ -27,6 +27,10 @@ _NOT_COVERED: Final = (
     "who takes part, and in which step",
     "a second fit with the same people, tuning too, spends ε again",
     "the clipping bound (unless it is a PrivateQuantile), batch, network and its first weights are public",
+    (
+        "devices: fit computes everybody's gradients and reports in one place; the promise is about reports made by "
+        "each person on their own"
+    ),
 )
 _WORDS: Final = 2**63
 
@@ -76,7 +80,7 @@ class LocalSGD:
         if not isinstance(self.clip, PrivateQuantile):
             positive("clip", self.clip, problems, hint="a public bound on one coordinate, or a PrivateQuantile")
         whole("batch", self.batch, problems, hint="a few thousand are usual")
-        whole("points", self.points, problems, hint="21 is the paper's choice")
+        whole("points", self.points, problems, hint="21 is the paper's choice", least=2)
         if self.coordinates != "auto":
             whole("coordinates", self.coordinates, problems, hint="or 'auto'")
         if not is_one_of(self.mechanism, NAMES):
@@ -123,8 +127,10 @@ class LocalSGD:
         values = _picked(gradients, features, labels, reports.chosen(starts))
         return torch.from_numpy(reports.totals(starts, reports.report(values, source)) / len(features))
 
-    def guarantee(self, size: int) -> Guarantee:  # noqa: ARG002 (the same for every size)
+    def guarantee(self, size: int) -> Guarantee:
         """What training promises."""
+        # Refuses what cannot be reported, before anybody is asked; with any bound.
+        self.reports(size, 1.0 if isinstance(self.clip, PrivateQuantile) else self.clip)
         return Guarantee("local", float("inf"), float(self.epsilon), 0.0, _NOT_COVERED)
 
 
@@ -134,7 +140,7 @@ def _picked(
     """Of each person's gradient the coordinates in that person's row."""
     found = []
     first = 0
-    for block in gradients.blocks(features, labels):
+    for block in gradients.rows(features, labels):
         rows = torch.from_numpy(which[first : first + len(block)]).to(block.device)
         found.append(block.gather(1, rows).double().cpu().numpy())
         first += len(block)

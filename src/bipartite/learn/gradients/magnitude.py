@@ -42,8 +42,10 @@ class PrivateQuantile:
         problems = Problems()
         positive("quantile", self.quantile, problems, below=1, hint="0.95 clips one coordinate in twenty")
         whole("people", self.people, problems, hint="a thousand serve for ε of 1 and more")
-        low, high = self.exponents
-        if not -1000 <= low < high <= 1000:  # noqa: PLR2004 (the exponents of doubles)
+        given: object = self.exponents
+        pair = given if isinstance(given, tuple) else ()
+        are_two = len(pair) == 2 and all(type(each) is int for each in pair)  # noqa: PLR2004
+        if not are_two or not -1000 <= pair[0] < pair[1] <= 1000:  # noqa: PLR2004 (the exponents of doubles)
             problems.add(f"Expected exponents as (low, high) within ±1000, got {shown(self.exponents)}; try (-20, 4).")
         raise_all(problems)
 

@@ -2,8 +2,9 @@
 
 A gradient is scaled so that its norm is at most ``clip``, written in units of clip/steps, and cut towards zero to whole
 numbers, which never lengthens it. Then its norm *in whole numbers* is compared with ``steps``; a row that fails (not a
-number, infinite, or too long by a rounding error) counts as zero. So the row of one person is a function of that person
-alone, with norm ≤ steps always: the sensitivity that the noise is for.
+number, infinite, or too long by a rounding error) counts as zero. So no row is ever longer than ``steps``: the
+sensitivity that the noise is for, provided that the rows of others stay what they are when a person comes or goes.
+``per_example.py`` says what is done for that, and that it is measured, not proved.
 """
 
 from __future__ import annotations
