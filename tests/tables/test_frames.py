@@ -274,20 +274,13 @@ def test_odd_names_of_columns_pass_through_every_frame():
         assert list(as_dict(bp.privatize_frame(frame, plan))) == names
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pd.DataFrame({"age": [40, "secret 99"]}),
-        pd.DataFrame({"age": [40.5, b"secret 99"]}),
-        pd.DataFrame({"age": [40, 2**70 + 99]}),
-        duckdb.sql("SELECT CAST(x AS INTEGER) AS age FROM (VALUES ('40'), ('secret 99')) AS t(x)"),
-    ],
-    ids=["text", "bytes", "huge", "duckdb"],
-)
-def test_values_that_become_no_column_are_not_shown(frame):
-    with pytest.raises(
-        InputError, match="Expected values of one type, got a mixture|run it alone to see why"
-    ) as caught:
+@pytest.mark.parametrize("kind", ["text", "bytes", "huge", "duckdb"])
+def test_values_that_become_no_column_are_not_shown(kind):
+    query = "SELECT CAST(x AS INTEGER) AS age FROM (VALUES ('40'), ('secret 99')) AS t(x)"
+    second = {"text": "secret 99", "bytes": b"secret 99", "huge": 2**70 + 99, "duckdb": 0}[kind]
+    frame = duckdb.connect().sql(query) if kind == "duckdb" else pd.DataFrame({"age": [40, second]})
+    told = "run it alone to see why" if kind == "duckdb" else "column 'age': Expected values of one type, got a mixture"
+    with pytest.raises(InputError, match=told) as caught:
         bp.privatize_frame(frame, bp.Plan({"age": AGE}))
     assert "99" not in str(caught.value) and caught.value.__context__ is None
 

@@ -7,6 +7,7 @@ errors of readers show the line; a column of marks tells such nulls from missing
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -134,10 +135,16 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
         start += block
     named = NamedInput(start, raw_stream)
     where = f"[{text(str(named.path))}]"
-    if written.kind == "jsonl":
-        source = _json(connection, where, reading, plan.inputs())
-    else:
-        source = _csv(connection, where, reading, parse_header(start, written, "standard input"))
+    is_json = written.kind == "jsonl"
+    names = plan.inputs() if is_json else parse_header(start, written, "standard input")
+    # DuckDB waits for the first rows, deaf to signals: this thread stays free to hear them.
+    with ThreadPoolExecutor(1) as worker:
+        opening = worker.submit(_json if is_json else _csv, connection, where, reading, names)
+        try:
+            source = opening.result()
+        except BaseException:
+            named.stop()
+            raise
     source.stop = named.stop
     return source
 
