@@ -38,7 +38,7 @@ SETTINGS = {
     "spark.shuffle.io.maxRetries": "1",
     "spark.shuffle.io.retryWait": "100ms",
     "spark.locality.wait": "0",
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 
@@ -47,6 +47,7 @@ def running(folder, *arguments):
     """A process of Spark, ended at the end."""
     command = [Path(pyspark.__file__).parent / "bin" / "spark-class", *arguments, "--webui-port", "0"]
     environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_IP"}
+    environment["SPARK_DAEMON_JAVA_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     log = (folder / f"{arguments[0].rpartition('.')[2]}-{arguments[2]}.log").open("wb")
     process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
@@ -98,7 +99,8 @@ def main(folder):
             str(folder / "people.parquet")
         )
         found = {
-            "drawn": release(session, folder, [kill_executor, dawdle]),
+            "killed": release(session, folder, [kill_executor]),
+            "slow": release(session, folder, [dawdle]),
             "keyed": release(session, folder, [kill_executor, dawdle], "id"),
         }
     [log] = [each for each in (folder / "spark").iterdir() if each.is_file()]

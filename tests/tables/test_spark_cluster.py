@@ -23,8 +23,9 @@ def test_a_killed_executor_and_speculation_give_one_report_a_row(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     # It did happen: executors died in the middle of a task, and copies overtook slow ones.
-    assert found["executors_lost"] >= 2 and found["speculative"] >= 2
-    for how in ("drawn", "keyed"):
-        assert found[how]["marks"] == ["killed", "overtaken", "slow"]
-        assert [row for row, _ in found[how]["reports"]] == list(range(600))
+    assert found["executors_lost"] >= 2 and found["speculative"] >= 1
+    assert found["killed"]["marks"] == ["killed"] and found["slow"]["marks"] == ["overtaken", "slow"]
+    assert found["keyed"]["marks"] == ["killed", "overtaken", "slow"]
+    for harm in ("killed", "slow", "keyed"):
+        assert [row for row, _ in found[harm]["reports"]] == list(range(600))
     assert found["keyed"]["reports"] == [[row, report(KEY, AGE, "age", row, 18 + row % 73)[0]] for row in range(600)]
