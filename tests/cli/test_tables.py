@@ -87,6 +87,9 @@ def test_plans_come_from_every_format_with_odd_names(run, files):
         import tomllib
 
         assert code == 0 and tomllib.loads(out)["columns"]
+    (files / "visits.jsonl").write_text('{"visits": {"some clinic": 1}, "more": [{"ward 7": 1}]}\n')
+    out = run("plan", "new", files / "visits.jsonl")[1]
+    assert "# visits is of type STRUCT, which" in out and "clinic" not in out and "ward" not in out
     assert '[columns."odd \\"name\\""]' in run("plan", "new", files / "t.parquet")[1]
     assert run("plan", "new", files / "nowhere.csv")[0] == 4
     (files / "bad.parquet").write_text("x")
@@ -254,3 +257,40 @@ def test_the_schema_of_released_tables_fits_what_they_carry_and_that_of_estimate
     one, many = (json.loads((SCHEMAS / f"{name}.json").read_text()) for name in ("estimate", "estimate-table"))
     assert many["properties"]["columns"]["items"]["properties"]["estimates"] == one["properties"]["estimates"]
     assert many["$defs"] == one["$defs"]
+
+
+def test_standard_output_is_written_where_it_stands(files):
+    out = files / "all.csv"
+    out.write_text("what was there\n")
+    with out.open("ab") as file:
+        command = [sys.executable, "-m", "bipartite", "privatize", files / "people.csv", "-", "--to", "csv"]
+        subprocess.run([*command, "--plan", files / "plan.toml"], stdout=file, stderr=subprocess.DEVNULL, check=True)
+    lines = out.read_text().splitlines()
+    assert lines[:2] == ["what was there", "age,job,country"] and len(lines) == 2002
+
+
+def test_a_reader_that_goes_away_and_streams_that_are_closed_are_no_bugs(files):
+    pq.write_table(
+        pa.table({"age": [40] * 300_000, "job": ["nurse"] * 300_000, "country": ["DE"] * 300_000}),
+        files / "big.parquet",
+    )
+    command = f"{sys.executable} -m bipartite privatize"
+    for how, code, told in (
+        (f"{command} big.parquet - --to csv --plan plan.toml | head -1 >/dev/null; exit ${{PIPESTATUS[0]}}", 141, ""),
+        (f"{command} people.csv - --to csv --plan plan.toml >&-", 2, "standard output is closed"),
+        (f"{command} - out.csv --from csv --plan plan.toml <&-", 2, "standard input is closed"),
+    ):
+        done = subprocess.run(["bash", "-c", how], cwd=files, capture_output=True, text=True, check=False)
+        assert done.returncode == code and told in done.stderr and "bug" not in done.stderr
+
+
+def test_an_interruption_does_not_wait_for_standard_input(files):
+    command = [sys.executable, "-m", "bipartite", "privatize", "-", "out.csv", "--from", "csv", "--plan", "plan.toml"]
+    with subprocess.Popen(command, cwd=files, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(b"age,job,country\n" + b"40,nurse,DE\n" * 300_000)
+        process.stdin.flush()
+        # A pipe holds far less: the release has begun, and waits for more.
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 130
+        assert process.stderr.read() == b"bipartite: interrupted\n"
+    assert not list(files.glob("*out.csv*"))

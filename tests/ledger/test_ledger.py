@@ -5,7 +5,7 @@ import sqlite3
 import threading
 from collections import Counter
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 
@@ -463,3 +463,12 @@ def test_any_sequence_of_requests_does_what_plain_dictionaries_do(tmp_path_facto
             for (who, which), spent in model.spent.items():
                 assert ledger.spent(who, now=start + timedelta(days=which)) == spent <= ledger.budget
         assert ledger.check() == []
+
+
+def test_odd_names_and_instants_are_refused_in_words(make):
+    ledger = make(budget=1)
+    with pytest.raises(InputError, match="Expected question as a text of 1 to 1000 characters"):
+        ledger.certificate("half a pair \ud800")
+    east = timezone(timedelta(hours=5))
+    with pytest.raises(InputError, match="Expected now within the years 1 to 9999 of UTC"):
+        ledger.spent("ada", now=datetime(1, 1, 1, tzinfo=east))

@@ -36,7 +36,7 @@ def start(master, folder, **settings):
         "spark.eventLog.dir": Path(folder).as_uri(),
         "spark.eventLog.compress": "false",
         "spark.eventLog.rolling.enabled": "false",
-        "spark.driver.extraJavaOptions": "-Xss4m -XX:TieredStopAtLevel=1",
+        "spark.driver.extraJavaOptions": "-Xss4m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     for name, value in (fixed | settings).items():
         builder = builder.config(name, value)

@@ -7,6 +7,8 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -417,13 +419,77 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(tmp_path, monkeypatch
     part, path = tmp_path / "part", tmp_path / "out.csv"
     part.write_text("mine")
     path.write_text("theirs")
-    monkeypatch.setattr(outputs, "check_free", lambda *_, **__: None)
-    outputs._move_to_free(part, path)
+    with pytest.raises(InputError, match="is there already"):
+        outputs._move_to_free(part, path)
     assert path.read_text() == "theirs"
     monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError()))
     path.unlink()
     outputs._move_to_free(part, path)
     assert path.read_text() == "mine"
+
+
+def test_a_link_to_nothing_is_an_output_that_is_there(put, tmp_path):
+    source, link = put("in.csv", {"age": [40, 50]}), tmp_path / "out.csv"
+    link.symlink_to(tmp_path / "nowhere.csv")
+    with pytest.raises(InputError, match="is there already"):
+        release(source, link, bp.Plan({"age": AGE}))
+    assert not outputs.side_file(link).exists()
+    release(source, link, bp.Plan({"age": AGE}), overwrite=True)
+    assert not link.is_symlink() and len(read(link)["age"]) == 2
+    link.unlink()
+    link.mkdir()
+    with pytest.raises(InputError, match="is no file"):
+        release(source, link, bp.Plan({"age": AGE}), overwrite=True)
+
+
+def test_two_runs_never_mix_the_data_of_one_with_the_specs_of_the_other(tmp_path, monkeypatch):
+    path, real = tmp_path / "out.csv", Path.replace
+    between, refused = threading.Event(), []
+
+    def replace(self, target):
+        done = real(self, target)
+        if threading.current_thread() is not second and Path(target) == outputs.side_file(path):
+            between.set()  # the specs of the first run stand there, its data do not
+            second.join(0.3)
+        return done
+
+    def run_second():
+        between.wait(10)
+        try:
+            outputs.publish(tmp_path / "b", path, "b", overwrite=False)
+        except InputError as error:
+            refused.append(str(error))
+
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(name)
+    second = threading.Thread(target=run_second)
+    monkeypatch.setattr(Path, "replace", replace)
+    second.start()
+    outputs.publish(tmp_path / "a", path, "a", overwrite=False)
+    second.join(10)
+    assert path.read_text() == "a" and outputs.side_file(path).read_text() == "a\n"
+    assert len(refused) == 1 and "is there already" in refused[0]
+
+
+def test_a_disk_that_fills_up_with_the_specs_leaves_the_older_release(tmp_path, monkeypatch):
+    part, path = tmp_path / "part", tmp_path / "out.csv"
+    for file, text in ((part, "new"), (path, "old"), (outputs.side_file(path), "old")):
+        file.write_text(text)
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        outputs.publish(part, path, "new", overwrite=True)
+    assert path.read_text() == outputs.side_file(path).read_text() == "old"
+
+
+def test_columns_that_differ_in_case_alone_are_refused(tmp_path, put):
+    source = put("in.arrow", {"age": [40], "AGE": [50], "x": ["a"]})
+    for plan in (
+        bp.Plan({"age": AGE, "AGE": "public"}),
+        bp.Plan({"a": Column(AGE, inputs=("age",)), "A": "public"}),
+        bp.Plan({"a": Column(AGE, inputs=("age",)), "b": Column(AGE, inputs=("AGE",))}),
+    ):
+        with pytest.raises(InputError, match="differ in case alone, and DuckDB takes them for one; rename one"):
+            release(source, tmp_path / "out.csv", plan)
 
 
 def test_specs_that_are_gone_or_changed_are_noticed(plan, put, tmp_path):
@@ -471,6 +537,22 @@ def test_spilled_rows_are_private_and_swept_after_a_kill(tmp_path, monkeypatch):
     with workspace.private_folder():
         pass
     assert [each.name for each in tmp_path.iterdir()] == ["bipartite-spill-young"]
+
+
+def test_a_spill_folder_that_another_run_sweeps_while_it_is_made_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace.tempfile, "tempdir", str(tmp_path))
+    real, swept = workspace._take, []
+
+    def take(lock):
+        if not swept:
+            swept.append(True)
+            workspace._sweep(tmp_path)
+        return real(lock)
+
+    monkeypatch.setattr(workspace, "_take", take)
+    with workspace.private_folder() as folder:
+        assert swept and folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_readers_say_is_never_passed_on():

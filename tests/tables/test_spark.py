@@ -1,5 +1,6 @@
 """Spark: a release happens once, whatever fails, is slow or is asked for twice; only counts travel."""
 
+import base64
 import json
 import runpy
 import shutil
@@ -107,6 +108,11 @@ def test_with_row_ids_every_attempt_and_order_gives_the_same_report(people, tmp_
         frame = people.orderBy(people["income"].desc()).coalesce(1)
     found = reports_of(spark.privatize(frame, PLAN, tmp_path / "out", row_id="id"))
     assert found == {row: oracle(row) for row in range(ROWS)}
+    # The key travels to the executors in the task, and stands in nothing that Spark keeps or shows.
+    kept = events_of(people.sparkSession)
+    assert "MapInArrow" in kept
+    for form in (KEY.hex(), base64.b64encode(KEY).decode()[:40], repr(KEY)[2:40], json.dumps(list(KEY))[1:60]):
+        assert form not in kept
 
 
 def test_every_release_has_a_fresh_key(people, tmp_path):
@@ -189,12 +195,17 @@ def test_a_release_on_spark_is_estimated_without_spark(people, tmp_path):
     assert carried_by(tmp_path / "plain") is None and carried_by(tmp_path) is None
 
 
-def shuffled_bytes(session, since):
-    """Bytes that tasks wrote for others to fetch, and how many tasks ended, from the log of events."""
+def events_of(session):
+    """What Spark wrote down about everything that happened, plans of queries among it."""
     folder = Path(session.sparkContext.getConf().get("spark.eventLog.dir").removeprefix("file://"))
     # The log is written by a thread of its own; a job's end is flushed to it before the next job's, so ask for one.
     [file] = [each for each in folder.iterdir() if each.is_file()]
-    events = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def shuffled_bytes(session, since):
+    """Bytes that tasks wrote for others to fetch, and how many tasks ended, from the log of events."""
+    events = [json.loads(line) for line in events_of(session).splitlines() if line.endswith("}")]
     ended = [event for event in events if event["Event"] == "SparkListenerTaskEnd"][since:]
     return sum(event["Task Metrics"]["Shuffle Write Metrics"]["Shuffle Bytes Written"] for event in ended), len(ended)
 

@@ -261,6 +261,9 @@ class Ledger:
 
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
         """What all reports of a question about one person in the period of ``now`` promise together."""
+        problems = Problems()
+        _check_text("question", question, problems)
+        problems.raise_if_any(InputError)
         period = self._period_at(now)
         with self._file.reading() as database:
             found = database.execute(

@@ -70,4 +70,8 @@ def check_now(now: object) -> datetime:
             "pass datetime.now(UTC), or None for the clock of the ledger."
         )
         raise InputError(msg)
-    return now.astimezone(UTC)
+    try:
+        return now.astimezone(UTC)
+    except OverflowError:
+        msg = f"Expected now within the years 1 to 9999 of UTC, got {now!r:.60}; check the clock."
+        raise InputError(msg) from None

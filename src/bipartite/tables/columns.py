@@ -100,6 +100,10 @@ class Column:
             found.append(f"that no value is {what} (outside = 'error')")
         if isinstance(domain, Integers):
             found.append("that every value is a whole number")
+        elif self.is_position:
+            found.append("that every value is a position")
+        elif isinstance(domain, LineDomain):
+            found.append("that every value is a number")
         return tuple(found)
 
 

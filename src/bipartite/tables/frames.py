@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import SetDomain
-from bipartite.errors import InputError
+from bipartite.errors import InputError, Problems
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import need
@@ -28,7 +28,8 @@ def privatize_frame(frame: Any, plan: Plan, rng: object = None) -> Any:  # noqa:
     ----------
     frame
         A pandas or Polars data frame, an Arrow table or record batch, or a DuckDB relation, whose rows are fetched and
-        whose reports come back as an Arrow table. Rows, their order and a pandas index are passed on as they are.
+        whose reports come back as an Arrow table. Rows keep their order. A pandas index is a column that the plan does
+        not name, and is dropped: rows are numbered from 0. To publish it, call ``reset_index()`` and name it.
     plan
         A :class:`~bipartite.Plan`.
     rng
@@ -94,17 +95,30 @@ def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
         raise InputError(msg)
     names = [each for each in frame.columns if isinstance(each, str)]
     plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))
-    reports = _table(pa.Table.from_pandas(frame[plan.inputs()], preserve_index=False), plan, rng)
+    reports = _table(_converted(frame, plan), plan, rng)
     columns = {}
     for name, what in plan.columns.items():
         if what == PUBLIC:
-            columns[name] = frame[name]
+            columns[name] = frame[name].reset_index(drop=True)
             continue
         given = frame[plan.inputs_of(name)[0]].dtype
         masked = isinstance(given, pd.api.extensions.ExtensionDtype) and hasattr(given, "numpy_dtype")
-        found = reports.column(name).to_pandas(types_mapper=_masked_type if masked else None)
-        columns[name] = found.set_axis(frame.index)
-    return pd.DataFrame(columns, index=frame.index)
+        columns[name] = reports.column(name).to_pandas(types_mapper=_masked_type if masked else None)
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+
+
+def _converted(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
+    """The columns that a plan reads as an Arrow table; Arrow's own message about a mixed column would show a value."""
+    pa = need("pyarrow")
+    columns = {}
+    problems = Problems()
+    for name in plan.inputs():
+        try:
+            columns[name] = pa.Table.from_pandas(frame[[name]], preserve_index=False).column(0)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            problems.add(f"column {name!r}: Expected values of one type, got a mixture; convert it first (.astype).")
+    problems.raise_if_any(InputError)
+    return pa.table(columns)
 
 
 _MASKED: Final = {
@@ -151,7 +165,15 @@ def _duckdb(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     if not isinstance(frame, need("duckdb").DuckDBPyRelation):
         msg = f"Expected a DuckDB relation, got {type(frame).__name__}; use connection.sql(…) or connection.table(…)."
         raise InputError(msg)
-    return _table(frame.to_arrow_table(), plan, rng)
+    try:
+        rows = frame.to_arrow_table()
+    except need("duckdb").Error as error:
+        kind = type(error).__name__
+    else:
+        return _table(rows, plan, rng)
+    # Outside the handler: what DuckDB says may show a value, such as one that it could not cast.
+    msg = f"Expected a DuckDB relation that can be fetched, got a {kind}; run it alone to see why: that shows values."
+    raise InputError(msg)
 
 
 _LIBRARIES: Final = {"pyarrow": _arrow, "pandas": _pandas, "polars": _polars, "duckdb": _duckdb, "_duckdb": _duckdb}

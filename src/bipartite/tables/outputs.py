@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError
@@ -32,18 +32,22 @@ def side_file(path: Path) -> Path:
 
 def check_free(path: Path, *, overwrite: bool) -> None:
     """Refuse to write over a file unless asked to, and where no file can be."""
-    if path.exists() and not path.is_file():
+    there = os.path.lexists(path)  # a link to nothing is there, too
+    if there and not (path.is_file() or (path.is_symlink() and not path.exists())):
         msg = f"{path} is no file; name a file that may be written."
         raise InputError(msg)
-    if path.exists() and not overwrite:
-        msg = (
-            f"{path} is there already; name another output, or use --overwrite: a second release of the same rows adds "
-            "its ε to what they have spent."
-        )
-        raise InputError(msg)
+    if there and not overwrite:
+        raise _taken(path)
     if not path.parent.is_dir():
         msg = f"{path.parent} is no folder; make it first."
         raise InputError(msg)
+
+
+def _taken(path: Path) -> InputError:
+    return InputError(
+        f"{path} is there already; name another output, or use --overwrite: a second release of the same rows adds "
+        "its ε to what they have spent."
+    )
 
 
 @contextmanager
@@ -62,24 +66,51 @@ def part_of(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> None:
-    """Move a complete file to its final name, its specs before it."""
-    check_free(path, overwrite=overwrite)  # someone may have been faster
+    """Move a complete file to its final name, its specs before it.
+
+    Whatever may fail is done while an older release is still there; then one run at a time changes names in a folder,
+    and each change is on the disk before the next.
+    """
     flush(part)
     side = side_file(path)
-    if overwrite:
-        path.unlink(missing_ok=True)
-        if specs is None:
-            side.unlink(missing_ok=True)  # of an older release in another format
-    if specs is not None:
-        with part_of(side) as held:
+    with ExitStack() as stack:
+        held = None
+        if specs is not None:
+            held = stack.enter_context(part_of(side))
             held.write_text(specs + "\n", encoding="utf-8")
             flush(held)
+        stack.enter_context(_alone_in(path.parent))
+        check_free(path, overwrite=overwrite)  # someone may have been faster
+        if overwrite:
+            path.unlink(missing_ok=True)
+            if held is None:
+                side.unlink(missing_ok=True)  # of an older release in another format
+            flush(path.parent)
+        if held is not None:
             held.replace(side)
-    if overwrite:
-        part.replace(path)
-    else:
-        _move_to_free(part, path)
-    flush(path.parent)
+            flush(path.parent)
+        if overwrite:
+            part.replace(path)
+        else:
+            _move_to_free(part, path)
+        flush(path.parent)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Wait until no other run of this package changes names in a folder: two would mix their data and specs."""
+    try:
+        import fcntl  # noqa: PLC0415 (not on Windows)
+    except ImportError:
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
 
 
 def _move_to_free(part: Path, path: Path) -> None:
@@ -87,7 +118,7 @@ def _move_to_free(part: Path, path: Path) -> None:
     try:
         os.link(part, path)
     except FileExistsError:
-        check_free(path, overwrite=False)
+        raise _taken(path) from None
     except OSError:
         part.replace(path)  # a file system without second names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +20,7 @@ from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, part_of, publish
 from bipartite.tables.rejects import Rejects
 from bipartite.tables.sources import Reading, Source, open_files, open_stream, text_labels
+from bipartite.tables.streams import named_output
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 MEMORY: Final = "256MB"
 """What DuckDB may hold; the interpreter, NumPy, Arrow and the compiled draw come on top, about 250 MB."""
-_STDOUT: Final = "/dev/stdout"
 # Batches that are drawn while those before them are written.
 _AHEAD: Final = 2
 
@@ -87,6 +87,8 @@ def privatize_file(
     chosen = settings or Settings()
     written = format_of(str(target), chosen.output_format, "--to")
     read, files = _inputs(str(source), chosen)
+    _check_streams(str(source), str(target))
+    _check_names(plan)
     _check_targets(str(target), files, chosen)
     if chosen.compression is not None and written.kind != "parquet":
         msg = "--compression belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
@@ -113,7 +115,7 @@ def privatize_file(
             reject_part = stack.enter_context(part_of(chosen.reject, private=True))
             rejects = Rejects(reject_part)
             stack.callback(rejects.close)
-        part = Path(_STDOUT) if str(target) == STDIO else stack.enter_context(part_of(Path(target)))
+        part = stack.enter_context(_standard_output(written) if str(target) == STDIO else part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
         drawn.write(_Writer(connection, part, written, chosen.compression, about.to_json(), plan, rows.json), schema)
         specs = about.to_json() if written.is_text else None
@@ -128,6 +130,34 @@ def privatize_file(
                 held.write_text(specs + "\n", encoding="utf-8")
                 publish(held, chosen.specs, None, overwrite=chosen.overwrite)
     return Released(release.rows, release.rejected, f"{plan.epsilon_decimal:f}", about.guarantee, about.publishes)
+
+
+@contextmanager
+def _standard_output(written: Format) -> Iterator[Path]:
+    """The name of standard output; Arrow, which writes to streams, needs none."""
+    if written.kind == "arrow":
+        yield Path(STDIO)
+        return
+    with named_output(sys.stdout.buffer) as name:
+        yield name
+
+
+def _check_streams(source: str, target: str) -> None:
+    for stands_for, stream, what in ((source, sys.stdin, "standard input"), (target, sys.stdout, "standard output")):
+        if stands_for == STDIO and stream is None:
+            msg = f"{what} is closed; name a file instead."
+            raise InputError(msg)
+
+
+def _check_names(plan: Plan) -> None:
+    """DuckDB takes Age and age for one name, and would give one of them twice."""
+    for names in (plan.columns, plan.inputs()):
+        found: dict[str, str] = {}
+        for name in names:
+            other = found.setdefault(name.lower(), name)
+            if other != name:
+                msg = f"Columns {other!r} and {name!r} differ in case alone, and DuckDB takes them for one; rename one."
+                raise InputError(msg)
 
 
 def _inputs(source: str, chosen: Settings) -> tuple[Format, list[Path]]:
@@ -214,6 +244,7 @@ class _Drawn:
             if self._failure is None:
                 raise _unreadable(error, "the output", "written") from None
         finally:
+            self._rows.stop()
             drawn.close()  # nobody reads from a connection that is about to be closed
         if self._failure is not None:
             # What readers and writers say may show a row; what this package says never does.
@@ -273,7 +304,7 @@ class _Writer:
 
     def _write_arrow(self, reader: Any) -> None:  # noqa: ANN401
         pa = need("pyarrow")
-        stdout = str(self.part) == _STDOUT
+        stdout = str(self.part) == STDIO
         sink = sys.stdout.buffer if stdout else pa.output_stream(str(self.part), compression=self.written.compression)
         make = pa.ipc.new_stream if stdout or self.written.compression is not None else pa.ipc.new_file
         with make(sink, reader.schema) as writer:

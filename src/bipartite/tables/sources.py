@@ -7,7 +7,7 @@ errors of readers show the line; a column of marks tells such nulls from missing
 from __future__ import annotations
 
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,9 +17,10 @@ from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
 from bipartite.tables.extras import need
 from bipartite.tables.headers import header_of, parse_header
+from bipartite.tables.streams import BLOCK, NamedInput, unbuffered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
 
 BATCH: Final = 122_880
 """Rows at a time: what DuckDB writes as one group of rows."""
-_PIPE_BLOCK: Final = 2**18
 _HEADER_BLOCK: Final = 2**16
 _MARK: Final = "bipartite unreadable "
 _RAW: Final = "bipartite raw "
 # Labels that DuckDB looks up while it reads.
 _MOST_LISTED: Final = 4096
+
+
+def _nothing() -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class Source:
     """How many rows there are, where that is known beforehand."""
     json: list[str] = field(default_factory=list)
     """Public columns whose texts are JSON."""
+    stop: Callable[[], None] = _nothing
+    """Ends the reading where it waits for rows that nobody wants any more."""
 
     @property
     def schema(self) -> Any:  # noqa: ANN401
@@ -120,31 +126,27 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
     if written.kind == "parquet":
         copy = spill / "standard-input.parquet"
         with os.fdopen(os.open(copy, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "wb") as file:
-            while block := stream.read(_PIPE_BLOCK):
+            while block := stream.read(BLOCK):
                 file.write(block)
         return _parquet(connection, [copy], plan, raw=raw)
+    raw_stream = unbuffered(stream)
     start = b""
-    while b"\n" not in start and (block := stream.read(_HEADER_BLOCK)):
+    while b"\n" not in start and (block := raw_stream.read(_HEADER_BLOCK)):
         start += block
-    # DuckDB opens a name, so what was read is pumped into a pipe that has one.
-    way_out, way_in = os.pipe()
-    threading.Thread(target=_pump, args=(start, stream, way_in), daemon=True).start()
-    where = f"[{text(f'/dev/fd/{way_out}')}]"
-    if written.kind == "jsonl":
-        return _json(connection, where, reading, plan.inputs())
-    return _csv(connection, where, reading, parse_header(start, written, "standard input"))
-
-
-def _pump(start: bytes, stream: BinaryIO, writing: int) -> None:
-    try:
-        with os.fdopen(writing, "wb", buffering=0) as pipe:
-            pipe.write(start)
-            while block := stream.read(_PIPE_BLOCK):
-                view = memoryview(block)
-                while view:
-                    view = view[pipe.write(view) or 0 :]
-    except BrokenPipeError:
-        pass  # the reader stopped early, and says why itself
+    named = NamedInput(start, raw_stream)
+    where = f"[{text(str(named.path))}]"
+    is_json = written.kind == "jsonl"
+    names = plan.inputs() if is_json else parse_header(start, written, "standard input")
+    # DuckDB waits for the first rows, deaf to signals: this thread stays free to hear them.
+    with ThreadPoolExecutor(1) as worker:
+        opening = worker.submit(_json if is_json else _csv, connection, where, reading, names)
+        try:
+            source = opening.result()
+        except BaseException:
+            named.stop()
+            raise
+    source.stop = named.stop
+    return source
 
 
 def _parquet(connection: Any, files: list[Path], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401

@@ -59,7 +59,9 @@ def first_plan(path: Path, asked: str | None = None) -> str:
     for name, kind in schema_of(path, asked).items():
         body = _body(kind)
         if body is None:
-            parts.append(f"# {_key(name)} is of type {kind}, which no domain holds, and is dropped.\n")
+            # The names within a type may be private: those in a JSON object are read from the rows.
+            outer = kind.partition("(")[0]
+            parts.append(f"# {_key(name)} is of type {outer}, which no domain holds, and is dropped.\n")
         else:
             parts.append(f"[columns.{_key(name)}]\n{body.format(todo=TODO)}")
     return "\n".join(parts)

@@ -18,28 +18,41 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "bipartite-spill-"
 _LOCK: Final = "lock"
+_LOCKS: Final = os.name == "posix"
+"""Whether files can be locked; elsewhere nothing is swept."""
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
     """A fresh folder of mode 0700 among the system's temporary files, gone when the block ends."""
     _sweep(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))  # mkdtemp gives mode 0700
-    lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    folder, lock = _own_folder()
     try:
-        _take(lock)
         yield folder
     finally:
         os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _own_folder() -> tuple[Path, int]:
+    """A folder and its lock, held; another one where a sweep came between the making and the locking of the first."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))  # mkdtemp gives mode 0700
+        try:
+            lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        except FileNotFoundError:
+            continue
+        if (_take(lock) or not _LOCKS) and os.path.lexists(folder / _LOCK):
+            return folder, lock
+        os.close(lock)
+
+
 def _take(lock: int) -> bool:
     """Lock a file for as long as it is open; False where another process holds it."""
-    try:
-        import fcntl  # noqa: PLC0415 (not on Windows, where nothing is swept)
-    except ImportError:
+    if not _LOCKS:
         return False
+    import fcntl  # noqa: PLC0415
+
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
