@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 def connect(spill: Path, memory: str, threads: int | None) -> Any:  # noqa: ANN401 (a DuckDB connection)
     """A DuckDB connection."""
     duckdb = need("duckdb")
-    if not re.fullmatch(r"[1-9][0-9]*(\.[0-9]+)? ?[KMGT]i?B", memory):
-        msg = f"Expected memory such as 256MB or 2GB, got {memory!r}."
-        raise InputError(msg)
+    _parsed(memory)
     settings: dict[str, Any] = {
         "memory_limit": memory,
         "temp_directory": str(spill),
@@ -26,6 +24,25 @@ def connect(spill: Path, memory: str, threads: int | None) -> Any:  # noqa: ANN4
     if threads is not None:
         settings["threads"] = threads
     return duckdb.connect(config=settings)
+
+
+def half_of(memory: str) -> str:
+    """Half of an amount of memory.
+
+    >>> half_of("256MB")
+    '128MB'
+    """
+    amount, unit = _parsed(memory)
+    return f"{float(amount) / 2:.15g}{unit}"
+
+
+def _parsed(memory: str) -> tuple[str, str]:
+    """(amount, unit)."""
+    found = re.fullmatch(r"([1-9][0-9]*(?:\.[0-9]+)?) ?([KMGT]i?B)", memory)
+    if found is None:
+        msg = f"Expected memory such as 256MB or 2GB, got {memory!r}."
+        raise InputError(msg)
+    return found[1], found[2]
 
 
 def name(column: str) -> str:

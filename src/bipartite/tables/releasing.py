@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.errors import BipartiteError, DataFileError, InputError, Problems
 from bipartite.tables.ahead import ahead
 from bipartite.tables.drawing import Release
-from bipartite.tables.engine import connect, text
+from bipartite.tables.engine import connect, half_of, text
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.extras import need
 from bipartite.tables.formats import STDIO, Format, files_named, format_of
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from bipartite.tables.returning import Style
 
 MEMORY: Final = "256MB"
-"""What DuckDB may hold; the interpreter, NumPy, Arrow and the compiled draw come on top, about 250 MB."""
+"""What DuckDB may hold, half to read and half to write.
+
+The interpreter, NumPy, Arrow and the compiled draw come on top, about 250 MB.
+"""
 # Batches that are drawn while those before them are written.
 _AHEAD: Final = 2
 
@@ -95,15 +98,14 @@ def privatize_file(
         raise InputError(msg)
     with ExitStack() as stack:
         spill = stack.enter_context(private_folder())
-        connection = connect(spill, chosen.memory, chosen.threads)
-        stack.callback(connection.close)
+        reader, writer = (_engine(stack, spill / does, chosen) for does in ("reading", "writing"))
         rejecting = chosen.reject is not None
         reading = Reading(read, plan, raw=rejecting, keep_json=written.kind == "jsonl")
         try:
             if files:
-                rows = open_files(connection.cursor(), files, reading)
+                rows = open_files(reader, files, reading)
             else:
-                rows = open_stream(connection.cursor(), sys.stdin.buffer, reading, spill)
+                rows = open_stream(reader, sys.stdin.buffer, reading, spill)
         except (need("duckdb").Error, RuntimeError) as error:
             raise _unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
@@ -117,7 +119,7 @@ def privatize_file(
             stack.callback(rejects.close)
         part = stack.enter_context(_standard_output(written) if str(target) == STDIO else part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
-        drawn.write(_Writer(connection, part, written, chosen.compression, about.to_json(), plan, rows.json), schema)
+        drawn.write(_Writer(writer, part, written, chosen.compression, about.to_json(), plan, rows.json), schema)
         specs = about.to_json() if written.is_text else None
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out of it must be known once it is there.
@@ -130,6 +132,14 @@ def privatize_file(
                 held.write_text(specs + "\n", encoding="utf-8")
                 publish(held, chosen.specs, None, overwrite=chosen.overwrite)
     return Released(release.rows, release.rejected, f"{plan.epsilon_decimal:f}", about.guarantee, about.publishes)
+
+
+def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> Any:  # noqa: ANN401 (a DuckDB connection)
+    """One of the two engines: in one, threads that wait for the next batch to write could not read it meanwhile."""
+    spill.mkdir(mode=0o700)
+    connection = connect(spill, half_of(chosen.memory), chosen.threads)
+    stack.callback(connection.close)
+    return connection
 
 
 @contextmanager
@@ -274,11 +284,12 @@ class _Writer:
         if self.written.kind == "arrow":
             self._write_arrow(reader)
             return
-        writer = self.connection.cursor()
-        writer.register("reports", reader)
+        self.connection.register("reports", reader)
         columns = ", ".join(self._selected(field) for field in reader.schema)
         target = text(str(self.part))
-        writer.execute(f"COPY (SELECT {columns} FROM reports) TO {target} ({self._options()}, USE_TMP_FILE false)")
+        self.connection.execute(
+            f"COPY (SELECT {columns} FROM reports) TO {target} ({self._options()}, USE_TMP_FILE false)"
+        )
 
     def _selected(self, field: Any) -> str:  # noqa: ANN401
         """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
