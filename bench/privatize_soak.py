@@ -38,7 +38,7 @@ def state(target: Path, rows: int) -> str:
     if not target.exists():
         return "none"
     read = "read_json" if target.suffix == ".jsonl" else f"read_{target.suffix[1:]}"
-    (found,) = duckdb.sql(f"SELECT count(*) FROM {read}('{target}')").fetchone() or (0,)  # noqa: S608
+    ((found,),) = duckdb.sql(f"SELECT count(*) FROM {read}('{target}')").fetchall()  # noqa: S608
     if found != rows:
         return f"partial: {found:,} of {rows:,} rows"
     estimate_file(target)  # needs the specs, and reports that are theirs
