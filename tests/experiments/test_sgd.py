@@ -126,17 +126,13 @@ def test_advantages_pair_seeds(rows):
     found = sgd.advantages(rows, "softmax")
     assert set(found) == {(e, r) for e in (0.3, 1.0) for r in ("paper-laplace", "paper-laplace-of-the-mean")}
     for each in found.values():
-        assert each.seeds == 2
+        assert each.repetitions == 2
         assert each.low <= each.mean <= each.high
     # Noise of the mean is a hundred times larger here and drowns everything.
     assert found[0.3, "paper-laplace-of-the-mean"].mean > 0.3
 
 
-def test_intervals_are_students():
-    found = sgd.interval([1.0, 2.0, 3.0])
-    # t = 4.3027 at two degrees of freedom; the standard error is 1/√3.
-    assert found.high - found.mean == pytest.approx(4.30265 / math.sqrt(3), rel=1e-5)
-    assert sgd.interval([0.5]).high == math.inf
+def test_a_summary_of_nothing_says_what_to_measure():
     with pytest.raises(InputError, match="Expected rows of none on softmax at ε=7, got none; measure these cells"):
         sgd.summary([], "softmax", "none", 7.0, "final")
 

@@ -23,19 +23,18 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bipartite import plots
 from bipartite.domains import Integers
 from bipartite.experiments.contract import distinct, number, select
 from bipartite.experiments.dnn_data import DOMAINS, split
+from bipartite.experiments.intervals import Interval
 from bipartite.learn.columns import PrivateColumns
 from bipartite.learn.network_inputs import network_inputs
 from bipartite.learn.network_training import RandomisedLabels, TrainingPlan, class_chances, train_network
@@ -71,7 +70,6 @@ PAPER_GAINS: Final[Mapping[str, float]] = {"mean": 0.0322, "at 0.25": 0.0529}
 _REFERENCES: Final = ("none", "majority")
 _NO_EPSILON: Final = 0.0
 _LABEL_SHARE: Final = Decimal("0.5")
-_CONFIDENCE: Final = 0.95
 _ROOM: Final = 0.03
 _TITLES: Final = {"adult": "Adult", "bank": "Bank"}
 
@@ -220,12 +218,8 @@ def _rows(cell: Cell, setting: str, chances: NDArray[np.float64], labels: NDArra
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Mean and a 95 % interval of it over seeds by Student's t; without width where there is one value."""
-    mean = float(np.mean(values))
-    if len(values) == 1:
-        return mean, mean, mean
-    wide = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(values) - 1)) * float(np.std(values, ddof=1))
-    wide /= math.sqrt(len(values))
-    return mean, mean - wide, mean + wide
+    found = Interval.of(values)
+    return (found.mean,) * 3 if found.repetitions == 1 else (found.mean, found.low, found.high)
 
 
 def gains(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,7 @@ import numpy as np
 
 from bipartite.experiments.contract import distinct, number, select
 from bipartite.experiments.gbdt_tasks import TASKS, records_of
+from bipartite.experiments.intervals import Interval
 from bipartite.learn import PrivateBoostingRegressor
 from bipartite.lottery import insecure_seed
 from bipartite.plots import Line, Panel, panels, style
@@ -58,7 +60,6 @@ BASELINES: Final = (NO_NOISE, MIDDLE, MEAN, ALL_RECORDS)
 EXTRA: Final = ("Laplace, clamped", "Geometric", "Anchored", MEAN, ALL_RECORDS)
 PAPER: Final = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}
 """RMSE with BRR as a share of that with Laplace at ε = 5, as the paper states it."""
-_CONFIDENCE: Final = 0.95
 # Laplace's colour in a whole line; and one that no other line of this picture has.
 _LOOKS: Final[dict[str, dict[str, Any]]] = {
     "Laplace, clamped": {"stroke": LAPLACE, "stroke_width": 1.8},
@@ -186,14 +187,10 @@ class Figure:
     @classmethod
     def of(cls, values: Sequence[float]) -> Figure:
         """The figure of some measured numbers; without an interval where there is only one."""
-        mean = float(np.mean(values))
-        if len(values) < 2:  # noqa: PLR2004 (one number has no spread)
-            return cls(mean, math.nan, math.nan, math.nan)
-        from scipy.special import stdtrit  # type: ignore[import-untyped]  # noqa: PLC0415 (comes with scikit-learn)
-
-        deviation = float(np.std(values, ddof=1))
-        half = float(stdtrit(len(values) - 1, (1 + _CONFIDENCE) / 2)) * deviation / math.sqrt(len(values))
-        return cls(mean, mean - half, mean + half, deviation)
+        found = Interval.of(values)
+        if found.repetitions == 1:
+            return cls(found.mean, math.nan, math.nan, math.nan)
+        return cls(found.mean, found.low, found.high, statistics.stdev(values))
 
 
 def figures(rows: Rows, column: str = "rmse") -> dict[tuple[str, str, float, int], Figure]:

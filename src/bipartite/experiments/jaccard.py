@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.domains import Items
-from bipartite.experiments.contract import distinct, number, select
-from bipartite.experiments.line_rivals import EXTRA, SILENCE, best_m, makers
+from bipartite.experiments.line_rivals import EXTRA, SILENCE, best_m, makers, panels_by_n
 from bipartite.mechanisms import BRR
-from bipartite.plots import Line, Panel, panels
+from bipartite.plots import panels
 from bipartite.quality import expected_loss
 
 if TYPE_CHECKING:
@@ -68,20 +67,7 @@ def measure(cell: Cell) -> list[Row]:
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """One panel for each N."""
     kept = [row for row in rows if extra or row["mechanism"] not in EXTRA | {_CONSTANT}]
-    drawn = []
-    for points in distinct(kept, "points"):
-        some = select(kept, points=points)
-        lines = [
-            Line(
-                name,
-                [number(row, "epsilon") for row in of],
-                [number(row, "utility") for row in of],
-                marked=name != _CONSTANT,
-            )
-            for name in distinct(some, "mechanism")
-            for of in [select(some, mechanism=name)]
-        ]
-        drawn.append(Panel(f"N = {points}", lines, lowest=0.5, highest=1.0))
+    drawn = panels_by_n(kept, "utility", _CONSTANT, lowest=0.5, highest=1.0)
     return {
         "jaccard": panels(
             drawn, across="ε", up="expected similarity", columns=3,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bipartite.experiments.contract import distinct, number, select
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Exponential
+from bipartite.plots import Line, Panel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.domains import Domain
+    from bipartite.experiments.contract import Rows
     from bipartite.mechanisms import Mechanism
 
     Maker = Callable[[Domain, str], Mechanism]
@@ -36,3 +39,22 @@ def makers(*, tables: bool = True) -> dict[str, Maker]:
         made["Exponential"] = lambda domain, epsilon: Exponential(domain, epsilon, variant="published")
         made["Exponential, tight"] = Exponential
     return made
+
+
+def panels_by_n(rows: Rows, column: str, without_marks: str, *, lowest: float, highest: float) -> list[Panel]:
+    """A panel for each N: this column against ε, a line a mechanism."""
+    drawn = []
+    for points in distinct(rows, "points"):
+        some = select(rows, points=points)
+        lines = [
+            Line(
+                str(name),
+                [number(row, "epsilon") for row in of],
+                [number(row, column) for row in of],
+                marked=name != without_marks,
+            )
+            for name in distinct(some, "mechanism")
+            for of in [select(some, mechanism=name)]
+        ]
+        drawn.append(Panel(f"N = {points}", lines, lowest=lowest, highest=highest))
+    return drawn

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import Integers
-from bipartite.experiments.contract import distinct, number, select
-from bipartite.experiments.line_rivals import EXTRA, SILENCE, makers
-from bipartite.plots import Line, Panel, panels
+from bipartite.experiments.line_rivals import EXTRA, SILENCE, makers, panels_by_n
+from bipartite.plots import panels
 from bipartite.quality import qloss
 from bipartite.verification import verify
 
@@ -67,20 +66,7 @@ def measure(cell: Cell) -> list[Row]:
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """One panel for each N."""
     kept = [row for row in rows if extra or row["mechanism"] not in EXTRA]
-    drawn = []
-    for points in distinct(kept, "points"):
-        some = select(kept, points=points)
-        lines = [
-            Line(
-                name,
-                [number(row, "epsilon") for row in of],
-                [number(row, "qloss") for row in of],
-                marked=name != SILENCE,
-            )
-            for name in distinct(some, "mechanism")
-            for of in [select(some, mechanism=name)]
-        ]
-        drawn.append(Panel(f"N = {points}", lines, lowest=0, highest=0.36))
+    drawn = panels_by_n(kept, "qloss", SILENCE, lowest=0, highest=0.36)
     return {
         "qloss_by_epsilon": panels(
             drawn, across="ε", up="QLoss", columns=3,

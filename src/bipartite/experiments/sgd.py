@@ -21,17 +21,15 @@ choice was made with.
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError
 from bipartite.experiments.contract import number, select
+from bipartite.experiments.intervals import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bipartite.experiments.contract import Row, Rows
     from bipartite.experiments.sgd_training import Run
 
@@ -222,37 +220,16 @@ def real_epsilon(cell: Cell) -> tuple[str, str]:
     return f"{cell.epsilon:g}", "local" if cell.mechanism.startswith("local") else "central"
 
 
-@dataclass(frozen=True)
-class Summary:
-    """The mean over seeds of one measure, and its 95 % interval (Student's t; infinite for one seed)."""
-
-    mean: float
-    low: float
-    high: float
-    seeds: int
-
-
-def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: str) -> Summary:
+def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: str) -> Interval:
     """One measure of one mechanism at one budget."""
     found = select(rows, network=network, mechanism=mechanism, epsilon=epsilon, measure=measure)
     if not found:
         msg = f"Expected rows of {mechanism} on {network} at ε={epsilon:g}, got none; measure these cells first."
         raise InputError(msg)
-    return interval([number(row, "value") for row in found])
+    return Interval.of([number(row, "value") for row in found])
 
 
-def interval(values: Sequence[float]) -> Summary:
-    """The mean and its 95 % interval."""
-    mean = statistics.fmean(values)
-    if len(values) == 1:
-        return Summary(mean, -math.inf, math.inf, 1)
-    from scipy.stats import t  # type: ignore[import-untyped]  # noqa: PLC0415 (where results are read, not where they are measured)
-
-    half = float(t.ppf(0.975, len(values) - 1)) * statistics.stdev(values) / math.sqrt(len(values))
-    return Summary(mean, mean - half, mean + half, len(values))
-
-
-def advantages(rows: Rows, network: str = "paper-cnn") -> dict[tuple[float, str], Summary]:
+def advantages(rows: Rows, network: str = "paper-cnn") -> dict[tuple[float, str], Interval]:
     """How far the paper's BRR-SGD is ahead of each reading of its Laplace rival, in final accuracy, paired by seed.
 
     By (budget, rival); to be compared with ``CLAIMS``. Neither side is private.
@@ -265,7 +242,7 @@ def advantages(rows: Rows, network: str = "paper-cnn") -> dict[tuple[float, str]
     for (mechanism, epsilon, seed), value in finals.items():
         if mechanism.startswith("paper-laplace") and ("paper-brr", epsilon, seed) in finals:
             pairs.setdefault((epsilon, mechanism), []).append(finals["paper-brr", epsilon, seed] - value)
-    return {key: interval(found) for key, found in pairs.items()}
+    return {key: Interval.of(found) for key, found in pairs.items()}
 
 
 def draw(rows: Rows) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite import plots
 from bipartite.experiments.contract import distinct, number, select
-from bipartite.experiments.sgd import interval
+from bipartite.experiments.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,7 +96,7 @@ def _by_budget(rows: Rows) -> list[plots.Line]:
     ends = [each for line in lines for each in line.x]
     plain = select(finals, mechanism="none")
     if plain and lines:
-        level = interval([number(row, "value") for row in plain]).mean
+        level = Interval.of([number(row, "value") for row in plain]).mean
         lines.append(plots.Line("no privacy", (min(ends), max(ends)), (level, level), marked=False))
     return lines
 
@@ -113,7 +113,7 @@ def _while_training(rows: Rows, epsilon: float) -> list[plots.Line]:
 
 
 def _line(name: str, x: Sequence[float], groups: Sequence[Rows]) -> plots.Line:
-    found = [interval([number(row, "value") for row in group]) for group in groups]
+    found = [Interval.of([number(row, "value") for row in group]) for group in groups]
     mean = [each.mean for each in found]
     if any(math.isinf(each.low) for each in found):
         return plots.Line(name, x, mean)
