@@ -5,7 +5,11 @@ A number is followed by a comment that says where it comes from::
     8.4 %<!-- results: location_errors; mean(saving) where dataset=Gowalla; 100; .1f -->
 
 that is: the table of ``docs/results`` (without ``.csv``), one column or ``mean``, ``min``, ``max`` or ``count`` of it,
-which rows, what to multiply by (1 if left out), and how it is written (Python's format; ``d`` for whole numbers).
+which rows, what to multiply by (1 if left out), and how it is written (Python's format; ``d`` for whole numbers). What
+is no column is a fact with a name (``tools/result_facts.py``)::
+
+    7.9<!-- results: fact sgd ahead of the sum at 0.3; 100; .1f -->
+
 ``python tools/results.py`` lists every marked number with what its table says.
 """
 
@@ -17,6 +21,8 @@ import statistics
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from result_facts import FACTS
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -53,8 +59,10 @@ def marked(text: str, place: str, folder: Path = RESULTS) -> list[Marked]:
 
 def expected(what: str, folder: Path = RESULTS) -> str:
     """What a mark's table says, written as the mark asks for."""
-    table, selection, *rest = [part.strip() for part in what.split(";")]
-    scale, form = (float(rest[0]), rest[1]) if len(rest) > 1 else (1.0, rest[0] if rest else "g")
+    table, *rest = [part.strip() for part in what.split(";")]
+    if table.startswith("fact "):
+        return _written(FACTS[table.removeprefix("fact ")](), rest)
+    selection, *rest = rest
     read = _COLUMN.match(selection)
     if read is None:
         msg = f"Expected a column, or mean, min, max or count of one, got {selection!r}."
@@ -72,8 +80,13 @@ def expected(what: str, folder: Path = RESULTS) -> str:
         value = float(rows[0][column])
     else:
         value = _ALL[how]([float(row[column]) for row in rows if row[column] != ""])
-    value *= scale
-    return f"{round(value):,d}" if form == "d" else f"{value:{form}}"
+    return _written(value, rest)
+
+
+def _written(value: float, how: list[str]) -> str:
+    """A number, scaled and formatted as the rest of a mark says."""
+    scale, form = (float(how[0]), how[1]) if len(how) > 1 else (1.0, how[0] if how else "g")
+    return f"{round(scale * value):,d}" if form == "d" else f"{scale * value:{form}}"
 
 
 def _same(found: str, wanted: str) -> bool:

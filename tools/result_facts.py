@@ -1,0 +1,84 @@
+"""Numbers in sentences that are no column of a table: differences, shares and extremes of the full run.
+
+A sentence names one as ``fact NAME`` in a mark (see ``tools/results.py``); each is computed here from ``docs/results``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bipartite.experiments import dnn, gbdt, sgd
+from result_tables import network_gain, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_EIGHT: Final = [each for each in dnn.Settings().epsilons if dnn.PAPER_RANGE[0] <= each <= dnn.PAPER_RANGE[1]]
+_LOCAL: Final = ("local-brr", "local-piecewise", "local-hybrid", "local-duchi")
+
+
+def _final(mechanism: str, epsilon: float, network: str = "paper-cnn") -> float:
+    return sgd.summary(rows("sgd"), network, mechanism, epsilon, "final").mean
+
+
+def _ahead(epsilon: float, rival: str = "paper-laplace") -> float:
+    return sgd.advantages(rows("sgd"))[epsilon, rival].mean
+
+
+def _described() -> float:
+    return min(_final("paper-brr", each) for each in sgd.PAPER_BUDGETS)
+
+
+def _local(choose: Callable[[list[float]], float], network: str, *epsilons: float) -> float:
+    return choose([_final(name, each, network) for name in _LOCAL for each in epsilons])
+
+
+def _better_at_one(choose: Callable[[list[float]], float]) -> float:
+    return choose([1 - share.mean for share in gbdt.ratios(rows("gbdt"), "Laplace", 1.0).values()])
+
+
+def _spread_of_seeds(choose: Callable[[list[float]], float]) -> float:
+    made = gbdt.figures(rows("gbdt"))
+    return choose([each.deviation / each.mean for key, each in made.items() if key[1:] == ("BRR", 5.0, 21)])
+
+
+def _five_points(task: str) -> float:
+    """By how much the error with 5 points is below that with 101."""
+    made = gbdt.figures(rows("gbdt"))
+    return 1 - made[task, "BRR", 5.0, 5].mean / made[task, "BRR", 5.0, 101].mean
+
+
+FACTS: Final[dict[str, Callable[[], float]]] = {
+    "sgd described least": _described,
+    "sgd described below none": lambda: _final("none", 0.0) - _described(),
+    **{f"sgd ahead of the sum at {each:g}": lambda each=each: _ahead(each) for each in (0.1, *sgd.CLAIMS)},
+    "sgd ahead of the mean least": lambda: min(_ahead(each, "paper-laplace-of-the-mean") for each in sgd.PAPER_BUDGETS),
+    "sgd ahead of the mean most": lambda: max(_ahead(each, "paper-laplace-of-the-mean") for each in sgd.PAPER_BUDGETS),
+    "sgd gaussian above the sum at 0.3": lambda: _final("central-gaussian", 0.3) - _final("paper-laplace", 0.3),
+    "sgd gaussian below the sum at 1": lambda: _final("paper-laplace", 1.0) - _final("central-gaussian", 1.0),
+    "sgd local most up to 1": lambda: max(_local(max, each, 0.1, 1.0) for each in ("paper-cnn", "softmax")),
+    **{
+        f"sgd local {words} {network} at {each:g}": lambda choose=choose, network=network, each=each: _local(
+            choose, network, each
+        )
+        for words, choose in (("least", min), ("most", max))
+        for network in ("paper-cnn", "softmax")
+        for each in (10.0, 100.0)
+    },
+    "dnn adult below laplace": lambda: -network_gain("adult", "paper", _EIGHT).mean,
+    "dnn adult below laplace least": lambda: -network_gain("adult", "paper", _EIGHT).high,
+    "dnn adult below laplace most": lambda: -network_gain("adult", "paper", _EIGHT).low,
+    "dnn bank above laplace at 20": lambda: network_gain("bank", "paper", [20.0]).mean,
+    "dnn bank above laplace at 20 least": lambda: network_gain("bank", "paper", [20.0]).low,
+    "dnn bank above laplace at 20 most": lambda: network_gain("bank", "paper", [20.0]).high,
+    "dnn bank ranking at 3.5": lambda: network_gain("bank", "tuned", [3.5], "auc").mean,
+    "dnn bank ranking at 3.5 least": lambda: network_gain("bank", "tuned", [3.5], "auc").low,
+    "dnn bank ranking at 3.5 most": lambda: network_gain("bank", "tuned", [3.5], "auc").high,
+    "gbdt tmax better at 5": lambda: 1 - gbdt.ratios(rows("gbdt"))["bias-tmax"].mean,
+    "gbdt better at 1 least": lambda: _better_at_one(min),
+    "gbdt better at 1 most": lambda: _better_at_one(max),
+    "gbdt spread least": lambda: _spread_of_seeds(min),
+    "gbdt spread most": lambda: _spread_of_seeds(max),
+    "gbdt five points slope": lambda: _five_points("bias-slope"),
+    "gbdt five points superconduct": lambda: _five_points("superconduct"),
+}

@@ -1,0 +1,387 @@
+"""Tables and figures of docs and README that come whole from the committed full run (``docs/results``).
+
+A table stands between two comments and is never written by hand::
+
+    <!-- table: sgd-accuracies -->
+    …
+    <!-- end -->
+
+``python tools/result_tables.py`` writes all of them, and the figures, from the tables of ``docs/results``; a test
+checks that nothing changes when it does. Single numbers in sentences are marked instead (``tools/results.py``).
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import importlib
+import re
+import statistics
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.experiments import dnn, gbdt, location_errors, sgd
+from bipartite.experiments.contract import select
+from bipartite.experiments.gbdt_tasks import TASKS
+from bipartite.experiments.intervals import Interval
+from bipartite.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
+from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+ROOT: Final = Path(__file__).parents[1]
+RESULTS: Final = ROOT / "docs" / "results"
+FIGURES: Final = {
+    "qloss_by_epsilon": ("qloss_by_epsilon",),
+    "location_errors": ("places_whole",),
+    "gbdt": ("gbdt",),
+    "sgd": ("sgd_budgets", "sgd_protocols_paper-cnn"),
+    "dnn": ("dnn_paper_public",),
+}
+"""Pictures that pages show, by the experiment that draws them."""
+_BLOCK = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n)(?P<body>.*?)(\n<!-- end -->)", re.DOTALL)
+
+
+@functools.cache
+def rows(name: str) -> list[dict[str, Any]]:
+    """A table of the full run, its numbers as numbers."""
+    with (RESULTS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return [{column: _read(value) for column, value in row.items()} for row in csv.DictReader(file)]
+
+
+def _read(value: str) -> str | int | float | bool:
+    if value in {"True", "False"}:
+        return value == "True"
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def sgd_accuracies() -> list[str]:
+    """Accuracy, stability and convergence of every mechanism and budget, on both networks."""
+    names = {
+        "none": "no privacy",
+        "central-gaussian": "Gaussian, central (δ = 0.00001)",
+        "central-laplace": "Laplace, central",
+        "local-brr": "padded BRR, local",
+        "local-piecewise": "Piecewise, local",
+        "local-hybrid": "Hybrid, local",
+        "local-duchi": "Duchi, local",
+        "paper-brr": "BRR-SGD as described",
+        "paper-laplace": "Laplace on the sum, as described",
+        "paper-laplace-of-the-mean": "the same noise on the mean",
+    }
+    found = rows("sgd")
+    head = ("", "ε asked", "ε spent")
+    for network in ("paper's network", "softmax"):
+        head += (f"{network}: accuracy, %", "stability, %", "convergence")
+    lines = [_line(head), _rule(len(head))]
+    for mechanism, shown in names.items():
+        label = shown
+        for epsilon in sorted({row["epsilon"] for row in select(found, mechanism=mechanism)}):
+            spent = "∞" if mechanism == "none" or mechanism.startswith("paper") else f"{epsilon:,g}"
+            cells = [label, f"{epsilon:,g}" if epsilon else "", spent]
+            for network in ("paper-cnn", "softmax"):
+                final, stability, arrived = (
+                    sgd.summary(found, network, mechanism, epsilon, each)
+                    for each in ("final", "stability", "convergence")
+                )
+                cells += [_spread(final), f"{100 * stability.mean:.2f}", f"{arrived.mean:.0f}"]
+            lines.append(_line(cells))
+            label = ""
+    return lines
+
+
+def sgd_advantages() -> list[str]:
+    """How far BRR-SGD as described is ahead."""
+    columns = [
+        (network, rival)
+        for network in ("paper-cnn", "softmax")
+        for rival in ("paper-laplace", "paper-laplace-of-the-mean")
+    ]
+    lines = [
+        (
+            "| claimed ε | the paper says | ahead of Laplace on the sum | ahead of Laplace on the mean "
+            "| softmax: on the sum | on the mean |"
+        ),
+        _rule(6),
+    ]
+    ahead = {network: sgd.advantages(rows("sgd"), network) for network in ("paper-cnn", "softmax")}
+    for epsilon in sgd.PAPER_BUDGETS:
+        claimed = f"+{100 * sgd.CLAIMS[epsilon]:.0f}" if epsilon in sgd.CLAIMS else ""
+        lines.append(
+            _line([f"{epsilon:g}", claimed, *(_ahead(ahead[network][epsilon, rival]) for network, rival in columns)])
+        )
+    return lines
+
+
+def gbdt_errors() -> list[str]:
+    """Errors of boosting: every leaf and budget."""
+    return ["```text", *(line.rstrip() for line in gbdt.table(rows("gbdt"))), "```"]
+
+
+def gbdt_shares() -> list[str]:
+    """The error with BRR as a share of the rivals'."""
+    of_laplace, of_clamped, in_range = (
+        gbdt.ratios(rows("gbdt"), *how)
+        for how in (("Laplace",), ("Laplace, clamped",), ("Laplace", 5.0, "rmse_in_range"))
+    )
+    lines = [
+        (
+            "| target | paper, of Laplace | here, of Laplace | here, of Laplace clamped to [−c, c] "
+            "| of Laplace, predictions clamped to the target's range |"
+        ),
+        _rule(5),
+    ]
+    for task, share in of_laplace.items():
+        paper = f"{100 * gbdt.PAPER[task]:.0f} %" if task in gbdt.PAPER else "not run"
+        lines.append(_line([TASKS[task].title, paper, *map(_share, (share, of_clamped[task], in_range[task]))]))
+    return lines
+
+
+def gbdt_points() -> list[str]:
+    """Errors of boosting against the number of points."""
+    made = gbdt.figures(rows("gbdt"))
+    many = sorted({key[3] for key in made})
+    ends = (many[0], many[-1])
+    head = ["target", f"BRR, {many[0]}", *map(str, many[1:])]
+    head += [f"geometric, {ends[0]}", str(ends[1]), f"anchored, {ends[0]}", str(ends[1])]
+    lines = [_line(head), _rule(len(head))]
+    for task in dict.fromkeys(key[0] for key in made):
+        cells = [made[task, "BRR", 5.0, points] for points in many]
+        cells += [made[task, name, 5.0, points] for name in ("Geometric", "Anchored") for points in ends]
+        lines.append(_line([TASKS[task].title, *(f"{each.mean:.4g}" for each in cells)]))
+    return lines
+
+
+_NETWORKS: Final = {"adult": "Adult, 14 columns", "bank": "Bank, 20 columns"}
+_COLUMNS: Final = {"brr": "BRR", "anchored": "Anchored", "laplace": "Laplace", "piecewise": "Piecewise"}
+_BUDGETS: Final = (0.25, 1.0, 2.0, 3.5, 7.0, 10.0, 20.0)
+
+
+def dnn_accuracies() -> list[str]:
+    """Accuracy of networks, by the paper's plan and by the chosen one."""
+    lines = [
+        "```text",
+        "Accuracy on clean test rows, in percent; mean of five seeds ± 95 % interval over seeds (none: below 0.05).",
+    ]
+    lines += ["10 epochs at learning rate 0.001, as in the paper", ""]
+    for dataset, title in _NETWORKS.items():
+        lines += _network_lines(title, dataset, "public", "paper", "accuracy", _BUDGETS)
+        references = [
+            f"{shown} {_spread(_over_seeds(dataset, name, 0.0, 'public', 'paper', 'accuracy'), hide=True)}"
+            for name, shown in (("majority", "majority class"), ("none", "no privacy"))
+        ]
+        lines += ["      ".join(references), ""]
+    lines += ["Epochs (1, 3, 10) and learning rate (0.001, 0.0001) chosen on public rows, one grid for all", ""]
+    for dataset, title in _NETWORKS.items():
+        lines += [*_network_lines(title.split(",")[0], dataset, "public", "tuned", "accuracy", _BUDGETS), ""]
+    lines += _network_gains()
+    alone = ", ".join(
+        f"{title.split(',')[0]} {100 * _over_seeds(dataset, 'none', 0.0, 'public', 'tuned', 'auc').mean:.1f}"
+        for dataset, title in _NETWORKS.items()
+    )
+    lines += ["", f"Area under the ROC curve, in percent, chosen plan (50: nothing learned; no privacy: {alone})", ""]
+    for dataset, title in _NETWORKS.items():
+        lines += [*_network_lines(title.split(",")[0], dataset, "public", "tuned", "auc", _BUDGETS), ""]
+    lines += ["Half of ε on randomised labels, chosen plan, accuracy", ""]
+    for dataset, title in _NETWORKS.items():
+        lines += [
+            *_network_lines(title.split(",")[0], dataset, "randomised", "tuned", "accuracy", (3.5, 10.0, 20.0)),
+            "",
+        ]
+    return [*lines[:-1], "```"]
+
+
+def _network_lines(
+    title: str, dataset: str, labels: str, setting: str, metric: str, epsilons: Iterable[float]
+) -> list[str]:
+    lines = [title.ljust(20) + "".join(f"ε = {each:g}".ljust(13) for each in epsilons).rstrip()]
+    for name, shown in _COLUMNS.items():
+        cells = [_spread(_over_seeds(dataset, name, each, labels, setting, metric), hide=True) for each in epsilons]
+        lines.append(shown.ljust(20) + "".join(each.ljust(13) for each in cells).rstrip())
+    return lines
+
+
+def _network_gains() -> list[str]:
+    """BRR above Laplace, paired by seed, at one ε and over those of the paper."""
+    paper = [each for each in dnn.Settings().epsilons if dnn.PAPER_RANGE[0] <= each <= dnn.PAPER_RANGE[1]]
+    wanted = (
+        ("Adult, ε = 0.25", "adult", [0.25], f"+{100 * dnn.PAPER_GAINS['at 0.25']:.2f}"),
+        ("Adult, mean of eight ε, 0.25 to 3.5", "adult", paper, f"+{100 * dnn.PAPER_GAINS['mean']:.2f}"),
+        ("Bank, mean of the same", "bank", paper, '"similar"'),
+        ("Adult, ε = 20", "adult", [20.0], ""),
+        ("Bank, ε = 20", "bank", [20.0], ""),
+    )
+    lines = [
+        "BRR above Laplace, in points, seed by seed".ljust(46)
+        + "the paper".ljust(14)
+        + "its plan".ljust(23)
+        + "chosen plan"
+    ]
+    for title, dataset, epsilons, says in wanted:
+        cells = [_points(network_gain(dataset, setting, epsilons)) for setting in ("paper", "tuned")]
+        lines.append((title.ljust(46) + says.ljust(14) + cells[0].ljust(23) + cells[1]).rstrip())
+    return lines
+
+
+def network_gain(dataset: str, setting: str, epsilons: Sequence[float], metric: str = "accuracy") -> Interval:
+    """By how much BRR is above Laplace with public labels, the mean over some ε, paired by seed."""
+    held = [
+        {
+            (row["seed"], row["epsilon"]): row["value"]
+            for row in select(
+                rows("dnn"), dataset=dataset, mechanism=name, labels="public", setting=setting, metric=metric
+            )
+        }
+        for name in ("brr", "laplace")
+    ]
+    seeds = sorted({seed for seed, _ in held[0]})
+    return Interval.of(
+        [statistics.fmean(held[0][seed, each] - held[1][seed, each] for each in epsilons) for seed in seeds]
+    )
+
+
+def _over_seeds(dataset: str, mechanism: str, epsilon: float, labels: str, setting: str, metric: str) -> Interval:
+    found = select(
+        rows("dnn"),
+        dataset=dataset,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        labels=labels,
+        setting=setting,
+        metric=metric,
+    )
+    return Interval.of([row["value"] for row in found])
+
+
+def places_below_lsrr() -> list[str]:
+    """By how much less BRR errs than L-SRR on the authors' places."""
+    lines = ["| | on average | at ε = 2 |", _rule(3), "| the paper, within regions | 8.7 % | 23.4 % |"]
+    for scope, where in ((WITHIN, "within regions"), (WHOLE, "whole domain")):
+        for rival, words in ((PUBLISHED, PUBLISHED + _overspent(scope)), (CALIBRATED, "L-SRR calibrated to its ε")):
+            saved = location_errors.savings(rows("location_errors"), rival, scope)[GOWALLA]
+            shares = (statistics.fmean(saved.values()), saved[2.0])
+            lines.append(_line([f"{where}, {words}", *(f"{100 * each:.1f} %" for each in shares)]))
+    return lines
+
+
+def _overspent(scope: str) -> str:
+    """What L-SRR as published spends on the authors' places, said once, where it first appears."""
+    if scope != WITHIN:
+        return ""
+    found = select(rows("location_errors"), dataset=GOWALLA, mechanism=PUBLISHED, scope=scope)
+    return f" (spends up to {max(row['epsilon_within'] / row['epsilon'] for row in found):.1f} times its ε)"
+
+
+def places_errors() -> list[str]:
+    """Expected errors of releases of a place, in kilometres."""
+    published = "the region is published, not ε-LDP"
+    spends = [
+        max(
+            row["realised_epsilon"] / row["epsilon"]
+            for row in select(rows("location_errors"), dataset=dataset, mechanism=PUBLISHED, scope=WHOLE)
+        )
+        for dataset in (GOWALLA, FOURSQUARE)
+    ]
+    kept = ("GRR", CALIBRATED, "Exponential, tight", "Region-weighted", "Two-level", "BRR", "BRR, best m", "Anchored")
+    shown = [(name, WHOLE, "ε-LDP") for name in kept]
+    shown.append((PUBLISHED, WHOLE, f"spends up to {spends[0]:.1f} and {spends[1]:.1f} times its ε"))
+    shown += [("BRR", WITHIN, published), ("Anchored", WITHIN, published)]
+    lines = ["| | promise | Gowalla, ε = 0.5 | 1 | 2 | Foursquare, ε = 0.5 | 1 | 2 |", _rule(8)]
+    for name, scope, promise in shown:
+        cells = [
+            f"{row['expected_km']:.{digits}f}"
+            for dataset, digits in ((GOWALLA, 0), (FOURSQUARE, 1))
+            for epsilon in (0.5, 1.0, 2.0)
+            for row in select(rows("location_errors"), dataset=dataset, mechanism=name, scope=scope, epsilon=epsilon)
+        ]
+        lines.append(_line([name + (" within regions" if scope == WITHIN else ""), promise, *cells]))
+    return lines
+
+
+def _spread(found: Interval, *, hide: bool = False) -> str:
+    """In percent: the mean ± half of its interval; ``hide`` leaves out what would be 0.0 or is of one number."""
+    half = 100 * (found.high - found.mean)
+    shown = f"{100 * found.mean:.1f}"
+    return shown if hide and (found.repetitions == 1 or half < 0.05) else f"{shown} ± {half:.1f}"  # noqa: PLR2004
+
+
+def _ahead(found: Interval) -> str:
+    return f"{100 * found.mean:+.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+
+
+def _points(found: Interval) -> str:
+    low, mean, high = (round(100 * each, 1) + 0.0 for each in (found.low, found.mean, found.high))
+    return f"{mean:.1f} ({low:.1f} to {high:.1f})"
+
+
+def _share(found: gbdt.Figure) -> str:
+    return f"{100 * found.mean:.0f} % ({100 * found.low:.0f} to {100 * found.high:.0f})"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _rule(columns: int) -> str:
+    return "|" + "---|" * columns
+
+
+TABLES: Final[dict[str, Callable[[], list[str]]]] = {
+    "sgd-accuracies": sgd_accuracies,
+    "sgd-advantages": sgd_advantages,
+    "gbdt-errors": gbdt_errors,
+    "gbdt-shares": gbdt_shares,
+    "gbdt-points": gbdt_points,
+    "dnn-accuracies": dnn_accuracies,
+    "places-below-lsrr": places_below_lsrr,
+    "places-errors": places_errors,
+}
+
+
+def filled(text: str) -> str:
+    """A page with every table as the results have it."""
+
+    def one(found: re.Match[str]) -> str:
+        # An empty line on either side, so that Markdown sees a table and not the rest of a comment.
+        return found[1] + "\n" + "\n".join(TABLES[found["name"]]()) + "\n" + found[4]
+
+    made, count = _BLOCK.subn(one, text)
+    if count != text.count("<!-- table:"):
+        msg = "A table has no end; write <!-- end --> behind it."
+        raise ValueError(msg)
+    return made
+
+
+def pages() -> list[Path]:
+    """Every page that may have tables."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def figures() -> dict[Path, str]:
+    """Every picture that pages show, by its file."""
+    found = {}
+    for name, wanted in FIGURES.items():
+        drawn = importlib.import_module(f"bipartite.experiments.{name}").draw(rows(name))
+        found |= {ROOT / "docs" / "_static" / f"{each}.svg": drawn[each] + "\n" for each in wanted}
+    return found
+
+
+def main() -> int:
+    """Write what differs, and say what was written."""
+    wanted = {page: filled(page.read_text(encoding="utf-8")) for page in pages()} | figures()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(path.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
