@@ -98,7 +98,7 @@ class Cell:
     depth: int
 
 
-QUICK = Settings(tasks=("abalone",), epsilons=("1", "5", "10"), points=(5, 101), seeds=2, folds=2)
+QUICK = Settings(epsilons=("1", "5"), points=(101,), seeds=2, folds=2)
 _POINTS: Final = 21
 _AT: Final = "5"
 

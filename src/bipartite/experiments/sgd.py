@@ -68,13 +68,12 @@ class Settings:
 
 
 QUICK: Final = Settings(
-    people=2048,
+    people=4096,
     held_out=512,
     batch=256,
-    steps=10,
+    steps=24,
     seeds=2,
     learning_rates=(0.01,),
-    protocols=(0.3,),
     gaussian=(3.0,),
     laplace=(1000.0,),
     local=(10.0, 1000.0),
