@@ -283,7 +283,7 @@ def _against_epsilon(made: Figures, task: str, names: Sequence[str]) -> Panel:
             lines.append(_line(name, [(key[2], each) for key, each in of.items() if key[3] == _POINTS]))
     # Laplace at a small ε would flatten all others.
     tame = [y for line in lines if line.name != "Laplace" for y in line.y]
-    return Panel(TASKS[task].title, lines, lowest=0, highest=1.08 * max(tame))
+    return Panel(TASKS[task].title, lines, lowest=0, highest=1.18 * max(tame))
 
 
 def _against_points(made: Figures, task: str) -> list[Line]:
