@@ -60,3 +60,11 @@ def test_a_page_has_the_words_the_code_and_the_outputs():
     page = TOOL["page"](held, "name")
     assert page.startswith("# Title\n\n*This page is a notebook: {download}`name.ipynb <name.ipynb>`.*")
     assert "```python\n1 + 1\n```\n\n```text\n2\n```" in page
+
+
+def test_long_lines_of_an_output_fit_on_the_page_and_columns_stay():
+    held = TOOL["run"](notebook("print('name      1  2')\nprint('word ' * 40)"))
+    page = TOOL["page"](held, "name")
+    assert "```text\nname      1  2\nword word" in page
+    assert page.count("word") == 41  # those of the code included
+    assert all(len(line) <= 86 for line in page.splitlines())

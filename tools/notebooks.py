@@ -15,9 +15,11 @@ import contextlib
 import io
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
+_WIDE = 86
 FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
 
 
@@ -90,8 +92,17 @@ def page(notebook: dict[str, Any], name: str) -> str:
             if "image/svg+xml" in data:
                 parts.append("```{raw} html\n" + "".join(data["image/svg+xml"]) + "\n```")
             else:
-                parts.append("```text\n" + "".join(output.get("text") or data["text/plain"]).rstrip("\n") + "\n```")
+                parts.append("```text\n" + _wrapped("".join(output.get("text") or data["text/plain"])) + "\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def _wrapped(text: str) -> str:
+    """What was printed, in lines that fit on a page; a notebook wraps them by itself."""
+    fitting: list[str] = []
+    for line in text.rstrip("\n").split("\n"):
+        long = len(line) > _WIDE  # columns of numbers are shorter, and keep their spaces
+        fitting += textwrap.wrap(line, _WIDE, subsequent_indent="    ", break_on_hyphens=False) if long else [line]
+    return "\n".join(fitting)
 
 
 def build(folder: Path = FOLDER) -> list[Path]:

@@ -5,6 +5,7 @@ import os
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -129,6 +130,16 @@ def test_pictures_name_every_line_and_their_axes(measured):
         for name in (*dnn.MECHANISMS.values(), "Adult: accuracy", "Bank: area under the ROC curve", "ε of a whole row"):
             assert name in picture
         assert picture.startswith("<svg")
+    assert "Labels are public: ε does not protect them" in pictures["dnn_tuned_public"]
+    assert "Labels are randomised within ε" in pictures["dnn_tuned_randomised"]
+
+
+def test_without_extra_lines_the_pictures_have_what_the_paper_draws(measured):
+    pictures = draw(measured, extra=False)
+    assert set(pictures) == {"dnn_tuned_public"}
+    words = {each.text for each in ET.fromstring(pictures["dnn_tuned_public"]).iter("{http://www.w3.org/2000/svg}text")}
+    assert {"BRR", "Laplace", "no privacy", "Adult: accuracy", "Bank: accuracy"} <= words
+    assert not words & {"Anchored", "Piecewise", "majority class", "Adult: balanced accuracy"}
 
 
 @data

@@ -9,6 +9,7 @@ from sklearn.datasets import load_diabetes
 
 from bipartite.experiments import gbdt, gbdt_tasks
 from bipartite.experiments.gbdt import (
+    ALL_RECORDS,
     BASELINES,
     LEAVES,
     Cell,
@@ -105,13 +106,18 @@ def test_a_small_run_is_drawn_with_every_line():
     rows = [each for one in cells(TINY) for each in measure(one)]
     assert len(rows) == len(cells(TINY))
     drawn = draw(rows)
-    assert set(drawn) == {"gbdt", "gbdt_points"}
+    assert set(drawn) == {"gbdt", "gbdt_leaves", "gbdt_points"}
     for svg in drawn.values():
         ET.fromstring(svg)
-    assert all(name in drawn["gbdt"] for name in (*LEAVES, *BASELINES))
-    plain = draw(rows, extra=False)["gbdt"]
-    assert "Anchored" not in plain
-    assert "Laplace" in plain
+    named = {
+        each.text for svg in drawn.values() for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    }
+    assert named >= {*LEAVES, *BASELINES} - {ALL_RECORDS}
+    plain = draw(rows, extra=False)
+    assert set(plain) == {"gbdt", "gbdt_points"}
+    for name in ("Anchored", "Geometric", "clamped", "middle", "mean"):
+        assert f"{name}</text>" not in plain["gbdt"] + plain["gbdt_points"]
+    assert all(f">{name}</text>" in plain["gbdt"] for name in ("BRR", "Laplace", "no privacy"))
 
 
 def test_the_table_holds_every_figure():

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict, replace
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -144,6 +145,34 @@ def test_pictures_say_that_the_protocols_are_not_private(rows):
     for name in ("Gaussian, central", "BRR, padded", "Duchi", "no privacy"):
         assert name in drawn["sgd_budgets"]
     assert "as described" not in drawn["sgd_budgets"]
+
+
+def test_without_extra_lines_the_pictures_have_what_the_paper_draws(rows):
+    (picture,) = sgd.draw(rows, extra=False).values()
+    assert "Gaussian" not in picture
+    for name in ("BRR-SGD as described", "Laplace on the sum, as described", "no privacy"):
+        assert f">{name}</text>" in picture
+
+
+def curve(mechanism, values, epsilon=0.3):
+    return [
+        {"network": "softmax", "mechanism": mechanism, "epsilon": 0.0 if mechanism == "none" else epsilon, "seed": seed,
+         "measure": "accuracy", "step": step, "value": value}
+        for seed in (0, 1)
+        for step, value in zip((10, 20), values, strict=True)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("last", "first_number"), [(0.9, "0.5"), (0.3, "0")])
+def test_the_axis_of_a_protocol_begins_at_a_half_only_where_what_learns_ends_above_it(last, first_number):
+    rows = [*curve("paper-brr", (0.7, last)), *curve("none", (0.8, 0.95)),
+            *curve("paper-laplace-of-the-mean", (0.1, 0.11))]  # fmt: skip
+    svg = sgd.draw(rows)["sgd_protocols_softmax"]
+    found = [each.text for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    numbers = [text for text in found if text.replace(".", "").isdigit()]
+    assert numbers[0] == first_number
+    # What lies below the axis is said.
+    assert ("0.1 to 0.11" in found) == (first_number == "0.5")
 
 
 def test_too_many_people_are_refused():

@@ -1,5 +1,6 @@
 """Maps are read back as XML: dots stand where the places are, and say what they were given."""
 
+import itertools
 import sys
 from xml.etree import ElementTree as ET
 
@@ -9,6 +10,7 @@ import pytest
 from bipartite.errors import InputError, MissingExtraError
 from bipartite.plots import chances_around, png, regions_on_a_map, save, shares_on_a_map, style
 from bipartite.plots.map import _hull, heat
+from bipartite.plots.map_numbers import numbered
 from bipartite.plots.view import View
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -82,6 +84,39 @@ def test_of_very_many_regions_the_largest_are_numbered_and_named():
     assert "and 6 more regions, no larger" in words and "30: 0110…1001011029111, 12 places" in words
     assert "30" in words and "29" not in words
     assert words.count("1") == 1
+
+
+def boxes(drawn):
+    """Where numbers stand on a map: (left, right, top, bottom) of each."""
+    found = {}
+    for each in ET.fromstring(f'<svg xmlns="http://www.w3.org/2000/svg">{drawn}</svg>').iter(f"{SVG}text"):
+        x, y, half = float(each.get("x")), float(each.get("y")), 4.2 * len(each.text)
+        found[each.text] = (x - half, x + half, y - 11, y)
+    return found
+
+
+def test_numbers_of_crowded_regions_do_not_cover_each_other():
+    crowd = {str(number): (400 + 3.0 * (number % 5), 300 + 2.0 * number) for number in range(10, 34)}
+    drawn = "".join(numbered(crowd, (0, 0, 860, 560)))
+    for one, other in itertools.combinations(boxes(drawn).values(), 2):
+        assert one[1] <= other[0] or one[0] >= other[1] or one[3] <= other[2] or one[2] >= other[3]
+    # The first keeps its place; those that moved have a line to theirs.
+    assert boxes(drawn)["10"][3] == crowd["10"][1] + 4
+    moved = sum(abs(boxes(drawn)[name][3] - 4 - y) > 1e-6 or abs(sum(boxes(drawn)[name][:2]) / 2 - x) > 1e-6
+                for name, (x, y) in crowd.items())  # fmt: skip
+    assert drawn.count("<circle") == moved > 10
+    for left, right, top, bottom in boxes("".join(numbered({"1": (1, 1), "2": (859, 559)}, (0, 0, 860, 560)))).values():
+        assert left >= 0 and right <= 860 and top >= 0 and bottom <= 560
+    # A map without room: better covered than lost.
+    assert set(boxes("".join(numbered({"1": (5, 5), "2": (5, 5)}, (0, 0, 10, 10))))) == {"1", "2"}
+
+
+def test_a_town_has_no_coasts_because_ours_are_too_coarse():
+    ring = [np.array([[40.0, -75.0], [41.5, -75.0], [41.5, -73.0]])]
+    town = View(np.array([[40.5, -74.3], [41.0, -73.7]]), 0)
+    country = View(np.array([[38.0, -78.0], [43.0, -70.0]]), 0)
+    assert "<path" not in "".join(town.ground(ring))
+    assert "<path" in "".join(country.ground(ring))
 
 
 @pytest.mark.parametrize(

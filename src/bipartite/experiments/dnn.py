@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -34,7 +35,7 @@ from bipartite import plots
 from bipartite.domains import Integers
 from bipartite.experiments.contract import distinct, number, select
 from bipartite.experiments.dnn_data import DOMAINS, split
-from bipartite.experiments.intervals import Interval
+from bipartite.experiments.intervals import Interval, bars_of
 from bipartite.learn.columns import PrivateColumns
 from bipartite.learn.network_inputs import network_inputs
 from bipartite.learn.network_training import RandomisedLabels, TrainingPlan, class_chances, train_network
@@ -68,6 +69,7 @@ PAPER_PLAN: Final = (10, 1e-3)
 PAPER_GAINS: Final[Mapping[str, float]] = {"mean": 0.0322, "at 0.25": 0.0529}
 """Accuracy of BRR above Laplace that the paper states for Adult."""
 _REFERENCES: Final = ("none", "majority")
+_PAPER: Final = ("brr", "laplace", "none")
 _NO_EPSILON: Final = 0.0
 _LABEL_SHARE: Final = Decimal("0.5")
 _ROOM: Final = 0.03
@@ -246,17 +248,22 @@ def gains(
     return found
 
 
-def draw(rows: Rows) -> dict[str, str]:
-    """For each setting and treatment of labels: every metric against ε, one panel a data set."""
+def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
+    """For each setting and treatment of labels: every metric against ε, one panel a data set.
+
+    Without ``extra`` only what the paper draws: accuracy with public labels, BRR, Laplace and no privacy.
+    """
     pictures: dict[str, str] = {}
-    for setting, labels in itertools.product(distinct(rows, "setting"), distinct(rows, "labels")):
-        reported = [row for row in select(rows, setting=setting, labels=labels) if row["mechanism"] not in _REFERENCES]
-        if not reported:
+    kept = [row for row in rows if extra or (row["mechanism"] in _PAPER and row["metric"] == "accuracy")]
+    for setting, labels in itertools.product(distinct(kept, "setting"), distinct(kept, "labels")):
+        reported = [row for row in select(kept, setting=setting, labels=labels) if row["mechanism"] not in _REFERENCES]
+        if not reported or not (extra or labels == "public"):
             continue
-        shown = reported + [row for row in select(rows, setting=setting) if row["mechanism"] in _REFERENCES]
+        shown = reported + [row for row in select(kept, setting=setting) if row["mechanism"] in _REFERENCES]
         drawn = [
             _panel(f"{_TITLES.get(dataset, dataset)}: {words}", _lines(select(shown, dataset=dataset, metric=metric)))
             for metric, words in METRICS.items()
+            if metric in distinct(reported, "metric")
             for dataset in distinct(reported, "dataset")
         ]
         pictures[f"dnn_{setting}_{labels}"] = plots.panels(
@@ -264,16 +271,22 @@ def draw(rows: Rows) -> dict[str, str]:
             across="ε of a whole row",
             up="on clean test rows",
             log_x=True,
-            how={MECHANISMS["majority"]: plots.LINES["always the middle"]},
             says=(
                 "Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against "
                 f"ε of a whole row; labels {labels}; {_WORDS[setting]}."
             ),
-            notes=(f"Labels {labels}; {_WORDS[setting]}. Bars: 95 % intervals over seeds.",),
+            notes=(
+                f"{_LABELS[labels]}; {_WORDS[setting]}. Vertical axes do not begin at 0.",
+                bars_of({row["seed"] for row in reported}),
+            ),
         )
     return pictures
 
 
+_LABELS: Final = {
+    "public": "Labels are public: ε does not protect them",
+    "randomised": "Labels are randomised within ε",
+}
 _WORDS: Final = {
     "paper": "10 epochs at learning rate 0.001, as in the paper",
     "tuned": "epochs and learning rate chosen on public rows",
@@ -281,7 +294,7 @@ _WORDS: Final = {
 
 
 def _panel(title: str, lines: list[plots.Line]) -> plots.Panel:
-    """A panel as high as its means need; long intervals of few seeds end at its edges."""
+    """A panel as high as its means need; long intervals of few seeds go on beyond its edges."""
     means = [value for line in lines for value in line.y]
     return plots.Panel(title, lines, max(0.0, min(means) - _ROOM), min(1.0, max(means) + _ROOM))
 
@@ -298,6 +311,9 @@ def _lines(rows: Rows) -> list[plots.Line]:
                 points.append((epsilon, *interval(values)))
         if points:
             x, y, low, high = (list(each) for each in zip(*points, strict=True))
-            certain = mechanism == "majority" or all(a == b for a, b in zip(low, high, strict=True))
-            found.append(plots.Line(name, x, y, None if certain else low, None if certain else high))
+            if mechanism in _REFERENCES:  # a level: one interval says it all
+                low[:-1] = high[:-1] = [math.nan] * (len(x) - 1)
+            certain = mechanism == "majority" or low[-1] == high[-1]
+            marked = mechanism not in _REFERENCES
+            found.append(plots.Line(name, x, y, None if certain else low, None if certain else high, marked=marked))
     return found

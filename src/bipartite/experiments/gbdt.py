@@ -26,11 +26,10 @@ import numpy as np
 
 from bipartite.experiments.contract import distinct, number, select
 from bipartite.experiments.gbdt_tasks import TASKS, records_of
-from bipartite.experiments.intervals import Interval
+from bipartite.experiments.intervals import Interval, bars_of
 from bipartite.learn import PrivateBoostingRegressor
 from bipartite.lottery import insecure_seed
-from bipartite.plots import Line, Panel, panels, style
-from bipartite.plots.palette import LAPLACE
+from bipartite.plots import Line, Panel, panels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,15 +56,14 @@ MIDDLE: Final = "always the middle"
 MEAN: Final = "the mean (no privacy)"
 ALL_RECORDS: Final = "scikit-learn (no privacy)"
 BASELINES: Final = (NO_NOISE, MIDDLE, MEAN, ALL_RECORDS)
-EXTRA: Final = ("Laplace, clamped", "Geometric", "Anchored", MEAN, ALL_RECORDS)
+EXTRA: Final = ("Laplace, clamped", "Geometric", "Anchored", MIDDLE, MEAN, ALL_RECORDS)
+"""Lines that the paper does not have."""
 PAPER: Final = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}
 """RMSE with BRR as a share of that with Laplace at ε = 5, as the paper states it."""
-# Laplace's colour in a whole line; and one that no other line of this picture has.
-_LOOKS: Final[dict[str, dict[str, Any]]] = {
-    "Laplace, clamped": {"stroke": LAPLACE, "stroke_width": 1.8},
-    "Geometric": {"stroke": "#be185d", "stroke_width": 1.6, "stroke_dasharray": "9 3 2 3"},
-    MEAN: {"stroke": style.GRR, "stroke_width": 1.2, "stroke_dasharray": "1 3"},
-    ALL_RECORDS: {"stroke": style.GRR, "stroke_width": 1.6, "stroke_dasharray": "2 2"},
+# Two pictures, so that each line can be followed. scikit-learn's level, near "no privacy", is in the table only.
+_SHOWN: Final = {
+    "gbdt": ("BRR", "Laplace", "Laplace, clamped", NO_NOISE, MIDDLE, MEAN),
+    "gbdt_leaves": ("BRR", "Laplace, clamped", "Geometric", "Anchored", MIDDLE),
 }
 
 
@@ -193,7 +191,11 @@ class Figure:
         return cls(found.mean, found.low, found.high, statistics.stdev(values))
 
 
-def figures(rows: Rows, column: str = "rmse") -> dict[tuple[str, str, float, int], Figure]:
+Figures = dict[tuple[str, str, float, int], Figure]
+"""By task, mechanism, ε and points."""
+
+
+def figures(rows: Rows, column: str = "rmse") -> Figures:
     """Mean, interval and spread over seeds for every (task, mechanism, ε, points)."""
     found: dict[tuple[str, str, float, int], list[float]] = {}
     for row in rows:
@@ -240,45 +242,56 @@ def table(rows: Rows, column: str = "rmse") -> list[str]:
 
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
-    """RMSE against ε, and against the number of points at ε = 5."""
+    """RMSE against ε, the paper's lines and then all leaves; and against the number of points."""
     kept = [row for row in rows if extra or row["mechanism"] not in EXTRA]
     made = figures(kept)
-    across_epsilon, across_points = [], []
-    for task in distinct(kept, "task"):
-        epsilons = sorted({key[2] for key in made if key[0] == task and key[1] not in BASELINES})
-        lines = []
-        for name in distinct(kept, "mechanism"):
-            of = {key: figure for key, figure in made.items() if key[:2] == (task, name)}
-            if name in BASELINES:
-                level = [figure.mean for figure in of.values()][:1]
-                lines += [Line(name, epsilons, level * len(epsilons), marked=False) for _ in level]
-            else:
-                lines.append(_line(name, [(key[2], each) for key, each in of.items() if key[3] == _POINTS]))
-        # Laplace at a small ε would flatten all others.
-        tame = [y for line in lines if line.name != "Laplace" for y in line.y]
-        across_epsilon.append(Panel(TASKS[str(task)].title, lines, lowest=0, highest=1.08 * max(tame)))
-        by_points = [
-            _line(name, [(float(key[3]), each) for key, each in made.items() if key[:3] == (task, name, float(_AT))])
-            for name in ON_POINTS
-            if name in distinct(kept, "mechanism")
-        ]
-        across_points.append(Panel(TASKS[str(task)].title, [line for line in by_points if line.x]))
-    return {
-        "gbdt": panels(
-            across_epsilon,
-            across="ε",
-            up="RMSE",
-            says="Root mean squared error of private boosting against ε, by what randomises a leaf.",
-            how=_LOOKS,
-        ),
-        "gbdt_points": panels(
-            across_points,
-            across="points in [−c, c], ε = 5",
-            up="RMSE",
-            says="Root mean squared error of private boosting at ε = 5 against the number of points of a leaf.",
-            how=_LOOKS,
-        ),
-    }
+    tasks = distinct(kept, "task")
+    notes = [
+        "RMSE in the unit of the target, pooled over folds; an arrow with a number stands for what lies higher.",
+        bars_of({row["seed"] for row in kept}),
+    ]
+    pictures: dict[str, str] = {}
+    for picture, names in _SHOWN.items():
+        if extra or picture == "gbdt":
+            pictures[picture] = panels(
+                [_against_epsilon(made, str(task), names) for task in tasks],
+                across="ε",
+                up="RMSE",
+                says="Root mean squared error of private boosting against ε, by what randomises a leaf.",
+                notes=notes,
+            )
+    by_points = [Panel(TASKS[str(task)].title, _against_points(made, str(task)), lowest=0) for task in tasks]
+    pictures["gbdt_points"] = panels(
+        [panel for panel in by_points if panel.lines],
+        across="points in [−c, c], ε = 5",
+        up="RMSE",
+        says="Root mean squared error of private boosting at ε = 5 against the number of points of a leaf.",
+        notes=notes[1:],
+    )
+    return pictures
+
+
+def _against_epsilon(made: Figures, task: str, names: Sequence[str]) -> Panel:
+    epsilons = sorted({key[2] for key in made if key[0] == task and key[1] not in BASELINES})
+    lines = []
+    for name in names:
+        of = {key: figure for key, figure in made.items() if key[:2] == (task, name)}
+        if name in BASELINES:
+            level = [figure.mean for figure in of.values()][:1]
+            lines += [Line(name, epsilons, level * len(epsilons), marked=False) for _ in level]
+        elif of:
+            lines.append(_line(name, [(key[2], each) for key, each in of.items() if key[3] == _POINTS]))
+    # Laplace at a small ε would flatten all others.
+    tame = [y for line in lines if line.name != "Laplace" for y in line.y]
+    return Panel(TASKS[task].title, lines, lowest=0, highest=1.18 * max(tame))
+
+
+def _against_points(made: Figures, task: str) -> list[Line]:
+    lines = [
+        _line(name, [(float(key[3]), each) for key, each in made.items() if key[:3] == (task, name, float(_AT))])
+        for name in ON_POINTS
+    ]
+    return [line for line in lines if line.x]
 
 
 def _line(name: str, found: Sequence[tuple[float, Figure]]) -> Line:

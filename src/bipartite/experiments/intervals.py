@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 # Student's t at 97.5 % for 1 to 30 degrees of freedom; beyond, the normal quantile with two corrections in 1/n, right
 # to 1e-4 there. A table, so that reading results needs no library that measuring them may not have needed.
@@ -54,6 +54,13 @@ class Interval:
         if self.repetitions == 1:
             return f"{self.mean:{how}} (one repetition)"
         return f"{self.mean:{how}} ({self.low:{how}} to {self.high:{how}})"
+
+
+def bars_of(seeds: Collection[object]) -> str:
+    """What the bars of a picture are, for the line below it."""
+    if len(seeds) == 1:
+        return "One seed: no intervals."
+    return f"Bars: 95 % intervals of the mean over {len(seeds)} seeds; lines are moved apart sideways."
 
 
 def t_quantile(freedom: int) -> float:

@@ -72,7 +72,6 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         "jaccard": panels(
             drawn, across="ε", up="expected similarity", columns=3,
             says="Expected Jaccard similarity against ε for five N: bigger is better; BRR above GRR and Exponential.",
-            notes=["Bigger is better. Uniform prior over 1 … N."],
-            how={_CONSTANT: {"stroke": "#222222", "stroke_width": 1.2, "stroke_dasharray": "1 3"}},
+            notes=["Bigger is better. Uniform prior over 1 … N. The vertical axis begins at 0.5."],
         )
     }  # fmt: skip

@@ -104,15 +104,14 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
                 for of in [select(some, mechanism=shown)]
                 if of
             ]
-            drawn.append(Panel(f"{dataset}, {some[0]['places']} places", lines, lowest=0))
+            drawn.append(Panel(f"{dataset}, {some[0]['places']:,} places", lines, lowest=0))
         promise = (
-            "not ε-LDP: the region is published"
+            "not ε-LDP, because the region is published"
             if scope == WITHIN
-            else "each report is ε-LDP (L-SRR as published spends more than ε)"
+            else "each report is ε-LDP, but for L-SRR as published, which spends more than ε"
         )
         pictures[name] = panels(
             drawn, across="ε", up="expected error, km", says=f"Expected error against ε, {scope}; {promise}.",
             notes=[f"{scope[0].upper()}{scope[1:]}: {promise}."],
-            how={"one place": {"stroke": "#222222", "stroke_width": 1.2, "stroke_dasharray": "1 3"}},
         )  # fmt: skip
     return pictures

@@ -15,8 +15,7 @@ from bipartite.experiments.contract import select
 from bipartite.experiments.rows_of_a_line import numerator, sorted_distances
 from bipartite.lottery import Epsilon
 from bipartite.plots import style
-from bipartite.plots.grid import Grid, Square, grid
-from bipartite.plots.palette import LAPLACE
+from bipartite.plots.grid import Grid, Square, grid, subscripted
 
 if TYPE_CHECKING:
     from bipartite.experiments.contract import Row, Rows
@@ -100,17 +99,17 @@ def draw(rows: Rows) -> dict[str, str]:
         if k < last:
             for row in of:
                 up = int(row["larger_above"]) > 0
-                how = {"fill": style.BRR if up else LAPLACE, "font_size": 15}
+                how = {"fill": style.BRR if up else style.INK, "font_size": 15}
                 between[k - 1, int(row["rank"]) - 1] = Square("▲" if up else "▽", how)
     pairs, wrong = (sum(int(row[each]) for row in counts) for each in ("pairs", "wrong"))
     most = max(int(row["points"]) for row in counts)
     says = f"Sorted distances for N = {points}; {wrong} of {pairs} orders differ from the paper's."
     return {
         "monotonicity": grid(
-            Grid([f"λ{i}" for i in range(1, points + 1)], listed, "value", "", between),
+            Grid([subscripted("λ", i) for i in range(1, points + 1)], listed, "value", "", between),
             says=says,
-            entries=[("▲ the derivative ∂Q/∂sᵢ is larger in the row above", {"fill": style.BRR}),
-                     ("▽ larger in the row below", {"fill": LAPLACE})],
-            notes=[f"For every ε. Of {pairs:,} such pairs, N = 2 to {most}, {wrong} are not as the paper says."],
+            entries=[],
+            notes=["▲ the derivative ∂Q/∂sᵢ is larger in the row above; ▽ in the row below.",
+                   f"For every ε. Of {pairs:,} such pairs, N = 2 to {most}, {wrong} are not as the paper says."],
         )
     }  # fmt: skip

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bipartite.experiments.contract import Row, Rows
 
 
+_UNIT: Final = "QLoss is the expected error over N − 1."
 _BEST: Final = "Anchored is the best possible release: nothing ε-LDP that reports values of the domain lies below it."
 
 
@@ -71,6 +72,6 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         "qloss_by_epsilon": panels(
             drawn, across="ε", up="QLoss", columns=3,
             says="QLoss against ε for five N: BRR below GRR and the Exponential mechanism at every ε.",
-            notes=[_BEST] if extra else [],
+            notes=[_UNIT, *([_BEST] if extra else [])],
         )
     }  # fmt: skip

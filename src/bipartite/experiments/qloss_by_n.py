@@ -94,7 +94,8 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     largest = max(int(row["points"]) for row in rows)
     lines = []
     for epsilon, by_n in by_epsilon.items():
-        lines.append(Line(f"ε = {epsilon}", list(by_n), list(by_n.values())))
+        lines.append(Line(f"ε = {epsilon}", list(by_n), list(by_n.values()), end=f"ε = {epsilon}"))
+    for epsilon, by_n in by_epsilon.items():
         limit = limit_global_ratio(float(epsilon))
         lines.append(Line(_ASYMPTOTE, [min(by_n), largest], [limit, limit], marked=False))
     says = "; ".join(
@@ -103,14 +104,22 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     )
     return {
         "qloss_by_n": panels(
-            drawn, across="N", up="QLoss", log_x=True,
-            says="QLoss of GRR rises to 1/3 with N; that of BRR stays nearly the same.",
+            drawn, across="N", up="QLoss = expected error / (N − 1)", log_x=True,
+            says="QLoss of GRR rises to 1/3 with N; that of BRR stays nearly the same.", notes=_where_tables_end(kept),
         ),
         "ratio_by_n": panels(
             [Panel("Expected error of BRR over that of GRR", lines, lowest=0, highest=1.05)],
             across="N", up="ratio", log_x=True, columns=1, says=f"Ratio of BRR to GRR. {says}.", how=_looks(by_epsilon),
         ),
     }  # fmt: skip
+
+
+def _where_tables_end(rows: Rows) -> list[str]:
+    """Why a line is shorter than the others."""
+    last = max((int(row["points"]) for row in select(rows, mechanism="Exponential")), default=0)
+    if last in {0, max(int(row["points"]) for row in rows)}:
+        return []
+    return [f"Exponential ends at N = {last:,}: it needs a table of N² tickets."]
 
 
 def _looks(epsilons: dict[str, dict[int, float]]) -> dict[str, dict[str, object]]:

@@ -37,11 +37,31 @@ _STYLE: Final = f"""
   table {{ border-collapse: collapse; margin: 12px 0; font-size: 14px; }}
   th, td {{ text-align: left; vertical-align: top; padding: 6px 14px 6px 0; border-bottom: 1px solid {style.FAINT}; }}
   thead th {{ border-bottom: 1.5px solid {style.INK}; }}
-  td.verdict {{ min-width: 7em; font-weight: bold; }}
+  td.verdict {{ font-weight: bold; }}
+  .picture table {{ table-layout: fixed; width: 100%; overflow-wrap: break-word; }}
+  .picture th:nth-child(1) {{ width: 27%; }}
+  .picture th:nth-child(2) {{ width: 13%; }}
+  .picture th:nth-child(3) {{ width: 31%; }}
   td .where {{ color: #555555; }}
   code {{ font-size: 13px; overflow-wrap: anywhere; }}
   .said {{ border-left: 4px solid {style.GRR}; padding: 2px 0 2px 14px; }}
   footer {{ margin-top: 48px; padding-top: 12px; border-top: 1px solid {style.GRR}; font-size: 14px; }}
+  @media screen and (max-width: 640px) {{
+    .picture thead {{ display: none; }}
+    .picture table, .picture tbody, .picture tr, .picture td {{ display: block; }}
+    .picture td {{ border: 0; padding: 2px 0; overflow-wrap: anywhere; }}
+    .picture tr {{ border-bottom: 1px solid {style.GRR}; padding: 10px 0; }}
+    .picture td:nth-child(3)::before {{ content: "measured: "; color: #555555; }}
+    .picture td:nth-child(4)::before {{ content: "why: "; color: #555555; }}
+  }}
+  @media print {{
+    body {{ max-width: none; padding: 0; font-size: 11pt; }}
+    h2, h3 {{ break-after: avoid; }}
+    table {{ font-size: 9pt; }}
+    tr, .picture svg, .said {{ break-inside: avoid; }}
+    .picture {{ overflow: visible; }}
+    .picture svg {{ min-width: 0; }}
+  }}
 """
 
 

@@ -122,15 +122,15 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
             for name in distinct(some, "mechanism")
             for of in [select(some, mechanism=name)]
         ]
-        drawn.append(Panel(f"{dataset}, {some[0]['places']} places", lines, lowest=0))
+        drawn.append(Panel(f"{dataset}, {some[0]['places']:,} places", lines))
     one = "; ".join(
-        f"{row['dataset']} BRR {1e6 * number(row, 'seconds'):.0f} µs (99 %: {1e6 * number(row, 'p99'):.0f})"
+        f"{row['dataset']} {1e6 * number(row, 'seconds'):.0f} µs (99 % within {1e6 * number(row, 'p99'):,.0f} µs)"
         for row in select(kept, what="one report", mechanism="BRR")
     )
     return {
         "runtime": panels(
-            drawn, across="users", up="server, ms",
-            says=f"Time of the server against the number of users. One report: {one}.",
-            notes=[f"One report: {one}."],
+            drawn, across="users", up="time of the server, ms", log_y=True,
+            says=f"Time of the server against the number of users. One report by BRR: {one}.",
+            notes=["The vertical axis is logarithmic.", f"One report by BRR: {one}."],
         )
     }  # fmt: skip

@@ -244,8 +244,8 @@ def advantages(rows: Rows, network: str = "paper-cnn") -> dict[tuple[float, str]
     return {key: Interval.of(found) for key, found in pairs.items()}
 
 
-def draw(rows: Rows) -> dict[str, str]:
+def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """Accuracy against what is really spent, for each network; and while training, the paper's protocols."""
     from bipartite.experiments.sgd_pictures import pictures  # noqa: PLC0415 (where results are read)
 
-    return pictures(rows)
+    return pictures(rows, extra=extra)

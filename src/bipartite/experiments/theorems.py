@@ -318,17 +318,16 @@ def draw(rows: Rows) -> dict[str, str]:
             Panel(
                 name,
                 [
-                    Line("BRR", x, [number(row, "measured") for row in of]),
                     Line("limit", x, [number(row, "limit") for row in of], marked=False),
+                    Line("BRR", x, [number(row, "measured") for row in of], joined=False),
                 ],
                 lowest=0,
             )
         )
     return {
         "limits": panels(
-            drawn, across="ε", up="", columns=2,
+            drawn, across="ε", up="m/N, or BRR over GRR", columns=2,
             says=f"m/N and the ratios of BRR to GRR at N = {largest:,}, beside the limits of Theorems 1 to 3.",
             notes=[f"Measured at N = {largest:,}; the dashed lines are the limits of Theorems 1 to 3."],
-            how={"limit": {"stroke": "#d97706", "stroke_width": 2.2, "stroke_dasharray": "3 4"}},
         )
     }  # fmt: skip

@@ -13,7 +13,7 @@ from bipartite.experiments.contract import select
 from bipartite.experiments.rows_of_a_line import local_m, sorted_distances
 from bipartite.lottery import Epsilon
 from bipartite.plots import style
-from bipartite.plots.grid import Grid, Square, grid
+from bipartite.plots.grid import Grid, Square, grid, subscripted
 
 if TYPE_CHECKING:
     from bipartite.experiments.contract import Row, Rows
@@ -72,7 +72,7 @@ def draw(rows: Rows) -> dict[str, str]:
             else:
                 squares.append(Square(str(row["distance"]), {"fill": style.BRR_FAR if row["raised"] else style.PAPER}))
         listed.append((f"x = {k}", squares, f"{of[0]['local_m']}"))
-    drawn = Grid([f"λ{i}" for i in range(1, points + 1)], listed, "value", "m⁽ˣ⁾", cut=least)
+    drawn = Grid([subscripted("λ", i) for i in range(1, points + 1)], listed, "value", "m⁽ˣ⁾", cut=least)
     locals_ = ", ".join(word for _, _, word in listed)
     says = f"N = {points}, ε = {rows[0]['epsilon']}: m⁽ˣ⁾ = {locals_}; the least is m = {least}."
     return {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _SIDE: Final = 34.0
 _LEFT: Final = 96.0
 _TOP: Final = 62.0
+_LOWERED: Final = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _DARK: Final = {"fill": style.PAPER, "font_weight": "bold"}
 
 
@@ -41,21 +42,27 @@ class Grid:
     """A heavy line after so many columns."""
 
 
+def subscripted(letter: str, number: int) -> str:
+    """A letter with an index: λ₁₀."""
+    return letter + str(number).translate(_LOWERED)
+
+
 def grid(
     drawn: Grid, *, says: str, entries: Sequence[tuple[str, Mapping[str, Any]]], notes: Sequence[str] = ()
 ) -> Picture:
     """A table with its legend above and lines of notes below."""
     gap = 20.0 if drawn.between else 0.0
     parts = legend(2, 14, entries)
+    top = _TOP if entries else _TOP - 28
     wide = min(_SIDE * 1.6, (style.WIDTH - _LEFT - 130) / len(drawn.columns))
-    parts.append(text(_LEFT - 10, _TOP - 8, drawn.corner, text_anchor="end"))
+    parts.append(text(_LEFT - 10, top - 8, drawn.corner, text_anchor="end"))
     parts += [
-        text(_LEFT + wide * (at + 0.5), _TOP - 8, name, text_anchor="middle") for at, name in enumerate(drawn.columns)
+        text(_LEFT + wide * (at + 0.5), top - 8, name, text_anchor="middle") for at, name in enumerate(drawn.columns)
     ]
     right = _LEFT + wide * len(drawn.columns)
-    parts.append(text(right + 14, _TOP - 8, drawn.end))
+    parts.append(text(right + 14, top - 8, drawn.end))
     for number, (name, squares, word) in enumerate(drawn.rows):
-        y = _TOP + number * (_SIDE + gap)
+        y = top + number * (_SIDE + gap)
         parts.append(text(_LEFT - 10, y + _SIDE / 2 + 5, name, text_anchor="end"))
         for at, square in enumerate(squares):
             x = _LEFT + wide * at
@@ -65,13 +72,13 @@ def grid(
             parts.append(text(x + wide / 2, y + _SIDE / 2 + 5, square.words, text_anchor="middle", **words))
         parts.append(text(right + 14, y + _SIDE / 2 + 5, word, font_weight="bold"))
     for (above, column), mark in drawn.between.items():
-        y = _TOP + above * (_SIDE + gap) + _SIDE + gap / 2 + 5
+        y = top + above * (_SIDE + gap) + _SIDE + gap / 2 + 5
         x = _LEFT + wide * (column + 0.5)
         parts.append(text(x, y, mark.words, text_anchor="middle", **mark.how))
-    bottom = _TOP + len(drawn.rows) * (_SIDE + gap) - gap
+    bottom = top + len(drawn.rows) * (_SIDE + gap) - gap
     if drawn.cut is not None:
         x = _LEFT + wide * drawn.cut
-        parts.append(rule(x, _TOP - 4, x, bottom + 6, stroke=style.INK, stroke_width=3))
+        parts.append(rule(x, top - 4, x, bottom + 6, stroke=style.INK, stroke_width=3))
     for note in notes:
         bottom += 20
         parts.append(text(2, bottom + 4, note))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.plots import style
+from bipartite.plots.map_numbers import numbered
 from bipartite.plots.shares import shortened
 from bipartite.plots.svg import legend, path, percent, picture, tag, text
 from bipartite.plots.view import View
@@ -71,10 +72,12 @@ def regions_on_a_map(
         title = tag("title", html.escape(words, quote=False))
         parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=COLOURS[region % len(COLOURS)]))
     named = _largest(sizes) if several else []
-    for region in named:
+    middles = {}
+    for region in sorted(named, key=lambda each: -sizes[each]):
         inside = [spots[each] for each in np.flatnonzero(region_of == region).tolist()]
         x, y = (float(np.median([spot[axis] for spot in inside])) for axis in (0, 1))
-        parts.append(text(x, y + 4, str(region + 1), text_anchor="middle", font_weight="bold", **_HALO))
+        middles[str(region + 1)] = (x, y)
+    parts += numbered(middles, (view.left, view.top, view.left + view.width, view.bottom))
     parts += view.scale()
     count = f"{len(spots):,} places"
     heading = f"{count} in {len(names)} regions of {min(sizes)} to {max(sizes)}" if several else count

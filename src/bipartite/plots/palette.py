@@ -23,6 +23,8 @@ def _line(stroke: str, width: float, dash: str = "") -> Mapping[str, Any]:
     return MappingProxyType({"stroke": stroke, "stroke_width": width, **({"stroke_dasharray": dash} if dash else {})})
 
 
+_SILENCE: Final = _line(style.INK, 1.2, "1 3")
+
 LINES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "BRR": _line(style.BRR, 2.6),
@@ -32,33 +34,63 @@ LINES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "BRR, padded, mean": _line(style.BRR, 2, "3 2"),
         "BRR, padded, CDF": _line(style.BRR, 2, "10 3 2 3"),
         "BRR, padded, shares": _line(style.BRR_FAR, 2, "3 2"),
+        "BRR-SGD as described": _line(style.BRR, 2.6),
         "GRR": _line(style.GRR, 2, style.DASH),
         "Square Wave": _line("#0e7490", 1.8),
         "Anchored": _line(ANCHORED, 2.4),
         "Exponential": _line(EXPONENTIAL, 1.8),
+        "Exponential, published": _line(EXPONENTIAL, 1.8),
         "Exponential, tight": _line(EXPONENTIAL, 1.8, "8 3 2 3"),
         "L-SRR as published": _line(LSRR, 1.8),
         "L-SRR calibrated": _line(LSRR, 1.8, "6 2"),
         "Region-weighted": _line("#a16207", 1.6, "4 2"),
         "Two-level": _line("#0f766e", 1.6, "9 3 2 3"),
         "Laplace": _line(LAPLACE, 1.8, "6 2"),
-        "no privacy": _line(style.INK, 1.6, "2 2"),
-        "always the middle": _line(style.INK, 1.2, "1 3"),
+        "Laplace, raw": _line(LAPLACE, 1.8, "6 2"),
+        "Laplace, central": _line(LAPLACE, 1.8, "6 2"),
+        "Laplace, clamped": _line(LAPLACE, 1.8),
+        "Laplace on the sum, as described": _line(LAPLACE, 1.8, "6 2"),
+        "Laplace on the mean": _line(LAPLACE, 1.8, "2 2"),
+        "Gaussian, central": _line("#4d7c0f", 1.8),
+        "Geometric": _line("#be185d", 1.6, "9 3 2 3"),
+        "Geometric, clamped": _line("#be185d", 1.6, "9 3 2 3"),
+        "Staircase, raw": _line("#475569", 1.5),
+        "Piecewise": _line("#0f766e", 1.5, "9 2"),
+        "Hybrid": _line("#a16207", 1.5, "6 2 1 2"),
+        "Duchi": _line("#7f1d1d", 1.5, "2 2"),
+        "no privacy": _line(style.INK, 1.6, "11 4"),
+        "the mean (no privacy)": _line(style.INK, 1.2, "7 3 1 3"),
+        "always the middle": _SILENCE,
+        "always one number": _SILENCE,
+        "one answer": _SILENCE,
+        "one place": _SILENCE,
+        "majority class": _SILENCE,
         "limit": _line(style.INK, 1.2, "4 4"),
         "limit for reported values": _line(style.INK, 1.2, "4 4"),
     }
 )
-"""How each mechanism is drawn wherever it appears."""
+"""How each mechanism is drawn wherever it appears; what tells nothing about anybody is dotted, whatever its name."""
 
 MARKS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "GRR": "ring",
-        "Anchored": "square",
+        "BRR, best m": "hollow dot",
+        "BRR, padded": "hollow dot",
+        "GRR": "hollow dot",
+        "Anchored": "hollow square",
         "Exponential": "triangle",
-        "Exponential, tight": "triangle",
+        "Exponential, tight": "hollow triangle",
         "L-SRR as published": "diamond",
-        "L-SRR calibrated": "diamond",
+        "L-SRR calibrated": "hollow diamond",
         "Laplace": "diamond",
+        "Laplace, central": "diamond",
+        "Laplace, clamped": "hollow diamond",
+        "Laplace on the sum, as described": "diamond",
+        "Laplace on the mean": "hollow diamond",
+        "Gaussian, central": "square",
+        "Geometric": "down",
+        "Piecewise": "triangle",
+        "Hybrid": "hollow triangle",
+        "Duchi": "hollow down",
     }
 )
 """The shape of a mechanism's points, where it is no dot: told apart in grey."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import style
-from bipartite.plots.palette import MARKS, lines
-from bipartite.plots.svg import LETTER, path, picture, rule, tag, text, ticks
+from bipartite.plots.marks import beyond, mark
+from bipartite.plots.palette import lines
+from bipartite.plots.svg import LETTER, path, picture, rule, text, ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from bipartite.plots.svg import Picture
 
@@ -26,7 +28,12 @@ _FEW: Final = 16  # up to so many points each is marked
 _HEADROOM: Final = 0.05
 _CAP: Final = 3
 _NARROW: Final = 3
-_FEW_DECADES: Final = 2.5
+_FEW_DECADES: Final = 3
+_DECADE: Final = 110  # pixels from which 2 and 5 are marked between powers of ten; upwards half of it is enough
+_APART: Final = 2.5  # pixels between the intervals of two lines at one place
+_SMALL: Final = 11
+_SMALLER: Final = 6.2  # the mean width of a letter of that size
+_HALO: Final[dict[str, Any]] = {"stroke": style.PAPER, "stroke_width": 3, "paint_order": "stroke"}
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,18 @@ class Line:
     high: Sequence[float] | None = None
     marked: bool = True
     """Whether each point is marked: not for a level that is no measurement."""
+    joined: bool = True
+    """Whether the points are joined: not where they lie on another line."""
+    end: str = ""
+    """Words above its right end."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One small picture. Without ``lowest`` and ``highest`` the lines decide; beyond them lines leave the picture."""
+    """One small picture. Without ``lowest`` and ``highest`` the lines decide; what lies beyond is said at the edge.
+
+    There an arrow stands for every point, and their value, or the least and the largest of neighbouring ones.
+    """
 
     title: str
     lines: Sequence[Line]
@@ -67,6 +81,7 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     """Panels in rows, one key of all names above them.
 
     ``how`` overrides the line of a name (:mod:`bipartite.plots.palette` has the others); ``notes`` are lines below.
+    Lines with intervals are moved apart by a few pixels, so that one does not hide another.
     """
     names = list(dict.fromkeys(line.name for panel in drawn for line in panel.lines))
     looks = {**lines(names), **(how or {})}
@@ -74,7 +89,8 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     wide = (style.WIDTH - _GAP * (columns - 1)) / columns
     tall = _HEIGHT[columns]
     marked = {line.name for panel in drawn for line in panel.lines if _is_marked(line)}
-    parts, top = _key([(name, looks[name], name in marked) for name in names])
+    joined = {line.name for panel in drawn for line in panel.lines if line.joined}
+    parts, top = _key([(name, looks[name], name in marked) for name in names], joined)
     for number, panel in enumerate(drawn):
         x, y = (wide + _GAP) * (number % columns), top + (tall + _GAP) * (number // columns)
         parts += _Drawn(panel, (x, y, wide, tall), (log_x, log_y)).parts(looks, across, up)
@@ -85,16 +101,18 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     return picture(bottom + 6, says, parts)
 
 
-def _key(entries: Sequence[tuple[str, Mapping[str, Any], bool]]) -> tuple[list[str], float]:
+def _key(entries: Sequence[tuple[str, Mapping[str, Any], bool]], joined: Collection[str]) -> tuple[list[str], float]:
     """The names with samples of their lines, in as many rows as they need; and where the panels begin."""
     parts, x, y = [], 2.0, 14.0
     for name, how, marked in entries:
         wide = _SAMPLE + 7 + LETTER * len(name) + 16
         if x + wide > style.WIDTH and x > 2:  # noqa: PLR2004 (the left edge)
             x, y = 2.0, y + _KEY
-        parts += [rule(x, y - 4, x + _SAMPLE, y - 4, **how), text(x + _SAMPLE + 7, y, name)]
+        if name in joined:
+            parts.append(rule(x, y - 4, x + _SAMPLE, y - 4, **how))
+        parts.append(text(x + _SAMPLE + 7, y, name))
         if marked:
-            parts.append(_mark(name, x + _SAMPLE / 2, y - 4, how["stroke"]))
+            parts.append(mark(name, x + _SAMPLE / 2, y - 4, how["stroke"]))
         x += wide
     return parts, y + 10
 
@@ -125,6 +143,12 @@ class _Drawn:
         room = (high - low) * _HEADROOM or abs(low) * _HEADROOM or 1.0
         self._y0 = low - room if panel.lowest is None else low
         self._y1 = high + room if panel.highest is None else high
+        uncertain = [line.name for line in panel.lines if line.low is not None]
+        places = sorted({self._at_x(each) for line in panel.lines if line.low is not None for each in line.x})
+        least = min((b - a for a, b in itertools.pairwise(places)), default=math.inf)
+        apart = min(_APART, least / (len(uncertain) + 1)) if len(uncertain) > 1 else 0.0
+        self._aside = {name: (at - (len(uncertain) - 1) / 2) * apart for at, name in enumerate(uncertain)}
+        self._said: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
 
     def _scaled(self, value: float, axis: int) -> float:
         return math.log10(value) if self._logs[axis] else float(value)
@@ -134,11 +158,15 @@ class _Drawn:
         return self._left + 6 + share * (self._right - self._left - 12)
 
     def _at_y(self, value: float) -> float:
+        """Where a value stands, be it beyond the picture."""
         share = (self._scaled(value, 1) - self._y0) / (self._y1 - self._y0)
-        return self._ground - min(max(share, 0.0), 1.0) * (self._ground - self._top)
+        return self._ground - share * (self._ground - self._top)
 
-    def _inside(self, value: float) -> bool:
-        return math.isfinite(value) and self._y0 - 1e-9 <= self._scaled(value, 1) <= self._y1 + 1e-9
+    def _held(self, y: float) -> float:
+        return min(max(y, self._top), self._ground)
+
+    def _is_inside(self, y: float) -> bool:
+        return self._top - 1e-6 <= y <= self._ground + 1e-6
 
     def parts(self, looks: Mapping[str, Mapping[str, Any]], across: str, up: str) -> list[str]:
         """Grid, axes, lines."""
@@ -162,32 +190,90 @@ class _Drawn:
         return parts
 
     def _line(self, line: Line, how: Mapping[str, Any]) -> list[str]:
-        colour = how["stroke"]
-        parts = []
+        colour, aside = how["stroke"], self._aside.get(line.name, 0.0)
+        parts: list[str] = []
         if line.low is not None and line.high is not None:
             for x, low, high in zip(line.x, line.low, line.high, strict=True):
-                if not (math.isfinite(low) and math.isfinite(high)):
-                    continue
-                at, below, above = self._at_x(x), self._at_y(low), self._at_y(high)
-                parts.append(rule(at, below, at, above, stroke=colour, stroke_width=1))
-                parts += [rule(at - _CAP, y, at + _CAP, y, stroke=colour, stroke_width=1) for y in (below, above)]
-        run: list[tuple[float, float]] = []
-        for x, y in [*zip(line.x, line.y, strict=True), (math.nan, math.nan)]:
-            if math.isfinite(x) and self._inside(y):
-                run.append((self._at_x(x), self._at_y(y)))
-                continue
-            if len(run) > 1:
-                parts.append(path(run, fill="none", **how))
+                if math.isfinite(low) and math.isfinite(high):
+                    parts += self._interval(self._at_x(x) + aside, self._at_y(low), self._at_y(high), colour)
+        for run in _runs(line):
+            spots = [(self._at_x(x) + aside, self._at_y(y)) for x, y in run]
+            if line.joined:
+                parts += [path(piece, fill="none", **how) for piece in self._pieces(spots)]
             if _is_marked(line):
-                parts += [_mark(line.name, at, high, colour) for at, high in run]
-            run = []
+                parts += [mark(line.name, x, y, colour) for x, y in spots if self._is_inside(y)]
+            parts += self._left_out(spots, [y for _, y in run], colour)
+            if line.end:
+                x, y = spots[-1]
+                parts.append(text(x, y - 7, line.end, text_anchor="end", font_size=12, **_HALO))
         return parts
+
+    def _interval(self, x: float, below: float, above: float, colour: str) -> list[str]:
+        """A bar with caps, or an arrow where it goes on."""
+        parts = []
+        if above <= self._ground and below >= self._top:
+            parts.append(rule(x, self._held(below), x, self._held(above), stroke=colour, stroke_width=1))
+        for y in (below, above):
+            if self._is_inside(y):
+                parts.append(rule(x - _CAP, y, x + _CAP, y, stroke=colour, stroke_width=1))
+            else:
+                up = y < self._top
+                parts.append(beyond(x, self._top if up else self._ground, colour, up=up))
+        return parts
+
+    def _pieces(self, spots: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
+        """The parts of a line within the picture, cut where it crosses an edge."""
+        pieces: list[list[tuple[float, float]]] = []
+        for (ax, ay), (bx, by) in itertools.pairwise(spots):
+            shares = [0.0, 1.0]
+            if by != ay:
+                shares += [share for edge in (self._top, self._ground) if 0 < (share := (edge - ay) / (by - ay)) < 1]
+            for first, last in itertools.pairwise(sorted(shares)):
+                middle = (first + last) / 2
+                if not self._is_inside(ay + (by - ay) * middle):
+                    continue
+                ends = [(ax + (bx - ax) * share, ay + (by - ay) * share) for share in (first, last)]
+                if pieces and pieces[-1][-1] == ends[0]:
+                    pieces[-1].append(ends[1])
+                else:
+                    pieces.append(ends)
+        return pieces
+
+    def _left_out(self, spots: Sequence[tuple[float, float]], values: Sequence[float], colour: str) -> list[str]:
+        """An arrow for every point beyond the picture, and what neighbouring ones are."""
+        parts = []
+        where = [0 if self._is_inside(y) else -1 if y < self._top else 1 for _, y in spots]
+        for side, group in itertools.groupby(range(len(spots)), key=lambda at: where[at]):
+            some = list(group)
+            if side == 0:
+                continue
+            up = side < 0
+            edge = self._top if up else self._ground
+            parts += [beyond(spots[at][0], edge, colour, up=up) for at in some]
+            written = [_number(each) for each in sorted({float(f"{values[at]:.3g}") for at in some})]
+            farthest = max(some, key=lambda at: abs(spots[at][1] - edge))
+            parts.append(
+                self._number_at(spots[farthest][0], " to ".join(written[:: len(written) - 1 or 1]), colour, up=up)
+            )
+        return parts
+
+    def _number_at(self, x: float, words: str, colour: str, *, up: bool) -> str:
+        """A number at an arrow, on the side of the lines, and farther in than others that it would cover."""
+        half = _SMALLER * len(words) / 2
+        x = min(max(x, self._left + half), self._right - half)
+        level = sum(abs(x - other) < half + wide for other, wide in self._said[up])
+        self._said[up].append((x, half))
+        inwards = 9 + _SMALL * level
+        y = self._top + inwards + _SMALL - 2 if up else self._ground - inwards
+        return text(x, y, words, text_anchor="middle", font_size=_SMALL, **{**_HALO, "fill": colour})
 
     def _marks(self, axis: int) -> list[float]:
         low, high = (self._x0, self._x1) if axis == 0 else (self._y0, self._y1)
         if not self._logs[axis]:
-            return ticks(low, high, 4 if axis else 5 if self._narrow else 8)
-        factors = (1, 2, 5) if high - low <= (_FEW_DECADES if axis else 1) else (1,)
+            return ticks(low, high, 5 if axis or self._narrow else 8)
+        long = self._ground - self._top if axis else self._right - self._left
+        roomy = long >= (high - low) * _DECADE / (1 + axis) and high - low <= _FEW_DECADES
+        factors = (1, 2, 5) if roomy else (1,)
         values = [f * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for f in factors]
         return [value for value in values if low - 1e-9 <= math.log10(value) <= high + 1e-9]
 
@@ -196,16 +282,12 @@ def _is_marked(line: Line) -> bool:
     return line.marked and len(line.x) <= _FEW
 
 
-def _mark(name: str, x: float, y: float, colour: str) -> str:
-    shape = MARKS.get(name, "dot")
-    if shape == "square":
-        return tag("rect", x=x - 2.8, y=y - 2.8, width=5.6, height=5.6, fill=colour)
-    if shape == "triangle":
-        return path([(x, y - 3.8), (x + 3.4, y + 2.6), (x - 3.4, y + 2.6)], closed=True, fill=colour)
-    if shape == "diamond":
-        return path([(x, y - 3.8), (x + 3.8, y), (x, y + 3.8), (x - 3.8, y)], closed=True, fill=colour)
-    ring = {"fill": style.PAPER, "stroke": colour, "stroke_width": 1.3} if shape == "ring" else {"fill": colour}
-    return tag("circle", cx=x, cy=y, r=2.6, **ring)
+def _runs(line: Line) -> list[list[tuple[float, float]]]:
+    """The points between gaps."""
+    together = itertools.groupby(
+        zip(line.x, line.y, strict=True), key=lambda spot: all(math.isfinite(each) for each in spot)
+    )
+    return [list(group) for there, group in together if there]
 
 
 def _number(value: float) -> str:

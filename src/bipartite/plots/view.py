@@ -25,7 +25,7 @@ _KM_A_DEGREE: Final = 6371.0088 * math.pi / 180
 _POLE, _TURN = 90.0, 360.0
 _WATER: Final = "#f7fafc"
 _SHORE: Final = "#d3cfc5"
-_WHOLE_DEGREE: Final = 1.0
+_COARSE: Final = 3.0  # degrees of latitude
 
 
 class View:
@@ -63,15 +63,19 @@ class View:
         return [(x + self.left, y + self.top) for x, y in self._inside(coordinates)]
 
     def ground(self, coasts: Iterable[Array]) -> list[str]:
-        """Water, land, and lines of latitude and longitude; nothing leaves the map."""
+        """Water, land, and lines of latitude and longitude; nothing leaves the map.
+
+        A town has no coasts: those that we have are off by tens of kilometres.
+        """
+        is_town = self.north - self.south < _COARSE
         land = [
             path(corners, closed=True, fill=style.LAND, stroke=_SHORE, stroke_width=0.7)
-            for ring in coasts
+            for ring in ([] if is_town else coasts)
             for corners in self._copies(ring)
         ]
         lines, numbers = self._graticule()
         box: dict[str, Any] = {"x": self.left, "y": self.top, "width": self.width, "height": self.height}
-        water = tag("rect", x=0, y=0, width=self.width, height=self.height, fill=_WATER)
+        water = tag("rect", x=0, y=0, width=self.width, height=self.height, fill=style.PAPER if is_town else _WATER)
         edge = tag("rect", **box, fill="none", stroke=style.GRR, stroke_width=0.8)
         # A picture within the picture cuts off what lies beyond its edge.
         return [tag("svg", "\n".join([water, *land, *lines]), **box), edge, *numbers]
