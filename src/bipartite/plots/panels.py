@@ -149,6 +149,7 @@ class _Drawn:
         apart = min(_APART, least / (len(uncertain) + 1)) if len(uncertain) > 1 else 0.0
         self._aside = {name: (at - (len(uncertain) - 1) / 2) * apart for at, name in enumerate(uncertain)}
         self._said: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+        self._words: list[str] = []
 
     def _scaled(self, value: float, axis: int) -> float:
         return math.log10(value) if self._logs[axis] else float(value)
@@ -187,7 +188,7 @@ class _Drawn:
         parts.append(text(at, centre, up, text_anchor="middle", font_size=12, transform=turned))
         for line in self._panel.lines:
             parts += self._line(line, looks[line.name])
-        return parts
+        return parts + self._words  # last, so that no line runs through a number
 
     def _line(self, line: Line, how: Mapping[str, Any]) -> list[str]:
         colour, aside = how["stroke"], self._aside.get(line.name, 0.0)
@@ -205,7 +206,7 @@ class _Drawn:
             parts += self._left_out(spots, [y for _, y in run], colour)
             if line.end:
                 x, y = spots[-1]
-                parts.append(text(x, y - 7, line.end, text_anchor="end", font_size=12, **_HALO))
+                self._words.append(text(x, y - 7, line.end, text_anchor="end", font_size=12, **_HALO))
         return parts
 
     def _interval(self, x: float, below: float, above: float, colour: str) -> list[str]:
@@ -252,9 +253,8 @@ class _Drawn:
             parts += [beyond(spots[at][0], edge, colour, up=up) for at in some]
             written = [_number(each) for each in sorted({float(f"{values[at]:.3g}") for at in some})]
             farthest = max(some, key=lambda at: abs(spots[at][1] - edge))
-            parts.append(
-                self._number_at(spots[farthest][0], " to ".join(written[:: len(written) - 1 or 1]), colour, up=up)
-            )
+            words = " to ".join(written[:: len(written) - 1 or 1])
+            self._words.append(self._number_at(spots[farthest][0], words, colour, up=up))
         return parts
 
     def _number_at(self, x: float, words: str, colour: str, *, up: bool) -> str:
