@@ -1,12 +1,13 @@
 """The evidence behind the page of errata: every count and number there is printed by this script.
 
-Run it with ``python docs/errata_evidence.py``. The two lines about data sets are printed only
+Run it with ``python docs/errata_evidence.py``. The three lines about data sets are printed only
 where ``BIPARTITE_DATA`` names a folder that holds them.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
 import math
 import os
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from bipartite import BRR, Integers, expected_loss
 from bipartite.design import algorithm_2, algorithm_3, algorithm_3_as_printed
 
+_POLAR_CIRCLE = 66.56
 EPSILONS = ["0.1", "0.25", "0.5", "0.75", "0.9", "1", "1.5", "2", "3", "4", "5"]
 
 
@@ -109,6 +111,26 @@ def evidence() -> list[str]:
     return lines
 
 
+def authors_places(folder: Path) -> str:
+    """How near the authors' 1000 places are to those of Gowalla that we have, in either order of coordinates."""
+    theirs = np.loadtxt(folder / "gowalla_authors_1000.txt", delimiter=",")
+    with gzip.open(folder / "gowalla_locations_union.csv.gz", "rt", encoding="utf-8") as file:
+        known = np.radians([(float(row["lat"]), float(row["lon"])) for row in csv.DictReader(file)])
+    nearest = [
+        min(float(_kilometres(place, known).min()) for place in np.radians(each)) for each in (theirs, theirs[:, ::-1])
+    ]
+    return (
+        f"authors' 1000 places: {int((theirs[:, 0] > _POLAR_CIRCLE).sum())} north of the polar circle; none nearer "
+        f"than {nearest[0]:.0f} km to one of {len(known):,} of Gowalla, {nearest[1]:.0f} km with the coordinates swapped"
+    )
+
+
+def _kilometres(place: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Great-circle distances; all angles in radians."""
+    halves = np.sin((others - place) / 2) ** 2
+    return 2 * 6371 * np.arcsin(np.sqrt(halves[:, 0] + np.cos(place[0]) * np.cos(others[:, 0]) * halves[:, 1]))
+
+
 def data_evidence(folder: Path) -> list[str]:
     """What the data sets say."""
     with (folder / "Bias_correction_ucl.csv").open(encoding="utf-8") as file:
@@ -119,6 +141,7 @@ def data_evidence(folder: Path) -> list[str]:
     return [
         f"Bias: half range and middle of the column Slope: {k:.5f}, {b:.5f}",
         f"abalone: {len(abalone)} rows of {len(abalone[0].split(',')) - 1} features",
+        authors_places(folder),
     ]
 
 
