@@ -5,20 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import platform
+import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite import __version__
-from bipartite.errors import InputError, MissingExtraError
-from bipartite.experiments.cache import write_whole
+from bipartite.errors import MissingExtraError
+from bipartite.experiments.cache import NotKeptError, write_whole
 from bipartite.experiments.code_version import versions
 from bipartite.plots import png
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from bipartite.experiments.claims import Judged
     from bipartite.experiments.contract import Rows
@@ -50,31 +50,16 @@ def prepare(folder: Path) -> None:
 
     Raises
     ------
-    InputError
+    NotKeptError
         It cannot be made or written.
     """
     try:
         (folder / CELLS).mkdir(parents=True, exist_ok=True)
-        write_whole(folder / CELLS / ".writable", "")
-        (folder / CELLS / ".writable").unlink()
+        for each in (folder, folder / CELLS):
+            with tempfile.TemporaryFile(dir=each):  # no name that a run beside this one could take away
+                pass
     except OSError as error:
-        msg = (
-            f"Expected --out as a folder that can be written, got {str(folder)!r} ({error.strerror}); name another one."
-        )
-        raise InputError(msg) from None
-
-
-def this_machine() -> str:
-    """Processor, number of cores and system, in words; no name of the machine."""
-    model = platform.processor() or platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    except OSError:  # another system
-        pass
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+        raise NotKeptError.of(folder, error) from None
 
 
 def all_versions() -> dict[str, str]:
@@ -146,6 +131,8 @@ def as_json(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumst
                 "code": outcome.code,
                 "cells": outcome.cells,
                 "kept": outcome.kept,
+                "elsewhere": outcome.elsewhere,
+                "unnoted": outcome.unnoted,
                 "seconds": round(outcome.seconds, 3),
                 "rows": len(outcome.rows),
                 "pictures": list(outcome.pictures),
