@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
         rows = [(name, str(verdicts.count(name))) for name in dict.fromkeys(verdicts)]
         print_table(("verdict", "claims"), rows)
         print(f"Wrote {options.out / REPORT}.")
-    return _code(outcomes)
+    return BUG if any(each.judgement.broken for each in judged) else _code(outcomes)
 
 
 def _code(outcomes: Sequence[Outcome]) -> int:

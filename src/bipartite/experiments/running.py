@@ -132,11 +132,13 @@ def _missing(entry: Entry, error: Exception) -> Outcome | None:
         return None
     if error.name == f"bipartite.experiments.{entry.name}":
         return Outcome(entry, "missing part", f"This version of bipartite has no experiment {entry.name}.")
-    return None if error.name.startswith("bipartite") else Outcome(entry, "missing extra", str(entry.lacks(error.name)))
+    if error.name.startswith("bipartite"):
+        return None
+    return Outcome(entry, "missing extra", str(entry.lacks(error.name)))
 
 
 def _failed(entry: Entry, folder: Path, error: Exception) -> Outcome:
-    """A bug: where it was in a line, the whole traceback in a file. Experiments read public data, so it may be shown."""
+    """A bug: where it was in a line, all of it in a file. Experiments read public data, so a traceback may be shown."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     said = " ".join(str(error).split())
     file = folder / entry.name / "traceback.txt"
@@ -146,8 +148,8 @@ def _failed(entry: Entry, folder: Path, error: Exception) -> Outcome:
     except OSError as full:
         raise NotKeptError.of(file.parent, full) from error
     why = (
-        f"{type(error).__name__}{f': {said}' if said else ''} ({Path(last.filename).name}, line {last.lineno}). This is "
-        f"a bug of bipartite, please report it with {folder.name}/{entry.name}/{file.name}."
+        f"{type(error).__name__}{f': {said}' if said else ''} ({Path(last.filename).name}, line {last.lineno}). "
+        f"This is a bug of bipartite, please report it with {folder.name}/{entry.name}/{file.name}."
     )
     return Outcome(entry, "failed", why)
 

@@ -20,7 +20,7 @@ class Verdict(StrEnum):
     FAILS = "does not hold"
     UNCHECKABLE = "cannot be checked"
     UNDECIDED = "undecided by this run"
-    """Too few seeds or budgets ran: the full run decides."""
+    """What ran tells neither: too few seeds, data sets or budgets, or no difference that could be told from chance."""
     NOT_RUN = "not run"
     """Its experiment did not run here."""
 
@@ -32,6 +32,8 @@ class Judgement:
     verdict: Verdict
     measured: str
     why: str
+    broken: bool = False
+    """Whether the judge itself failed."""
 
 
 @dataclass(frozen=True)
