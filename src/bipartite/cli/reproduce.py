@@ -104,6 +104,7 @@ def run(options: argparse.Namespace) -> int:
         time.perf_counter() - began,
         this_machine(),
         all_versions(),
+        _measuring(options),
     )
     page = report(outcomes, judged, how)
     try:
@@ -131,11 +132,14 @@ def _code(outcomes: Sequence[Outcome]) -> int:
 
 def _command(options: argparse.Namespace) -> str:
     """The command that gives this report; the default folder and mode are left out."""
-    words = ["bipartite reproduce", *options.names]
-    words += ["--full"] if options.full else []
-    words += [f"--seeds {options.seeds}"] if options.seeds is not None else []
-    words += ["--no-extra-lines"] if options.no_extra_lines else []
-    return " ".join(words)
+    drawing = " --no-extra-lines" if options.no_extra_lines else ""
+    return " ".join(["bipartite reproduce", *options.names]) + _measuring(options) + drawing
+
+
+def _measuring(options: argparse.Namespace) -> str:
+    """The options that change what is measured."""
+    seeds = f" --seeds {options.seeds}" if options.seeds is not None else ""
+    return f"{' --full' if options.full else ''}{seeds}"
 
 
 def _list(entries: Sequence[Entry], *, as_json: bool) -> int:

@@ -43,6 +43,12 @@ class Circumstances:
     """Of this run; cells that an earlier run measured are not in it."""
     machine: str
     versions: dict[str, str]
+    options: str = ""
+    """Those of the command that change what is measured, each behind a space."""
+
+    def again(self, names: Sequence[str]) -> str:
+        """The command that measures these experiments so."""
+        return f"bipartite reproduce {' '.join(names)}{self.options}" if names else ""
 
 
 def prepare(folder: Path) -> None:
@@ -77,7 +83,7 @@ def write_all(
             continue
         written.append(_write(folder / f"{outcome.entry.name}.csv", as_csv(outcome.rows)))
         written += [_picture(folder, name, svg) for name, svg in outcome.pictures.items()]
-    written.append(_write(folder / VERDICTS, as_csv(verdict_rows(judged))))
+    written.append(_write(folder / VERDICTS, as_csv(verdict_rows(judged, how))))
     written.append(
         _write(folder / RUN, json.dumps(as_json(outcomes, judged, how), indent=1, ensure_ascii=False) + "\n")
     )
@@ -95,7 +101,7 @@ def as_csv(rows: Rows) -> str:
     return held.getvalue()
 
 
-def verdict_rows(judged: Sequence[Judged]) -> list[dict[str, str]]:
+def verdict_rows(judged: Sequence[Judged], how: Circumstances) -> list[dict[str, str]]:
     """The verdicts as a table."""
     return [
         {
@@ -106,6 +112,7 @@ def verdict_rows(judged: Sequence[Judged]) -> list[dict[str, str]]:
             "measured": each.judgement.measured,
             "why": each.judgement.why,
             "experiments": " ".join(each.claim.needs),
+            "command": how.again(each.claim.needs),
             "evidence": each.claim.evidence,
         }
         for each in judged
@@ -139,7 +146,7 @@ def as_json(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumst
             }
             for outcome in outcomes
         ],
-        "verdicts": verdict_rows(judged),
+        "verdicts": verdict_rows(judged, how),
     }
 
 
