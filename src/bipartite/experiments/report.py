@@ -64,8 +64,8 @@ def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumsta
         _p(
             "The first column is in our words, close to those of the paper. What rests on a measurement is judged by a "
             "function of the rows of this run with a stated threshold (<code>bipartite/experiments/claims</code>); a "
-            "command stands beside it. <em>Cannot be checked</em>: results of others, places that are not published, another "
-            "machine. <em>Undecided</em>: too little ran, or nothing could be told from chance."
+            "command stands beside it. <em>Cannot be checked</em>: results of others, places that are not published, "
+            "another machine. <em>Undecided</em>: too little ran, or nothing could be told from chance."
         ),
         _verdicts(judged, {outcome.entry.name for outcome in done}, how),
         "<h2>The figures</h2>",

@@ -102,7 +102,8 @@ def test_exponential_times_means_exponential_in_epsilon(ratios, expected):
 
 def losses(**of):
     return [
-        {"points": points, "epsilon": 1.0, "mechanism": name, "qloss": value, "realised_epsilon": 0.5}
+        {"points": points, "epsilon": 1.0 + at, "mechanism": name, "qloss": value, "realised_epsilon": 0.5}
+        for at in range(12)
         for name, values in of.items()
         for points, value in zip((20, 100), values, strict=True)
     ]
@@ -118,6 +119,16 @@ def test_stability_is_measured_across_n():
         assert verdict("stable across N", qloss_by_epsilon=rows) == expected
 
 
+def test_no_exception_on_a_coarse_grid_decides_nothing_and_an_exception_does():
+    key = "stable across N"
+    for brr, expected in (((0.25, 0.24), Verdict.UNDECIDED), ((0.25, 0.1), Verdict.FAILS)):
+        rows = losses(BRR=brr, Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
+        coarse = [row for row in rows if row["epsilon"] < 12]
+        assert verdict(key, qloss_by_epsilon=coarse) == expected
+    found = BY_KEY[key].judge({"qloss_by_epsilon": losses(BRR=(0.2, 0.2), Exponential=(0.3, 0.3), GRR=(0.2, 0.3))[:12]})
+    assert "No exception at the 2 budgets that ran" in found.why
+
+
 @pytest.mark.parametrize(
     ("falling", "expected"), [(None, Verdict.HOLDS), ("BRR", Verdict.CORRECTED), ("GRR", Verdict.FAILS)]
 )
@@ -125,12 +136,12 @@ def test_a_utility_that_falls_is_seen(falling, expected):
     rows = [
         {
             "points": 20,
-            "epsilon": epsilon,
+            "epsilon": float(epsilon),
             "mechanism": name,
             "utility": 0.6 + (-0.01 if name == falling else 0.01) * at,
         }
         for name in ("BRR", "GRR", "Exponential")
-        for at, epsilon in enumerate((1.0, 2.0))
+        for at, epsilon in enumerate(range(1, 13))
     ]
     assert verdict("Jaccard, grows with ε", jaccard=rows) == expected
 
