@@ -308,6 +308,12 @@ def test_what_cannot_be_told_from_chance_is_undecided():
     assert verdict("SGD, the gap narrows", sgd=rows) == Verdict.HOLDS
 
 
+@pytest.mark.parametrize("claim", [each for each in TRAINING if "SGD, " in each.key], ids=lambda claim: claim.key)
+def test_no_accuracy_of_a_protocol_without_privacy_is_shown_without_saying_so(claim):
+    rows = training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence")
+    assert "which spends ε = ∞" in claim.judge({"sgd": rows}).measured
+
+
 def networks(brr, laplace, seeds=4):
     return [
         {"dataset": dataset, "mechanism": name, "epsilon": epsilon, "labels": "public", "seed": seed,

@@ -68,7 +68,10 @@ def _best_of_three(evidence: Evidence) -> Judgement:
         f"below BRR in {sum(share < 0 for share in anchored)} of {len(anchored)} (FourSquare: another draw than the paper’s)"
     )
     return holds_if(
-        worse == 0, measured, "Best of the three of the paper at every ε.", "A rival of the paper is better somewhere."
+        worse == 0,
+        measured,
+        "Best of the three of the paper at every ε, in a release that is ε-LDP within a region only.",
+        "A rival of the paper is better somewhere.",
     )
 
 
@@ -84,7 +87,7 @@ def _saving(name: str) -> Callable[[Evidence], Judgement]:
         there = published.get(at, math.nan)
         most = max(published, key=lambda each: published[each])
         measured = (
-            f"below L-SRR as published by {mean:.1%} on average over ε = {', '.join(f'{each:g}' for each in published)} "
+            f"within regions, below L-SRR as published by {mean:.1%} on average over ε = {', '.join(f'{each:g}' for each in published)} "
             f"({there:.1%} at ε = {at:g}; most at ε = {most:g}), below the calibrated L-SRR by {fair:.1%}; the paper: "
             f"{_PAPER_MEAN[name]:.1%}, {share:.1%} at ε = {at:g}"
         )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _PAPER: Final = {0.3: 0.28, 0.5: 0.21, 0.7: 0.12}
 _RIVALS: Final = {"paper-laplace": "Laplace on the sum", "paper-laplace-of-the-mean": "Laplace on the mean"}
+_SPENDS: Final = "both by the paper’s protocol, which spends ε = ∞"
 _TOLERANCE: Final = 0.02
 """Accuracies count as equal, and a difference as reproduced, within two points."""
 _OF_NOTE: Final = {"stability": 0.005, "convergence": 10.0}
@@ -79,7 +80,7 @@ def _gain(evidence: Evidence) -> Judgement:
         f"{_RIVALS[rival]}, ε = {epsilon:g}: {each.say('+.1%')}, the paper +{_PAPER[epsilon]:.0%}"
         for (epsilon, rival), each in found.items()
     )
-    measured = f"final accuracy of BRR-SGD minus Laplace’s, in points, by the paper’s protocol, which spends ε = ∞: {numbers} {brackets(found.values())}"
+    measured = f"final accuracy of BRR-SGD minus Laplace’s, in points, {_SPENDS}: {numbers} {brackets(found.values())}"
     near = [
         rival
         for rival in rivals
@@ -123,9 +124,7 @@ def _shape(measure: str, sign: int, words: tuple[str, str], so: str) -> Callable
         if not found:
             return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
         numbers = "; ".join(f"{case}: {each.say('+.3g')}" for case, each in found.items())
-        measured = (
-            f"{measure} of BRR-SGD minus that of {_RIVALS[rival]}: {numbers} {brackets(found.values())}{_idle(rows)}"
-        )
+        measured = f"{measure} of BRR-SGD minus that of {_RIVALS[rival]}, {_SPENDS}: {numbers} {brackets(found.values())}{_idle(rows)}"
         return everywhere(gains, _OF_NOTE[measure], measured, words, so)
 
     return judge
@@ -152,7 +151,7 @@ def _equal(evidence: Evidence) -> Judgement:
     found = _apart(rows, "final", largest, rival)
     if found is None:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
-    measured = f"final accuracy of BRR-SGD minus that of {_RIVALS[rival]} at ε = {largest:g}, the largest budget: {found.say('+.1%')} {brackets([found])}"
+    measured = f"final accuracy of BRR-SGD minus that of {_RIVALS[rival]} at ε = {largest:g}, the largest budget, {_SPENDS}: {found.say('+.1%')} {brackets([found])}"
     if found.low > -_TOLERANCE:
         return Judgement(Verdict.HOLDS, measured, "It reaches the rival, within two points, or surpasses it.")
     if found.high < -_TOLERANCE:
@@ -172,7 +171,7 @@ def _narrows(evidence: Evidence) -> Judgement:
     if change is None:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
     gaps = [interval(each.values(), 2) for each in (small, large)]
-    measured = f"final accuracy of BRR-SGD minus that of {_RIVALS[rival]}: {gaps[0].say('+.1%')} at ε = {first:g}, {gaps[1].say('+.1%')} at ε = {last:g} {brackets(gaps)}"
+    measured = f"final accuracy of BRR-SGD minus that of {_RIVALS[rival]}, {_SPENDS}: {gaps[0].say('+.1%')} at ε = {first:g}, {gaps[1].say('+.1%')} at ε = {last:g} {brackets(gaps)}"
     return everywhere(
         {f"ε = {last:g}": change}, 0.0, measured, ("The gap narrows.", "The gap does not narrow."), "Narrower"
     )
