@@ -121,7 +121,8 @@ def authors_places(folder: Path) -> str:
     ]
     return (
         f"authors' 1000 places: {int((theirs[:, 0] > _POLAR_CIRCLE).sum())} north of the polar circle; none nearer "
-        f"than {nearest[0]:.0f} km to one of {len(known):,} of Gowalla, {nearest[1]:.0f} km with the coordinates swapped"
+        f"than {nearest[0]:.0f} km to one of {len(known):,} of Gowalla, {nearest[1]:.0f} km with "
+        "the coordinates swapped"
     )
 
 

@@ -5,8 +5,9 @@ A number is followed by a comment that says where it comes from::
     8.4 %<!-- results: location_errors; mean(saving) where dataset=Gowalla; 100; .1f -->
 
 that is: the table of ``docs/results`` (without ``.csv``), one column or ``mean``, ``min``, ``max`` or ``count`` of it,
-which rows, what to multiply by (1 if left out), and how it is written (Python's format; ``d`` for whole numbers). What
-is no column is a fact with a name (``tools/result_facts.py``)::
+which rows (values may have commas: ``mechanism=Laplace, clamped, epsilon=5``), what to multiply by (1 if left out; 100
+asks for "%" or "points" beside the number), and how it is written (Python's format; ``d`` for whole numbers). What is
+no column is a fact with a name (``tools/result_facts.py``)::
 
     7.9<!-- results: fact sgd ahead of the sum at 0.3; 100; .1f -->
 
@@ -26,8 +27,16 @@ from result_facts import FACTS
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
-_MARK = re.compile(r"(?P<shown>[-−+]?[0-9][0-9.,]*)(?P<unit>\s?%|\s?\w{0,3})?\s*<!--\s*results:\s*(?P<what>.*?)\s*-->")
+_UNIT = r"\s?%|\s?[^\W\d_]{1,3}"
+_MARK = re.compile(
+    rf"(?<![\w.,])(?P<shown>[-−+]?[0-9][0-9.,]*)(?P<unit>{_UNIT})?\s*<!--\s*results:\s*(?P<what>.*?)\s*-->"
+    r"(?P<after>\s?%|[\s-]points?)?"
+)
+_ANY = re.compile(r"<!--\s*results?\b", re.IGNORECASE)
+"""Whatever looks as if it were meant as a mark."""
 _COLUMN = re.compile(r"^(?:(?P<how>mean|min|max|count)\()?(?P<column>[\w ]+?)\)?(?:\s+where\s+(?P<where>.*))?$")
+_BETWEEN = re.compile(r",\s*(?=\w+=)")
+_PERCENT = 100
 _ALL = {"mean": statistics.fmean, "min": min, "max": max}
 
 
@@ -47,14 +56,24 @@ class Marked:
 
 def marked(text: str, place: str, folder: Path = RESULTS) -> list[Marked]:
     """Every marked number of a text."""
-    found = [
-        Marked(f"{place}: {each['what']}", each["shown"].replace("−", "-"), expected(each["what"], folder))
-        for each in _MARK.finditer(text)
-    ]
-    if len(found) != len(re.findall(r"<!--\s*results:", text)):
+    marks = list(_MARK.finditer(text))
+    if len(marks) != len(_ANY.findall(text)):
         msg = f"{place}: a mark stands behind no number; write it directly after the number that it is about."
         raise ValueError(msg)
-    return found
+    for each in marks:
+        beside = f"{each['unit'] or ''}{each['after'] or ''}"
+        if abs(_scale(each["what"])) == _PERCENT and "%" not in beside and "point" not in beside:
+            msg = f"{place}: {each['what']} is a share times 100; write % or points beside the number."
+            raise ValueError(msg)
+    return [
+        Marked(f"{place}: {each['what']}", each["shown"].replace("−", "-"), expected(each["what"], folder))
+        for each in marks
+    ]
+
+
+def _scale(what: str) -> float:
+    rest = what.split(";")[2:]
+    return float(rest[0]) if len(rest) > 1 else 1.0
 
 
 def expected(what: str, folder: Path = RESULTS) -> str:
@@ -67,10 +86,19 @@ def expected(what: str, folder: Path = RESULTS) -> str:
     if read is None:
         msg = f"Expected a column, or mean, min, max or count of one, got {selection!r}."
         raise ValueError(msg)
-    wanted = dict(part.split("=", 1) for part in re.split(r",\s*", read["where"])) if read["where"] else {}
-    with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if all(_same(row[key], value) for key, value in wanted.items())]
+    wanted = dict(part.split("=", 1) for part in _BETWEEN.split(read["where"])) if read["where"] else {}
     how, column = read["how"], read["column"]
+    with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        every = list(csv.DictReader(file))
+    for key in (column, *wanted):
+        if key not in every[0]:
+            msg = f"Expected columns of {table}, got {key!r}; it has {', '.join(every[0])}."
+            raise ValueError(msg)
+    for key, value in wanted.items():  # else a word that is misspelt counts no row, whatever was measured
+        if not any(_same(row[key], value) for row in every):
+            msg = f"Expected {key} of {table} to be {value!r} in some row, got none; name a value that it has."
+            raise ValueError(msg)
+    rows = [row for row in every if all(_same(row[key], value) for key, value in wanted.items())]
     if how == "count":
         value = float(len([row for row in rows if row[column] != ""]))
     elif how is None:
@@ -99,7 +127,8 @@ def _same(found: str, wanted: str) -> bool:
 
 def pages() -> list[Path]:
     """Every page that may have marked numbers."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    docs = (path for end in ("md", "ipynb") for path in (ROOT / "docs").rglob(f"*.{end}"))
+    return [*sorted(ROOT.glob("*.md")), *sorted(path for path in docs if "_build" not in path.parts)]
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from bipartite.cli import reproduce
-from bipartite.experiments import files
+from bipartite.experiments import machine
 from bipartite.experiments.registry import Entry
 from tests.cli.test_commands import conforms
 
@@ -67,6 +67,38 @@ def test_a_few_figures_are_written_and_the_page_needs_nothing_else(run, tmp_path
         verdicts = {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
     assert verdicts["prose of step 2"] == "holds with a correction"
     assert verdicts["theorem 3"] == "not run"
+    assert "@media print" in text and "<code>bipartite reproduce theorems</code>" in text
+
+
+def test_commands_of_figures_and_verdicts_measure_the_same_again(run, tmp_path):
+    _, out, _ = run(
+        "reproduce", "worked_example", "--full", "--seeds", "3", "--no-extra-lines", "--out", tmp_path, "--json"
+    )
+    found = conforms(json.loads(out), "reproduce")
+    assert found["command"] == "bipartite reproduce worked_example --full --seeds 3 --no-extra-lines"
+    commands = {each["claim"]: each["command"] for each in found["verdicts"]}
+    assert commands["prose of step 2"] == "bipartite reproduce worked_example --full --seeds 3"
+    assert commands["state of the art"] == "bipartite reproduce qloss_by_epsilon gbdt --full --seeds 3"
+    assert commands["open science"] == ""
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text.count("<code>bipartite reproduce worked_example --full --seeds 3</code>") == 2
+
+
+def test_the_report_says_which_machine_measured(run, tmp_path, monkeypatch):
+    run("reproduce", "pmf", "--out", tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "elsewhere" not in text and "not note" not in text
+    monkeypatch.setattr("bipartite.experiments.running.this_machine", lambda: "another <machine>")
+    run("reproduce", "pmf", "worked_example", "--out", tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "measured 1 of 3 parts; 2 elsewhere: " in text
+    for file in (tmp_path / "cells" / "pmf").iterdir():
+        held = json.loads(file.read_text(encoding="utf-8"))
+        del held["machine"]
+        file.write_text(json.dumps(held), encoding="utf-8")
+    run("reproduce", "pmf", "--out", tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "measured 0 of 2 parts; 2 by an earlier version, which did not note its machine" in text
 
 
 def test_a_second_run_measures_nothing_again(run, tmp_path):
@@ -102,8 +134,10 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(run, tm
 
 
 def test_seeds_out_of_range_and_both_sizes_are_refused(run, tmp_path):
-    code, _, err = run("reproduce", "pmf", "--seeds", "0", "--out", tmp_path)
-    assert code == 2 and "Expected seeds from 1 to 1000" in err
+    for wrong in ("0", "-1", "1000000000"):
+        code, _, err = run("reproduce", "pmf", "--seeds", wrong, "--out", tmp_path / "results")
+        assert code == 2 and "Expected seeds from 1 to 1000" in err
+    assert list(tmp_path.iterdir()) == []  # and nothing was made
     code, _, err = run("reproduce", "--quick", "--full")
     assert code == 2 and "not allowed with" in err
 
@@ -138,6 +172,83 @@ def test_damaged_data_is_bad_data(run, tmp_path, monkeypatch):
     assert "pmf: ok" in err
 
 
+def test_a_bug_in_one_experiment_stops_no_other_and_is_said(run, tmp_path, monkeypatch):
+    def breaks(_):
+        message = "a bug <b>&"
+        raise ZeroDivisionError(message)
+
+    monkeypatch.setattr("bipartite.experiments.pmf.measure", breaks)
+    code, out, err = run("reproduce", "pmf", "worked_example", "--out", tmp_path, "--json")
+    assert code == 70
+    assert "pmf: failed: ZeroDivisionError: a bug <b>& (test_reproduce.py, line " in err
+    assert "please report it with cells/pmf/traceback.txt" in err and "worked_example: ok: 1 part in" in err
+    assert "Traceback" not in err
+    text = (tmp_path / "cells" / "pmf" / "traceback.txt").read_text(encoding="utf-8")
+    assert text.startswith("Traceback") and "in breaks" in text
+    found = conforms(json.loads(out), "reproduce")
+    assert [each["state"] for each in found["experiments"]] == ["failed", "done"]
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "ZeroDivisionError: a bug &lt;b&gt;&amp;" in page and "<b>" not in page
+    Page(page)
+
+
+def test_a_disk_that_is_full_ends_the_run_with_words(run, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("bipartite.experiments.files.write_whole", full)
+    code, _, err = run("reproduce", "pmf", "--out", tmp_path)
+    assert code == 2 and "(No space left on device); make room or name another one" in err
+    monkeypatch.setattr("bipartite.experiments.cache.write_whole", full)
+    code, _, err = run("reproduce", "worked_example", "monotonicity", "--out", tmp_path)
+    assert code == 2 and "(No space left on device); make room or name another one" in err
+    assert "monotonicity" not in err  # it would fail as well
+
+
+def test_a_folder_whose_cells_alone_can_be_written_is_refused_before_anything_runs(run, tmp_path, monkeypatch):
+    import tempfile
+
+    real = tempfile.TemporaryFile
+
+    def guarded(*, dir):  # noqa: A002
+        if dir == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return real(dir=dir)
+
+    monkeypatch.setattr("tempfile.TemporaryFile", guarded)
+    code, _, err = run("reproduce", "pmf", "--out", tmp_path)
+    assert code == 2 and "(Permission denied)" in err and "pmf: ok" not in err
+
+
+def test_a_folder_without_a_name_is_refused(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("reproduce", "pmf", "--out", "")
+    assert code == 2 and "expected a folder, got an empty name" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_runs_prepare_one_folder_at_the_same_time(tmp_path):
+    # Each looked whether it can write under one and the same name, and took the other's file away.
+    from concurrent.futures import ThreadPoolExecutor
+
+    from bipartite.experiments.files import prepare
+
+    with ThreadPoolExecutor(4) as pool:
+        for _ in pool.map(lambda _: prepare(tmp_path), range(400)):
+            pass
+    assert [path.name for path in tmp_path.rglob("*")] == ["cells"]
+
+
+def test_an_interrupted_run_says_that_it_goes_on(run, tmp_path, monkeypatch):
+    def stops(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bipartite.experiments.pmf.measure", stops)
+    code, out, err = run("reproduce", "pmf", "--out", tmp_path)
+    assert (code, out) == (130, "")
+    assert "goes on from there.\nbipartite: interrupted\n" in err and "Traceback" not in err
+
+
 def test_without_resvg_pictures_are_svg(run, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "resvg_py", None)
     assert run("reproduce", "worked_example", "--out", tmp_path)[0] == 0
@@ -169,10 +280,12 @@ def test_on_a_terminal_the_time_left_is_shown(monkeypatch):
         watch.cell(5.0)  # twice as slow as expected: so will the other be
     assert watch.left() == pytest.approx(2 * 5 + 2 * 30)
     assert "one, 2 of 4 parts; about 70 s left" in terminal.text
+    watch.stops("cells")
+    assert "left in all\r\033[KWhat was measured is kept in cells" in terminal.text  # not behind the bar
 
 
 def test_the_machine_is_named_without_its_name():
     import platform
 
-    assert "cores" in files.this_machine()
-    assert platform.node() not in files.this_machine() or not platform.node()
+    assert "cores" in machine.this_machine()
+    assert platform.node() not in machine.this_machine() or not platform.node()

@@ -96,8 +96,9 @@ def test_a_run_that_breaks_keeps_what_it_had(run):
             raise ZeroDivisionError
         return [{"seed": cell.seed}]
 
-    with pytest.raises(ZeroDivisionError):
-        run(toy(breaks))
+    outcome = run(toy(breaks))
+    assert (outcome.state, outcome.rows) == ("failed", [])
+    assert outcome.why.startswith("ZeroDivisionError (test_running.py, line ")
     module = toy()
     assert run(module).kept == 1
     assert module.calls == [1]
@@ -158,8 +159,31 @@ def test_a_library_that_shows_to_be_missing_while_it_runs_is_reported_too(run):
     def breaks(_):
         import bipartite.no_such_part  # noqa: F401
 
-    with pytest.raises(ModuleNotFoundError):
-        run(toy(breaks), mode="full")
+    outcome = run(toy(breaks), mode="full")
+    assert outcome.state == "failed" and "No module named 'bipartite.no_such_part'" in outcome.why
+
+
+def test_the_machine_of_every_part_is_known(run, monkeypatch):
+    monkeypatch.setattr(running, "this_machine", lambda: "machine A")
+    first = run(toy())
+    assert (first.elsewhere, first.unnoted, first.note) == ({}, 0, "")
+    monkeypatch.setattr(running, "this_machine", lambda: "machine B")
+    second = run(toy(), mode="full")
+    assert (second.kept, second.elsewhere, second.unnoted) == (2, {"machine A": 2}, 0)
+    assert second.note == "2 of 3 parts were measured elsewhere: machine A."
+
+
+def test_parts_of_an_earlier_version_have_no_machine(run, tmp_path):
+    for seed in range(2):
+        Cache(tmp_path, "toy", "code").store(Cell(seed), Measured([{"seed": seed}], 0.5))
+    outcome = run(toy())
+    assert (outcome.kept, outcome.elsewhere, outcome.unnoted) == (2, {}, 2)
+
+
+def test_a_folder_that_cannot_keep_a_part_ends_the_run(run, tmp_path):
+    (tmp_path / "toy").write_text("a file where a folder should be")
+    with pytest.raises(InputError, match="Expected --out as a folder that can be written"):
+        run(toy())
 
 
 def test_seeds_replace_those_of_the_settings(run):
@@ -183,6 +207,8 @@ def test_names_are_listed_in_the_order_of_the_report_and_the_nearest_is_suggeste
     assert named([]) == EXPERIMENTS
     with pytest.raises(InputError, match="got 'jacard'; did you mean jaccard"):
         named(["jacard"])
+    with pytest.raises(InputError, match="got 'PMF'; did you mean pmf"):
+        named(["PMF"])
     with pytest.raises(InputError, match="got 'zzz'; Names: pmf, "):
         named(["zzz"])
 

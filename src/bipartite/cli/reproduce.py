@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import datetime as dt
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.cli.output import BAD_DATA, MISSING, OK, print_json, print_table
+from bipartite.cli.output import BAD_DATA, BUG, MISSING, OK, print_json, print_table
+from bipartite.experiments.cache import NotKeptError
 from bipartite.experiments.claims import judge_all
 from bipartite.experiments.files import (
     CELLS,
@@ -17,15 +19,15 @@ from bipartite.experiments.files import (
     all_versions,
     as_json,
     prepare,
-    this_machine,
     write_all,
 )
+from bipartite.experiments.machine import this_machine
 from bipartite.experiments.registry import named
 from bipartite.experiments.report import report
+from bipartite.experiments.running import check_seeds
 from bipartite.experiments.running import run as run_experiments
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from bipartite.experiments.registry import Entry
@@ -39,7 +41,8 @@ _EXAMPLES = """examples:
 
 What was measured is kept in FOLDER/cells by settings and code, so a run that was stopped goes on where it was; two runs
 may share a folder. What cannot run for want of data or an extra is reported with its address, and the others run; then
-the exit code is 4 (3 where a file of data is damaged).
+the exit code is 4 (3 where a file of data is damaged). One that fails by a bug of bipartite does not stop the others
+either; then it is 70.
 """
 _SYMBOLS: Final = {"done": "ok"}
 _WIDTH: Final = 24
@@ -55,7 +58,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     size.add_argument("--full", action="store_true", help="as large as the paper's")
     parser.add_argument("--seeds", metavar="K", type=int, help="so many seeds instead of those of the mode")
     parser.add_argument(
-        "--out", metavar="FOLDER", type=Path, default=Path("results"), help="where to write (default: results)"
+        "--out", metavar="FOLDER", type=_folder, default=Path("results"), help="where to write (default: results)"
     )
     parser.add_argument(
         "--no-extra-lines", action="store_true", help="only the lines of the paper: no limit, Anchored, constant answer"
@@ -64,23 +67,35 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     parser.set_defaults(run=run)
 
 
+def _folder(text: str) -> Path:
+    if not text:  # an unset variable of a shell; Path("") would be the folder that one is in
+        msg = "expected a folder, got an empty name"
+        raise argparse.ArgumentTypeError(msg)
+    return Path(text)
+
+
 def run(options: argparse.Namespace) -> int:
     """Measure, draw, judge, write."""
     entries = named(options.names)
     if options.list:
         return _list(entries, as_json=options.json)
+    check_seeds(options.seeds)
     prepare(options.out)
     mode = "full" if options.full else "quick"
     began = time.perf_counter()
     watch = _Watch(entries, 1 if options.full else 0)
-    outcomes = run_experiments(
-        entries,
-        options.out / CELLS,
-        mode="full" if options.full else "quick",
-        seeds=options.seeds,
-        extra=not options.no_extra_lines,
-        watch=watch,
-    )
+    try:
+        outcomes = run_experiments(
+            entries,
+            options.out / CELLS,
+            mode="full" if options.full else "quick",
+            seeds=options.seeds,
+            extra=not options.no_extra_lines,
+            watch=watch,
+        )
+    except KeyboardInterrupt:
+        watch.stops(options.out / CELLS)
+        raise
     judged = judge_all(outcomes)
     how = Circumstances(
         mode,
@@ -89,8 +104,13 @@ def run(options: argparse.Namespace) -> int:
         time.perf_counter() - began,
         this_machine(),
         all_versions(),
+        _measuring(options),
     )
-    write_all(options.out, outcomes, judged, how, report(outcomes, judged, how))
+    page = report(outcomes, judged, how)
+    try:
+        write_all(options.out, outcomes, judged, how, page)
+    except OSError as error:
+        raise NotKeptError.of(options.out, error) from None
     if options.json:
         print_json({"report": str(options.out / REPORT), **as_json(outcomes, judged, how)})
     else:
@@ -98,11 +118,13 @@ def run(options: argparse.Namespace) -> int:
         rows = [(name, str(verdicts.count(name))) for name in dict.fromkeys(verdicts)]
         print_table(("verdict", "claims"), rows)
         print(f"Wrote {options.out / REPORT}.")
-    return _code(outcomes)
+    return BUG if any(each.judgement.broken for each in judged) else _code(outcomes)
 
 
 def _code(outcomes: Sequence[Outcome]) -> int:
     states = {outcome.state for outcome in outcomes}
+    if "failed" in states:
+        return BUG
     if "damaged data" in states:
         return BAD_DATA
     return OK if states <= {"done"} else MISSING
@@ -110,11 +132,14 @@ def _code(outcomes: Sequence[Outcome]) -> int:
 
 def _command(options: argparse.Namespace) -> str:
     """The command that gives this report; the default folder and mode are left out."""
-    words = ["bipartite reproduce", *options.names]
-    words += ["--full"] if options.full else []
-    words += [f"--seeds {options.seeds}"] if options.seeds is not None else []
-    words += ["--no-extra-lines"] if options.no_extra_lines else []
-    return " ".join(words)
+    drawing = " --no-extra-lines" if options.no_extra_lines else ""
+    return " ".join(["bipartite reproduce", *options.names]) + _measuring(options) + drawing
+
+
+def _measuring(options: argparse.Namespace) -> str:
+    """The options that change what is measured."""
+    seeds = f" --seeds {options.seeds}" if options.seeds is not None else ""
+    return f"{' --full' if options.full else ''}{seeds}"
 
 
 def _list(entries: Sequence[Entry], *, as_json: bool) -> int:
@@ -181,8 +206,15 @@ class _Watch:
             sys.stderr.write("\r\033[K")
         state = _SYMBOLS.get(outcome.state, outcome.state)
         kept = f", {outcome.kept} kept from before" if outcome.kept else ""
-        parts = f"{outcome.cells} parts in {outcome.seconds:.1f} s{kept}" if outcome.state == "done" else outcome.why
+        noun = "part" if outcome.cells == 1 else "parts"
+        parts = f"{outcome.cells} {noun} in {outcome.seconds:.1f} s{kept}" if outcome.state == "done" else outcome.why
         print(f"{outcome.entry.name}: {state}: {parts}", file=sys.stderr)
+
+    def stops(self, kept: Path) -> None:
+        """Somebody stops the run."""
+        if self._visible:
+            sys.stderr.write("\r\033[K")
+        print(f"What was measured is kept in {kept}; the same command goes on from there.", file=sys.stderr)
 
     def left(self) -> float:
         """Seconds left: what is measured of this experiment, and what others usually take, at the speed so far."""

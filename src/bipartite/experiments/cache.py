@@ -14,10 +14,27 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.errors import InputError
+
 if TYPE_CHECKING:
     from bipartite.experiments.contract import Row
 
 _FORMAT: Final = 1
+
+
+class NotKeptError(InputError):
+    """A folder of results that cannot be written: none can be made, no rights, no space left.
+
+    It stands here and not among the errors of the package, whose modules count as code behind every number.
+    """
+
+    @classmethod
+    def of(cls, folder: Path, error: OSError) -> NotKeptError:
+        """The message for a folder and what the system says about it."""
+        return cls(
+            f"Expected --out as a folder that can be written, got {str(folder)!r} ({error.strerror}); make room or "
+            "name another one. What was measured before is kept."
+        )
 
 
 @dataclass(frozen=True)
@@ -27,7 +44,9 @@ class Measured:
     rows: list[Row]
     seconds: float
     elsewhere: str = ""
-    """On which machine, where it was another one than the one that draws; empty here."""
+    """Where somebody who collected it says that it was measured; empty else."""
+    machine: str = ""
+    """The machine that measured; empty where an earlier version did, which did not note it."""
 
 
 class Cache:
@@ -43,12 +62,20 @@ class Cache:
             held = json.loads(self._path(cell).read_text(encoding="utf-8"))
             if held["format"] != _FORMAT or held["code"] != self._code or held["cell"] != _plain(cell):
                 return None
-            return Measured([dict(row) for row in held["rows"]], float(held["seconds"]), str(held.get("elsewhere", "")))
+            rows = [dict(row) for row in held["rows"]]
+            elsewhere, machine = (str(held.get(each, "")) for each in ("elsewhere", "machine"))
+            return Measured(rows, float(held["seconds"]), elsewhere, machine)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def store(self, cell: Any, measured: Measured) -> None:  # noqa: ANN401
-        """Keep what was measured."""
+        """Keep what was measured.
+
+        Raises
+        ------
+        NotKeptError
+            It cannot be written.
+        """
         held = {
             "format": _FORMAT,
             "experiment": self._name,
@@ -57,10 +84,12 @@ class Cache:
             "seconds": measured.seconds,
             "rows": measured.rows,
         }
-        if measured.elsewhere:
-            held["elsewhere"] = measured.elsewhere
-        self._folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self._path(cell), json.dumps(held, ensure_ascii=False))
+        held |= {each: said for each in ("elsewhere", "machine") if (said := getattr(measured, each))}
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path(cell), json.dumps(held, ensure_ascii=False))
+        except OSError as error:
+            raise NotKeptError.of(self._folder, error) from None
 
     def _path(self, cell: Any) -> Path:  # noqa: ANN401
         key = json.dumps([self._name, self._code, type(cell).__name__, _plain(cell)], sort_keys=True)

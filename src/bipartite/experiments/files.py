@@ -5,20 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import platform
+import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite import __version__
-from bipartite.errors import InputError, MissingExtraError
-from bipartite.experiments.cache import write_whole
+from bipartite.errors import MissingExtraError
+from bipartite.experiments.cache import NotKeptError, write_whole
 from bipartite.experiments.code_version import versions
 from bipartite.plots import png
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from bipartite.experiments.claims import Judged
     from bipartite.experiments.contract import Rows
@@ -43,6 +43,12 @@ class Circumstances:
     """Of this run; cells that an earlier run measured are not in it."""
     machine: str
     versions: dict[str, str]
+    options: str = ""
+    """Those of the command that change what is measured, each behind a space."""
+
+    def again(self, names: Sequence[str]) -> str:
+        """The command that measures these experiments so."""
+        return f"bipartite reproduce {' '.join(names)}{self.options}" if names else ""
 
 
 def prepare(folder: Path) -> None:
@@ -50,31 +56,16 @@ def prepare(folder: Path) -> None:
 
     Raises
     ------
-    InputError
+    NotKeptError
         It cannot be made or written.
     """
     try:
         (folder / CELLS).mkdir(parents=True, exist_ok=True)
-        write_whole(folder / CELLS / ".writable", "")
-        (folder / CELLS / ".writable").unlink()
+        for each in (folder, folder / CELLS):
+            with tempfile.TemporaryFile(dir=each):  # no name that a run beside this one could take away
+                pass
     except OSError as error:
-        msg = (
-            f"Expected --out as a folder that can be written, got {str(folder)!r} ({error.strerror}); name another one."
-        )
-        raise InputError(msg) from None
-
-
-def this_machine() -> str:
-    """Processor, number of cores and system, in words; no name of the machine."""
-    model = platform.processor() or platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    except OSError:  # another system
-        pass
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+        raise NotKeptError.of(folder, error) from None
 
 
 def all_versions() -> dict[str, str]:
@@ -92,7 +83,7 @@ def write_all(
             continue
         written.append(_write(folder / f"{outcome.entry.name}.csv", as_csv(outcome.rows)))
         written += [_picture(folder, name, svg) for name, svg in outcome.pictures.items()]
-    written.append(_write(folder / VERDICTS, as_csv(verdict_rows(judged))))
+    written.append(_write(folder / VERDICTS, as_csv(verdict_rows(judged, how))))
     written.append(
         _write(folder / RUN, json.dumps(as_json(outcomes, judged, how), indent=1, ensure_ascii=False) + "\n")
     )
@@ -110,7 +101,7 @@ def as_csv(rows: Rows) -> str:
     return held.getvalue()
 
 
-def verdict_rows(judged: Sequence[Judged]) -> list[dict[str, str]]:
+def verdict_rows(judged: Sequence[Judged], how: Circumstances) -> list[dict[str, str]]:
     """The verdicts as a table."""
     return [
         {
@@ -121,6 +112,7 @@ def verdict_rows(judged: Sequence[Judged]) -> list[dict[str, str]]:
             "measured": each.judgement.measured,
             "why": each.judgement.why,
             "experiments": " ".join(each.claim.needs),
+            "command": how.again(each.claim.needs),
             "evidence": each.claim.evidence,
         }
         for each in judged
@@ -146,13 +138,15 @@ def as_json(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumst
                 "code": outcome.code,
                 "cells": outcome.cells,
                 "kept": outcome.kept,
+                "elsewhere": outcome.elsewhere,
+                "unnoted": outcome.unnoted,
                 "seconds": round(outcome.seconds, 3),
                 "rows": len(outcome.rows),
                 "pictures": list(outcome.pictures),
             }
             for outcome in outcomes
         ],
-        "verdicts": verdict_rows(judged),
+        "verdicts": verdict_rows(judged, how),
     }
 
 

@@ -93,7 +93,7 @@ def named(names: Iterable[str]) -> tuple[Entry, ...]:
     wanted = list(names)
     for name in wanted:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+            near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
             hint = f"did you mean {near[0]}? " if near else ""
             msg = f"Expected the name of an experiment, got {name!r}; {hint}Names: {', '.join(known)}."
             raise InputError(msg)

@@ -24,6 +24,7 @@ _MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     Verdict.UNDECIDED: ("…", "#555555"),
     Verdict.NOT_RUN: ("–", "#555555"),
 }
+_MEANS: Final = "in this run or an earlier one, on whichever machine, parts that ran side by side counted each"
 _STYLE: Final = f"""
   body {{ margin: 0 auto; max-width: 960px; padding: 32px 24px 64px; background: {style.PAPER};
          color: {style.INK}; font: 16px/1.5 {style.FONT}; }}
@@ -45,6 +46,14 @@ _STYLE: Final = f"""
   td .where {{ color: #555555; }}
   code {{ font-size: 13px; overflow-wrap: anywhere; }}
   .said {{ border-left: 4px solid {style.GRR}; padding: 2px 0 2px 14px; }}
+  @media print {{
+    body {{ max-width: none; padding: 0; font-size: 11pt; }}
+    h2, h3 {{ break-after: avoid; }}
+    tr, .picture:has(> svg) {{ break-inside: avoid; }}
+    .picture {{ overflow: visible; }}
+    .picture svg {{ min-width: 0; }}
+    table {{ font-size: 9pt; }}
+  }}
   footer {{ margin-top: 48px; padding-top: 12px; border-top: 1px solid {style.GRR}; font-size: 14px; }}
   @media screen and (max-width: 640px) {{
     .picture thead {{ display: none; }}
@@ -73,11 +82,12 @@ def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumsta
         *_not_run(outcomes),
         "<h2>The claims of the paper</h2>",
         _p(
-            "Each verdict is computed from the rows of this run by a function with a stated threshold "
-            "(<code>bipartite/experiments/claims</code>). "
-            "<em>Cannot be checked</em>: results of others, places that are not published, another machine."
+            "The first column is in our words, close to those of the paper. What rests on a measurement is judged by a "
+            "function of the rows of this run with a stated threshold (<code>bipartite/experiments/claims</code>); a "
+            "command stands beside it. <em>Cannot be checked</em>: results of others, places that are not published, "
+            "another machine. <em>Undecided</em>: too little ran, or nothing could be told from chance."
         ),
-        _verdicts(judged, {outcome.entry.name for outcome in done}),
+        _verdicts(judged, {outcome.entry.name for outcome in done}, how),
         "<h2>The figures</h2>",
         *(_figure(outcome, how) for outcome in done),
         _closing(how),
@@ -117,13 +127,30 @@ def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circums
                 [
                     ("command", f"<code>{html.escape(how.command)}</code>"),
                     ("finished", html.escape(how.finished)),
-                    ("time", f"{_duration(how.seconds)}; measuring took {_duration(measuring)}, earlier runs included"),
-                    ("machine", html.escape(how.machine)),
+                    (
+                        "time",
+                        f"{_duration(how.seconds)}; the measuring of all parts took {_duration(measuring)}, {_MEANS}",
+                    ),
+                    ("machine", html.escape(_machines(outcomes, how))),
                     ("versions", html.escape(", ".join(f"{name} {each}" for name, each in how.versions.items()))),
                 ],
             ),
         ]
     )
+
+
+def _machines(outcomes: Sequence[Outcome], how: Circumstances) -> str:
+    """The machine that draws, and how many parts were measured on it, where that is not all of them."""
+    elsewhere: Counter[str] = Counter()
+    for outcome in outcomes:
+        elsewhere.update(outcome.elsewhere)
+    every, unnoted = sum(outcome.cells for outcome in outcomes), sum(outcome.unnoted for outcome in outcomes)
+    here = every - unnoted - elsewhere.total()
+    if here == every:
+        return how.machine
+    said = [f"{count:,} elsewhere: {where}" for where, count in elsewhere.items()]
+    said += [f"{unnoted:,} by an earlier version, which did not note its machine"] if unnoted else []
+    return f"{how.machine}. It drew and judged, and measured {here:,} of {every:,} parts; {'; '.join(said)}"
 
 
 def _not_run(outcomes: Sequence[Outcome]) -> list[str]:
@@ -141,17 +168,18 @@ def _not_run(outcomes: Sequence[Outcome]) -> list[str]:
     return ["<h2>What did not run</h2>", _table(("experiment", "why", "what to do"), rows)]
 
 
-def _verdicts(judged: Sequence[Judged], shown: set[str]) -> str:
+def _verdicts(judged: Sequence[Judged], shown: set[str], how: Circumstances) -> str:
     rows = []
     for each in judged:
         found = each.judgement
         sources = [f'<a href="#{name}">{name}</a>' if name in shown else name for name in each.claim.needs]
         sources += [html.escape(each.claim.evidence)] if each.claim.evidence else []
+        command = html.escape(how.again(each.claim.needs))
         rows.append(
             (
                 f'<span class="where">{html.escape(each.claim.where)}</span><br>{html.escape(each.claim.says)}',
                 f'<span style="color: {_MARKS[found.verdict][1]}">{_sign(found.verdict)} {found.verdict}</span>',
-                html.escape(found.measured),
+                html.escape(found.measured) + (f"<br><code>{command}</code>" if command else ""),
                 html.escape(found.why) + (f"<br>See {', '.join(sources)}." if sources else ""),
             )
         )
@@ -166,7 +194,7 @@ def _verdicts(judged: Sequence[Judged], shown: set[str]) -> str:
 def _figure(outcome: Outcome, how: Circumstances) -> str:
     entry = outcome.entry
     settings = ", ".join(f"{name} = {_short(value)}" for name, value in outcome.settings.items())
-    command = f"bipartite reproduce {entry.name}{' --full' if how.mode == 'full' else ''}"
+    command = html.escape(how.again([entry.name]))
     parts = [f'<h3 id="{entry.name}">{html.escape(entry.figure)}. {html.escape(entry.title)}</h3>']
     parts += [f'<div class="picture">{svg}</div>' for svg in outcome.pictures.values()]
     if outcome.note:
@@ -174,7 +202,8 @@ def _figure(outcome: Outcome, how: Circumstances) -> str:
     parts.append(
         _p(
             f"<code>{command}</code>, {len(outcome.rows):,} rows in <code>{entry.name}.csv</code>; "
-            f"{outcome.cells} parts in {_duration(outcome.seconds)}. Settings: <code>{html.escape(settings)}</code>"
+            f"{outcome.cells} {'part' if outcome.cells == 1 else 'parts'} in {_duration(outcome.seconds)}. "
+            f"Settings: <code>{html.escape(settings)}</code>"
         )
     )
     return "\n".join(parts)

@@ -9,23 +9,25 @@ from __future__ import annotations
 import inspect
 import json
 import time
+import traceback
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from bipartite.errors import DataFileError, InputError, MissingDataError, MissingExtraError
-from bipartite.experiments.cache import Cache, Measured
+from bipartite.experiments.cache import Cache, Measured, NotKeptError, write_whole
 from bipartite.experiments.code_version import code_version
+from bipartite.experiments.machine import this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from bipartite.experiments.contract import Experiment, Row
     from bipartite.experiments.registry import Entry
 
 Mode = Literal["quick", "full"]
-State = Literal["done", "missing data", "damaged data", "missing extra", "missing part"]
+State = Literal["done", "missing data", "damaged data", "missing extra", "missing part", "failed"]
 _MOST_SEEDS: Final = 1000
 
 
@@ -49,7 +51,7 @@ class Outcome:
     entry: Entry
     state: State
     why: str = ""
-    """Where the state is not ``done``: what is missing, with its address and what to do."""
+    """Where the state is not ``done``: what is missing, with its address and what to do, or what broke."""
     settings: dict[str, Any] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     pictures: dict[str, str] = field(default_factory=dict)
@@ -58,7 +60,11 @@ class Outcome:
     kept: int = 0
     """Cells that an earlier run had measured."""
     seconds: float = 0.0
-    """Time of measuring, in whichever run it was."""
+    """Time of measuring, in whichever run and on whichever machine it was."""
+    elsewhere: dict[str, int] = field(default_factory=dict)
+    """How many cells other machines measured, by what is known of these."""
+    unnoted: int = 0
+    """Cells of an earlier version, which did not note its machine."""
     code: str = ""
 
 
@@ -80,9 +86,7 @@ def run(
     watch: Watch | None = None,
 ) -> list[Outcome]:
     """Measure what is not measured yet, and draw; one outcome for each entry, whatever happened to the others."""
-    if seeds is not None and not 1 <= seeds <= _MOST_SEEDS:
-        msg = f"Expected seeds from 1 to {_MOST_SEEDS}, got {seeds}; leave it out for those of the mode."
-        raise InputError(msg)
+    check_seeds(seeds)
     told = watch or _Silent()
     outcomes = []
     for entry in entries:
@@ -92,21 +96,62 @@ def run(
     return outcomes
 
 
+def check_seeds(seeds: int | None) -> None:
+    """Refuse a number of seeds that no experiment can have.
+
+    Raises
+    ------
+    InputError
+        It is none from 1 to 1000.
+    """
+    if seeds is not None and not 1 <= seeds <= _MOST_SEEDS:
+        msg = f"Expected seeds from 1 to {_MOST_SEEDS}, got {seeds}; leave it out for those of the mode."
+        raise InputError(msg)
+
+
 def _attempted(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: Watch) -> Outcome:
     try:
         return _run(entry, folder, how, watch)
-    except MissingExtraError as error:
-        return Outcome(entry, "missing extra", str(error))
-    except MissingDataError as error:
-        return Outcome(entry, "missing data", str(error))
-    except DataFileError as error:
-        return Outcome(entry, "damaged data", str(error))
-    except ModuleNotFoundError as error:
-        if error.name == f"bipartite.experiments.{entry.name}":
-            return Outcome(entry, "missing part", f"This version of bipartite has no experiment {entry.name}.")
-        if error.name is None or error.name.startswith("bipartite"):
-            raise
-        return Outcome(entry, "missing extra", str(entry.lacks(error.name)))
+    except (NotKeptError, BrokenPipeError):  # nothing can be written any more: the others would fail as well
+        raise
+    except Exception as error:  # noqa: BLE001 (hours of the others are not lost for a bug of one)
+        return _missing(entry, error) or _failed(entry, folder, error)
+
+
+def _missing(entry: Entry, error: Exception) -> Outcome | None:
+    """What an experiment lacks, by the error that says so; None where it is a bug."""
+    states: tuple[tuple[type[Exception], State], ...] = (
+        (MissingExtraError, "missing extra"),
+        (MissingDataError, "missing data"),
+        (DataFileError, "damaged data"),
+    )
+    for kind, state in states:
+        if isinstance(error, kind):
+            return Outcome(entry, state, str(error))
+    if not isinstance(error, ModuleNotFoundError) or error.name is None:
+        return None
+    if error.name == f"bipartite.experiments.{entry.name}":
+        return Outcome(entry, "missing part", f"This version of bipartite has no experiment {entry.name}.")
+    if error.name.startswith("bipartite"):
+        return None
+    return Outcome(entry, "missing extra", str(entry.lacks(error.name)))
+
+
+def _failed(entry: Entry, folder: Path, error: Exception) -> Outcome:
+    """A bug: where it was in a line, all of it in a file. Experiments read public data, so a traceback may be shown."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    said = " ".join(str(error).split())
+    file = folder / entry.name / "traceback.txt"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, "".join(traceback.format_exception(error)))
+    except OSError as full:
+        raise NotKeptError.of(file.parent, full) from error
+    why = (
+        f"{type(error).__name__}{f': {said}' if said else ''} ({Path(last.filename).name}, line {last.lineno}). "
+        f"This is a bug of bipartite, please report it with {folder.name}/{entry.name}/{file.name}."
+    )
+    return Outcome(entry, "failed", why)
 
 
 def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: Watch) -> Outcome:
@@ -122,17 +167,20 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
     rows: list[Row] = []
     seconds = 0.0
     elsewhere: Counter[str] = Counter()
+    unnoted = 0
     for cell in cells:
         measured = known[cell]
         if measured is None:
             began = time.perf_counter()
             found = module.measure(cell)
-            measured = Measured(plain_rows(found), time.perf_counter() - began)
+            measured = Measured(plain_rows(found), time.perf_counter() - began, machine=this_machine())
             cache.store(cell, measured)
             watch.cell(measured.seconds)
         rows += measured.rows
         seconds += measured.seconds
-        elsewhere.update([measured.elsewhere] if measured.elsewhere else [])
+        where = measured.elsewhere or measured.machine
+        unnoted += not where
+        elsewhere.update([where] if where and where != this_machine() else [])
     return Outcome(
         entry,
         "done",
@@ -143,6 +191,8 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
         cells=len(cells),
         kept=kept,
         seconds=seconds,
+        elsewhere=dict(elsewhere),
+        unnoted=unnoted,
         code=code,
     )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite.experiments.claims import learning, line, places, quality, words
+from bipartite.experiments.claims import boosting, line, networks, places, quality, training, words
 from bipartite.experiments.claims.verdict import Claim, Judgement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bipartite.experiments.claims.verdict import Evidence
     from bipartite.experiments.running import Outcome
 
 CLAIMS: Final[tuple[Claim, ...]] = (
@@ -18,7 +19,9 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     *line.CLAIMS,
     *quality.CLAIMS,
     *places.CLAIMS,
-    *learning.CLAIMS,
+    *boosting.CLAIMS,
+    *training.CLAIMS,
+    *networks.CLAIMS,
     *words.CITED,
 )
 
@@ -29,6 +32,16 @@ class Judged:
 
     claim: Claim
     judgement: Judgement
+
+
+def _judged(claim: Claim, evidence: Evidence) -> Judgement:
+    """A verdict; a judge that breaks does not take those of the others with it, nor the hours of measuring."""
+    try:
+        return claim.judge(evidence)
+    except Exception as error:  # noqa: BLE001
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        why = f"Judging failed ({said}): this is a bug of bipartite, please report it."
+        return Judgement(Verdict.UNDECIDED, "nothing", why, broken=True)
 
 
 def judge_all(outcomes: Sequence[Outcome]) -> list[Judged]:
@@ -43,6 +56,6 @@ def judge_all(outcomes: Sequence[Outcome]) -> list[Judged]:
             why = reasons[0] if reasons else f"Run it with bipartite reproduce {' '.join(claim.needs)}."
             judgement = Judgement(Verdict.NOT_RUN, f"nothing: {', '.join(lacking)} did not run", why)
         else:
-            judgement = claim.judge(evidence)
+            judgement = _judged(claim, evidence)
         judged.append(Judged(claim, judgement))
     return judged

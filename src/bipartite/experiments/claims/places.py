@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from bipartite.experiments.claims.verdict import Claim, Judgement, Verdict, holds_if
+from bipartite.experiments.claims.verdict import Claim, Judgement, Verdict, holds_if, on_a_fine_grid
 from bipartite.experiments.contract import distinct, number, select
 from bipartite.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from bipartite.locations.releases import CALIBRATED, PUBLISHED, WITHIN
@@ -20,6 +20,8 @@ _PAPER_MEAN: Final = {GOWALLA: 0.087, FOURSQUARE: 0.067}
 _PAPER_MOST: Final = {GOWALLA: (2.0, 0.234), FOURSQUARE: (0.25, 0.143)}
 _POINTS: Final = 0.02
 """A percentage counts as reproduced within two points."""
+_BUDGETS: Final = 8
+"""From 0.25 to 2 by quarters."""
 _USER_SECONDS: Final = 0.03
 _SERVER_SECONDS: Final = 4.0
 _SAME_TIME: Final = 1.5
@@ -63,10 +65,13 @@ def _best_of_three(evidence: Evidence) -> Judgement:
     worse = sum(share < 0 for share in shares)
     measured = (
         f"within regions BRR is above GRR or L-SRR in {worse} of {len(shares)} comparisons; Anchored within the same regions is "
-        f"below BRR in {sum(share < 0 for share in anchored)} of {len(anchored)}"
+        f"below BRR in {sum(share < 0 for share in anchored)} of {len(anchored)} (FourSquare: another draw than the paper’s)"
     )
     return holds_if(
-        worse == 0, measured, "Best of the three of the paper at every ε.", "A rival of the paper is better somewhere."
+        worse == 0,
+        measured,
+        "Best of the three of the paper at every ε, in a release that is ε-LDP within a region only.",
+        "A rival of the paper is better somewhere.",
     )
 
 
@@ -82,7 +87,7 @@ def _saving(name: str) -> Callable[[Evidence], Judgement]:
         there = published.get(at, math.nan)
         most = max(published, key=lambda each: published[each])
         measured = (
-            f"below L-SRR as published by {mean:.1%} on average over ε = {', '.join(f'{each:g}' for each in published)} "
+            f"within regions, below L-SRR as published by {mean:.1%} on average over ε = {', '.join(f'{each:g}' for each in published)} "
             f"({there:.1%} at ε = {at:g}; most at ε = {most:g}), below the calibrated L-SRR by {fair:.1%}; the paper: "
             f"{_PAPER_MEAN[name]:.1%}, {share:.1%} at ε = {at:g}"
         )
@@ -93,8 +98,10 @@ def _saving(name: str) -> Callable[[Evidence], Judgement]:
         if abs(mean - _PAPER_MEAN[name]) <= _POINTS and abs(there - share) <= _POINTS:
             return Judgement(Verdict.HOLDS, measured, "Both numbers are reproduced within two points.")
         if mean > 0:
+            near = abs(mean - _PAPER_MEAN[name]) <= _POINTS
+            numbers = f"by the paper’s average but not by its {share:.1%}" if near else "by other numbers"
             return Judgement(
-                Verdict.CORRECTED, measured, "BRR is below L-SRR, by other numbers: the distance, the groups of L-SRR and its ε are not stated, and as published it spends more than ε."
+                Verdict.CORRECTED, measured, f"BRR is below L-SRR, {numbers}: the distance, the groups of L-SRR and its ε are not stated, and as published it spends more than ε."
             )  # fmt: skip
         return Judgement(Verdict.FAILS, measured, "BRR is not below L-SRR on average.")
 
@@ -109,7 +116,7 @@ def _regional_release(evidence: Evidence) -> Judgement:
     )
     return holds_if(
         max(bits.values()) <= 0, measured, "Reports do not tell the region.",
-        "A report always lies in the true region, so two places of different regions have disjoint reports: ε = ∞ between them, ε-LDP within a region only.",
+        "That is not ε-LDP: a report always lies in the true region, so two places of different regions have disjoint reports: ε = ∞ between them, ε-LDP within a region only.",
     )  # fmt: skip
 
 
@@ -168,11 +175,15 @@ def _server_side(evidence: Evidence) -> Judgement:
     faster = seconds["BRR"] <= _SERVER_SECONDS
     order = seconds["GRR"] <= seconds["BRR"] * _SAME_TIME and seconds["BRR"] <= seconds["L-SRR calibrated"] * _SAME_TIME
     if faster and order:
-        return Judgement(
-            Verdict.HOLDS,
-            measured,
-            "GRR is fastest, L-SRR slowest, and 4 s are not needed; machine and language differ.",
+        apart = (
+            seconds["GRR"] * _SAME_TIME < seconds["BRR"] and seconds["BRR"] * _SAME_TIME < seconds["L-SRR calibrated"]
         )
+        why = (
+            "GRR is fastest and L-SRR slowest of the three"
+            if apart
+            else "No time contradicts the order, nor are all three apart"
+        )
+        return Judgement(Verdict.HOLDS, measured, f"{why}; 4 s are not needed. Machine and language differ.")
     if faster:
         return Judgement(
             Verdict.CORRECTED, measured, "Well within 4 s; the order of the three depends on the implementation."
@@ -184,9 +195,9 @@ CLAIMS: Final = (
     Claim("L-SRR in two dimensions", "Sections 4.2 and 6.2", "L-SRR can only be used in two-dimensional discrete domains.", _two_dimensions, ("theorems",)),
     Claim("regions of Gowalla", "Fig. 7", "Gowalla: 13 regions, the smallest of 7 and the largest of 235 locations.", _regions(GOWALLA), ("location_maps",), "docs/places.md"),
     Claim("regions of FourSquare", "Fig. 7", "FourSquare: 14 regions of 64 to 278 locations.", _regions(FOURSQUARE), ("location_maps",), "docs/places.md"),
-    Claim("release within a region", "Section 5.3", "A release that never leaves the located region preserves LDP.", _regional_release, ("location_maps",), "docs/places.md"),
+    Claim("release within a region", "Section 5.3", "The release range is the located region, which prevents cross-region releases; so mechanisms of LDP are compared by their ε.", _regional_release, ("location_maps",), "docs/places.md"),
     Claim("L-SRR is LDP", "Section 5.3", "L-SRR enhances utility while achieving provable LDP with the given ε.", _lsrr_keeps, ("location_errors",), "docs/errata.md"),
-    Claim("best across all budgets", "Section 5.3, Fig. 8", "BRR performs the best across all privacy budgets.", _best_of_three, ("location_errors",), "docs/places.md"),
+    Claim("best across all budgets", "Section 5.3, Fig. 8", "BRR performs the best across all privacy budgets.", on_a_fine_grid("location_errors", _BUDGETS, _best_of_three), ("location_errors",), "docs/places.md"),
     Claim("Gowalla, 8.7 %", "Section 5.3", "On Gowalla Q_g of BRR is 8.7 % below L-SRR’s on average, 23.4 % at ε = 2.", _saving(GOWALLA), ("location_errors",), "docs/places.md"),
     Claim("FourSquare, 6.7 %", "Section 5.3", "On FourSquare 6.7 % on average, 14.3 % at ε = 0.25.", _saving(FOURSQUARE), ("location_errors",), "docs/places.md"),
     Claim("runtime of a user", "Appendix B.4", "The user side takes 0.03 s for each user on average.", _user_side, ("runtime",)),

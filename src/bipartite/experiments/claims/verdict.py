@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bipartite.experiments.contract import Rows
+from bipartite.experiments.contract import Rows, distinct
 
 Evidence = Mapping[str, Rows]
 """The rows of experiments, by name."""
@@ -20,7 +20,7 @@ class Verdict(StrEnum):
     FAILS = "does not hold"
     UNCHECKABLE = "cannot be checked"
     UNDECIDED = "undecided by this run"
-    """Too few seeds or budgets ran: the full run decides."""
+    """What ran tells neither: too few seeds, data sets or budgets, or no difference that could be told from chance."""
     NOT_RUN = "not run"
     """Its experiment did not run here."""
 
@@ -32,6 +32,8 @@ class Judgement:
     verdict: Verdict
     measured: str
     why: str
+    broken: bool = False
+    """Whether the judge itself failed."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,20 @@ class Claim:
 def holds_if(condition: bool, measured: str, why: str, otherwise: str) -> Judgement:  # noqa: FBT001 (it reads as one)
     """A claim that holds, or does not."""
     return Judgement(Verdict.HOLDS, measured, why) if condition else Judgement(Verdict.FAILS, measured, otherwise)
+
+
+def on_a_fine_grid(name: str, budgets: int, judge: Callable[[Evidence], Judgement]) -> Callable[[Evidence], Judgement]:
+    """The same judge of a claim about every ε: an exception counts on any grid, that there is none only on a fine one."""
+
+    def judged(evidence: Evidence) -> Judgement:
+        found = judge(evidence)
+        ran = len(distinct(evidence[name], "epsilon"))
+        if found.verdict != Verdict.HOLDS or ran >= budgets:
+            return found
+        why = f"No exception at the {ran} budgets that ran; the full run has a finer grid (--full)."
+        return Judgement(Verdict.UNDECIDED, found.measured, why)
+
+    return judged
 
 
 def cannot(why: str) -> Callable[[Evidence], Judgement]:
