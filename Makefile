@@ -61,8 +61,10 @@ dist: $(STAMPS)/dist
 	rm -rf .venv-dist
 
 # Every figure of the paper and a verdict on every claim, into results/. The folder that BIPARTITE_DATA names holds the
-# data; what is missing is reported. `make reproduce HOW=--full` takes hours.
+# data, ../shared/data where it is there and nothing is named; what is missing is reported. `make reproduce HOW=--full`
+# takes hours, and days for SGD without a GPU.
 HOW ?= --quick
+reproduce: export BIPARTITE_DATA := $(or $(BIPARTITE_DATA),$(abspath $(wildcard ../shared/data)))
 reproduce: $(STAMPS)/test
 	$(BIN)/bipartite reproduce $(HOW)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """examples:
   bipartite reproduce                          the quick report, all of it, into results/: minutes
-  bipartite reproduce --full --out paper       every seed, budget and size of the paper: hours
+  bipartite reproduce --full --out paper       every seed, budget and size: hours (sgd: days without a GPU)
   bipartite reproduce gbdt dnn --seeds 3       two of them
   bipartite reproduce --list                   names, figures, and what each needs
 

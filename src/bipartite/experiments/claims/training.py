@@ -93,18 +93,21 @@ def _gain(evidence: Evidence) -> Judgement:
             f"Reproduced within two points against {_RIVALS[near[0]]}; neither side is private.",
         )
     ahead = [rival for rival in rivals if all(each.is_above for (_, of), each in found.items() if of == rival)]
-    if ahead:
-        readings = "every reading" if len(ahead) == len(rivals) else "one reading"
-        return Judgement(
-            Verdict.CORRECTED,
-            measured,
-            f"BRR-SGD is ahead under {readings} of the rival’s noise, by other numbers; neither side is private.",
+    said = (
+        f"it is ahead under {'every' if len(ahead) == len(rivals) else 'one'} reading" if ahead else "nor surely ahead"
+    )
+    excluded = all(
+        any(
+            not each.low - _TOLERANCE <= _PAPER[epsilon] <= each.high + _TOLERANCE
+            for (epsilon, of), each in found.items()
+            if of == rival
         )
-    refuted = any(each.high < _PAPER[epsilon] - _TOLERANCE for (epsilon, _), each in found.items())
+        for rival in rivals
+    )
     return Judgement(
-        Verdict.FAILS if refuted else Verdict.UNDECIDED,
+        Verdict.FAILS if excluded else Verdict.UNDECIDED,
         measured,
-        "Not reproduced under any reading of the rival’s noise; neither side is private.",
+        f"Under no reading of the rival’s noise is BRR-SGD ahead by these numbers ({said}); neither side is private.",
     )
 
 
