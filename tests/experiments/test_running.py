@@ -1,5 +1,6 @@
 """The runner: what is measured once is kept, what cannot run is said, and a killed run goes on."""
 
+import ast
 import json
 import os
 import signal
@@ -224,25 +225,99 @@ def test_a_damaged_file_of_the_cache_counts_as_not_there(tmp_path):
         assert cache.load(Cell(1)) is None
 
 
-def test_the_version_of_code_ignores_comments_and_docstrings_and_nothing_else(tmp_path):
-    file = tmp_path / "a.py"
-    digests = []
-    for text in (
+def digest(text):
+    return versions_of_code._digest(versions_of_code._measuring(ast.parse(textwrap.dedent(text))))
+
+
+def test_the_version_of_code_ignores_comments_and_docstrings_and_nothing_else():
+    texts = (
         '"""One."""\nx = 1\n',
         '"""Two."""\n\n# why\nx = 1\n',
         "x = 2\n",
         'def f():\n    """Doc."""\n    return 1\n',
-    ):
-        file.write_text(text)
-        digests.append(versions_of_code._meaning(file))
+    )
+    digests = [digest(text) for text in texts]
     assert digests[0] == digests[1]
     assert len(set(digests)) == 3
+
+
+EXPERIMENT = """
+    from __future__ import annotations
+    from numbers import one, two
+    import plots.lines
+
+    SCALE = 3
+    _LOOKS = {"BRR": "blue"}
+
+    class Cell:
+        seed = 0
+
+    QUICK = Cell()
+
+    def cells(settings):
+        return (settings,)
+
+    def measure(cell: Cell):
+        return _helped(cell) * one
+
+    def _helped(cell):
+        return [SCALE for _ in range(_deeper())]
+
+    def _deeper():
+        from here import more
+        return more
+
+    if SCALE:
+        BEYOND = two
+
+    def draw(rows):
+        return _line(rows)
+
+    def _line(rows):
+        return plots.lines.drawn(rows, _LOOKS)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SCALE = 3", "SCALE = 4"),
+        ("seed = 0", "seed = 1"),
+        ("_helped(cell) * one", "_helped(cell)"),
+        ("range(_deeper())", "range(2)"),
+        ("from here import more", "from there import more"),
+        ("import one, two", "import one, three as two"),
+        ("BEYOND = two", "BEYOND = one"),
+        ("measure(cell: Cell)", "measure(cell: Cell, more=1)"),
+    ],
+)
+def test_whatever_measuring_uses_changes_the_version(old, new):
+    assert old in EXPERIMENT
+    assert digest(EXPERIMENT.replace(old, new)) != digest(EXPERIMENT)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return _line(rows)", "return _line(rows[1:])"),
+        ('"blue"', '"red"'),
+        ("lines.drawn", "lines.painted"),
+        ("import plots.lines", "import plots.lines, plots.points"),
+        ("(settings,)", "(settings, settings)"),
+        ("QUICK = Cell()", "QUICK = None"),
+    ],
+)
+def test_drawing_and_the_choice_of_cells_do_not_change_the_version(old, new):
+    assert old in EXPERIMENT
+    assert digest(EXPERIMENT.replace(old, new)) == digest(EXPERIMENT)
 
 
 def test_the_version_of_code_follows_imports_within_the_folder():
     assert versions_of_code._with_imports("worked_example") == {"worked_example", "contract", "rows_of_a_line"}
     assert versions_of_code.code_version("pmf") != versions_of_code.code_version("worked_example")
     assert versions_of_code.code_version("pmf") == versions_of_code.code_version("pmf")
+    assert "sgd_training" in versions_of_code._with_imports("sgd")  # imported where it measures
+    assert "sgd_pictures" not in versions_of_code._with_imports("sgd")  # and this where it draws
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path):

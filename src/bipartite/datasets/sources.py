@@ -243,7 +243,7 @@ _ALL: Final = (
         parts=_subset(
             "gowalla_authors_1000.txt",
             "0e26e4f90eaa72d7b068c1d0483db8275c1f6db3333c9c9d4154daf4efe1945b",
-            "The places of the BRR paper's own experiment; github zpbh/BipartiteRR @19341a3 "
+            "The places of the BRR paper's own experiment; https://github.com/zpbh/BipartiteRR @19341a3 "
             "code/L-SRR/data_gowalla.txt.",
         ),
     ),
@@ -256,7 +256,7 @@ _ALL: Final = (
         parts=_subset(
             "loc-gowalla_NYC_subset.txt.gz",
             "885d5e38761a9d0381533ced16c3cb4b7ba0d1c1cf7eb1fd817e5548e5539f11",
-            "40.4844 to 40.9176 N, 74.2586 to 73.7013 W; github rohitpandey13/academy @7e7919a "
+            "40.4844 to 40.9176 N, 74.2586 to 73.7013 W; https://github.com/rohitpandey13/academy @7e7919a "
             "tutorials/geo-located-data/jupyter/notebooks/data/gowalla_events.csv.gz. Some coordinates were re-written "
             "with float tails.",
         ),
@@ -270,7 +270,7 @@ _ALL: Final = (
         parts=_subset(
             "loc-gowalla_Paris_subset.txt.gz",
             "31ade3197cb5cc83890b2487340ea7472b5c731076ee8864e60a97a5a65ca457",
-            "48.5856 to 49.1024 N, 2.0855 to 2.6122 E; github jubenjum/dssp5-proj @f628f2e "
+            "48.5856 to 49.1024 N, 2.0855 to 2.6122 E; https://github.com/jubenjum/dssp5-proj @f628f2e "
             "data/loc-gowalla_totalCheckins_Paris.txt.",
         ),
     ),
@@ -283,8 +283,8 @@ _ALL: Final = (
         parts=_subset(
             "gowalla_stacp_user_poi_counts.csv.gz",
             "a35326bdf8e9f57aa6cad01455fcfd858cd48ba9562ed5b5b3965375e614cd40",
-            f"One row a user and place, with its count. {_FILTERED} Ids of its own; github rahmanidashti/STACP "
-            "@5ec67e9 datasets/gowalla_u5628/, parts joined.",
+            f"One row a user and place, with its count. {_FILTERED} Ids of its own; "
+            "https://github.com/rahmanidashti/STACP @5ec67e9 datasets/gowalla_u5628/, parts joined.",
         ),
     ),
     Source(
@@ -297,7 +297,7 @@ _ALL: Final = (
             "gowalla_lbsn1_tune_test_counts.csv.gz",
             "c356ddb86d3c89751be7c9fbe49aae7f22ffbea6f9614777378616aa5367ffe2",
             "The tune and test parts of a set of 1,278,274 check-ins; its train part is missing. "
-            f"{_FILTERED} github rahmanidashti/LBSNDatasets @b55ccca Gowalla/Gowalla_1/.",
+            f"{_FILTERED} https://github.com/rahmanidashti/LBSNDatasets @b55ccca Gowalla/Gowalla_1/.",
         ),
     ),
     Source(
@@ -309,7 +309,7 @@ _ALL: Final = (
         parts=_subset(
             "gowalla_lbsn3_checkins.csv.gz",
             "7f26f033b03ab8dd70f861f437e6d3663f381b6313d41e8c824873ad00c6355b",
-            f"{_FILTERED} github rahmanidashti/LBSNDatasets @b55ccca Gowalla/Gowalla_3/.",
+            f"{_FILTERED} https://github.com/rahmanidashti/LBSNDatasets @b55ccca Gowalla/Gowalla_3/.",
         ),
     ),
     Source(
@@ -321,7 +321,7 @@ _ALL: Final = (
         parts=_subset(
             "gowalla_ufsc_checkins.csv.gz",
             "355deda89914d73ba2d2b902da3d13855c3ec7e7d1e3a3a76b80a4cb4b4a0c39",
-            "300 users, weekday and minute without a date; github bigdata-ufsc/datasets_v1_0 @3c28664 "
+            "300 users, weekday and minute without a date; https://github.com/bigdata-ufsc/datasets_v1_0 @3c28664 "
             "data/multiple_trajectories/Gowalla/, train and test joined.",
         ),
     ),
@@ -347,8 +347,8 @@ _ALL: Final = (
         parts=_subset(
             "gowalla_dpbench_hist256.npz",
             "5daaf096b58287ceb1719b8aec0beabf50400db4b88315522729a8681212c110",
-            "6,442,863 check-ins in 256 × 256 cells; box and order of the axes are not documented; github "
-            "dpcomp-org/dpcomp_core @233cfcc dpcomp_core/datafiles/2D/checkin_256_256.npy.",
+            "6,442,863 check-ins in 256 × 256 cells; box and order of the axes are not documented; "
+            "https://github.com/dpcomp-org/dpcomp_core @233cfcc dpcomp_core/datafiles/2D/checkin_256_256.npy.",
         ),
     ),
     Source(
@@ -376,7 +376,7 @@ _ALL: Final = (
         parts=_subset(
             "foursquare_NYC_filtered_checkins.csv.gz",
             "81c75fcca6ad06650216bf38819a6a0f425aa2af1507325ff92bebb326dbf605",
-            "Users and places with at least 10 visits; github Laswell1551/less-is-more-nextpoi @5102ec3 "
+            "Users and places with at least 10 visits; https://github.com/Laswell1551/less-is-more-nextpoi @5102ec3 "
             "data/processed/nyc/checkins.csv.gz.",
         ),
     ),
@@ -389,8 +389,8 @@ _ALL: Final = (
         parts=_subset(
             "foursquare_NYC_ufsc_checkins.csv.gz",
             "188f9c52976185cb54e7332dff6008984eb282f42b1ee3634322898083382c41",
-            "193 users; weekday and hour without a date; price and rating −999 where they are missing; github "
-            "bigdata-ufsc/datasets_v1_0 Foursquare_NYC/, train and test joined.",
+            "193 users; weekday and hour without a date; price and rating −999 where they are missing; "
+            "https://github.com/bigdata-ufsc/datasets_v1_0 Foursquare_NYC/, train and test joined.",
         ),
     ),
     Source(
@@ -403,7 +403,7 @@ _ALL: Final = (
             "foursquare_us_stacp_user_poi_counts.csv.gz",
             "75302fb40b08f07503df0146a80841aec0c92023bd698edbe4dd2d2967f71c17",
             "One row a user and place, with its count; from the global set of 2012 and 2013, filtered by its authors; "
-            "github rahmanidashti/STACP datasets/foursquare_u7642/.",
+            "https://github.com/rahmanidashti/STACP datasets/foursquare_u7642/.",
         ),
     ),
     Source(
@@ -415,7 +415,7 @@ _ALL: Final = (
         parts=_subset(
             "foursquare_lbsn3_checkins.csv.gz",
             "90a13eb17359c92e7055029ff227d9dcf52b4aae1871603be83a51e9883b2e7f",
-            "Filtered by its authors; github rahmanidashti/LBSNDatasets Foursquare/Foursquare_3/.",
+            "Filtered by its authors; https://github.com/rahmanidashti/LBSNDatasets Foursquare/Foursquare_3/.",
         ),
     ),
 )

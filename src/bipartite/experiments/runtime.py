@@ -53,7 +53,7 @@ class Settings:
     gowalla: int = 1000
     foursquare: int = 3000
     shares: tuple[int, ...] = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-    rounds: int = 9
+    rounds: int = 200
     singles: int = 2000
 
 
@@ -69,7 +69,7 @@ class Cell:
     singles: int
 
 
-QUICK = Settings(shares=(10, 40, 70, 100), rounds=3, singles=300)
+QUICK = Settings(shares=(10, 40, 70, 100), rounds=50, singles=300)
 
 
 def cells(settings: Settings) -> tuple[Cell, ...]:
