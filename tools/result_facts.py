@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bipartite.experiments import dnn, gbdt, sgd
+from bipartite.experiments.printed import NETWORK_RANGE, SGD_AHEAD, SGD_BUDGETS
 from result_tables import network_gain, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_EIGHT: Final = [each for each in dnn.Settings().epsilons if dnn.PAPER_RANGE[0] <= each <= dnn.PAPER_RANGE[1]]
+_EIGHT: Final = [each for each in dnn.Settings().epsilons if NETWORK_RANGE[0] <= each <= NETWORK_RANGE[1]]
 _LOCAL: Final = ("local-brr", "local-piecewise", "local-hybrid", "local-duchi")
 
 
@@ -26,7 +27,7 @@ def _ahead(epsilon: float, rival: str = "paper-laplace") -> float:
 
 
 def _described() -> float:
-    return min(_final("paper-brr", each) for each in sgd.PAPER_BUDGETS)
+    return min(_final("paper-brr", each) for each in SGD_BUDGETS)
 
 
 def _local(choose: Callable[[list[float]], float], network: str, *epsilons: float) -> float:
@@ -51,9 +52,9 @@ def _five_points(task: str) -> float:
 FACTS: Final[dict[str, Callable[[], float]]] = {
     "sgd described least": _described,
     "sgd described below none": lambda: _final("none", 0.0) - _described(),
-    **{f"sgd ahead of the sum at {each:g}": lambda each=each: _ahead(each) for each in (0.1, *sgd.CLAIMS)},
-    "sgd ahead of the mean least": lambda: min(_ahead(each, "paper-laplace-of-the-mean") for each in sgd.PAPER_BUDGETS),
-    "sgd ahead of the mean most": lambda: max(_ahead(each, "paper-laplace-of-the-mean") for each in sgd.PAPER_BUDGETS),
+    **{f"sgd ahead of the sum at {each:g}": lambda each=each: _ahead(each) for each in (0.1, *SGD_AHEAD)},
+    "sgd ahead of the mean least": lambda: min(_ahead(each, "paper-laplace-of-the-mean") for each in SGD_BUDGETS),
+    "sgd ahead of the mean most": lambda: max(_ahead(each, "paper-laplace-of-the-mean") for each in SGD_BUDGETS),
     "sgd gaussian above the sum at 0.3": lambda: _final("central-gaussian", 0.3) - _final("paper-laplace", 0.3),
     "sgd gaussian below the sum at 1": lambda: _final("paper-laplace", 1.0) - _final("central-gaussian", 1.0),
     "sgd local most up to 1": lambda: max(_local(max, each, 0.1, 1.0) for each in ("paper-cnn", "softmax")),

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.experiments import dnn, gbdt, location_errors, sgd
+from bipartite.experiments import dnn, gbdt, location_errors, printed, sgd
 from bipartite.experiments.contract import select
 from bipartite.experiments.gbdt_tasks import TASKS
 from bipartite.experiments.intervals import Interval
@@ -112,8 +112,8 @@ def sgd_advantages() -> list[str]:
         _rule(6),
     ]
     ahead = {network: sgd.advantages(rows("sgd"), network) for network in ("paper-cnn", "softmax")}
-    for epsilon in sgd.PAPER_BUDGETS:
-        claimed = f"+{100 * sgd.CLAIMS[epsilon]:.0f}" if epsilon in sgd.CLAIMS else ""
+    for epsilon in printed.SGD_BUDGETS:
+        claimed = f"+{100 * printed.SGD_AHEAD[epsilon]:.0f}" if epsilon in printed.SGD_AHEAD else ""
         lines.append(
             _line([f"{epsilon:g}", claimed, *(_ahead(ahead[network][epsilon, rival]) for network, rival in columns)])
         )
@@ -139,7 +139,7 @@ def gbdt_shares() -> list[str]:
         _rule(5),
     ]
     for task, share in of_laplace.items():
-        paper = f"{100 * gbdt.PAPER[task]:.0f} %" if task in gbdt.PAPER else "not run"
+        paper = f"{100 * printed.BOOSTING_SHARES[task]:.0f} %" if task in printed.BOOSTING_SHARES else "not run"
         lines.append(_line([TASKS[task].title, paper, *map(_share, (share, of_clamped[task], in_range[task]))]))
     return lines
 
@@ -210,10 +210,10 @@ def _network_lines(
 
 def _network_gains() -> list[str]:
     """BRR above Laplace, paired by seed, at one ε and over those of the paper."""
-    paper = [each for each in dnn.Settings().epsilons if dnn.PAPER_RANGE[0] <= each <= dnn.PAPER_RANGE[1]]
+    paper = [each for each in dnn.Settings().epsilons if printed.NETWORK_RANGE[0] <= each <= printed.NETWORK_RANGE[1]]
     wanted = (
-        ("Adult, ε = 0.25", "adult", [0.25], f"+{100 * dnn.PAPER_GAINS['at 0.25']:.2f}"),
-        ("Adult, mean of eight ε, 0.25 to 3.5", "adult", paper, f"+{100 * dnn.PAPER_GAINS['mean']:.2f}"),
+        ("Adult, ε = 0.25", "adult", [0.25], f"+{100 * printed.NETWORK_GAINS['at 0.25']:.2f}"),
+        ("Adult, mean of eight ε, 0.25 to 3.5", "adult", paper, f"+{100 * printed.NETWORK_GAINS['mean']:.2f}"),
         ("Bank, mean of the same", "bank", paper, '"similar"'),
         ("Adult, ε = 20", "adult", [20.0], ""),
         ("Bank, ε = 20", "bank", [20.0], ""),

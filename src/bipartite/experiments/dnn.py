@@ -36,6 +36,7 @@ from bipartite.domains import Integers
 from bipartite.experiments.contract import distinct, number, select
 from bipartite.experiments.dnn_data import DOMAINS, split
 from bipartite.experiments.intervals import Interval, bars_of
+from bipartite.experiments.printed import NETWORK_RANGE
 from bipartite.learn.columns import PrivateColumns
 from bipartite.learn.network_inputs import network_inputs
 from bipartite.learn.network_training import RandomisedLabels, TrainingPlan, class_chances, train_network
@@ -63,11 +64,8 @@ METRICS: Final[Mapping[str, str]] = {
     "balanced_accuracy": "balanced accuracy",
     "auc": "area under the ROC curve",
 }
-PAPER_RANGE: Final = (0.25, 3.5)
 PAPER_PLAN: Final = (10, 1e-3)
 """Epochs and learning rate of the paper."""
-PAPER_GAINS: Final[Mapping[str, float]] = {"mean": 0.0322, "at 0.25": 0.0529}
-"""Accuracy of BRR above Laplace that the paper states for Adult."""
 _REFERENCES: Final = ("none", "majority")
 _PAPER: Final = ("brr", "laplace", "none")
 _NO_EPSILON: Final = 0.0
@@ -240,7 +238,7 @@ def gains(
     found = {}
     for epsilon in sorted({epsilon for epsilon, _ in apart}):
         found[f"at {epsilon:g}"] = interval([gain for (each, _), gain in apart.items() if each == epsilon])
-    low, high = PAPER_RANGE
+    low, high = NETWORK_RANGE
     seeds = sorted({seed for _, seed in apart})
     means = [np.mean([gain for (e, s), gain in apart.items() if s == seed and low <= e <= high]) for seed in seeds]
     if seeds and not np.isnan(means).any():

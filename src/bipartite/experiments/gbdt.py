@@ -58,8 +58,6 @@ ALL_RECORDS: Final = "scikit-learn (no privacy)"
 BASELINES: Final = (NO_NOISE, MIDDLE, MEAN, ALL_RECORDS)
 EXTRA: Final = ("Laplace, clamped", "Geometric", "Anchored", MIDDLE, MEAN, ALL_RECORDS)
 """Lines that the paper does not have."""
-PAPER: Final = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}
-"""RMSE with BRR as a share of that with Laplace at ε = 5, as the paper states it."""
 # Two pictures, so that each line can be followed. scikit-learn's level, near "no privacy", is in the table only.
 _SHOWN: Final = {
     "gbdt": ("BRR", "Laplace", "Laplace, clamped", NO_NOISE, MIDDLE, MEAN),
@@ -205,7 +203,7 @@ def figures(rows: Rows, column: str = "rmse") -> Figures:
 
 
 def ratios(rows: Rows, rival: str = "Laplace", epsilon: float = 5.0, column: str = "rmse") -> dict[str, Figure]:
-    """RMSE with BRR as a share of the rival's, seed by seed, for every task; the paper's are ``PAPER``."""
+    """RMSE with BRR as a share of the rival's, seed by seed, for every task (``printed.BOOSTING_SHARES``)."""
     some = select(rows, epsilon=epsilon, points=_POINTS)
     found = {}
     for task in distinct(some, "task"):

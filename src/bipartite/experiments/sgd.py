@@ -28,14 +28,12 @@ from typing import TYPE_CHECKING, Final
 from bipartite.errors import InputError
 from bipartite.experiments.contract import number, select
 from bipartite.experiments.intervals import Interval
+from bipartite.experiments.printed import SGD_BUDGETS
 
 if TYPE_CHECKING:
     from bipartite.experiments.contract import Row, Rows
     from bipartite.experiments.sgd_training import Run
 
-PAPER_BUDGETS: Final = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
-CLAIMS: Final = {0.3: 0.28, 0.5: 0.21, 0.7: 0.12}
-"""By how much BRR-SGD is said to be ahead of Laplace DP-SGD."""
 MEASURED_STEPS: Final = 40
 """About how many steps of a run are measured."""
 MEASURES: Final = ("final", "stability", "convergence", "held_out")
@@ -60,8 +58,8 @@ class Settings:
     delta: float = 1e-5
     points: int = 21
     learning_rates: tuple[float, ...] = (0.001, 0.01, 0.1)
-    protocols: tuple[float, ...] = PAPER_BUDGETS
-    gaussian: tuple[float, ...] = (*PAPER_BUDGETS, 3.0, 10.0)
+    protocols: tuple[float, ...] = SGD_BUDGETS
+    gaussian: tuple[float, ...] = (*SGD_BUDGETS, 3.0, 10.0)
     laplace: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
     local: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0)
     networks: tuple[str, ...] = ("paper-cnn", "softmax")
@@ -231,7 +229,7 @@ def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: s
 def advantages(rows: Rows, network: str = "paper-cnn") -> dict[tuple[float, str], Interval]:
     """How far the paper's BRR-SGD is ahead of each reading of its Laplace rival, in final accuracy, paired by seed.
 
-    By (budget, rival); to be compared with ``CLAIMS``. Neither side is private.
+    By (budget, rival); to be compared with ``printed.SGD_AHEAD``. Neither side is private.
     """
     finals = {
         (str(row["mechanism"]), number(row, "epsilon"), row["seed"]): number(row, "value")

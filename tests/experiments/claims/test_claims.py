@@ -9,7 +9,6 @@ from bipartite.experiments.claims import CLAIMS, Verdict, judge_all, judging
 from bipartite.experiments.claims.boosting import CLAIMS as BOOSTING
 from bipartite.experiments.claims.networks import CLAIMS as NETWORKS
 from bipartite.experiments.claims.training import CLAIMS as TRAINING
-from bipartite.experiments.intervals import Interval, t_quantile
 from bipartite.experiments.registry import EXPERIMENTS, Entry
 from bipartite.experiments.running import Outcome
 
@@ -349,14 +348,3 @@ def test_every_claim_about_learning_gives_a_verdict_on_such_rows():
     for claim in (*BOOSTING, *TRAINING, *NETWORKS):
         found = claim.judge(evidence)
         assert found.measured and found.why and found.verdict != Verdict.NOT_RUN, claim.key
-
-
-def test_intervals_are_those_of_student():
-    stats = pytest.importorskip("scipy.stats")
-    for freedom in (1, 2, 7, 30, 31, 60, 500):
-        assert t_quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-3)
-    found = Interval.of([1.0, 2.0, 4.0])
-    low, high = stats.t.interval(0.95, 2, loc=7 / 3, scale=stats.sem([1.0, 2.0, 4.0]))
-    assert (found.low, found.high) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
-    assert Interval.of([3.0]).say() == "3 (one repetition)"
-    assert not Interval.of([3.0]).is_above

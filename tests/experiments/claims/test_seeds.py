@@ -3,21 +3,14 @@
 import pytest
 
 from bipartite.experiments.claims import Verdict
-from bipartite.experiments.claims.seeds import brackets, everywhere, interval, paired, t_quantile
+from bipartite.experiments.claims.seeds import brackets, everywhere, paired
 from bipartite.experiments.intervals import Interval
-
-
-def test_quantiles_are_those_of_student():
-    stats = pytest.importorskip("scipy.stats")
-    for freedom in (1, 2, 3, 4, 5, 10, 31, 500):
-        for miss in (0.05, 0.05 / 6, 0.05 / 28, 1e-5):
-            assert t_quantile(freedom, miss) == pytest.approx(stats.t.ppf(1 - miss / 2, freedom), rel=1e-9)
 
 
 def test_one_of_many_comparisons_counts_only_beyond_what_chance_gives_to_many():
     values = [0.010, 0.020, 0.012, 0.003, 0.015]
-    alone, together = interval(values), interval(values, 28)
-    assert alone == Interval.of(values) and alone.is_above
+    alone, together = Interval.of(values), Interval.of(values, 28)
+    assert alone == Interval.of(values, 1) and alone.is_above
     assert not together.is_above and together.low < alone.low < alone.high < together.high
     assert together.mean == alone.mean
 
@@ -31,7 +24,7 @@ def test_all_of_many_comparisons_hold_together_as_often_as_they_say():
     for together in (1, 20):
         wrong = 0
         for family in draws:
-            found = [interval(values.tolist(), together) for values in family]
+            found = [Interval.of(values.tolist(), together) for values in family]
             wrong += any(each.is_above or each.is_below for each in found)
         errs[together] = wrong
     assert errs[20] < 87

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bipartite.experiments.claims.seeds import TOO_SMALL, brackets, by_seed, enough, everywhere, interval, paired
+from bipartite.experiments.claims.seeds import TOO_SMALL, brackets, by_seed, enough, everywhere, paired
 from bipartite.experiments.claims.verdict import Claim, Judgement, Verdict, cannot
 from bipartite.experiments.contract import distinct, select
+from bipartite.experiments.intervals import Interval
+from bipartite.experiments.printed import BOOSTING_SHARES
 
 if TYPE_CHECKING:
     from bipartite.experiments.claims.verdict import Evidence
     from bipartite.experiments.contract import Rows, Value
-    from bipartite.experiments.intervals import Interval
 
-_PAPER: Final = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}
 _AT: Final = 5.0
 _POINTS: Final = 21
 _TOLERANCE: Final = 0.10
@@ -27,7 +27,7 @@ _CLAMPED: Final = "Laplace, clamped"
 def complete(rows: Rows) -> bool:
     """Whether the paper's data sets ran, at its budget and at others."""
     budgets = distinct(select(rows, mechanism="BRR", points=_POINTS), "epsilon")
-    return set(_PAPER) <= set(distinct(rows, "task")) and _AT in budgets and len(budgets) > 1
+    return set(BOOSTING_SHARES) <= set(distinct(rows, "task")) and _AT in budgets and len(budgets) > 1
 
 
 _enough = partial(enough, "gbdt", complete)
@@ -74,11 +74,13 @@ def _ratio(rows: Rows, task: str, rival: str, epsilon: float, together: int = 1)
 
 def _at_5(evidence: Evidence) -> Judgement:
     rows = evidence["gbdt"]
-    ran = [task for task in _PAPER if _ratio(rows, task, "Laplace", _AT) is not None]
+    ran = [task for task in BOOSTING_SHARES if _ratio(rows, task, "Laplace", _AT) is not None]
     found = {task: each for task in ran if (each := _ratio(rows, task, "Laplace", _AT, len(ran)))}
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing at ε = 5", TOO_SMALL)
-    numbers = "; ".join(f"{task} {each.say('.0%')}, the paper {_PAPER[task]:.0%}" for task, each in found.items())
+    numbers = "; ".join(
+        f"{task} {each.say('.0%')}, the paper {BOOSTING_SHARES[task]:.0%}" for task, each in found.items()
+    )
     fair = {task: each for task in ran if (each := _ratio(rows, task, _CLAMPED, _AT, len(ran)))}
     clamped = "; ".join(f"{task} {each.say('.0%')}" for task, each in fair.items())
     measured = (
@@ -86,7 +88,7 @@ def _at_5(evidence: Evidence) -> Judgement:
         + (f"; over Laplace clamped to the same range: {clamped}" if clamped else "")
         + f" {brackets(found.values())}"
     )
-    if all(abs(each.mean - _PAPER[task]) <= _TOLERANCE for task, each in found.items()):
+    if all(abs(each.mean - BOOSTING_SHARES[task]) <= _TOLERANCE for task, each in found.items()):
         return Judgement(Verdict.HOLDS, measured, "The ratios are reproduced within a tenth.")
     if all(each.high < 1 for each in found.values()):
         return Judgement(
@@ -94,7 +96,7 @@ def _at_5(evidence: Evidence) -> Judgement:
             measured,
             "BRR has the smaller error, by other ratios: in a sound build every mechanism gets the same trees and ε.",
         )
-    refuted = [task for task, each in found.items() if each.low > _PAPER[task] + _TOLERANCE]
+    refuted = [task for task, each in found.items() if each.low > BOOSTING_SHARES[task] + _TOLERANCE]
     worse = [task for task, each in found.items() if each.low > 1]
     if not refuted:
         return Judgement(Verdict.UNDECIDED, measured, "The intervals reach both the paper’s ratios and 1.")
@@ -168,7 +170,7 @@ def _stable(evidence: Evidence) -> Judgement:
     said = []
     means = {}
     for name in ("BRR", "Laplace", _CLAMPED):
-        means[name] = [interval(of.values()).mean for task in tasks if (of := _spreads(rows, task, name))]
+        means[name] = [Interval.of(of.values()).mean for task in tasks if (of := _spreads(rows, task, name))]
         said += [f"{name} {min(means[name]):.2f} to {max(means[name]):.2f}"] if means[name] else []
     measured = f"largest over least RMSE across ε, by data set: {'; '.join(said)}"
     gain = {
@@ -229,7 +231,7 @@ def _vanishes(evidence: Evidence) -> Judgement:
         if change is None:
             continue
         shrinks[task] = change
-        first, last = (interval(each.values(), len(tasks)) for each in ends)
+        first, last = (Interval.of(each.values(), len(tasks)) for each in ends)
         losses += [task] if last.low > 1 else []
         said.append(f"{task} {first.say('.2f')} at ε = {budgets[0]:g}, {last.say('.2f')} at {budgets[-1]:g}")
         plain = [_against(rows, task, each, "no privacy") for each in (budgets[0], budgets[-1])]

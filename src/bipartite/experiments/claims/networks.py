@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Final
 from bipartite.experiments.claims.seeds import TOO_SMALL, brackets, enough, everywhere, paired
 from bipartite.experiments.claims.verdict import Claim, Judgement, Verdict, cannot
 from bipartite.experiments.contract import distinct, number, select
+from bipartite.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
 
 if TYPE_CHECKING:
     from bipartite.experiments.claims.verdict import Evidence
     from bipartite.experiments.contract import Rows
     from bipartite.experiments.intervals import Interval
 
-_MEAN, _FIRST = 0.0322, 0.0529
-"""What the paper says of Adult: on average, and at its least ε."""
-_RANGE: Final = (0.25, 3.5)
+_MEAN, _FIRST = NETWORK_GAINS["mean"], NETWORK_GAINS["at 0.25"]
 _TOLERANCE: Final = 0.01
 """A difference of accuracy counts as reproduced within a point; at a single ε within two."""
 _OF_NOTE: Final = 0.005
@@ -27,7 +26,7 @@ _PLANS: Final = {"paper": "by the paper’s plan of training", "tuned": "by the 
 def complete(rows: Rows) -> bool:
     """Whether both data sets ran, over the paper's range of budgets."""
     budgets = distinct(select(rows, mechanism="brr"), "epsilon")
-    return {"adult", "bank"} <= set(distinct(rows, "dataset")) and set(_RANGE) <= set(budgets)
+    return {"adult", "bank"} <= set(distinct(rows, "dataset")) and set(NETWORK_RANGE) <= set(budgets)
 
 
 _enough = partial(enough, "dnn", complete)
@@ -36,7 +35,7 @@ _enough = partial(enough, "dnn", complete)
 def _apart(rows: Rows, dataset: str, setting: str, epsilon: float | None = None, together: int = 1) -> Interval | None:
     """Accuracy with BRR minus that with Laplace, paired by seed: at one ε, or averaged over the paper's range."""
     some = select(rows, dataset=dataset, metric="accuracy", setting=setting, labels="public")
-    low, high = (epsilon, epsilon) if epsilon is not None else _RANGE
+    low, high = (epsilon, epsilon) if epsilon is not None else NETWORK_RANGE
     kept = [row for row in some if low <= number(row, "epsilon") <= high]
     means = {
         name: {
@@ -57,7 +56,7 @@ def _gain(evidence: Evidence) -> Judgement:
     found = {
         setting: (mean, first)
         for setting in _settings(rows)
-        if (mean := _apart(rows, "adult", setting)) and (first := _apart(rows, "adult", setting, _RANGE[0]))
+        if (mean := _apart(rows, "adult", setting)) and (first := _apart(rows, "adult", setting, NETWORK_RANGE[0]))
     }
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
@@ -95,7 +94,8 @@ def _consistent(evidence: Evidence) -> Judgement:
         (str(dataset), float(epsilon))
         for dataset in distinct(rows, "dataset")
         for epsilon in distinct(select(rows, dataset=dataset, mechanism="brr"), "epsilon")
-        if _RANGE[0] <= float(epsilon) <= _RANGE[1] and _apart(rows, str(dataset), setting, float(epsilon))
+        if NETWORK_RANGE[0] <= float(epsilon) <= NETWORK_RANGE[1]
+        and _apart(rows, str(dataset), setting, float(epsilon))
     ]
     found = {
         f"{dataset}, ε = {epsilon:g}": each

@@ -7,8 +7,6 @@ them together hold with 95 % (Bonferroni).
 
 from __future__ import annotations
 
-import math
-import statistics
 from typing import TYPE_CHECKING, Final
 
 from bipartite.experiments.claims.verdict import Judgement, Verdict
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
 LEAST_SEEDS: Final = 3
 TOO_SMALL: Final = "Too few seeds, data sets or budgets for a verdict; run it with --full."
-_MISS: Final = 0.05
 
 
 def by_seed(rows: Rows, column: str = "value") -> dict[Value, float]:
@@ -39,41 +36,7 @@ def paired(
 ) -> Interval | None:
     """The interval of a difference or ratio over the seeds that both have, one of so many that shall hold together."""
     both = [how(value, theirs[seed]) for seed, value in ours.items() if seed in theirs]
-    return interval(both, together) if both else None
-
-
-def interval(values: Iterable[float], together: int = 1) -> Interval:
-    """A mean with an interval that holds with 95 % together with so many others."""
-    found = list(values)
-    if len(found) == 1 or together == 1:
-        return Interval.of(found)
-    mean = statistics.fmean(found)
-    half = t_quantile(len(found) - 1, _MISS / together) * statistics.stdev(found) / math.sqrt(len(found))
-    return Interval(mean, mean - half, mean + half, len(found))
-
-
-def t_quantile(freedom: int, miss: float) -> float:
-    """What Student's t exceeds, to either side, with probability ``miss``: by halving, from the finite series."""
-    low, high = 0.0, 1.0
-    while _within(high, freedom) < 1 - miss:
-        high *= 2
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, freedom) < 1 - miss else (low, middle)
-    return high
-
-
-def _within(t: float, freedom: int) -> float:
-    """The probability that |T| is at most t (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
-    angle = math.atan(t / math.sqrt(freedom))
-    cosine = math.cos(angle)
-    term, total = (cosine, 0.0) if freedom % 2 else (1.0, 0.0)
-    for step in range(1 + freedom % 2, freedom, 2):
-        total += term
-        term *= cosine**2 * step / (step + 1)
-    if freedom % 2:
-        return 2 / math.pi * (angle + math.sin(angle) * total)
-    return math.sin(angle) * total
+    return Interval.of(both, together) if both else None
 
 
 def brackets(found: Iterable[Interval]) -> str:

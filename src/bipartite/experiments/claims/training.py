@@ -10,10 +10,11 @@ import statistics
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from bipartite.experiments.claims.seeds import TOO_SMALL, brackets, by_seed, enough, everywhere, interval, paired
+from bipartite.experiments.claims.seeds import TOO_SMALL, brackets, by_seed, enough, everywhere, paired
 from bipartite.experiments.claims.verdict import Claim, Judgement, Verdict
 from bipartite.experiments.contract import distinct, number, select
 from bipartite.experiments.intervals import Interval
+from bipartite.experiments.printed import SGD_AHEAD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from bipartite.experiments.claims.verdict import Evidence
     from bipartite.experiments.contract import Rows, Value
 
-_PAPER: Final = {0.3: 0.28, 0.5: 0.21, 0.7: 0.12}
 _RIVALS: Final = {"paper-laplace": "Laplace on the sum", "paper-laplace-of-the-mean": "Laplace on the mean"}
 _SPENDS: Final = "both by the paper’s protocol, which spends ε = ∞"
 _TOLERANCE: Final = 0.02
@@ -32,7 +32,7 @@ _OF_NOTE: Final = {"stability": 0.005, "convergence": 10.0}
 
 def complete(rows: Rows) -> bool:
     """Whether the paper's network ran at the paper's budgets."""
-    return bool(select(rows, network="paper-cnn")) and set(_PAPER) <= set(_budgets(rows))
+    return bool(select(rows, network="paper-cnn")) and set(SGD_AHEAD) <= set(_budgets(rows))
 
 
 _enough = partial(enough, "sgd", complete)
@@ -72,19 +72,21 @@ def _private(evidence: Evidence) -> Judgement:
 def _gain(evidence: Evidence) -> Judgement:
     rows = evidence["sgd"]
     rivals = _rivals(rows)
-    keys = [(epsilon, rival) for rival in rivals for epsilon in _PAPER if _apart(rows, "final", epsilon, rival)]
+    keys = [(epsilon, rival) for rival in rivals for epsilon in SGD_AHEAD if _apart(rows, "final", epsilon, rival)]
     found = {key: each for key in keys if (each := _apart(rows, "final", *key, together=len(keys)))}
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing at ε = 0.3, 0.5, 0.7", TOO_SMALL)
     numbers = "; ".join(
-        f"{_RIVALS[rival]}, ε = {epsilon:g}: {each.say('+.1%')}, the paper +{_PAPER[epsilon]:.0%}"
+        f"{_RIVALS[rival]}, ε = {epsilon:g}: {each.say('+.1%')}, the paper +{SGD_AHEAD[epsilon]:.0%}"
         for (epsilon, rival), each in found.items()
     )
     measured = f"final accuracy of BRR-SGD minus Laplace’s, in points, {_SPENDS}: {numbers} {brackets(found.values())}"
     near = [
         rival
         for rival in rivals
-        if all(abs(each.mean - _PAPER[epsilon]) <= _TOLERANCE for (epsilon, of), each in found.items() if of == rival)
+        if all(
+            abs(each.mean - SGD_AHEAD[epsilon]) <= _TOLERANCE for (epsilon, of), each in found.items() if of == rival
+        )
     ]
     if near:
         return Judgement(
@@ -98,7 +100,7 @@ def _gain(evidence: Evidence) -> Judgement:
     )
     excluded = all(
         any(
-            not each.low - _TOLERANCE <= _PAPER[epsilon] <= each.high + _TOLERANCE
+            not each.low - _TOLERANCE <= SGD_AHEAD[epsilon] <= each.high + _TOLERANCE
             for (epsilon, of), each in found.items()
             if of == rival
         )
@@ -166,14 +168,14 @@ def _narrows(evidence: Evidence) -> Judgement:
     rows = evidence["sgd"]
     rival = _rivals(rows)[0]
     ends = {}
-    for epsilon in (min(_PAPER), _budgets(rows)[-1]):
+    for epsilon in (min(SGD_AHEAD), _budgets(rows)[-1]):
         ours, theirs = (_values(rows, "final", name, epsilon) for name in ("paper-brr", rival))
         ends[epsilon] = {seed: value - theirs[seed] for seed, value in ours.items() if seed in theirs}
     (first, small), (last, large) = ends.items() if len(ends) > 1 else ((0.0, {}), (0.0, {}))
     change = paired(small, large, lambda a, b: abs(a) - abs(b))
     if change is None:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
-    gaps = [interval(each.values(), 2) for each in (small, large)]
+    gaps = [Interval.of(each.values(), 2) for each in (small, large)]
     measured = f"final accuracy of BRR-SGD minus that of {_RIVALS[rival]}, {_SPENDS}: {gaps[0].say('+.1%')} at ε = {first:g}, {gaps[1].say('+.1%')} at ε = {last:g} {brackets(gaps)}"
     return everywhere(
         {f"ε = {last:g}": change}, 0.0, measured, ("The gap narrows.", "The gap does not narrow."), "Narrower"
