@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.experiments import dnn, gbdt, sgd
 from bipartite.experiments.printed import NETWORK_RANGE, SGD_AHEAD, SGD_BUDGETS
-from result_tables import network_gain, rows
+from result_tables import ends_of_training, network_gain, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,11 +19,11 @@ _LOCAL: Final = ("local-brr", "local-piecewise", "local-hybrid", "local-duchi")
 
 
 def _final(mechanism: str, epsilon: float, network: str = "paper-cnn") -> float:
-    return sgd.summary(rows("sgd"), network, mechanism, epsilon, "final").mean
+    return sgd.summary(ends_of_training(), network, mechanism, epsilon, "final").mean
 
 
 def _ahead(epsilon: float, rival: str = "paper-laplace") -> float:
-    return sgd.advantages(rows("sgd"))[epsilon, rival].mean
+    return sgd.advantages(ends_of_training())[epsilon, rival].mean
 
 
 def _described() -> float:
