@@ -5,10 +5,13 @@ A sentence names one as ``fact NAME`` in a mark (see ``tools/results.py``); each
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING, Final
 
-from bipartite.experiments import dnn, gbdt, sgd
+from bipartite.experiments import dnn, gbdt, location_errors, sgd
+from bipartite.experiments.places_of_the_paper import FOURSQUARE
 from bipartite.experiments.printed import NETWORK_RANGE, SGD_AHEAD, SGD_BUDGETS
+from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from result_tables import ends_of_training, network_gain, rows
 
 if TYPE_CHECKING:
@@ -49,6 +52,17 @@ def _five_points(task: str) -> float:
     return 1 - made[task, "BRR", 5.0, 5].mean / made[task, "BRR", 5.0, 101].mean
 
 
+def _ranking_below(choose: Callable[[list[float]], float]) -> float:
+    """By how much BRR ranks worse than Laplace on Adult by the paper's plan, where single intervals exclude none."""
+    found = [network_gain("adult", "paper", [each], "auc") for each in (1.5, 2.0, 2.5, 3.0)]
+    return choose([-each.mean for each in found])
+
+
+def _saved(rival: str, scope: str) -> float:
+    """How far BRR lies below L-SRR on the places of New York, over all ε."""
+    return statistics.fmean(location_errors.savings(rows("location_errors"), rival, scope)[FOURSQUARE].values())
+
+
 FACTS: Final[dict[str, Callable[[], float]]] = {
     "sgd described least": _described,
     "sgd described below none": lambda: _final("none", 0.0) - _described(),
@@ -57,6 +71,10 @@ FACTS: Final[dict[str, Callable[[], float]]] = {
     "sgd ahead of the mean most": lambda: max(_ahead(each, "paper-laplace-of-the-mean") for each in SGD_BUDGETS),
     "sgd gaussian above the sum at 0.3": lambda: _final("central-gaussian", 0.3) - _final("paper-laplace", 0.3),
     "sgd gaussian below the sum at 1": lambda: _final("paper-laplace", 1.0) - _final("central-gaussian", 1.0),
+    **{
+        f"sgd gaussian below none at {each:g}": lambda each=each: _final("none", 0.0) - _final("central-gaussian", each)
+        for each in (0.3, 1.0)
+    },
     "sgd local most up to 1": lambda: max(_local(max, each, 0.1, 1.0) for each in ("paper-cnn", "softmax")),
     **{
         f"sgd local {words} {network} at {each:g}": lambda choose=choose, network=network, each=each: _local(
@@ -75,6 +93,13 @@ FACTS: Final[dict[str, Callable[[], float]]] = {
     "dnn bank ranking at 3.5": lambda: network_gain("bank", "tuned", [3.5], "auc").mean,
     "dnn bank ranking at 3.5 least": lambda: network_gain("bank", "tuned", [3.5], "auc").low,
     "dnn bank ranking at 3.5 most": lambda: network_gain("bank", "tuned", [3.5], "auc").high,
+    "dnn adult ranking below least": lambda: _ranking_below(min),
+    "dnn adult ranking below most": lambda: _ranking_below(max),
+    **{
+        f"places foursquare {where} {which}": lambda rival=rival, scope=scope: _saved(rival, scope)
+        for where, scope in (("within", WITHIN), ("whole", WHOLE))
+        for which, rival in (("published", PUBLISHED), ("calibrated", CALIBRATED))
+    },
     "gbdt tmax better at 5": lambda: 1 - gbdt.ratios(rows("gbdt"))["bias-tmax"].mean,
     "gbdt better at 1 least": lambda: _better_at_one(min),
     "gbdt better at 1 most": lambda: _better_at_one(max),

@@ -192,7 +192,11 @@ def dnn_accuracies() -> list[str]:
         f"{title.split(',')[0]} {100 * _over_seeds(dataset, 'none', 0.0, 'public', 'tuned', 'auc').mean:.1f}"
         for dataset, title in _NETWORKS.items()
     )
-    lines += ["", f"Area under the ROC curve, in percent, chosen plan (50: nothing learned; no privacy: {alone})", ""]
+    lines += [
+        "",
+        f"Area under the ROC curve, in percent, chosen plan (50: chance; no privacy: {alone})",
+        "",
+    ]
     for dataset, title in _NETWORKS.items():
         lines += [*_network_lines(title.split(",")[0], dataset, "public", "tuned", "auc", _BUDGETS), ""]
     lines += ["Half of ε on randomised labels, chosen plan, accuracy", ""]
@@ -297,6 +301,7 @@ def places_errors() -> list[str]:
     ]
     kept = ("GRR", CALIBRATED, "Exponential, tight", "Region-weighted", "Two-level", "BRR", "BRR, best m", "Anchored")
     shown = [(name, WHOLE, "ε-LDP") for name in kept]
+    shown.append(("one place", WHOLE, "ε = 0: it tells nothing"))
     shown.append((PUBLISHED, WHOLE, f"spends up to {spends[0]:.1f} and {spends[1]:.1f} times its ε"))
     shown += [("BRR", WITHIN, published), ("Anchored", WITHIN, published)]
     lines = ["| | promise | Gowalla, ε = 0.5 | 1 | 2 | Foursquare, ε = 0.5 | 1 | 2 |", _rule(8)]

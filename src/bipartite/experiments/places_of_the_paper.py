@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 GOWALLA: Final = "Gowalla"
 FOURSQUARE: Final = "FourSquare"
 CREDITS: Final = {
-    GOWALLA: "Gowalla (Cho et al. 2011), the authors' 1000",
+    GOWALLA: "the authors' 1000, said to be of Gowalla",
     FOURSQUARE: "Foursquare, New York (Yang et al. 2015), a copy by others",
 }
 _SEED: Final = 1

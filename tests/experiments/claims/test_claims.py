@@ -201,7 +201,10 @@ def server(**seconds):
 
 
 def test_the_order_of_times_is_said_only_where_they_are_apart():
-    assert "GRR is fastest and L-SRR slowest" in server(grr=0.1, brr=0.2, lsrr=0.4).why
+    apart = server(grr=0.1, brr=0.2, lsrr=0.4)
+    assert "With 3,000 users GRR is fastest and L-SRR slowest" in apart.why
+    assert "GRR takes longer than BRR with 0 of 1 " in apart.measured
+    assert "GRR takes longer than BRR with 1 of 1 " in server(grr=0.4, brr=0.2, lsrr=0.4).measured
     near = server(grr=0.22, brr=0.2, lsrr=0.4)
     assert near.verdict == Verdict.HOLDS and "fastest" not in near.why
     assert server(grr=0.4, brr=0.2, lsrr=0.4).verdict == Verdict.CORRECTED

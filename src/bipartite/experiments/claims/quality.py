@@ -95,7 +95,7 @@ def _optimal(evidence: Evidence) -> Judgement:
     found = gaps(evidence["optimality"], "BRR")
     worst = {case: max(of.items(), key=lambda each: each[1]) for case, of in found.items()}
     numbers = "; ".join(
-        f"{case}: up to {share:.0%} above (ε = {epsilon:g})" for case, (epsilon, share) in worst.items()
+        f"{case}: up to {share:.0%} worse (ε = {epsilon:g})" for case, (epsilon, share) in worst.items()
     )
     beaten = sum(share > _SOLVED for _, share in worst.values())
     return holds_if(

@@ -184,7 +184,7 @@ def _narrows(evidence: Evidence) -> Judgement:
 
 CLAIMS: Final = (
     Claim("SGD is private", "Appendix B.2, Fig. 10", "Differentially private SGD models with Laplace and BRR, under total privacy budgets of 0.1 to 1.", _private, ("sgd",), "docs/private-sgd.md"),
-    Claim("SGD, smoother", "Appendix B.2", "BRR is more stable: Laplace’s accuracy fluctuates.", _enough(_shape("stability", -1, ("Its accuracy varies less.", "Its accuracy does not vary less."), "Smoother")), ("sgd",), "docs/private-sgd.md"),
+    Claim("SGD, smoother", "Appendix B.2", "BRR is more stable: Laplace’s accuracy fluctuates.", _enough(_shape("stability", -1, ("Its accuracy varies less.", "Not smoother at every budget."), "Smoother")), ("sgd",), "docs/private-sgd.md"),
     Claim("SGD, slower", "Appendix B.2", "BRR converges more slowly.", _enough(_shape("convergence", 1, ("It converges later.", "It does not converge later."), "Slower")), ("sgd",), "docs/private-sgd.md"),
     Claim("SGD, eventually equal", "Appendix B.2", "BRR eventually reaches or surpasses the accuracy of Laplace.", _enough(_equal), ("sgd",), "docs/private-sgd.md"),
     Claim("SGD, +28 %, +21 %, +12 %", "Appendix B.2, Fig. 10", "Accuracy improves by about 28 %, 21 % and 12 % at ε = 0.3, 0.5, 0.7.", _enough(_gain), ("sgd",), "docs/private-sgd.md"),
