@@ -78,7 +78,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """Quality loss at two budgets, and the ratio."""
     kept = [row for row in rows if extra or row["mechanism"] not in EXTRA]
     drawn = []
-    for epsilon in [each for each in distinct(kept, "epsilon") if each in _SHOWN]:
+    for epsilon in [each for each in distinct(kept, "epsilon") if str(each) in _SHOWN]:
         some = select(kept, epsilon=epsilon)
         drawn.append(
             Panel(

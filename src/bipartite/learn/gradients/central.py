@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 NOT_COVERED: Final = (
     (
-        "tuning: every fit on the same data spends its own ε, also where the best is then chosen on held-out data; tune "
-        "on public or made-up data"
+        "tuning: every fit on the same data spends its own ε, also where the best is then chosen on held-out data; "
+        "tune on public or made-up data"
     ),
     "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
     "the time that training takes, which grows with the size of the samples",
