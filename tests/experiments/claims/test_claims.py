@@ -287,6 +287,7 @@ def test_training_is_judged_by_paired_differences():
     assert verdict("SGD, eventually equal", sgd=training(0.7, 0.9)) == Verdict.FAILS
     assert verdict("SGD, +28 %, +21 %, +12 %", sgd=training(0.9, 0.4)) == Verdict.FAILS  # ahead, by others
     assert verdict("SGD, +28 %, +21 %, +12 %", sgd=scattered(training(0.6, 0.4), 0.5)) == Verdict.UNDECIDED
+    assert verdict("SGD, +28 %, +21 %, +12 %", sgd=training(0.68, 0.4)) == Verdict.FAILS  # one of three will not do
     assert verdict("SGD, +28 %, +21 %, +12 %", sgd=training(0.4, 0.9)) == Verdict.FAILS
     assert verdict("SGD, +28 %, +21 %, +12 %", sgd=training(0.9, 0.4, seeds=1)) == Verdict.UNDECIDED
     assert verdict("SGD, smoother", sgd=training(0.01, 0.05, "stability")) == Verdict.HOLDS
