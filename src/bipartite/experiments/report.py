@@ -46,14 +46,6 @@ _STYLE: Final = f"""
   td .where {{ color: #555555; }}
   code {{ font-size: 13px; overflow-wrap: anywhere; }}
   .said {{ border-left: 4px solid {style.GRR}; padding: 2px 0 2px 14px; }}
-  @media print {{
-    body {{ max-width: none; padding: 0; font-size: 11pt; }}
-    h2, h3 {{ break-after: avoid; }}
-    tr, .picture:has(> svg) {{ break-inside: avoid; }}
-    .picture {{ overflow: visible; }}
-    .picture svg {{ min-width: 0; }}
-    table {{ font-size: 9pt; }}
-  }}
   footer {{ margin-top: 48px; padding-top: 12px; border-top: 1px solid {style.GRR}; font-size: 14px; }}
   @media screen and (max-width: 640px) {{
     .picture thead {{ display: none; }}
