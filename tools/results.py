@@ -21,12 +21,14 @@ import re
 import statistics
 import sys
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from result_facts import FACTS
+from result_tables import RESULTS, pages
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs" / "results"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _UNIT = r"\s?%|\s?[^\W\d_]{1,3}"
 _MARK = re.compile(
     rf"(?<![\w.,])(?P<shown>[-−+]?[0-9][0-9.,]*)(?P<unit>{_UNIT})?\s*<!--\s*results:\s*(?P<what>.*?)\s*-->"
@@ -123,12 +125,6 @@ def _same(found: str, wanted: str) -> bool:
         return found == wanted or float(found) == float(wanted)
     except ValueError:
         return False
-
-
-def pages() -> list[Path]:
-    """Every page that may have marked numbers."""
-    docs = (path for end in ("md", "ipynb") for path in (ROOT / "docs").rglob(f"*.{end}"))
-    return [*sorted(ROOT.glob("*.md")), *sorted(path for path in docs if "_build" not in path.parts)]
 
 
 def main() -> int:

@@ -170,7 +170,7 @@ def measure(cell: Cell) -> list[Row]:
         "convergence": arrived[0] if arrived else cell.steps,
         "held_out": outcome.held_out,
     }
-    about = _about(cell, run)
+    about = about_of(cell) | {"learning_rate": run.learning_rate, "clip": run.clip}
     rows = [about | {"measure": "accuracy", "step": step, "value": each}
             for step, each in zip(outcome.steps, outcome.accuracies, strict=True)]  # fmt: skip
     return rows + [about | {"measure": name, "step": cell.steps, "value": value} for name, value in measures.items()]
@@ -195,7 +195,8 @@ def _run(cell: Cell, learning_rate: float, clip: float) -> Run:
     )
 
 
-def _about(cell: Cell, run: Run) -> Row:
+def about_of(cell: Cell) -> Row:
+    """The columns that tell a cell from others, in every row of it."""
     spent, model = real_epsilon(cell)
     return {
         "network": cell.network,
@@ -205,8 +206,6 @@ def _about(cell: Cell, run: Run) -> Row:
         "delta": cell.delta,
         "model": model,
         "seed": cell.seed,
-        "learning_rate": run.learning_rate,
-        "clip": run.clip,
     }
 
 

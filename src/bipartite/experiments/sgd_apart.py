@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import InputError, Problems, shown
-from bipartite.experiments.sgd import MEASURED_STEPS, MEASURES, QUICK, Cell, Settings, cells, measure, real_epsilon
+from bipartite.experiments.sgd import MEASURED_STEPS, MEASURES, QUICK, Cell, Settings, about_of, cells, measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,16 +133,7 @@ def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings)
 
 def _belong(cell: Cell, rows: list[dict[str, Any]]) -> bool:
     """Whether rows are those that measuring a cell gives: its columns, its grid, its steps and measures."""
-    spent, model = real_epsilon(cell)
-    about = {
-        "network": cell.network,
-        "mechanism": cell.mechanism,
-        "epsilon": cell.epsilon,
-        "spent": spent,
-        "delta": cell.delta,
-        "model": model,
-        "seed": cell.seed,
-    }
+    about = about_of(cell)
     every = max(1, cell.steps // MEASURED_STEPS)
     steps = [row["step"] for row in rows if row["measure"] == "accuracy"]
     others = [row["measure"] for row in rows if row["measure"] != "accuracy"]

@@ -10,6 +10,7 @@ from bipartite.learn.budgets import at_least
 from bipartite.learn.column_choices import Choices, choose
 from bipartite.learn.column_tables import build_table, plain
 from bipartite.learn.column_values import check_is_table, checked_values, read_table
+from bipartite.learn.fitting import as_it_was
 from bipartite.learn.guarantee import SEEDED, Guarantee
 from bipartite.lottery import source_of
 
@@ -137,14 +138,8 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401, N803, ARG002 (scikit-learn's names)
         """Make the mechanisms; of the table only the names and the number of columns are looked at."""
-        held = vars(self).copy()
-        try:
+        with as_it_was(self):
             self._make(X)
-        except BaseException:
-            # Whatever fails, the transformer stays as it was.
-            self.__dict__.clear()
-            self.__dict__.update(held)
-            raise
         return self
 
     def _make(self, X: Any) -> None:  # noqa: ANN401, N803

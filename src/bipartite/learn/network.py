@@ -12,6 +12,7 @@ from bipartite.errors import DataError, EpsilonError, InputError, MissingExtraEr
 from bipartite.learn.budgets import at_least, exact_sum
 from bipartite.learn.column_values import check_is_table
 from bipartite.learn.columns import PrivateColumns
+from bipartite.learn.fitting import as_it_was
 from bipartite.learn.network_inputs import network_inputs
 from bipartite.learn.network_training import (
     RandomisedLabels,
@@ -145,14 +146,8 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 (scikit-learn's names)
         """Draw a report of every row, and of every label unless they are public; train on them."""
-        held = vars(self).copy()
-        try:
+        with as_it_was(self):
             self._learn(X, y)
-        except BaseException:
-            # Whatever fails, the network stays as it was.
-            self.__dict__.clear()
-            self.__dict__.update(held)
-            raise
         return self
 
     def _learn(self, X: Any, y: Any) -> None:  # noqa: ANN401, N803

@@ -13,6 +13,7 @@ from bipartite.errors import InputError, NotAValueError, NullError
 from bipartite.learn.boosting.ensemble import boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import settings_of
+from bipartite.learn.fitting import as_it_was
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,18 +39,13 @@ class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _fit(self, X: Any, y: Any, learn: Callable[[NDArray[np.float64], Any, Settings], None]) -> None:  # noqa: ANN401, N803
         """Check, read and learn; whatever fails, the estimator stays as it was."""
-        held = vars(self).copy()
-        try:
+        with as_it_was(self):
             settings = settings_of(self.get_params(deep=False))
             values, labels = without_values(lambda: self._read(X, y))
             if len(values) > settings.most_records:
                 msg = f"Expected at most {settings.most_records} records; use a regularization of fewer decimals."
-                raise InputError(msg)  # noqa: TRY301 (whatever fails here, what was held comes back)
+                raise InputError(msg)
             learn(values, labels, settings)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(held)
-            raise
 
     def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], Any]:  # noqa: ANN401, N803
         raise NotImplementedError
