@@ -14,7 +14,7 @@ import bipartite
 from bipartite import BRR, Integers
 from bipartite.errors import InputError, WordsExhaustedError
 from bipartite.lottery import fixed_words, insecure_seed
-from bipartite.lottery.words import BLOCK, CHUNK, SCALAR, SECURE, KeyStream, _ScalarBlock, source_of
+from bipartite.lottery.words import BLOCK, CHUNK, SCALAR, SECURE, KeyStream, _ScalarBlock, is_secure, source_of
 
 # NIST SP 800-38A, F.5.5 CTR-AES256.Encrypt: the key, the first counter, and plaintext ⊕ ciphertext of four blocks.
 NIST_KEY = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
@@ -295,3 +295,10 @@ def test_no_statistical_generator_is_imported_anywhere_but_in_the_demo_populatio
             ):
                 users.add(path.relative_to(package).as_posix())
     assert users == {"cli/demo.py"}
+
+
+def test_only_words_that_nobody_can_know_are_secure():
+    assert is_secure(None)
+    assert is_secure(SECURE)
+    for known in (insecure_seed(7), fixed_words([1]), np.random.default_rng(7), 7, {}):
+        assert not is_secure(known)

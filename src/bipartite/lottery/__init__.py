@@ -17,6 +17,7 @@ from bipartite.lottery.words import (
     Stream,
     fixed_words,
     insecure_seed,
+    is_secure,
     source_of,
 )
 
@@ -45,6 +46,7 @@ __all__ = [
     "draw_many",
     "fixed_words",
     "insecure_seed",
+    "is_secure",
     "issue_rows",
     "issue_tickets",
     "log_between",

@@ -359,3 +359,11 @@ def source_of(rng: object) -> Source:
         "statistical generators are not accepted, use bp.insecure_seed(7) for reproducible experiments."
     )
     raise InputError(msg)
+
+
+def is_secure(rng: object) -> bool:
+    """Whether nobody can know the words behind ``rng=``: what any claim of ε for reports drawn from it rests on.
+
+    Only None and the secure source are; seeded and fixed words are not, nor is anything that is not known here.
+    """
+    return rng is None or isinstance(rng, SecureSource)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.lottery import ValuesRefusedError, draw_many
+from bipartite.lottery import ValuesRefusedError, draw_many, is_secure
 from bipartite.lottery.words import CHUNK
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.opening import Opened, all_troubles, open_rows, refusal
-from bipartite.tables.words import column_sources, is_insecure
+from bipartite.tables.words import column_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ class Release:
         self.style = style
         self.from_text = from_text
         self._sources: Mapping[str, Source] = column_sources(rng, plan.mechanisms())
-        self.insecure = is_insecure(self._sources)
+        self.insecure = not all(map(is_secure, self._sources.values()))
         self.rows = 0
         """How many rows of the input were seen."""
         self.rejected = 0

@@ -49,11 +49,6 @@ def column_sources(rng: object, columns: Iterable[str]) -> dict[str, Source]:
     return dict.fromkeys(names, source)
 
 
-def is_insecure(sources: Mapping[str, Source]) -> bool:
-    """Whether any column draws from words that someone may know."""
-    return any(isinstance(source, (InsecureSeed, FixedWords)) for source in sources.values())
-
-
 def _seed(first: int, name: str) -> int:
     digest = hashlib.sha256(f"bipartite column {first} {name}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:_SEED_BYTES], "big")

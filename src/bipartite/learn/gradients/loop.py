@@ -15,8 +15,7 @@ from bipartite.learn.gradients.local import LocalSGD
 from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.gradients.per_example import TOGETHER, PerExample
 from bipartite.learn.gradients.progress import progress
-from bipartite.lottery import source_of
-from bipartite.lottery.words import SecureSource
+from bipartite.lottery import is_secure, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +107,7 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     promised = plan.guarantee(gradients.size)  # before anything is spent
     if people is None and promised.model == "central":
         promised = replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
-    if not isinstance(source, SecureSource):
+    if not is_secure(source):
         promised = replace(promised, not_covered=(*promised.not_covered, SEEDED))
     if not promised.is_private:
         msg = "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
