@@ -11,7 +11,7 @@ from bipartite.errors import DataError, InputError
 from bipartite.ledger.amounts import debit_units
 from bipartite.ledger.stored import plain
 from bipartite.mechanisms import Mechanism, Record
-from bipartite.spec.canonical import canonical_json
+from bipartite.spec import spec_json
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Offer:
             raise InputError(msg)
         return cls(
             mechanism,
-            canonical_json(mechanism.to_spec()),
+            spec_json(mechanism),
             certificate.spec_sha256,
             debit_units(mechanism.epsilon_decimal),
         )

@@ -21,11 +21,14 @@ class Certified(Frozen, ABC):
     Holds public parameters only, and never changes; no private value is ever stored in it.
     """
 
-    __slots__ = ("_budget", "domain")
+    __slots__ = ("_budget", "_spec_json", "_spec_sha256", "domain")
 
     domain: Domain
     """What may be true."""
     _budget: Epsilon
+    _spec_json: str
+    """Its portable description as text, and the name that follows from it, once somebody asked for them."""
+    _spec_sha256: str
 
     @property
     def epsilon(self) -> float:

@@ -5,7 +5,7 @@ does not know and every promise that the tickets do not keep; the version grows 
 every version load forever.
 """
 
-from bipartite.spec.canonical import canonical_json, spec_sha256
+from bipartite.spec.canonical import canonical_json, spec_json, spec_sha256
 from bipartite.spec.read import from_spec, load_spec
 
-__all__ = ["canonical_json", "from_spec", "load_spec", "spec_sha256"]
+__all__ = ["canonical_json", "from_spec", "load_spec", "spec_json", "spec_sha256"]

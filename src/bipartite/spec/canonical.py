@@ -21,6 +21,8 @@ def canonical_json(value: object) -> str:
         members = (f"{json.dumps(key)}:{canonical_json(value[key])}" for key in sorted(value))
         return "{" + ",".join(members) + "}"
     if isinstance(value, (list, tuple)):
+        if set(map(type, value)) == {int}:  # the long part of a large spec
+            return json.dumps(value, separators=(",", ":"))
         return "[" + ",".join(map(canonical_json, value)) + "]"
     if isinstance(value, float):
         return _ecmascript_number(value)
@@ -54,6 +56,19 @@ def _ecmascript_number(number: float) -> str:
     return sign + body
 
 
+def spec_json(mechanism: Mechanism | CategoryMechanism) -> str:
+    """The spec of a mechanism in canonical form; written once, because a mechanism never changes."""
+    found: str | None = getattr(mechanism, "_spec_json", None)
+    if found is None:
+        found = canonical_json(mechanism.to_spec())
+        mechanism._set(_spec_json=found)  # noqa: SLF001 (kept where it lives as long as the mechanism)
+    return found
+
+
 def spec_sha256(mechanism: Mechanism | CategoryMechanism) -> str:
-    """The name of a mechanism: the SHA-256 of its spec in canonical form."""
-    return hashlib.sha256(canonical_json(mechanism.to_spec()).encode()).hexdigest()
+    """The name of a mechanism: the SHA-256 of its spec in canonical form; computed once."""
+    found: str | None = getattr(mechanism, "_spec_sha256", None)
+    if found is None:
+        found = hashlib.sha256(spec_json(mechanism).encode()).hexdigest()
+        mechanism._set(_spec_sha256=found)  # noqa: SLF001
+    return found

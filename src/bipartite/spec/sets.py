@@ -75,6 +75,6 @@ def _whole_matrix(rows: object) -> NDArray[np.int64] | None:
     for row in rows:
         if not isinstance(row, list) or len(row) != len(rows[0]):
             return None
-        if any(type(each) is not int or abs(each) > _MAX_COORDINATE for each in row):
+        if set(map(type, row)) != {int} or max(row) > _MAX_COORDINATE or min(row) < -_MAX_COORDINATE:
             return None
     return cast("NDArray[np.int64]", np.array(rows, dtype=np.int64))

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import SpecError
-from bipartite.spec import from_spec, spec_sha256
+from bipartite.spec import from_spec, spec_json, spec_sha256
 
 if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
@@ -39,8 +39,8 @@ class Described:
         guarantee = _NOT_PRIVATE if insecure else self.guarantee
         return replace(self, publishes=publishes, guarantee=guarantee, insecure=insecure)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+    def _head(self) -> dict[str, Any]:
+        """All but the columns."""
         return {
             "bipartite_release": _VERSION,
             "guarantee": self.guarantee,
@@ -48,19 +48,28 @@ class Described:
             "insecure": self.insecure,
             "publishes": list(self.publishes),
             "public": list(self.public),
-            "columns": {
-                name: {
-                    "guarantee": mechanism.guarantee,
-                    "spec_sha256": spec_sha256(mechanism),
-                    "spec": mechanism.to_spec(),
-                }
-                for name, mechanism in self.mechanisms.items()
-            },
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        columns = {
+            name: {
+                "guarantee": mechanism.guarantee,
+                "spec_sha256": spec_sha256(mechanism),
+                "spec": mechanism.to_spec(),
+            }
+            for name, mechanism in self.mechanisms.items()
+        }
+        return self._head() | {"columns": columns}
+
     def to_json(self) -> str:
-        """:meth:`to_dict` as text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        """:meth:`to_dict` as text; a spec, which may be long, as it was written when its mechanism was named."""
+        columns = ", ".join(
+            f'{_json(name)}: {{"guarantee": {_json(mechanism.guarantee)}, '
+            f'"spec_sha256": {_json(spec_sha256(mechanism))}, "spec": {spec_json(mechanism)}}}'
+            for name, mechanism in self.mechanisms.items()
+        )
+        return f'{_json(self._head())[:-1]}, "columns": {{{columns}}}}}'
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Described:
@@ -96,3 +105,7 @@ class Described:
 def described(plan: Plan) -> Described:
     """What a plan says about its releases."""
     return Described(plan.mechanisms(), tuple(plan.public()), plan.epsilon_decimal, plan.guarantee, plan.publishes)
+
+
+def _json(value: Any) -> str:  # noqa: ANN401
+    return json.dumps(value, ensure_ascii=False)

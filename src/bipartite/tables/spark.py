@@ -20,8 +20,7 @@ import numpy as np
 from bipartite import errors
 from bipartite.errors import DataError, InputError, MissingExtraError
 from bipartite.estimation import Counts
-from bipartite.spec import load_spec
-from bipartite.spec.canonical import canonical_json
+from bipartite.spec import load_spec, spec_json
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
@@ -202,7 +201,7 @@ def _schema(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
         if what == PUBLIC:
             fields.append(frame.schema[name])
             continue
-        metadata = {SPEC_KEY: canonical_json(what.mechanism.to_spec())} | release
+        metadata = {SPEC_KEY: spec_json(what.mechanism)} | release
         release = {}
         fields.append(StructField(name, from_arrow_type(arrow.field(name).type), nullable=True, metadata=metadata))
     return StructType(fields)
