@@ -1,37 +1,28 @@
-"""From a released file to answers: it says itself what its reports were made with, and only counts leave DuckDB."""
+"""From a released file to answers: it says itself what its reports were made with, and only counts of them are kept."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bipartite.errors import DataError, DataFileError, InputError, SpecError, shown
-from bipartite.estimation import Counts, Estimates
+from bipartite.errors import DataFileError, InputError, SpecError, shown
+from bipartite.estimation import Estimates
 from bipartite.estimation.estimating import from_evidence
 from bipartite.estimation.evidence import Evidence
-from bipartite.estimation.reports import indices_of
-from bipartite.tables.engine import connect, paths, text
-from bipartite.tables.engine import name as quoted
+from bipartite.tables.counting import count_files
 from bipartite.tables.extras import need
 from bipartite.tables.formats import Format, format_of
-from bipartite.tables.headers import header_of
 from bipartite.tables.metadata import METADATA_KEY, Described
 from bipartite.tables.outputs import side_file
-from bipartite.tables.releasing import MEMORY
+from bipartite.tables.sources import open_arrow
 from bipartite.tables.spark_files import carried_in, parts_in
-from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.estimation import Estimate
     from bipartite.estimation.methods import Method
-    from bipartite.mechanisms import Mechanism
-
-_MOST_GROUPS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +63,8 @@ def _embedded(path: Path, written: Format) -> Described | None:
     try:
         if written.kind == "parquet":
             metadata = need("pyarrow.parquet").read_metadata(path).metadata
-        elif written.compression is not None:
-            metadata = pa.ipc.open_stream(pa.input_stream(str(path), compression=written.compression)).schema.metadata
         else:
-            metadata = pa.ipc.open_file(str(path)).schema.metadata
+            metadata = open_arrow(path, written).schema.metadata
     except (pa.ArrowInvalid, OSError):
         msg = f"{path} cannot be read; it may be cut off, or of another kind than its name says."
         raise DataFileError(msg) from None
@@ -115,17 +104,19 @@ def estimate_file(
         raise SpecError(msg)
     wanted = list(about.mechanisms) if columns is None else columns
     _check(about, wanted, by)
-    found: dict[str, dict[str | None, Estimate]] = {}
-    unreported = {}
-    with private_folder() as spill, connect(spill, MEMORY, None) as connection:
-        table = _table(connection, path)
-        for name in wanted:
-            mechanism = about.mechanisms[name]
-            counted, unreported[name] = _counted(connection, table, name, mechanism, by)
-            found[name] = {}
-            for label, counts in counted.items():
-                evidence = Evidence.of_counts(counts.values)
-                found[name][label] = from_evidence(mechanism, evidence, method, of_sample=of_sample, progress=progress)
+    folder = path.is_dir()
+    files, written = (parts_in(path), Format("parquet")) if folder else ([path], format_of(str(path), None, "--from"))
+    counted = count_files(files, written, {name: about.mechanisms[name] for name in wanted}, by)
+    found = {
+        name: {
+            label: from_evidence(
+                about.mechanisms[name], Evidence.of_counts(counts), method, of_sample=of_sample, progress=progress
+            )
+            for label, counts in each.groups.items()
+        }
+        for name, each in counted.items()
+    }
+    unreported = {name: each.unreported for name, each in counted.items()}
     return Answers(about, by, found, unreported)
 
 
@@ -139,80 +130,3 @@ def _check(about: Described, wanted: list[str], by: str | None) -> None:
         there = ", ".join(map(repr, about.public)) or "none"
         msg = f"Expected a public column for the groups, got {by!r}; the release has {there}."
         raise InputError(msg)
-
-
-def _table(connection: Any, path: Path) -> str:  # noqa: ANN401
-    """The file in SQL; numbers of text files stay text, which is parsed once for each different report."""
-    if path.is_dir():
-        return f"read_parquet({paths(parts_in(path))})"
-    written = format_of(str(path), None, "--from")
-    files = paths([path])
-    if written.kind == "parquet":
-        return f"read_parquet({files})"
-    if written.kind == "jsonl":
-        return f"read_json({files}, format='newline_delimited')"
-    if written.kind == "arrow":
-        pa = need("pyarrow")
-        source = pa.input_stream(str(path), compression=written.compression) if written.compression else str(path)
-        table = (pa.ipc.open_stream if written.compression else pa.ipc.open_file)(source).read_all()
-        connection.register("released", table)
-        return "released"
-    names = header_of(path, written)
-    types = ", ".join(f"{text(each)}: 'VARCHAR'" for each in names)
-    compression = "" if written.compression is None else f", compression={text(written.compression)}"
-    return (
-        f"read_csv({files}, auto_detect=false, header=true, delim={text(written.delimiter)}, quote='\"', escape='\"', "
-        f"comment='', columns={{{types}}}{compression})"
-    )
-
-
-def _counted(
-    connection: Any,  # noqa: ANN401
-    table: str,
-    name: str,
-    mechanism: Mechanism,
-    by: str | None,
-) -> tuple[dict[str | None, Counts], int]:
-    """(how often each report came, by group; how many rows have none)."""
-    group = "NULL" if by is None else f"CAST({quoted(by)} AS VARCHAR)"
-    query = f"SELECT {group}, {quoted(name)}, count(*) FROM {table} GROUP BY ALL ORDER BY ALL"
-    try:
-        rows = connection.execute(query).fetchall()
-    except need("duckdb").Error:
-        msg = f"column {name!r} cannot be read from the file; it may be cut off or edited: ask for it again."
-        raise DataFileError(msg) from None
-    unreported = sum(count for _, report, count in rows if report is None)
-    reported = [row for row in rows if row[1] is not None]
-    counted: dict[str | None, Counts] = {}
-    if reported:
-        indices = _indices(name, mechanism, [report for _, report, _ in reported])
-        for (label, _, count), at in zip(reported, indices, strict=True):
-            if label is None and by is not None:
-                label = "(none)"  # noqa: PLW2901 (a row without a group)
-            counts = counted.setdefault(label, Counts(mechanism))
-            counts.values[at] += count
-            counts.people += count
-    if not counted:
-        msg = f"column {name!r} has no reports, so nothing can be said about it."
-        raise DataFileError(msg)
-    if len(counted) > _MOST_GROUPS:
-        msg = f"Expected at most {_MOST_GROUPS:,} groups, got {len(counted):,}; is {by!r} a column of groups?"
-        raise InputError(msg)
-    return counted, unreported
-
-
-def _indices(name: str, mechanism: Mechanism, reports: list[Any]) -> list[int]:
-    labels = mechanism.domain.labels
-    try:
-        if labels is None:
-            values: Any = np.array([float(report) for report in reports])
-        else:
-            values = [report if isinstance(labels[0], str) else int(report) for report in reports]
-        found: list[int] = indices_of(mechanism, values).tolist()
-    except (ValueError, TypeError, DataError):
-        msg = (
-            f"column {name!r} holds something that its mechanism never reports; the file was edited, or its specs are "
-            "those of another one: ask for both again."
-        )
-        raise DataFileError(msg) from None
-    return found

@@ -104,7 +104,7 @@ def open_files(connection: Any, files: list[Path], reading: Reading) -> Source: 
     if written.kind == "parquet":
         return _parquet(connection, files, plan, raw=raw)
     if written.kind == "arrow":
-        return _arrow([_open_arrow(file, written) for file in files], plan, raw=raw)
+        return _arrow([open_arrow(file, written) for file in files], plan, raw=raw)
     if written.kind == "jsonl":
         auto = f"read_json({paths(files)}, format='newline_delimited', union_by_name=true)"
         names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {auto}").fetchall()]
@@ -251,7 +251,8 @@ def _as_label(cell: str, labels: tuple[str, ...]) -> str:
     return f"TRY_CAST({cell} AS ENUM ({', '.join(map(text, labels))}))"
 
 
-def _open_arrow(file: Path, written: Format) -> Any:  # noqa: ANN401
+def open_arrow(file: Path, written: Format) -> Any:  # noqa: ANN401 (a reader of batches)
+    """The batches of an Arrow file or stream: what is written to standard output is a stream."""
     pa = need("pyarrow")
     try:
         if written.compression is not None:

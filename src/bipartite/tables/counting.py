@@ -1,0 +1,156 @@
+"""How often each report came in released files: one scan for all columns and groups, a batch of rows at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import DataError, DataFileError, InputError
+from bipartite.estimation.reports import indices_of
+from bipartite.tables.columns import PUBLIC
+from bipartite.tables.engine import connect
+from bipartite.tables.extras import need
+from bipartite.tables.plan import Plan
+from bipartite.tables.releasing import MEMORY
+from bipartite.tables.sources import Reading, open_files
+from bipartite.tables.workspace import private_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+    from bipartite.tables.formats import Format
+
+MOST_GROUPS: Final = 10_000
+_MOST_CELLS: Final = 2**27  # of the counts of all groups and columns together
+_GROUP: Final = "group"
+_REPORT: Final = "report"
+
+
+@dataclass(slots=True)
+class Counted:
+    """The reports of one column."""
+
+    groups: dict[str | None, NDArray[np.int64]] = field(default_factory=dict)
+    """For each group how often each output came; all rows are under None."""
+    unreported: int = 0
+    """How many rows have no report."""
+
+
+class _AsTheyAre(Plan):
+    """Reads columns as they are."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._set(_columns=tuple((name, PUBLIC) for name in names))
+
+
+def count_files(
+    files: list[Path], written: Format, mechanisms: dict[str, Mechanism], by: str | None
+) -> dict[str, Counted]:
+    """The counts of each of these columns, with groups in the order of their names."""
+    counted = {name: Counted() for name in mechanisms}
+    most = max(1, min(MOST_GROUPS, _MOST_CELLS // sum(len(each.outputs) for each in mechanisms.values())))
+    for batch in _batches(files, written, [*mechanisms, *([] if by is None else [by])]):
+        groups = None if by is None else _labels(by, batch.column(by))
+        for name, mechanism in mechanisms.items():
+            _add(name, mechanism, counted[name], batch.column(name), groups)
+            if len(counted[name].groups) > most:
+                msg = f"Expected at most {most:,} groups, got more; is {by!r} a column of groups?"
+                raise InputError(msg)
+    for name, each in counted.items():
+        if not each.groups:
+            msg = f"column {name!r} has no reports, so nothing can be said about it."
+            raise DataFileError(msg)
+        if by is not None:
+            each.groups = _in_order(each.groups)
+    return counted
+
+
+def _in_order(groups: dict[str | None, NDArray[np.int64]]) -> dict[str | None, NDArray[np.int64]]:
+    """Groups by name, and then the rows without one, under a name that none has."""
+    named = sorted(label for label in groups if label is not None)
+    found: dict[str | None, NDArray[np.int64]] = {label: groups[label] for label in named}
+    if None in groups:
+        nameless = "(none)"
+        while nameless in found:
+            nameless = f"({nameless})"
+        found[nameless] = groups[None]
+    return found
+
+
+def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[Any]:
+    pa = need("pyarrow")
+    try:
+        with private_folder() as spill, connect(spill, MEMORY, None) as connection:
+            for batch, _, _ in open_files(connection, files, Reading(written, _AsTheyAre(names))).parts():
+                yield batch
+    except InputError as error:
+        # What is wrong is the file, not how it was asked for.
+        problem = str(error)
+    except (need("duckdb").Error, pa.ArrowException, OSError):
+        problem = f"{files[0]} cannot be read; it may be cut off or edited: ask for it again."
+    else:
+        return
+    raise DataFileError(problem)
+
+
+def _labels(by: str, column: Any) -> Any:  # noqa: ANN401 (Arrow arrays)
+    """The groups of a batch as text."""
+    pa = need("pyarrow")
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowException:
+        msg = f"Expected groups as text, numbers or dates, but column {by!r} holds {column.type}; name another column."
+        raise InputError(msg) from None
+
+
+def _add(name: str, mechanism: Mechanism, counted: Counted, reports: Any, groups: Any) -> None:  # noqa: ANN401
+    """Count a batch: what came together is first counted by Arrow, so that each report is looked up once."""
+    pa = need("pyarrow")
+    table = pa.table({_REPORT: reports} if groups is None else {_GROUP: groups, _REPORT: reports})
+    try:
+        found = table.group_by(table.column_names, use_threads=False).aggregate([([], "count_all")])
+    except pa.ArrowException:  # lists and the like
+        raise _no_report(name) from None
+    times = found.column("count_all").to_numpy()
+    there = found.column(_REPORT).is_valid().to_numpy()
+    counted.unreported += int(times[~there].sum())
+    found, times = found.filter(pa.array(there)), times[there]
+    at = _indices(name, mechanism, found.column(_REPORT).combine_chunks())
+    labels = [None] * len(times) if groups is None else found.column(_GROUP).to_pylist()
+    rows: dict[str | None, list[int]] = {}
+    for row, label in enumerate(labels):
+        rows.setdefault(label, []).append(row)
+    for label, which in rows.items():
+        held = counted.groups.setdefault(label, np.zeros(len(mechanism.outputs), dtype=np.int64))
+        np.add.at(held, at[which], times[which])
+
+
+def _indices(name: str, mechanism: Mechanism, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401 (an Arrow array)
+    """Which output each report is; cells of text files are numbers in text."""
+    pa = need("pyarrow")
+    labels = mechanism.domain.labels
+    try:
+        if pa.types.is_dictionary(reports.type):
+            reports = reports.dictionary_decode()
+        if labels is not None and isinstance(labels[0], str):
+            return indices_of(mechanism, reports.cast(pa.string()).to_pylist())
+        if not pa.types.is_integer(reports.type):
+            reports = reports.cast(pa.float64())
+        if labels is None:
+            return indices_of(mechanism, reports.to_numpy(zero_copy_only=False))
+        return indices_of(mechanism, reports.cast(pa.int64()).to_pylist())
+    except (pa.ArrowException, DataError):
+        raise _no_report(name) from None
+
+
+def _no_report(name: str) -> DataFileError:
+    return DataFileError(
+        f"column {name!r} holds something that its mechanism never reports; the file was edited, or its specs are "
+        "those of another one: ask for both again."
+    )

@@ -1,0 +1,193 @@
+"""Answers from released files: every kind of file is read once, and each report is looked up as what it is."""
+
+import hashlib
+import json
+from types import SimpleNamespace
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bipartite as bp
+from bipartite.errors import DataFileError, InputError
+from bipartite.spec import canonical
+from bipartite.tables import counting, estimate_file, outputs
+
+AGE = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
+DATES = ["2020-01-01", "2020-01-02", "17:00", "true", "1e3"]
+DAY = bp.GRR(bp.Items(DATES, loss=1 - np.eye(5)), epsilon=1)
+ROOM = bp.GRR(bp.Items([101, 102, 203], loss=1 - np.eye(3)), epsilon=1)
+
+
+def grr(size):
+    return bp.GRR(bp.Items([f"label {at}" for at in range(size)], loss=1 - np.eye(size)), epsilon=1)
+
+
+def write_side(path, plan):
+    outputs.side_file(path).write_text(json.dumps(plan.metadata()), encoding="utf-8")
+
+
+def write_csv(path, plan, rows, text=None):
+    names = list(rows)
+    lines = [",".join(names), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n" if text is None else text, encoding="utf-8", newline="")
+    write_side(path, plan)
+    return path
+
+
+def write_parquet(path, plan, rows):
+    table = pa.table(rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table.replace_schema_metadata({b"bipartite": json.dumps(plan.metadata())}), path)
+    return path
+
+
+def test_how_often_a_spec_is_hashed_does_not_depend_on_how_many_different_reports_there_are(tmp_path, monkeypatch):
+    def hashes(size):
+        mechanism = grr(size)
+        reports = [f"label {at % size}" for at in range(200)]
+        file = write_csv(tmp_path / "r.csv", bp.Plan({"c": mechanism}), {"c": reports})
+        hashed = []
+
+        def sha256(held):
+            hashed.append(len(held))
+            return hashlib.sha256(held)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(canonical, "hashlib", SimpleNamespace(sha256=sha256))
+            assert estimate_file(file).columns["c"][None].people == 200
+        return len(hashed)
+
+    assert hashes(100) == hashes(4) <= 2
+
+
+def test_a_file_is_scanned_once_for_all_columns_and_groups(tmp_path, monkeypatch):
+    names = [f"a{at}" for at in range(7)]
+    plan = bp.Plan(dict.fromkeys(names, AGE) | {"country": "public"})
+    draw = np.random.default_rng(1)
+    rows = {name: draw.integers(18, 91, 300) for name in names} | {"country": draw.choice(["DE", "FR"], 300)}
+    file = write_csv(tmp_path / "r.csv", plan, rows)
+    connect, queries = duckdb.connect, []
+
+    class Watched:
+        def __init__(self, **settings):
+            self.connection = connect(**settings)
+
+        def __getattr__(self, name):
+            return getattr(self.connection, name)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.connection.close()
+
+        def execute(self, query):
+            queries.append(query)
+            return self.connection.execute(query)
+
+        def sql(self, query):
+            queries.append(query)
+            return self.connection.sql(query)
+
+    monkeypatch.setattr(duckdb, "connect", Watched)
+    found = estimate_file(file, by="country")
+    assert sum("read_csv" in query for query in queries) == 1
+    for name in names:
+        by_hand = bp.estimate(AGE, rows[name], by=rows["country"])
+        assert {label: each.mean for label, each in found.columns[name].items()} == {
+            label: by_hand[label].mean for label in ("DE", "FR")
+        }
+
+
+def test_counts_do_not_depend_on_how_rows_are_cut_into_batches(tmp_path, monkeypatch):
+    plan = bp.Plan({"age": AGE, "day": DAY, "g": "public"})
+    draw = np.random.default_rng(2)
+    rows = {"age": draw.integers(5, 100, 5000), "day": draw.choice(DATES, 5000), "g": draw.integers(0, 3, 5000)}
+    file = write_parquet(tmp_path / "r.parquet", plan, rows)
+    whole = estimate_file(file, by="g")
+    monkeypatch.setattr("bipartite.tables.sources.BATCH", 7)
+    parts = estimate_file(file, by="g")
+    for name in ("age", "day"):
+        assert list(whole.columns[name]) == list(parts.columns[name]) == ["0", "1", "2"]
+        for label, each in whole.columns[name].items():
+            assert each.people == int((rows["g"] == int(label)).sum())
+            np.testing.assert_array_equal(each.frequencies, parts.columns[name][label].frequencies)
+
+
+def test_labels_that_look_like_dates_or_numbers_stay_labels_in_every_format(tmp_path):
+    plan = bp.Plan({"day": DAY, "room": ROOM})
+    rows = {"day": DATES * 20, "room": [101, 101, 203, 102] * 25}
+    lines = [json.dumps(dict(zip(rows, row, strict=True))) for row in zip(*rows.values(), strict=True)]
+    (tmp_path / "r.jsonl").write_text("\n".join(lines) + "\n")
+    write_side(tmp_path / "r.jsonl", plan)
+    write_csv(tmp_path / "r.csv", plan, rows)
+    write_parquet(tmp_path / "r.parquet", plan, rows)
+    for name in ("r.jsonl", "r.csv", "r.parquet"):
+        found = estimate_file(tmp_path / name).columns
+        assert found["day"][None].frequencies == pytest.approx([0.2] * 5)
+        np.testing.assert_allclose(found["room"][None].frequencies, bp.estimate(ROOM, rows["room"]).frequencies)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pa.array([20, 30, 30]).dictionary_encode(),
+        pa.array([20, 30, 30], pa.decimal128(12, 2)),
+        pa.array([20.0, 30.0, 30.0], pa.float32()),
+        pa.array([20, 30, 30], pa.uint8()),
+        pa.array(["20", "30", "3e1"], pa.large_string()),
+    ],
+)
+def test_numbers_may_be_stored_in_many_ways(tmp_path, odd):
+    file = write_parquet(tmp_path / "r.parquet", bp.Plan({"age": AGE}), {"age": odd})
+    np.testing.assert_array_equal(
+        estimate_file(file).columns["age"][None].frequencies, bp.estimate(AGE, [20, 30, 30]).frequencies
+    )
+
+
+@pytest.mark.parametrize("wrong", [[101.5], [True], ["1_01"], [[101]], [2**62], [float("nan")]])
+def test_what_is_no_report_is_refused_however_it_is_stored(tmp_path, wrong):
+    for mechanism in (ROOM, AGE):
+        file = write_parquet(tmp_path / "r.parquet", bp.Plan({"c": mechanism}), {"c": wrong})
+        with pytest.raises(DataFileError, match="column 'c' holds something that its mechanism never reports"):
+            estimate_file(file)
+
+
+def test_rows_without_a_group_are_never_added_to_a_group_that_is_called_so(tmp_path):
+    plan = bp.Plan({"age": AGE, "g": "public"})
+    file = write_parquet(
+        tmp_path / "r.parquet", plan, {"age": [20, 30, 40, 50, 60], "g": ["(none)", None, None, "b", ""]}
+    )
+    found = estimate_file(file, by="g").columns["age"]
+    assert {label: each.people for label, each in found.items()} == {"": 1, "(none)": 1, "b": 1, "((none))": 2}
+
+
+def test_too_many_groups_are_refused_while_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(counting, "MOST_GROUPS", 3)
+    plan = bp.Plan({"age": AGE, "g": "public"})
+    file = write_parquet(tmp_path / "r.parquet", plan, {"age": [20] * 4, "g": [1, 2, 3, 4]})
+    with pytest.raises(InputError, match="at most 3 groups, got more; is 'g' a column of groups"):
+        estimate_file(file, by="g")
+    file = write_parquet(tmp_path / "l.parquet", plan, {"age": [20] * 4, "g": [[1]] * 4})
+    with pytest.raises(InputError, match=r"column 'g' holds list.*name another column"):
+        estimate_file(file, by="g")
+
+
+def test_a_column_that_is_gone_is_named(tmp_path):
+    plan = bp.Plan({"age": AGE, "room": ROOM})
+    for name in ("r.parquet", "r.csv"):
+        write = write_parquet if name == "r.parquet" else write_csv
+        with pytest.raises(DataFileError, match="has no column 'age'"):
+            estimate_file(write(tmp_path / name, plan, {"AGE": [20], "room": [101]}))
+
+
+def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
+    table = pa.table({"age": [60, 60, 70]})
+    table = table.replace_schema_metadata({b"bipartite": json.dumps(bp.Plan({"age": AGE}).metadata())})
+    for kind in (pa.ipc.new_file, pa.ipc.new_stream):
+        with kind(tmp_path / "r.arrow", table.schema) as file:
+            file.write_table(table)
+        assert estimate_file(tmp_path / "r.arrow").columns["age"][None].people == 3
