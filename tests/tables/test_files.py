@@ -132,14 +132,14 @@ def test_patterns_stand_for_files_one_after_the_other(plan, put, tmp_path):
 def test_files_that_do_not_fit_together_are_refused(plan, put, tmp_path):
     put("part-1.csv", people(5))
     put("part-2.csv", {**people(5), "more": [1] * 5})
-    with pytest.raises(DataFileError, match="other columns in its first line"):
+    with pytest.raises(DataFileError, match="has other columns"):
         release(tmp_path / "part-*.csv", tmp_path / "out.csv", plan)
     put("part-3.parquet", people(5))
     with pytest.raises(InputError, match="several formats"):
         release(tmp_path / "part-*", tmp_path / "out.csv", plan)
     put("p-1.arrow", people(5))
     put("p-2.arrow", {**people(5), "more": [1] * 5})
-    with pytest.raises(DataFileError, match="different columns"):
+    with pytest.raises(DataFileError, match="has other columns"):
         release(tmp_path / "p-*.arrow", tmp_path / "out.csv", plan)
     for name, told in (("nowhere.csv", "is not there"), ("no-*.csv", "no file matches")):
         with pytest.raises(FileNotFoundError, match=told):

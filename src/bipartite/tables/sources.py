@@ -16,11 +16,22 @@ from bipartite.errors import DataFileError, InputError
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
 from bipartite.tables.extras import need
-from bipartite.tables.headers import header_of, parse_header
+from bipartite.tables.headers import parse_header
+from bipartite.tables.scans import (
+    cells_of,
+    check_alike,
+    csv_columns,
+    csv_scan,
+    json_columns,
+    json_scan,
+    json_values,
+    parquet_columns,
+    parquet_scan,
+)
 from bipartite.tables.streams import BLOCK, NamedInput, unbuffered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -34,8 +45,6 @@ if TYPE_CHECKING:
 BATCH: Final = 122_880
 """Rows at a time: what DuckDB writes as one group of rows."""
 _HEADER_BLOCK: Final = 2**16
-_MARK: Final = "bipartite unreadable "
-_RAW: Final = "bipartite raw "
 # Labels that DuckDB looks up while it reads.
 _MOST_LISTED: Final = 4096
 
@@ -104,17 +113,13 @@ def open_files(connection: Any, files: list[Path], reading: Reading) -> Source: 
     if written.kind == "parquet":
         return _parquet(connection, files, plan, raw=raw)
     if written.kind == "arrow":
-        return _arrow([open_arrow(file, written) for file in files], plan, raw=raw)
+        # One file at a time is open, however many there are.
+        schemas = [(str(file), open_arrow(file, written).schema) for file in files]
+        check_alike(schemas)
+        return _arrow(schemas[0][1], (open_arrow(file, written) for file in files), plan, raw=raw)
     if written.kind == "jsonl":
-        auto = f"read_json({paths(files)}, format='newline_delimited', union_by_name=true)"
-        names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {auto}").fetchall()]
-        return _json(connection, paths(files), reading, names)
-    headers = [header_of(file, written) for file in files]
-    for file, header in zip(files, headers, strict=True):
-        if header != headers[0]:
-            msg = f"{file} has other columns in its first line than {files[0]}; release them one by one."
-            raise DataFileError(msg)
-    return _csv(connection, paths(files), reading, headers[0])
+        return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
+    return _csv(connection, paths(files), reading, csv_columns(files, written))
 
 
 def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path) -> Source:  # noqa: ANN401
@@ -122,7 +127,8 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
     written, plan, raw = reading.written, reading.plan, reading.raw
     if written.kind == "arrow":
         pa = need("pyarrow")
-        return _arrow([pa.ipc.open_stream(stream)], plan, raw=raw)
+        opened = pa.ipc.open_stream(stream)
+        return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":
         copy = spill / "standard-input.parquet"
         with os.fdopen(os.open(copy, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "wb") as file:
@@ -150,49 +156,46 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
 
 
 def _parquet(connection: Any, files: list[Path], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
-    where = f"read_parquet({paths(files)})"
-    described = connection.execute(f"DESCRIBE SELECT * FROM {where}").fetchall()
-    names = [row[0] for row in described]
+    names = parquet_columns(connection, files)
     _check_names(names, plan)
+    where = parquet_scan(files, len(names))
     rows = connection.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({paths(files)})").fetchall()[0][0]
-    texts = {row[0] for row in described if row[1] == "VARCHAR"}
+    types = [row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {where}").fetchall()]
+    whole = cells_of(len(names))
+    cells = dict(zip(names, whole, strict=True))
+    texts = {name for name, kind in zip(names, types, strict=True) if kind == "VARCHAR"}
     listed = {each: labels for each, labels in _listed(plan).items() if each in texts}
     columns, marks = [], []
     for each in plan.inputs():
-        cell = quoted(each)
-        columns.append(f"{_as_label(cell, listed[each])} AS {cell}" if each in listed else cell)
+        cell = cells[each]
+        label = _as_label(cell, listed[each]) if each in listed else cell
+        columns.append(f"{label} AS {quoted(each)}")
         if each in listed:
-            marks.append(f"({cell} IS NOT NULL AND {_as_label(cell, listed[each])} IS NULL) AS {quoted(_MARK + each)}")
-    whole = [f"{quoted(each)} AS {quoted(_RAW + each)}" for each in names] if raw else []
-    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {where}").to_arrow_reader(BATCH)
+            marks.append(f"({cell} IS NOT NULL AND {label} IS NULL)")
+    selected = ", ".join(columns + marks + (whole if raw else []))
+    reader = connection.sql(f"SELECT {selected} FROM {where}").to_arrow_reader(BATCH)
     return Source(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0))
 
 
 def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
-    written, plan = reading.written, reading.plan
-    _check_names(names, plan)
-    # By position: DuckDB takes Age and age for one name.
-    types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
-    options = (
-        f"auto_detect=false, header=true, delim={text(written.delimiter)}, quote='\"', escape='\"', comment='', "
-        f"columns={{{types}}}"
+    _check_names(names, reading.plan)
+    cells = dict(zip(names, cells_of(len(names)), strict=True))
+    return _cast(
+        connection, csv_scan(where, reading.written, len(names)), cells, reading.plan, names if reading.raw else []
     )
-    if written.compression is not None:
-        options += f", compression={text(written.compression)}"
-    cells = {each: f"c{at}" for at, each in enumerate(names)}
-    return _cast(connection, f"read_csv({where}, {options})", cells, plan, names if reading.raw else [])
 
 
 def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
-    written, plan = reading.written, reading.plan
+    plan = reading.plan
     _check_names(names, plan)
-    types = ", ".join(f"{text(each)}: 'JSON'" for each in names)
-    compression = "" if written.compression is None else f", compression={text(written.compression)}"
-    read = f"read_json({where}, format='newline_delimited', columns={{{types}}}{compression})"
     kept = plan.public() if reading.keep_json else []
-    cells = {
-        each: f"CAST({quoted(each)} AS VARCHAR)" if each in kept else f"({quoted(each)} ->> '$')" for each in names
-    }
+    texts = [each for each in (names if reading.raw else plan.inputs()) if each not in kept]
+    cells = {each: f"texts[{at}]" for at, each in enumerate(texts, start=1)}
+    cells |= {each: f"CAST(kept[{at}] AS VARCHAR)" for at, each in enumerate(kept, start=1)}
+    values = f"json_extract_string(json, {json_values(texts)}) AS texts"
+    if kept:
+        values += f", json_extract(json, {json_values(kept)}) AS kept"
+    read = f"(SELECT {values} FROM {json_scan(where, reading.written)})"
     source = _cast(connection, read, cells, plan, names if reading.raw else [])
     source.json = kept
     return source
@@ -224,8 +227,8 @@ def _cast(connection: Any, read: str, cells: dict[str, str], plan: Plan, raw: li
         columns.append(f"{value} AS {quoted(each)}")
         if kind != "text" or each in listed:
             marked.append(each)
-            marks.append(f"({cell} IS NOT NULL AND {value} IS NULL) AS {quoted(_MARK + each)}")
-    whole = [f"{cells[each]} AS {quoted(_RAW + each)}" for each in raw]
+            marks.append(f"({cell} IS NOT NULL AND {value} IS NULL)")
+    whole = [cells[each] for each in raw]
     reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(BATCH)
     return Source(reader, plan.inputs(), marked, raw)
 
@@ -274,27 +277,21 @@ def _batches(file: Any) -> Any:  # noqa: ANN401
     return pa.RecordBatchReader.from_batches(file.schema, (file.get_batch(at) for at in numbers))
 
 
-def _arrow(readers: list[Any], plan: Plan, *, raw: bool) -> Source:
+def _arrow(schema: Any, readers: Iterable[Any], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
     pa = need("pyarrow")
-    schema = readers[0].schema
-    if any(not reader.schema.equals(schema) for reader in readers):
-        msg = "The Arrow files have different columns; release them one by one."
-        raise DataFileError(msg)
-    names = schema.names
     plan.check_inputs(schema)
-    fields = [schema.field(each).with_name(each) for each in plan.inputs()]
-    fields += [schema.field(each).with_name(_RAW + each) for each in names] if raw else []
-    selected = pa.schema(fields)
+    places = [schema.get_field_index(each) for each in plan.inputs()]
+    places += range(len(schema)) if raw else ()
+    selected = pa.schema([schema.field(at) for at in places])
 
     def cut() -> Iterator[Any]:
         for reader in readers:
             for batch in reader:
-                arrays = [batch.column(each) for each in (*plan.inputs(), *(names if raw else ()))]
-                whole = pa.RecordBatch.from_arrays(arrays, schema=selected)
+                whole = pa.RecordBatch.from_arrays([batch.column(at) for at in places], schema=selected)
                 for start in range(0, whole.num_rows, BATCH):
                     yield whole.slice(start, BATCH)
 
-    return Source(pa.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=names if raw else [])
+    return Source(pa.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=schema.names if raw else [])
 
 
 def _check_names(names: list[str], plan: Plan) -> None:

@@ -1,0 +1,124 @@
+"""Tables of DuckDB's readers as SQL, each column known by its exact name, and what files must have in common.
+
+DuckDB takes ``id`` and ``ID`` for one name, matches the columns of later files to those of the first by such names, and
+takes values from the names of folders (``age=20/people.parquet``). None of that may choose what is released: cells are
+named by their position or by the exact key of an object, all files have the same columns, and folders name nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.errors import DataFileError
+from bipartite.tables.engine import paths, text
+from bipartite.tables.headers import header_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from bipartite.tables.formats import Format
+
+# What tells one Parquet column from another; whether a value may be missing does not.
+_PARQUET: Final = (
+    "name, type, type_length, repetition_type = 'REPEATED', num_children, converted_type, scale, precision, "
+    "logical_type"
+)
+_SAMPLE: Final = 20_480
+NO_OBJECT: Final = "bipartite: a row that is no JSON object"
+
+
+def cells_of(width: int) -> list[str]:
+    """The names under which the columns of a table stand in SQL: their positions."""
+    return [f"c{at}" for at in range(width)]
+
+
+def parquet_columns(connection: Any, files: list[Path]) -> list[str]:  # noqa: ANN401
+    """The exact names of the columns of Parquet files, all of which have the same ones, of the same types."""
+    found: dict[str, list[Any]] = {}
+    for name, *column in connection.execute(
+        f"SELECT file_name, {_PARQUET} FROM parquet_schema({paths(files)})"
+    ).fetchall():
+        found.setdefault(name, []).append(column)
+    # The first row of each is the table itself, whose name says who wrote it.
+    schemas = {name: columns[1:] for name, columns in found.items()}
+    check_alike(schemas.items())
+    names, within = [], 0
+    for name, *_, children, _, _, _, _ in next(iter(schemas.values())):
+        if within:
+            within -= 1
+        else:
+            names.append(name)
+        within += children or 0
+    return names
+
+
+def parquet_scan(files: list[Path], width: int) -> str:
+    """Parquet files whose columns are the same, by position."""
+    return f"read_parquet({paths(files)}, hive_partitioning=false) AS given({', '.join(cells_of(width))})"
+
+
+def csv_columns(files: list[Path], written: Format) -> list[str]:
+    """The exact names of the columns of CSV files, all of which have the same first line."""
+    headers = {str(file): header_of(file, written) for file in files}
+    check_alike(headers.items())
+    return next(iter(headers.values()))
+
+
+def csv_scan(where: str, written: Format, width: int) -> str:
+    """CSV files as text, by position."""
+    types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells_of(width))
+    return (
+        f"read_csv({where}, auto_detect=false, header=true, delim={text(written.delimiter)}, quote='\"', escape='\"', "
+        f"comment='', columns={{{types}}}, hive_partitioning=false{_compression(written)})"
+    )
+
+
+def json_columns(connection: Any, files: list[Path], written: Format, wanted: list[str]) -> list[str]:  # noqa: ANN401
+    """The exact keys in the first rows of files of JSON lines.
+
+    Rows may leave keys out. A file that has a key of another case in the place of a ``wanted`` one is refused.
+    """
+    keys: dict[str, None] = {}
+    for file in files:
+        scan = json_scan(paths([file]), written)
+        rows = connection.execute(
+            f"SELECT DISTINCT json_keys(json) FROM (SELECT json FROM {scan} LIMIT {_SAMPLE}) ORDER BY ALL"
+        ).fetchall()
+        found = dict.fromkeys(key for (row,) in rows for key in row or ())
+        folded = {key.casefold() for key in found}
+        if len(files) > 1 and any(each not in found and each.casefold() in folded for each in wanted):
+            msg = f"{file} writes the name of a column of the plan in another case; rename it there."
+            raise DataFileError(msg)
+        keys |= found
+    return list(keys)
+
+
+def json_scan(where: str, written: Format) -> str:
+    """JSON lines, each row whole in the column ``json``."""
+    read = (
+        f"read_json({where}, format='newline_delimited', records=false, columns={{'json': 'JSON'}}, "
+        f"hive_partitioning=false{_compression(written)})"
+    )
+    return f"(SELECT CASE WHEN starts_with(json, '{{') THEN json ELSE error({text(NO_OBJECT)}) END AS json FROM {read})"
+
+
+def json_values(keys: Iterable[str]) -> str:
+    """Exact keys of an object, as JSON pointers in SQL."""
+    return "[" + ", ".join(text("/" + key.replace("~", "~0").replace("/", "~1")) for key in keys) + "]"
+
+
+def check_alike(schemas: Iterable[tuple[str, Any]]) -> None:
+    """Refuse files that have other columns than the first, before a row of any is read."""
+    (first, wanted), *others = schemas
+    for file, columns in others:
+        if columns != wanted:
+            msg = (
+                f"{file} has other columns, in name, type or order, than {first}; make them alike, or release them one "
+                "by one."
+            )
+            raise DataFileError(msg)
+
+
+def _compression(written: Format) -> str:
+    return "" if written.compression is None else f", compression={text(written.compression)}"

@@ -1,0 +1,177 @@
+"""Which column is which: exact names and types in every file of a release, and nothing from the names of folders."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bipartite as bp
+from bipartite.errors import BipartiteError, DataFileError, InputError
+from bipartite.tables import Settings, estimate_file, privatize_file
+from tests.tables.conftest import AGE
+
+PLAN = bp.Plan({"age": AGE, "id": "public"})
+SECRET = 987654321
+KINDS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+
+
+def put(path, rows):
+    """Write a dict of columns, or pairs of names and columns, by writers of other people's."""
+    pairs = list(rows.items()) if isinstance(rows, dict) else rows
+    table = pa.Table.from_arrays([pa.array(column) for _, column in pairs], names=[name for name, _ in pairs])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kind = path.suffix[1:]
+    if kind == "parquet":
+        pq.write_table(table, path)
+    elif kind == "arrow":
+        with pa.ipc.new_file(path, table.schema) as file:
+            file.write_table(table)
+    elif kind == "jsonl":
+        cells = zip(*(column for _, column in pairs), strict=True)
+        path.write_text("".join(json.dumps(dict(zip(table.column_names, row, strict=True))) + "\n" for row in cells))
+    else:
+        mark = "\t" if kind == "tsv" else ","
+        cells = zip(*(column for _, column in pairs), strict=True)
+        path.write_text("".join(mark.join(map(str, row)) + "\n" for row in [table.column_names, *cells]))
+    return path
+
+
+def release(source, target, plan=PLAN, **options):
+    return privatize_file(source, target, plan, rng=bp.insecure_seed(1), settings=Settings(**options))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"age": [40], "ID": [SECRET]},
+        {"age": [40], "id": [7], "ID": [SECRET]},
+        {"age": [40], "ID": [SECRET], "id": [7]},
+        {"AGE": [SECRET], "age": [40], "Id": [SECRET]},
+    ],
+    ids=["another case", "both, ours first", "both, ours last", "another case beside another"],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_column_of_another_case_is_another_column_in_every_file_of_a_release(tmp_path, kind, other, first):
+    """The first file is as the plan says, and the other one not, or the other way round."""
+    names = ("part-1", "part-2") if first else ("part-2", "part-1")
+    put(tmp_path / f"{names[0]}.{kind}", {"age": [40], "id": [7]})
+    put(tmp_path / f"{names[1]}.{kind}", other)
+    out = tmp_path / "out.csv"
+    if kind == "jsonl" and "id" in other:
+        # The rows of JSON lines name their own columns: one of another name is dropped, as in any table.
+        release(tmp_path / f"part-*.{kind}", out)
+        assert str(SECRET) not in out.read_text()
+        return
+    with pytest.raises(BipartiteError) as caught:
+        release(tmp_path / f"part-*.{kind}", out)
+    assert str(SECRET) not in str(caught.value) and not out.exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_plan_names_columns_exactly_in_one_file_too(tmp_path, kind):
+    both = put(tmp_path / f"both.{kind}", {"ID": [SECRET], "age": [40], "id": [7], "id_1": [SECRET]})
+    release(both, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().splitlines()[1].split(",")[1] == "7"
+    release(both, tmp_path / "rejecting.csv", reject=tmp_path / "rejected.csv")
+    assert (tmp_path / "rejecting.csv").read_text() == (tmp_path / "out.csv").read_text()
+    with pytest.raises(InputError, match="no column 'Id'"):
+        release(both, tmp_path / "other.csv", bp.Plan({"age": AGE, "Id": "public"}))
+    only = put(tmp_path / f"only.{kind}", {"ID": [SECRET], "age": [40]})
+    with pytest.raises(InputError, match="no column 'id'"):
+        release(only, tmp_path / "other.csv")
+
+
+def test_columns_that_differ_in_case_alone_keep_their_places_in_several_parquet_files(tmp_path):
+    for number in (1, 2):
+        put(tmp_path / f"part-{number}.parquet", {"ID": [SECRET], "age": [40], "id": [number], "iD": [SECRET]})
+    release(tmp_path / "part-*.parquet", tmp_path / "out.csv")
+    assert [line.split(",")[1] for line in (tmp_path / "out.csv").read_text().splitlines()[1:]] == ["1", "2"]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"age": [40.0], "id": [7]},
+        {"age": [40], "id": ["7"]},
+        {"age": [40], "id": [7], "more": [1]},
+        {"id": [7], "age": [40]},
+        {"age": [40]},
+        {"age": [40], "id": [{"ID": 7}]},
+    ],
+    ids=["fraction", "text", "more", "order", "fewer", "nested"],
+)
+def test_files_of_other_names_types_or_order_are_not_released_together(tmp_path, kind, other):
+    put(tmp_path / f"part-1.{kind}", {"age": [40], "id": [7]})
+    put(tmp_path / f"part-2.{kind}", other)
+    with pytest.raises(DataFileError, match=r"part-2\.\w+ has other columns, .* than .*part-1"):
+        release(tmp_path / f"part-*.{kind}", tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_names_within_structs_are_compared_too(tmp_path):
+    for number, name in ((1, "a"), (2, "A")):
+        put(tmp_path / f"part-{number}.parquet", {"age": [40], "id": [{name: 7}]})
+    with pytest.raises(DataFileError, match="has other columns"):
+        release(tmp_path / "part-*.parquet", tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_text_files_keep_one_order_of_columns_and_all_have_a_header(tmp_path, kind):
+    put(tmp_path / f"part-1.{kind}", {"age": [40], "id": [7]})
+    for other in ({"id": [SECRET], "age": [40]}, {"55": [40], str(SECRET): [7]}):
+        put(tmp_path / f"part-2.{kind}", other)
+        with pytest.raises(DataFileError, match="has other columns") as caught:
+            release(tmp_path / f"part-*.{kind}", tmp_path / "out.csv")
+        assert str(SECRET) not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_a_name_that_stands_twice_is_refused_where_the_plan_reads_it(tmp_path, kind):
+    twice = put(tmp_path / f"in.{kind}", [("age", [40]), ("id", [7]), ("id", [SECRET])])
+    with pytest.raises(InputError, match="several columns named 'id'"):
+        release(twice, tmp_path / "out.csv")
+    elsewhere = put(tmp_path / f"in2.{kind}", [("x", [SECRET]), ("age", [40]), ("x", [1]), ("id", [7])])
+    release(elsewhere, tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
+    assert (tmp_path / "out.csv").read_text().splitlines()[1].endswith(",7")
+
+
+def test_rows_of_json_that_are_no_objects_are_refused(tmp_path):
+    path = tmp_path / "in.jsonl"
+    for content in ('[40, "secret"]\n', '"secret"\n', '"secret"\n{"age": 40, "id": 7}\n', '{"age": 40}\n["secret"]\n'):
+        path.write_text(content)
+        with pytest.raises(BipartiteError) as caught:
+            release(path, tmp_path / "out.csv", bp.Plan({"age": AGE}))
+        assert "secret" not in str(caught.value) and not (tmp_path / "out.csv").exists()
+
+
+def test_keys_of_json_may_be_left_out_of_some_rows_and_files(tmp_path):
+    (tmp_path / "part-1.jsonl").write_text('{"id": 1, "age": 40}\n{"age": 41, "ID": 5}\n')
+    (tmp_path / "part-2.jsonl").write_text('{"age": 42}\n')
+    release(tmp_path / "part-*.jsonl", tmp_path / "out.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in rows] == [1, None, None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_name_of_a_folder_replaces_nothing_in_a_release_or_an_estimate(tmp_path, kind):
+    inside = put(tmp_path / "age=20" / "id=999" / f"people.{kind}", {"age": [80] * 50, "id": [7] * 50})
+    beside = put(tmp_path / f"people.{kind}", {"age": [80] * 50, "id": [7] * 50})
+    target = tmp_path / "age=30" / "id=999" / f"out.{kind}"
+    target.parent.mkdir(parents=True)
+    release(inside, target)
+    release(beside, tmp_path / f"out.{kind}")
+    assert target.read_bytes() == (tmp_path / f"out.{kind}").read_bytes()
+    release(tmp_path / "age=*" / "id=*" / f"people.{kind}", tmp_path / "globbed.csv")
+    assert (tmp_path / "globbed.csv").read_text().count(",7\n") == 50
+    found, wanted = (estimate_file(each, by="id") for each in (target, tmp_path / f"out.{kind}"))
+    assert list(found.columns["age"]) == ["7"]
+    assert found.columns["age"]["7"].mean == wanted.columns["age"]["7"].mean
+
+
+def test_columns_that_only_folders_name_are_not_there(tmp_path):
+    inside = put(tmp_path / "id=999" / "people.parquet", {"age": [40]})
+    with pytest.raises(InputError, match="no column 'id'"):
+        release(inside, tmp_path / "out.csv")
