@@ -98,6 +98,56 @@ def test_plans_come_from_every_format_with_odd_names(run, files):
     assert run("plan", "show", files / "plan.toml", "--from", "csv")[0] == 2
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("age job\n1 40 Lovelace\n2 50 Turing\n".replace(" ", ","), "line 2 of the input has another number of cells"),
+        ("age,job\nLovelace,40,x\nTuring,50,y\n", "another number of cells"),
+        ("Lovelace,40\nTuring,50\n", "say with --header"),
+        ("Lovelace,1815-12-10\nTuring,1912-06-23\n", "say with --header"),
+        ("Lovelace,true\nTuring,false\n", "say with --header"),
+        ("Lovelace,Lovelace\nTuring,Turing\n", "more than once"),
+        ("Lovelace,\nTuring,\n", "without a name"),
+    ],
+    ids=["as R writes", "more cells", "number", "date", "truth", "twice", "empty"],
+)
+def test_a_first_plan_takes_no_names_from_a_persons_row(run, files, content, told):
+    (files / "odd.csv").write_text(content)
+    code, out, err = run("plan", "new", files / "odd.csv")
+    assert (code, out) == (3, "") and told in err and "Lovelace" not in err and "Turing" not in err
+    (files / "odd.tsv").write_text(content.replace(",", "\t"))
+    code, out, err = run("plan", "new", files / "odd.tsv")
+    assert (code, out) == (3, "") and told in err and "Lovelace" not in err
+
+
+def test_names_that_look_like_values_are_names_where_one_says_so(run, files):
+    (files / "years.csv").write_text("who,2019,2020\nAda,1,2.5\n")
+    code, out, _ = run("plan", "new", files / "years.csv", "--header")
+    assert code == 0 and "[columns.2019]" in out and "Ada" not in out
+    assert run("plan", "show", files / "plan.toml", "--header")[0] == 2
+
+
+def test_a_release_does_not_guess_names_from_a_persons_row(run, files):
+    (files / "headless.csv").write_text("40,nurses,Germany\n50,teachers,France\n")
+    (files / "job.toml").write_text('[columns.nurse]\ndomain = { categories = ["a", "b"] }\nepsilon = 1\n')
+    code, _, err = run("privatize", files / "headless.csv", files / "out.csv", "--plan", files / "job.toml")
+    assert code == 2 and "no column 'nurse'" in err and "nurses" not in err and "does its first line hold names?" in err
+
+
+def test_a_first_plan_for_several_files_of_one_kind(run, files):
+    for number in (1, 2):
+        pq.write_table(pa.table({"age": [number], "ID": [number]}), files / f"part-{number}.parquet")
+    code, out, _ = run("plan", "new", files / "part-*.parquet")
+    assert code == 0 and "[columns.age]" in out and "[columns.ID]" in out
+    pq.write_table(pa.table({"age": [1], "id": [1]}), files / "part-3.parquet")
+    code, out, err = run("plan", "new", files / "part-*.parquet")
+    assert (code, out) == (3, "") and "has other columns" in err
+    inside = files / "age=20" / "in.parquet"
+    inside.parent.mkdir()
+    pq.write_table(pa.table({"id": ["x"]}), inside)
+    assert "age" not in run("plan", "new", inside)[1].partition("[columns")[2]
+
+
 def test_a_plan_shows_what_a_row_spends_and_what_is_published(run, files):
     code, out, _ = run("plan", "show", files / "plan.toml")
     assert code == 0 and "A row spends ε = 1.5" in out and "'job': which values are missing" in out and "holds" in out

@@ -21,7 +21,16 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import BipartiteError, DataError, DataFileError, InputError, SpecError
-from bipartite.tables import Column, Settings, estimate_file, outputs, privatize_file, releasing, sources, workspace
+from bipartite.tables import (
+    Column,
+    Settings,
+    complaints,
+    estimate_file,
+    outputs,
+    privatize_file,
+    sources,
+    workspace,
+)
 from bipartite.tables.ahead import ahead
 from bipartite.tables.answering import carried_by
 from tests.tables.conftest import AGE, JOB, expected, people
@@ -275,7 +284,7 @@ def test_rejected_rows_go_to_a_private_file_and_the_others_are_released(put, tmp
     [
         (b"", "is empty"),
         (b"\n", "is empty"),
-        (b"age,age\n1,2\n", "'age' more than once"),
+        (b"age,age\n1,2\n", "one column more than once .numbers 1, 2 of 2."),
         (b"age,\n1,2\n", "a column without a name"),
         (b"\xff\xfe\x00\n", "not UTF-8"),
         (b"age,b\n40,x\n50\n", "another number of cells"),
@@ -563,9 +572,9 @@ def test_what_readers_say_is_never_passed_on():
         ("anything with secret", "cannot be read"),
         ("Invalid Input Error: CSV Error on Line: 3\nOriginal Line: Out of Memory, Query interrupted", "line 3 of the"),
     ):
-        error = releasing._unreadable(RuntimeError(said))
+        error = complaints.unreadable(RuntimeError(said))
         assert told in str(error) and "secret" not in str(error)
-    assert isinstance(releasing._unreadable(RuntimeError("Query interrupted")), KeyboardInterrupt)
+    assert isinstance(complaints.unreadable(RuntimeError("Query interrupted")), KeyboardInterrupt)
 
 
 def test_working_ahead_changes_nothing_but_the_time():

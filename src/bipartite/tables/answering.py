@@ -10,6 +10,7 @@ from bipartite.errors import DataFileError, InputError, SpecError, shown
 from bipartite.estimation import Estimates
 from bipartite.estimation.estimating import from_evidence
 from bipartite.estimation.evidence import Evidence
+from bipartite.tables.complaints import without_lines
 from bipartite.tables.counting import count_files
 from bipartite.tables.extras import need
 from bipartite.tables.formats import Format, format_of
@@ -72,6 +73,7 @@ def _embedded(path: Path, written: Format) -> Described | None:
     return None if held is None else Described.from_json(held)
 
 
+@without_lines
 def estimate_file(
     path: str | Path,
     *,

@@ -79,3 +79,15 @@ def files_named(pattern: str) -> list[Path]:
         raise FileNotFoundError(msg)
     msg = f"{pattern} is not there"
     raise FileNotFoundError(msg)
+
+
+def inputs(source: str, asked: str | None) -> tuple[Format, list[Path]]:
+    """(the format of what is read, its files); no files for standard input."""
+    if source == STDIO:
+        return format_of(source, asked, "--from"), []
+    files = files_named(source)
+    formats = {format_of(str(file), asked, "--from") for file in files}
+    if len(formats) > 1:
+        msg = f"{source} stands for files of several formats; release them one by one."
+        raise InputError(msg)
+    return formats.pop(), files

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.domains import SetDomain
 from bipartite.errors import InputError, Problems
 from bipartite.tables.columns import PUBLIC
+from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import need
 
@@ -21,6 +22,7 @@ _LAZY: Final = (
 )
 
 
+@without_lines
 def privatize_frame(frame: Any, plan: Plan, rng: object = None) -> Any:  # noqa: ANN401 (any kind of frame)
     """The reports of all rows of a frame, by a plan: the same kind of frame, with the columns of the plan.
 

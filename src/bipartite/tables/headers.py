@@ -49,9 +49,12 @@ def parse_header(start: bytes, written: Format, source: str) -> list[str]:
     if not names:
         msg = f"{source} is empty or has no first line that names its columns; add one."
         raise DataFileError(msg)
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    # Where a file has no line of names, this is a person's row: nothing of it is shown.
+    doubled = [at for at, name in enumerate(names, start=1) if names.count(name) > 1]
     if doubled or "" in names:
-        what = f"{', '.join(map(repr, doubled))} more than once" if doubled else "a column without a name"
-        msg = f"{source}: the first line names {what}; rename them."
+        what = "a column without a name"
+        if "" not in names:
+            what = f"one column more than once (numbers {', '.join(map(str, doubled))} of {len(names)})"
+        msg = f"{source}: the first line names {what}; rename them, or add a line of names."
         raise DataFileError(msg)
     return names

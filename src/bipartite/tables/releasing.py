@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import BipartiteError, DataFileError, InputError, Problems
+from bipartite.errors import BipartiteError, InputError, Problems
 from bipartite.tables.ahead import ahead
+from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.engine import connect, half_of, text
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.extras import need
-from bipartite.tables.formats import STDIO, Format, files_named, format_of
+from bipartite.tables.formats import STDIO, Format, format_of, inputs
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, part_of, publish
 from bipartite.tables.rejects import Rejects
@@ -68,6 +68,7 @@ class Settings:
     """Where the specs go when text is written to standard output."""
 
 
+@without_lines
 def privatize_file(
     source: str | Path,
     target: str | Path,
@@ -89,7 +90,7 @@ def privatize_file(
     """
     chosen = settings or Settings()
     written = format_of(str(target), chosen.output_format, "--to")
-    read, files = _inputs(str(source), chosen)
+    read, files = inputs(str(source), chosen.input_format)
     _check_streams(str(source), str(target))
     _check_names(plan)
     _check_targets(str(target), files, chosen)
@@ -107,7 +108,7 @@ def privatize_file(
             else:
                 rows = open_stream(reader, sys.stdin.buffer, reading, spill)
         except (need("duckdb").Error, RuntimeError) as error:
-            raise _unreadable(error) from None
+            raise unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
         release = Release(plan, rng, style=style, from_text=read.is_text)
         schema = plan.schema(rows.schema, plan.ways_back(rows.schema, style, from_text=read.is_text))
@@ -170,18 +171,6 @@ def _check_names(plan: Plan) -> None:
                 raise InputError(msg)
 
 
-def _inputs(source: str, chosen: Settings) -> tuple[Format, list[Path]]:
-    """(format, files); no files for standard input."""
-    if source == STDIO:
-        return format_of(source, chosen.input_format, "--from"), []
-    files = files_named(source)
-    formats = {format_of(str(file), chosen.input_format, "--from") for file in files}
-    if len(formats) > 1:
-        msg = f"{source} stands for files of several formats; release them one by one."
-        raise InputError(msg)
-    return formats.pop(), files
-
-
 def _check_targets(target: str, files: list[Path], chosen: Settings) -> None:
     problems = Problems()
     targets = [Path(target)] if target != STDIO else []
@@ -219,12 +208,12 @@ class _Drawn:
         self._failure: BaseException | None = None
 
     def _batches(self) -> Iterator[Any]:
-        for batch, unreadable, raw in self._rows.parts():
+        for batch, marks, raw in self._rows.parts():
             first = self._release.rows
             if self._rejects is None:
-                yield self._release.privatize(batch, unreadable)
+                yield self._release.privatize(batch, marks)
             else:
-                reports, reasons = self._release.privatize_or_reject(batch, unreadable)
+                reports, reasons = self._release.privatize_or_reject(batch, marks)
                 self._rejects.add(raw, reasons, first)
                 yield reports
             if self._progress is not None:
@@ -252,14 +241,14 @@ class _Drawn:
         except (pa.ArrowException, need("duckdb").Error, RuntimeError) as error:
             # A RuntimeError is how DuckDB says that a signal came.
             if self._failure is None:
-                raise _unreadable(error, "the output", "written") from None
+                raise unreadable(error, "the output", "written") from None
         finally:
             self._rows.stop()
             drawn.close()  # nobody reads from a connection that is about to be closed
         if self._failure is not None:
             # What readers and writers say may show a row; what this package says never does.
             failure, self._failure = self._failure, None
-            raise failure if _is_ours(failure) else _unreadable(failure) from None
+            raise failure if _is_ours(failure) else unreadable(failure) from None
 
 
 def _is_ours(failure: BaseException) -> bool:
@@ -323,30 +312,3 @@ class _Writer:
                 writer.write_batch(batch)
         if not stdout:
             sink.close()
-
-
-def _unreadable(error: BaseException, what: str = "the input", verb: str = "read") -> BaseException:
-    """What a reader or writer complained about, without the line that it shows."""
-    said = str(error)
-    # Only how a message begins says what happened: the rest may be a line of the input, whatever that says.
-    if said.startswith("Out of Memory Error"):
-        msg = "DuckDB needs more memory than it may take; give it more with --memory, for example --memory 1GB."
-        return InputError(msg)
-    if said.startswith("INTERRUPT Error") or said == "Query interrupted" or isinstance(error, KeyboardInterrupt):
-        return KeyboardInterrupt()
-    if said.startswith("IO Error") and "No space left on device" in said:
-        return OSError("no space is left on the disk")
-    line = re.match(r"[A-Za-z ]+: (?:CSV Error on Line: |JSON transform error in file .*?, in line )(\d+)", said)
-    where = f"line {int(line[1]):,} of {what}" if line else what
-    if "unicode" in said or "utf-8" in said.lower():
-        why = "is not UTF-8 text"
-    elif "Number of Columns" in said:
-        why = "has another number of cells than the first line"
-    elif "quote" in said:
-        why = "has a quotation mark that does not end"
-    else:
-        why = f"cannot be {verb} ({type(error).__name__})"
-    hint = (
-        "Repair it, or say which format it has with --from." if verb == "read" else "Check --compression and the disk."
-    )
-    return DataFileError(f"{where} {why}; nothing was released. {hint}")

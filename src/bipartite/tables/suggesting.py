@@ -7,26 +7,46 @@ learned from the data is itself a release, which no ε covers. What only a perso
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError
-from bipartite.tables.engine import connect, paths, text
+from bipartite.tables.complaints import unreadable, without_lines
+from bipartite.tables.engine import connect, paths
 from bipartite.tables.extras import need
-from bipartite.tables.formats import format_of
+from bipartite.tables.formats import inputs
 from bipartite.tables.reading import TODO
 from bipartite.tables.releasing import MEMORY
+from bipartite.tables.scans import (
+    cells_of,
+    check_alike,
+    csv_columns,
+    csv_scan,
+    json_columns,
+    json_scan,
+    json_values,
+    parquet_columns,
+    parquet_scan,
+)
+from bipartite.tables.sources import open_arrow
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bipartite.tables.formats import Format
+
 LEAK: Final = (
     "Fill in every TODO from public knowledge, never from these data: a range or a list of categories learned from "
     "the data is itself a release, which no ε covers."
 )
+_SAMPLE: Final = 20_480
+_NESTED: Final = {"OBJECT": "STRUCT", "ARRAY": "LIST"}
+_VALUE: Final = re.compile(r"\s*(?:[-+]?[.,0-9][-+.,:/0-9eET Z]*|true|false|nan|n/?a|null|none)\s*", re.IGNORECASE)
 _HEAD: Final = """# A first plan, from the names and types of the columns and nothing else.
 # Fill in every {todo} from public knowledge, never from the data: a range or a list of categories that was learned from
 # the data is itself a release, which no ε covers. `bipartite plan check` lists what is left to do.
+# Names are those in the first line of a CSV file, or the keys of JSON lines: see that no values are among them.
 # A column that is not named here is dropped. One that may be read by anybody: public = true, and nothing else.
 # The ε of all private columns add up for each row; `bipartite plan show` says to how much.
 """
@@ -53,10 +73,14 @@ epsilon = "{todo}"
 """
 
 
-def first_plan(path: Path, asked: str | None = None) -> str:
-    """The text of a first plan for a file."""
+@without_lines
+def first_plan(pattern: str | Path, asked: str | None = None, *, header: bool = False) -> str:
+    """The text of a first plan for a file, or for the files of a pattern.
+
+    ``header`` says that the first line of a CSV file holds names, though some look like values.
+    """
     parts = [_HEAD.format(todo=TODO)]
-    for name, kind in schema_of(path, asked).items():
+    for name, kind in schema_of(str(pattern), asked, header=header).items():
         body = _body(kind)
         if body is None:
             # The names within a type may be private: those in a JSON object are read from the rows.
@@ -67,33 +91,80 @@ def first_plan(path: Path, asked: str | None = None) -> str:
     return "\n".join(parts)
 
 
-def schema_of(path: Path, asked: str | None = None) -> dict[str, str]:
-    """The DuckDB type of each column of a file; those of text files are guessed from the first rows."""
-    written = format_of(str(path), asked, "--from")
-    if not path.is_file():
-        msg = f"{path} is not there"
-        raise FileNotFoundError(msg)
+def schema_of(pattern: str, asked: str | None, *, header: bool) -> dict[str, str]:
+    """The DuckDB type of each column; those of text files are what the cells of their first rows look like."""
+    written, files = inputs(pattern, asked)
     with private_folder() as spill, connect(spill, MEMORY, None) as connection:
-        if written.kind == "arrow":
-            pa = need("pyarrow")
-            try:
-                opened = pa.ipc.open_file(str(path))
-            except pa.ArrowInvalid:
-                opened = pa.ipc.open_stream(pa.input_stream(str(path), compression=written.compression))
-            connection.register("given", opened.schema.empty_table())
-            table = "given"
-        elif written.kind == "parquet":
-            table = f"read_parquet({paths([path])})"
-        elif written.kind == "jsonl":
-            table = f"read_json({paths([path])}, format='newline_delimited')"
-        else:
-            table = f"read_csv({paths([path])}, header=true, delim={text(written.delimiter)}, quote='\"', escape='\"')"
         try:
-            rows: list[Any] = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
-        except need("duckdb").Error:
-            msg = f"{path} cannot be read; repair it, or say which format it has with --from."
-            raise DataFileError(msg) from None
-    return {row[0]: row[1] for row in rows}
+            names, kinds = _columns(connection, files, written, header=header)
+        except need("duckdb").Error as error:
+            raise unreadable(error) from None
+    if len(set(names)) < len(names):
+        msg = "The table has several columns of one name; rename them."
+        raise DataFileError(msg)
+    return dict(zip(names, kinds, strict=True))
+
+
+def _columns(
+    connection: Any,  # noqa: ANN401
+    files: list[Path],
+    written: Format,
+    *,
+    header: bool,
+) -> tuple[list[str], list[str]]:
+    """(names, types)."""
+    if written.kind == "parquet":
+        names = parquet_columns(connection, files)
+        return names, _described(connection, parquet_scan(files, len(names)))
+    if written.kind == "arrow":
+        pa = need("pyarrow")
+        schemas = [(str(file), open_arrow(file, written).schema) for file in files]
+        check_alike(schemas)
+        fields = [
+            field.with_name(cell) for cell, field in zip(cells_of(len(schemas[0][1])), schemas[0][1], strict=True)
+        ]
+        connection.register("given", pa.schema(fields).empty_table())
+        return schemas[0][1].names, _described(connection, "given")
+    where = paths(files)
+    if written.kind == "jsonl":
+        names = json_columns(connection, files, written, [])
+        cells = (
+            f"json_extract_string(json, {json_values(names)}) AS cells, json_type(json, {json_values(names)}) AS kinds"
+        )
+        table = f"(SELECT {cells} FROM {json_scan(where, written)} LIMIT {_SAMPLE})"
+        each = [(f"cells[{at}]", f"kinds[{at}]") for at in range(1, len(names) + 1)]
+    else:
+        names = csv_columns(files, written)
+        if not header and any(_VALUE.fullmatch(name) for name in names):
+            msg = (
+                "The first line holds numbers, dates or truth values, as a person's row does and names seldom do; add "
+                "a line of names above it, or say with --header that they are names."
+            )
+            raise DataFileError(msg)
+        table = f"(SELECT * FROM {csv_scan(where, written, len(names))} LIMIT {_SAMPLE})"
+        each = [(cell, "NULL") for cell in cells_of(len(names))]
+    return names, list(connection.execute(f"SELECT {', '.join(map(_kind, each))} FROM {table}").fetchall()[0])
+
+
+def _described(connection: Any, table: str) -> list[str]:  # noqa: ANN401
+    return [row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
+
+
+def _kind(given: tuple[str, str]) -> str:
+    """The type that all cells of a column look like, in SQL; ``kind`` is what JSON calls a cell."""
+    cell, kind = given
+    looks = {
+        "BIGINT": f"regexp_full_match({cell}, '[+-]?[0-9]{{1,18}}')",
+        "DOUBLE": f"TRY_CAST({cell} AS DOUBLE) IS NOT NULL",
+        "BOOLEAN": f"{cell} IN ('true', 'false')",
+        "DATE": f"TRY_CAST({cell} AS DATE) IS NOT NULL",
+        "TIMESTAMP": f"TRY_CAST({cell} AS TIMESTAMP) IS NOT NULL",
+    }
+    cases = [f"WHEN bool_and({test}) FILTER ({cell} IS NOT NULL) THEN '{name}'" for name, test in looks.items()]
+    nested = [
+        f"WHEN bool_or({kind} = '{name}') THEN '{told}'" for name, told in (("OBJECT", "STRUCT"), ("ARRAY", "LIST"))
+    ]
+    return f"CASE {' '.join(nested + cases)} ELSE 'VARCHAR' END"
 
 
 def _body(kind: str) -> str | None:

@@ -1,0 +1,162 @@
+"""What is said when a file cannot be read: the right reason, the place, and nothing that stood there."""
+
+import errno
+import gzip
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bipartite as bp
+from bipartite.errors import BipartiteError, DataFileError, MissingExtraError
+from bipartite.tables import Column, Settings, estimate_file, extras, privatize_file
+from bipartite.tables.complaints import unreadable
+from bipartite.tables.suggesting import first_plan
+from tests.tables.conftest import AGE
+
+SECRET = "Ada Lovelace has the flu"  # noqa: S105
+PLAN = bp.Plan({"age": Column(AGE, outside="clip"), "who": "public"})
+
+
+def release(source, target, **options):
+    return privatize_file(source, target, PLAN, settings=Settings(**options))
+
+
+def chain(error):
+    """An error, and all that hangs on it."""
+    found = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def error_of(act, path):
+    """What a function raises; None where it works."""
+    try:
+        act(path)
+    except Exception as error:  # noqa: BLE001
+        return error
+    return None
+
+
+def damaged(folder):
+    """Files of every format that cannot be read to their end, with a secret in them."""
+    rows = 3000
+    text = f"age,who\n40,x\n41,{SECRET}\n"
+    named = {
+        "short.csv": text + f"{SECRET}\n",
+        "long.csv": text + f"42,{SECRET},{SECRET}\n",
+        "quote.csv": text + f'43,"{SECRET}\n',
+        "letters.csv": text.encode() + b"44," + SECRET.encode() + b"\xff\xfe\n",
+        "cells.tsv": text.replace(",", "\t") + f"{SECRET}\n",
+        "big.csv": text + f"45,{SECRET * 200_000}\n",
+        "cut.csv.gz": gzip.compress((text * rows).encode())[:-20],
+        "cut.jsonl": json.dumps({"age": 40, "who": SECRET}) + '\n{"age": 41, "who": "' + SECRET,
+        "list.jsonl": json.dumps({"age": 40, "who": SECRET}) + "\n" + json.dumps([SECRET]) + "\n",
+        "words.jsonl": f"{SECRET}\n",
+        "header.csv": f"{SECRET},{SECRET}\n40,x\n",
+        "headless.csv": f"{SECRET},40\n{SECRET},41\n",
+    }
+    table = pa.table({"age": [40] * rows, "who": [f"{SECRET} {at}" for at in range(rows)]})
+    pq.write_table(table, folder / "whole.parquet", compression="none", use_dictionary=False)
+    raw = bytearray((folder / "whole.parquet").read_bytes())
+    (folder / "whole.parquet").unlink()
+    named["cut.parquet"] = bytes(raw[: len(raw) // 2])
+    raw[20:4000] = b"\xff" * 3980
+    named["pages.parquet"] = bytes(raw)
+    with pa.ipc.new_file(folder / "whole.arrow", table.schema) as file:
+        file.write_table(table, max_chunksize=100)
+    whole = (folder / "whole.arrow").read_bytes()
+    (folder / "whole.arrow").unlink()
+    named["cut.arrow"] = whole[: len(whole) // 2]
+    for name, content in named.items():
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return sorted(named)
+
+
+def test_no_error_about_a_file_carries_what_stood_there_not_even_the_errors_behind_it(tmp_path):
+    names = damaged(tmp_path)
+    refused = set()
+    for name in names:
+        for act in (
+            lambda path: release(path, tmp_path / "out.csv"),
+            lambda path: release(path, tmp_path / "out.parquet"),
+            first_plan,
+        ):
+            error = error_of(act, tmp_path / name)
+            if error is None:
+                for made in ("out.csv", "out.parquet", "out.csv.bipartite.json"):
+                    (tmp_path / made).unlink(missing_ok=True)
+                continue
+            refused.add(name)
+            assert isinstance(error, (BipartiteError, OSError)), name
+            for each in chain(error):
+                assert "Lovelace" not in f"{each} {each!r} {each.args}", (name, type(each))
+    assert refused == set(names)
+
+
+def test_an_error_of_an_estimate_carries_no_cell(tmp_path):
+    (tmp_path / "in.csv").write_text("age,who\n40,x\n41,y\n")
+    release(tmp_path / "in.csv", tmp_path / "out.csv")
+    (tmp_path / "out.csv").write_text(f"age,who\n40,x\n{SECRET},y\n")
+    with pytest.raises(BipartiteError) as caught:
+        estimate_file(tmp_path / "out.csv")
+    assert len(chain(caught.value)) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"age,who\n40," + b"x" * 3_000_000 + b"\n", "line 2 of the input has more than 2,000,000 bytes"),
+        (b'age,who\n40,"quote\n', "line 2 of the input has a quotation mark that does not end"),
+        (b"age,who\n40,x\n50\n", "line 3 of the input has another number of cells"),
+        (b"age,who\n40,a quote of unicode,utf-8\n", "line 2 of the input has another number of cells"),
+        (b"age,who\n40,Number of Columns\xff\n", "line 2 of the input is not UTF-8 text"),
+    ],
+)
+def test_the_reason_is_told_by_what_happened_and_not_by_the_words_of_a_line(tmp_path, content, told):
+    (tmp_path / "in.csv").write_bytes(content)
+    with pytest.raises(DataFileError, match=told):
+        release(tmp_path / "in.csv", tmp_path / "out.csv")
+
+
+def test_too_many_open_files_are_called_so():
+    said = OSError(errno.EMFILE, os.strerror(errno.EMFILE), "a file")
+    for error in (said, RuntimeError('IO Error: Cannot open file "x": Too many open files')):
+        told = unreadable(error)
+        assert isinstance(told, OSError) and "too many files are open" in str(told) and "ulimit -n" in str(told)
+    assert "permission" in str(unreadable(PermissionError(errno.EACCES, "Permission denied"))).lower()
+
+
+def test_many_arrow_files_are_open_one_at_a_time(tmp_path):
+    table = pa.table({"age": [40], "who": ["x"]})
+    for number in range(60):
+        with pa.ipc.new_file(tmp_path / f"part-{number:02}.arrow", table.schema) as file:
+            file.write_table(table)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = len(list(Path("/proc/self/fd").iterdir()))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used + 40, before[1]))
+    try:
+        assert release(tmp_path / "part-*.arrow", tmp_path / "out.csv").rows == 60
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_library_that_cannot_be_loaded_is_not_called_missing(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "broken_library.py").write_text("raise ImportError('numpy.core.multiarray failed to import')")
+    (tmp_path / "needs_another.py").write_text("import a_module_that_is_not_there")
+    with pytest.raises(MissingExtraError, match="broken_library, which is installed but cannot be loaded: numpy.core"):
+        extras.need("broken_library")
+    with pytest.raises(MissingExtraError, match="needs_another, which is installed but cannot be loaded: No module"):
+        extras.need("needs_another")
+    for missing in ("a_module_that_is_not_there", "a_module_that_is_not_there.part"):
+        with pytest.raises(MissingExtraError, match="a_module_that_is_not_there, which is not installed"):
+            extras.need(missing)
+    assert "broken_library" not in sys.modules
