@@ -106,9 +106,13 @@ class Ledger:
         self._clock = clock
         check = None if self._key is None else self._keyed(_KEY_CHECK)
         self._file = LedgerFile(path, wait)
-        self._settings = self._file.prepare(wanted_settings(units, period, check))
         self._offers: dict[int, Offer] = {}
-        self._compare_settings(units, period, check)
+        try:
+            self._settings = self._file.prepare(wanted_settings(units, period, check))
+            self._compare_settings(units, period, check)
+        except BaseException:
+            self._file.close()
+            raise
 
     def _compare_settings(self, units: int | None, period: str | None, check: str | None) -> None:
         problems = Problems()
@@ -318,13 +322,11 @@ class Ledger:
         """
         file = self._file.another()
         try:
-            with file.reading() as database:
-                rows = database.execute(
-                    "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time "
-                    "FROM reports JOIN questions USING (period, question) ORDER BY person, period, question, number"
-                )
-                for person, period, question, number, on_change, spec, units, when in rows:
-                    yield Debit(person, period, question, number, on_change, spec, decimal_of(units), when)
+            for person, period, question, number, on_change, spec, units, when in file.stream(
+                "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time "
+                "FROM reports JOIN questions USING (period, question) ORDER BY person, period, question, number"
+            ):
+                yield Debit(person, period, question, number, on_change, spec, decimal_of(units), when)
         finally:
             file.close()
 

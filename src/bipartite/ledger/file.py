@@ -9,24 +9,39 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, LedgerFileError
+from bipartite.ledger.connection import (
+    OPENING,
+    Connection,
+    close_at_fork,
+    here,
+    inherited,
+    refuse_if_inherited,
+)
 from bipartite.ledger.periods import FOREVER, Period
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from bipartite.ledger.connection import Inode
+
+    _Place = tuple[Inode, Inode]
+    """Where a ledger and its log were when they were opened."""
 
 # "bpld": what says, in the header of the file, that this database is a ledger.
 APPLICATION_ID: Final = 0x62706C64
 VERSION: Final = 1
 _RETRY_SECONDS: Final = 0.01
 _OWNER_ONLY: Final = 0o600
+_BLOCK_OF_ROWS: Final = 1000
 
 # `report` has no type: SQLite keeps what it is given. The budget stands in a CHECK, so that no programme, this one
 # included, can write a balance beyond it.
@@ -71,23 +86,26 @@ class Settings:
 
 
 class LedgerFile:
-    """An open ledger: transactions, and the settings. Threads take turns; a forked process opens its own connection."""
+    """An open ledger: transactions, and the settings. Threads take turns; no connection crosses a fork."""
 
     def __init__(self, path: str | os.PathLike[str], wait: float) -> None:
-        self.path = Path(path)
+        # The file itself, whatever links lead to it and whatever folder the process goes to later.
+        self.path = Path(os.path.realpath(path))
         self._wait = wait
-        self._turn = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._process = 0
+        self.turn = threading.RLock()
+        self._process = here()
+        self._depth = 0
+        self._connection: Connection | None = None
+        self._place: _Place | None = None
+        self._unread: sqlite3.Cursor | list[Any] | None = None
+        close_at_fork(self)
 
     def prepare(self, wanted: Settings | None) -> Settings:
         """Make the ledger with these settings, or read those of one that is there."""
         if self._is_new():
             if wanted is None:
                 raise self._needs_budget()
-            # Owner alone, from the first moment on; SQLite gives its log the same rights.
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY))
-            self.path.chmod(_OWNER_ONLY)
+            self._make_file()
         with self.writing() as database:
             if self._holds_nothing(database):
                 # Whoever made the file may have died before this.
@@ -112,30 +130,55 @@ class LedgerFile:
         except FileNotFoundError:
             return True
 
+    def _make_file(self) -> None:
+        """An empty file of its owner alone, from the first moment on; SQLite gives its log the same rights."""
+        # To close any descriptor of a file gives up all locks that the process has on it: so only who makes the file
+        # opens it, while no other thread can open it in SQLite.
+        with OPENING, suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _OWNER_ONLY))
+        self.path.chmod(_OWNER_ONLY)
+
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[Connection]:
         """One transaction with the only right to write: all of it, on the disk, or nothing."""
-        with self._turn, self._explaining():
-            database = self._connected()
+        with self._taking_turns() as database:
             database.execute("BEGIN IMMEDIATE")
             try:
+                self._check_place()
                 yield database
                 database.execute("COMMIT")
             except BaseException:
-                if database.in_transaction:
+                if database.is_ours and database.in_transaction:
                     database.execute("ROLLBACK")
                 raise
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """One moment of the ledger, whatever others write meanwhile."""
-        with self._turn, self._explaining():
-            database = self._connected()
+        with self._taking_turns() as database:
             database.execute("BEGIN")
             try:
+                self._check_place()
                 yield database
             finally:
                 database.execute("ROLLBACK")
+
+    def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, of one moment, a block at a time; this file serves nothing else meanwhile."""
+        with self._taking_turns() as database:
+            database.execute("BEGIN")
+            self._check_place()
+            self._unread = database.execute(query)
+        while block := self._next_block():
+            yield from block
+
+    def _next_block(self) -> list[tuple[Any, ...]]:
+        with self._alone():
+            if isinstance(self._unread, list):  # a fork came between
+                block, self._unread = self._unread, []
+                return block
+            with self._taking_turns():
+                return [] if self._unread is None else self._unread.fetchmany(_BLOCK_OF_ROWS)
 
     def another(self) -> LedgerFile:
         """The same file with a connection of its own, for reading while this one goes on."""
@@ -143,23 +186,54 @@ class LedgerFile:
 
     def close(self) -> None:
         """Close the file; what was committed is on the disk anyway."""
-        with self._turn:
-            if self._connection is not None and self._process == os.getpid():
+        with self._alone():
+            if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
-    def _connected(self) -> sqlite3.Connection:
-        # SQLite forbids to carry a connection across a fork, even to close it there.
-        if self._connection is None or self._process != os.getpid():
+    def close_for_fork(self) -> None:
+        """Close the file between two transactions; rows that are being read are read to their end first."""
+        if self._depth or self._connection is None or not self._connection.is_ours:
+            return  # the connection stays with the process that opened it
+        if isinstance(self._unread, sqlite3.Cursor):
+            self._unread = self._unread.fetchall()
+        self.close()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """The turn of this thread."""
+        if self._process is not here():
+            with OPENING:
+                if self._process is not here():
+                    # The thread that had the turn in the parent is not in this process.
+                    self.turn, self._process = threading.RLock(), here()
+        with self.turn:
+            yield
+
+    @contextmanager
+    def _taking_turns(self) -> Iterator[Connection]:
+        with self._alone(), self._explaining():
+            self._depth += 1
+            try:
+                yield self._connected()
+            finally:
+                self._depth -= 1
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
             self._connection = self._connect()
-            self._process = os.getpid()
+        elif not self._connection.is_ours:
+            raise inherited(self.path.name)
         return self._connection
 
-    def _connect(self) -> sqlite3.Connection:
-        address = f"{self.path.absolute().as_uri()}?mode=rw"
-        database = sqlite3.connect(
-            address, uri=True, timeout=self._wait, isolation_level=None, check_same_thread=False, cached_statements=64
-        )
+    def _connect(self) -> Connection:
+        with OPENING:
+            try:
+                inode = self._inode()
+            except FileNotFoundError:
+                raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
+            refuse_if_inherited(inode, self.path.name)
+            database = Connection(f"{self.path.as_uri()}?mode=rw", inode, timeout=self._wait, cached_statements=64)
         try:
             # Before anything is changed: another programme's database stays as it is.
             if not self._holds_nothing(database):
@@ -167,10 +241,42 @@ class LedgerFile:
             self._use_log(database)
             for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
                 database.execute(f"PRAGMA {setting}")
+            self._holds_nothing(database)  # opens the log
+            self._place = (inode, self._log_inode())
+            self._check_place()
         except BaseException:
             database.close()
             raise
         return database
+
+    def _inode(self) -> Inode:
+        """Which file the path names; a file of several names is refused."""
+        found = self.path.stat()
+        if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
+            msg = (
+                f"{self.path.name} has {found.st_nlink} names (hard links), each of which would have a log of its own, "
+                "and debits would be lost; remove the other names. A symbolic link will do."
+            )
+            raise LedgerFileError(msg)
+        return found.st_dev, found.st_ino
+
+    def _log_inode(self) -> Inode:
+        found = os.stat(f"{self.path}-wal")  # noqa: PTH116 (a hundred thousand times a minute)
+        return found.st_dev, found.st_ino
+
+    def _check_place(self) -> None:
+        """Refuse to go on with a file or a log that is no longer where everybody else will look for it."""
+        try:
+            moved = self._place != (self._inode(), self._log_inode())
+        except FileNotFoundError:
+            moved = True
+        if moved:
+            msg = (
+                f"{self.path.name} or its log {self.path.name}-wal was moved, removed or replaced while it was open, "
+                "and what is debited here would be lost; stop everything that uses the ledger, put the files back, and "
+                "run `bipartite ledger check`."
+            )
+            raise LedgerFileError(msg)
 
     @staticmethod
     def _holds_nothing(database: sqlite3.Connection) -> bool:

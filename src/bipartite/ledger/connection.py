@@ -1,0 +1,194 @@
+"""Connections of SQLite that stay in the process that opened them.
+
+SQLite keeps the locks of a file in a table of the process. A fork copies that table and not the locks: a child that
+used the copy would write without a lock, and whoever closed first would delete the log under the others, debits and
+all. So before a fork every ledger closes its connection, between two transactions, and afterwards parent and child each
+open one of their own when they next need it. Where that cannot be done (a fork in C that runs no hook of Python, or one
+from within a transaction) the parent goes on and the child refuses the file, for as long as it lives.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sqlite3
+import sys
+import threading
+import time
+import weakref
+from contextlib import suppress
+from typing import Any, Final, Protocol
+
+from bipartite.errors import LedgerFileError
+
+Inode = tuple[int, int]
+"""The device and the number of a file: which file it is, whatever its name."""
+
+# How long a fork waits for the transactions of other threads; where one takes longer, the child refuses the file.
+PATIENCE: Final = 60.0
+# Linux: the kernel hands a forked process zeros instead of a copy of such a page.
+_MADV_WIPEONFORK: Final = 18
+# Held while a file is opened or made, and during a fork. Nobody waits for anything else while holding it.
+OPENING: Final = threading.RLock()
+
+
+class _Process:
+    """Tells a process from its forks, hooks or none: by its number, and, as numbers come back, by a page of memory."""
+
+    def __init__(self) -> None:
+        self._page: mmap.mmap | None = None
+        if sys.platform == "linux":
+            self._page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            try:
+                self._page.madvise(_MADV_WIPEONFORK)
+            except OSError:  # a kernel before 4.14
+                self._page = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Be a process of its own."""
+        self._number, self._token = os.getpid(), object()
+        if self._page is not None:
+            self._page[0] = 1
+
+    def token(self) -> object:
+        """The same object in this process, another one in every other."""
+        if self._is_copy():
+            with OPENING:
+                if self._is_copy():
+                    self.begin()
+        return self._token
+
+    def _is_copy(self) -> bool:
+        return self._number != os.getpid() or (self._page is not None and not self._page[0])
+
+
+_PROCESS: Final = _Process()
+here: Final = _PROCESS.token
+# Every open connection, by its id: in which process it was opened, and which file it holds.
+_OPEN: Final[dict[int, tuple[object, Inode]]] = {}
+
+
+class Connection(sqlite3.Connection):
+    """A connection that no other process can use, nor close, by accident."""
+
+    def __init__(self, address: str, inode: Inode, **options: Any) -> None:  # noqa: ANN401
+        self.process = here()
+        _OPEN[id(self)] = (self.process, inode)
+        super().__init__(address, uri=True, isolation_level=None, check_same_thread=False, **options)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process opened it."""
+        return self.process is here()
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102
+        self._check()
+        return super().execute(*statement)
+
+    def executemany(self, *statement: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102
+        self._check()
+        return super().executemany(*statement)
+
+    def close(self) -> None:  # noqa: D102
+        if self.is_ours:
+            super().close()
+            _OPEN.pop(id(self), None)
+
+    def _check(self) -> None:
+        if not self.is_ours:
+            raise inherited()
+
+    def __del__(self) -> None:
+        if self.process is here():
+            _OPEN.pop(id(self), None)
+            getattr(super(), "__del__", _nothing)()
+        else:
+            # Closing it here would tidy up files that are the parent's: it is kept for good.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+
+
+def _nothing() -> None:
+    """What older Pythons do when a connection is collected."""
+
+
+def inherited(name: str = "This ledger") -> LedgerFileError:
+    """The refusal of a ledger whose connection came with a fork."""
+    return LedgerFileError(
+        f"{name} was open when this process was forked, in the middle of a transaction or without a word to Python, "
+        "and SQLite cannot share it; fork with os.fork or multiprocessing between two reports, or open the ledger "
+        "after the fork."
+    )
+
+
+def refuse_if_inherited(inode: Inode, name: str) -> None:
+    """Refuse a file of which SQLite's table holds locks that another process has."""
+    if any(process is not here() and held == inode for process, held in list(_OPEN.values())):
+        raise inherited(name)
+
+
+class Forkable(Protocol):
+    """What must be closed before a fork."""
+
+    turn: Any
+    """Held during a transaction."""
+
+    def close_for_fork(self) -> None:
+        """Close the connection, unless this very thread is in a transaction."""
+
+
+_FILES: Final[dict[int, weakref.ref[Any]]] = {}
+_held: list[Any] = []
+"""The locks that the fork holds: those of all files, and OPENING."""
+
+
+def close_at_fork(file: Forkable) -> None:
+    """Have this file closed before every fork, as long as it lives."""
+    key = id(file)
+    _FILES[key] = weakref.ref(file, lambda _: _FILES.pop(key, None))
+
+
+def _before() -> None:
+    """Wait until no other thread is in a transaction, hold them off, and close all files.
+
+    One file is waited for at a time, holding no other, so that threads that use one ledger from within a transaction of
+    another are never waited for in a circle.
+    """
+    deadline = time.monotonic() + PATIENCE
+    busy: Forkable | None = None
+    while True:
+        first = busy
+        had = first is not None and first.turn.acquire(timeout=max(0.0, deadline - time.monotonic()))
+        OPENING.acquire()
+        _held.extend([OPENING, first.turn] if first is not None and had else [OPENING])
+        files = [file for file in (each() for each in list(_FILES.values())) if file is not None]
+        busy, ready = None, []
+        for file in files:
+            if (file is first and had) or file.turn.acquire(blocking=False):
+                ready.append(file)
+            else:
+                busy = file
+        _held.extend(file.turn for file in ready if not (file is first and had))
+        if busy is None or time.monotonic() >= deadline:
+            break
+        _after()
+    for file in ready:
+        with suppress(Exception):  # what cannot be closed stays the parent's
+            file.close_for_fork()
+
+
+def _after() -> None:
+    held = _held[::-1]
+    _held.clear()
+    for lock in held:
+        lock.release()
+
+
+def _after_in_child() -> None:
+    _PROCESS.begin()
+    _after()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(before=_before, after_in_parent=_after, after_in_child=_after_in_child)

@@ -1,0 +1,95 @@
+"""Where the file of a ledger is: links to it, and what happens to it while it is open."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import bipartite as bp
+from bipartite.errors import LedgerFileError
+
+AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
+
+
+def test_a_file_of_two_names_is_refused_before_and_while_it_is_open(make, path):
+    ledger = make(budget=1)
+    ledger.report("ada", "age", AGE, 37)
+    other = path.with_name("other.db")
+    os.link(path, other)
+    refusal = "has 2 names .hard links., each of which would have a log of its own, and debits would be lost; remove"
+    for name in (path, other):
+        with pytest.raises(LedgerFileError, match=f"{name.name} {refusal}"):
+            bp.Ledger(name)
+    with pytest.raises(LedgerFileError, match=refusal):
+        ledger.report("bob", "age", AGE, 37)
+    other.unlink()
+    ledger.report("bob", "age", AGE, 37)
+    assert ledger.summary()["reports"] == 2
+
+
+def test_symbolic_links_lead_to_the_one_file_and_its_one_log(make, path, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "link.db"
+    link.symlink_to(path)
+    with bp.Ledger(link, budget=1) as ledger:  # makes the file where the link leads
+        first = ledger.report("ada", "age", AGE, 37)
+        assert make().report("ada", "age", AGE, 80) == first
+        assert [each.name for each in link.parent.iterdir()] == ["link.db"]
+    assert path.is_file() and not path.is_symlink()
+
+
+def test_a_ledger_stays_where_it_was_opened_when_the_process_goes_elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with bp.Ledger("spent.db", budget=1) as ledger:
+        ledger.report("ada", "age", AGE, 37)
+        ledger.close()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert ledger.spent("ada") == 1  # opens again
+
+
+def _move(path):
+    path.rename(path.with_name("moved.db"))
+
+
+def _replace(path):
+    shutil.copy(path, path.with_name("copy.db"))
+    path.with_name("copy.db").replace(path)
+
+
+def _lose_the_log(path):
+    path.with_name("spent.db-wal").unlink()
+
+
+def _replace_the_log(path):
+    _lose_the_log(path)
+    path.with_name("spent.db-wal").touch()
+
+
+@pytest.mark.parametrize("happens", [_move, os.unlink, _replace, _lose_the_log, _replace_the_log])
+def test_nothing_is_debited_to_a_file_or_log_that_is_no_longer_there(make, path, happens):
+    ledger = make(budget=1)
+    ledger.report("ada", "age", AGE, 37)
+    happens(path)
+    for use in (lambda: ledger.report("bob", "age", AGE, 37), ledger.check, lambda: ledger.spent("ada")):
+        with pytest.raises(
+            LedgerFileError, match=r"spent.db-wal was moved, removed or replaced while it was open, and"
+        ):
+            use()
+
+
+def test_a_refused_ledger_leaves_no_descriptor_open(make, path, clock):
+    make(budget=1, person_key=bytes(16)).close()
+    descriptors = Path("/proc/self/fd")
+    if not descriptors.is_dir():
+        pytest.skip("this system does not list descriptors")
+
+    def held():
+        return [each for each in descriptors.iterdir() if str(each.resolve()).startswith(str(path))]
+
+    for wrong in ({"budget": 2}, {"period": "month"}, {"person_key": b"another, 16 long"}):
+        with pytest.raises(ValueError, match="Expected the") as caught:
+            bp.Ledger(path, clock=clock, **wrong)
+        assert held() == []
+        del caught
