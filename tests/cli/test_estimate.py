@@ -285,7 +285,8 @@ def test_a_missing_file_and_a_folder_are_told_apart(run, spec, tmp_path):
     ("arguments", "message"),
     [
         ([], "Expected files of reports, or --counts"),
-        (["FILE"], "Expected --spec, or a domain and --epsilon"),
+        (["FILE"], "reports were made with: --spec, or a domain and --epsilon"),
+        (["-"], "Expected --spec, or a domain and --epsilon"),
         (["FILE", "FILE", "--spec", "SPEC"], "A file is named twice, so that its reports would count twice"),
         (["FILE", "--epsilon", "1"], "Expected --spec, or a domain such as --integers 18..90, beside --epsilon"),
         (["FILE", "--spec", "SPEC", "--epsilon", "1"], "--spec says everything"),

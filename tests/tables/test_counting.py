@@ -184,6 +184,20 @@ def test_a_column_that_is_gone_is_named(tmp_path):
             estimate_file(write(tmp_path / name, plan, {"AGE": [20], "room": [101]}))
 
 
+def test_the_names_of_folders_do_not_replace_reports(tmp_path):
+    plan = bp.Plan({"age": AGE})
+    folder = tmp_path / "age=20"
+    folder.mkdir()
+    rows = {"age": [60, 60, 70]}
+    (folder / "r.jsonl").write_text('{"age": 60}\n{"age": 60}\n{"age": 70}\n')
+    write_side(folder / "r.jsonl", plan)
+    write_csv(folder / "r.csv", plan, rows)
+    write_parquet(folder / "r.parquet", plan, rows)
+    expected = bp.estimate(AGE, rows["age"]).mean
+    for name in ("r.parquet", "r.csv", "r.jsonl"):
+        assert estimate_file(folder / name).columns["age"][None].mean == expected
+
+
 def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
     table = pa.table({"age": [60, 60, 70]})
     table = table.replace_schema_metadata({b"bipartite": json.dumps(bp.Plan({"age": AGE}).metadata())})

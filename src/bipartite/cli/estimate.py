@@ -21,7 +21,10 @@ from bipartite.estimation.estimating import from_evidence
 from bipartite.estimation.intervals import check_confidence
 from bipartite.estimation.methods import METHODS
 from bipartite.spec import spec_sha256
+from bipartite.tables.answering import files_of, no_specs
+from bipartite.tables.counting import count_files
 from bipartite.tables.domain_files import read_text
+from bipartite.tables.formats import Format
 
 if TYPE_CHECKING:
     import argparse
@@ -29,9 +32,11 @@ if TYPE_CHECKING:
     from bipartite.cli.columns import Chunk
     from bipartite.estimation import Estimate
     from bipartite.mechanisms import Mechanism
+    from bipartite.tables.metadata import Described
 
 _MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # of all groups together
+_NO_SPEC: Final = "Expected --spec, or a domain and --epsilon: what the reports on standard input were made with."
 _EXAMPLES = """examples:
   bipartite estimate reports.csv --spec age.json
   bipartite estimate reports.csv --spec age.json --column age --by region --plot regions.svg
@@ -41,9 +46,9 @@ _EXAMPLES = """examples:
   bipartite estimate released.parquet --by country --html answers.html
 
 A table that bipartite privatize wrote says itself what its reports were made with: every private column is estimated,
-or the one named with --column. Otherwise a
-file is read a part at a time, so it may be larger than memory. It is CSV: one report a line, or columns with names in
-the first line. Anything that is no report is an error that names its line; nothing is skipped. Several files are
+or the one named with --column; --spec may name the file of its specs instead. Reports on their own need a spec, and are
+CSV: one report a line, or columns with names in the first line. Anything that is no report is an error that names its
+line; nothing is skipped. Files of other formats are read with --column. Files may be larger than memory; several are
 counted together. Groups and weights are public columns.
 """
 
@@ -51,7 +56,7 @@ counted together. Groups and weights are public columns.
 def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
     parser = commands.add_parser("estimate", help="what the people are like, from their reports", epilog=_EXAMPLES)
-    parser.add_argument("files", metavar="FILE.csv", nargs="*", type=Path, help="reports; - for standard input")
+    parser.add_argument("files", metavar="FILE", nargs="*", type=Path, help="reports; - for standard input")
     add_mechanism(parser, required=False)
     reading = parser.add_argument_group("what is read")
     reading.add_argument("--column", metavar="NAME", help='the reports (default: the only column, or "report")')
@@ -81,11 +86,13 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
 def run(options: argparse.Namespace) -> int:
     """Estimate from reports, counts or both; or from a table that says itself what its reports were made with."""
     confidence = check_confidence(options.confidence)
-    if estimate_table.applies(options):
-        return estimate_table.run(options, confidence)
+    _check_files(options)
+    release = estimate_table.release_of(options)
+    if release is not None and STDIN not in options.files and not options.counts:
+        return estimate_table.run(options, release, confidence)
     _check(options)
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
-    mechanism = _mechanism(options, saved)
+    mechanism = _mechanism(options, saved) if release is None else _of_release(options, release)
     groups = _read(options, mechanism)
     for counts in saved:
         groups.setdefault(None, Tally(mechanism, weighted=False)).counts.merge(counts)
@@ -111,15 +118,24 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Refuse what cannot go together."""
+def _check_files(options: argparse.Namespace) -> None:
+    """Refuse files that are not there, and reports that would count twice."""
     if not options.files and not options.counts:
         msg = "Expected files of reports, or --counts; for example bipartite estimate reports.csv --spec age.json."
         raise InputError(msg)
-    named = [path.resolve() for path in (*options.files, *(options.counts or ()))]
+    files = [*options.files, *(options.counts or ())]
+    for path in files:
+        if path != STDIN and not path.exists():
+            msg = f"{path} is not there"
+            raise FileNotFoundError(msg)
+    named = [path.resolve() for path in files]
     if len(set(named)) < len(named):
         msg = "A file is named twice, so that its reports would count twice; name each once."
         raise InputError(msg)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what cannot go together."""
     if options.counts and (options.by is not None or options.weights is not None):
         msg = "--by and --weights need the reports themselves; leave out --counts."
         raise InputError(msg)
@@ -141,8 +157,7 @@ def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
     elif saved:
         mechanism = saved[0].mechanism
     else:
-        msg = "Expected --spec, or a domain and --epsilon: what the reports were made with."
-        raise InputError(msg)
+        raise InputError(_NO_SPEC if STDIN in options.files else no_specs(options.files[0]))
     if isinstance(mechanism, CategoryMechanism):
         msg = (
             "The reports of flat categories are rows of numbers, which one column does not hold; use Python for them: "
@@ -152,8 +167,24 @@ def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
     return mechanism
 
 
+def _of_release(options: argparse.Namespace, release: Described) -> Mechanism:
+    """The mechanism of the one column that is read."""
+    names = list(release.mechanisms)
+    if options.column is None and len(names) == 1:
+        options.column = names[0]
+    if options.column not in names:
+        there = ", ".join(map(repr, names))
+        msg = f"Expected --column to name a private column of the release, one of {there}, got {options.column!r}."
+        raise InputError(msg)
+    return release.mechanisms[options.column]
+
+
 def _read(options: argparse.Namespace, mechanism: Mechanism) -> dict[str | None, Tally]:
     """Sums over all reports, by group, or under None where there are none."""
+    if options.files and STDIN not in options.files:
+        files, written = files_of(options.files)
+        if written != Format("csv"):
+            return _read_table(options, files, written, mechanism)
     texts = Texts(mechanism)
     asked = Asked(options.column, tuple(name for name in (options.by, options.weights) if name is not None))
     groups: dict[str | None, Tally] = {}
@@ -168,6 +199,27 @@ def _read(options: argparse.Namespace, mechanism: Mechanism) -> dict[str | None,
                 progress.advance(len(chunk.lines))
     if dropped:
         print(f"bipartite: {dropped:,} rows without a report were left out.", file=sys.stderr)
+    return groups
+
+
+def _read_table(
+    options: argparse.Namespace, files: list[Path], written: Format, mechanism: Mechanism
+) -> dict[str | None, Tally]:
+    """The same from files of other formats than plain CSV, which carry no specs."""
+    if options.column is None or options.weights is not None:
+        what = "--column, the column of reports" if options.column is None else "no --weights, which need plain CSV"
+        msg = f"Expected {what}, for {files[0]}, which is of another format."
+        raise InputError(msg)
+    counted = count_files(files, written, {options.column: mechanism}, options.by)[options.column]
+    if counted.unreported and options.nulls == "error":
+        msg = f"{files[0]}: {counted.unreported:,} rows have no report; use --nulls drop to leave them out."
+        raise BadDataError(msg)
+    if counted.unreported:
+        print(f"bipartite: {counted.unreported:,} rows without a report were left out.", file=sys.stderr)
+    groups = {}
+    for label, counts in counted.groups.items():
+        groups[label] = Tally(mechanism, weighted=False)
+        groups[label].counts.values, groups[label].counts.people = counts, int(counts.sum())
     return groups
 
 

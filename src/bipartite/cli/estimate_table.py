@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite import __version__
 from bipartite.cli.arguments import describes_mechanism
 from bipartite.cli.columns import STDIN
 from bipartite.cli.estimate_output import as_csv, as_json, show
-from bipartite.cli.output import OK, Progress, print_json, write_atomically
+from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
 from bipartite.cli.pages import whole_page
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError
 from bipartite.spec import spec_sha256
-from bipartite.tables.answering import carried_by, estimate_file
+from bipartite.tables.answering import carried_by_all, estimate_file
+from bipartite.tables.domain_files import read_text
+from bipartite.tables.metadata import Described
 
 if TYPE_CHECKING:
     import argparse
@@ -25,20 +28,27 @@ if TYPE_CHECKING:
     from bipartite.estimation import Estimate
     from bipartite.tables.answering import Answers
 
-
-def applies(options: argparse.Namespace) -> bool:
-    """Whether the one file named carries its specs, and nothing else says what it was made with."""
-    if len(options.files) != 1 or options.counts or options.files[0] == STDIN or describes_mechanism(options):
-        return False
-    return carried_by(options.files[0]) is not None
+_RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
+"""A key that no spec has; within a label its quotes would be escaped."""
 
 
-def run(options: argparse.Namespace, confidence: float) -> int:
+def release_of(options: argparse.Namespace) -> Described | None:
+    """The release that the reports belong to, where --spec names its description or the files carry it."""
+    if options.spec is not None:
+        held = read_text(options.spec)
+        return Described.from_json(held) if _RELEASE.search(held) else None
+    if not options.files or STDIN in options.files or options.counts or describes_mechanism(options):
+        return None
+    return carried_by_all(options.files)
+
+
+def run(options: argparse.Namespace, release: Described, confidence: float) -> int:
     """Estimate every private column of a released table, or the one that is asked for."""
     _check(options)
     with Progress("steps", None, patience=2.0) as progress:
         answers = estimate_file(
-            options.files[0],
+            options.files,
+            release=release,
             by=options.by,
             columns=None if options.column is None else [options.column],
             method=options.method,
@@ -77,7 +87,7 @@ def _mention(answers: Answers, nulls: str) -> None:
     for name, count in answers.unreported.items():
         if count and nulls == "error":
             msg = f"column {name!r}: {count:,} rows have no report; use --nulls drop to leave them out."
-            raise InputError(msg)
+            raise BadDataError(msg)
         if count:
             print(f"bipartite: column {name!r}: {count:,} rows without a report were left out.", file=sys.stderr)
 

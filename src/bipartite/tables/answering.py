@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from bipartite.tables.sources import open_arrow
 from bipartite.tables.spark_files import carried_in, parts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from bipartite.estimation import Estimate
     from bipartite.estimation.methods import Method
@@ -73,10 +73,30 @@ def _embedded(path: Path, written: Format) -> Described | None:
     return None if held is None else Described.from_json(held)
 
 
+def carried_by_all(paths: Sequence[Path]) -> Described | None:
+    """The one release that files carry together; None where none carries any."""
+    found = {path: carried_by(path) for path in paths}
+    held = {path: each for path, each in found.items() if each is not None}
+    if not held:
+        return None
+    bare = [path for path in found if path not in held]
+    first, about = next(iter(held.items()))
+    if bare:
+        msg = f"{bare[0]} carries no specs, and {first} does; name them for all files with --spec."
+        raise SpecError(msg)
+    for path, each in held.items():
+        if each.mechanisms != about.mechanisms:
+            msg = f"The reports in {first} and {path} were made with different specs; estimate each on its own."
+            raise SpecError(msg)
+    publishes = tuple(dict.fromkeys(line for each in held.values() for line in each.publishes))
+    return replace(next((each for each in held.values() if each.insecure), about), publishes=publishes)
+
+
 @without_lines
 def estimate_file(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     *,
+    release: Described | None = None,
     by: str | None = None,
     columns: list[str] | None = None,
     method: Method = "auto",
@@ -88,7 +108,10 @@ def estimate_file(
     Parameters
     ----------
     path
-        A file that ``bipartite privatize`` wrote. It carries its specs, or has them beside it.
+        A file that ``bipartite privatize`` wrote, which carries its specs or has them beside it; or several files of
+        one format that were made with the same specs, and are counted together.
+    release
+        What the files were made with, where they do not say so themselves.
     by
         A public column of groups: an estimate for each.
     columns
@@ -96,19 +119,17 @@ def estimate_file(
     method, of_sample, progress
         As in :func:`bipartite.estimate`.
     """
-    path = Path(path)
-    if not path.exists():
-        msg = f"{path} is not there"
-        raise FileNotFoundError(msg)
-    about = carried_by(path)
+    paths = [Path(each) for each in ([path] if isinstance(path, (str, Path)) else path)]
+    for each in paths:
+        if not each.exists():
+            msg = f"{each} is not there"
+            raise FileNotFoundError(msg)
+    about = carried_by_all(paths) if release is None else release
     if about is None:
-        msg = f"{path} carries no specs and has none beside it ({side_file(path).name}); name them with --spec."
-        raise SpecError(msg)
+        raise SpecError(no_specs(paths[0]))
     wanted = list(about.mechanisms) if columns is None else columns
     _check(about, wanted, by)
-    folder = path.is_dir()
-    files, written = (parts_in(path), Format("parquet")) if folder else ([path], format_of(str(path), None, "--from"))
-    counted = count_files(files, written, {name: about.mechanisms[name] for name in wanted}, by)
+    counted = count_files(*files_of(paths), {name: about.mechanisms[name] for name in wanted}, by)
     found = {
         name: {
             label: from_evidence(
@@ -118,8 +139,39 @@ def estimate_file(
         }
         for name, each in counted.items()
     }
-    unreported = {name: each.unreported for name, each in counted.items()}
-    return Answers(about, by, found, unreported)
+    return Answers(about, by, found, {name: each.unreported for name, each in counted.items()})
+
+
+def no_specs(path: Path) -> str:
+    """What to say of a file of which nobody knows what it was made with."""
+    beside = "" if path.is_dir() else f" and has none beside it ({side_file(path).name})"
+    return f"{path} carries no specs{beside}; name what its reports were made with: --spec, or a domain and --epsilon."
+
+
+def files_of(paths: Sequence[Path]) -> tuple[list[Path], Format]:
+    """(all files, their one format); a name that tells no format is that of a CSV file."""
+    files = [file for path in paths for file in (_parts(path) if path.is_dir() else [path])]
+    formats = {_format(file): file for file in reversed(files)}
+    if len(formats) > 1:
+        one, other = list(formats.values())[-2:]
+        msg = f"Expected files of one format to count together, got {other} and {one}; estimate each on its own."
+        raise InputError(msg)
+    return files, next(iter(formats))
+
+
+def _parts(folder: Path) -> list[Path]:
+    parts = parts_in(folder)
+    if not parts:
+        msg = f"{folder} is a folder without the parts of a release; name the files in it."
+        raise DataFileError(msg)
+    return parts
+
+
+def _format(path: Path) -> Format:
+    try:
+        return format_of(str(path), None, "--from")
+    except InputError:
+        return Format("csv")
 
 
 def _check(about: Described, wanted: list[str], by: str | None) -> None:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # of the counts of all groups and columns together
-_GROUP: Final = "group"
-_REPORT: Final = "report"
+_FEW_CELLS: Final = 2**20
 
 
 @dataclass(slots=True)
@@ -99,58 +98,81 @@ def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[A
     raise DataFileError(problem)
 
 
-def _labels(by: str, column: Any) -> Any:  # noqa: ANN401 (Arrow arrays)
-    """The groups of a batch as text."""
+def _labels(by: str, column: Any) -> tuple[list[str | None], NDArray[np.int64]]:  # noqa: ANN401 (an Arrow array)
+    """(the groups of a batch as text, which of them each row is in)."""
     pa = need("pyarrow")
     try:
-        return column.cast(pa.string())
+        held, rows = _encoded(column.cast(pa.string()))
     except pa.ArrowException:
         msg = f"Expected groups as text, numbers or dates, but column {by!r} holds {column.type}; name another column."
         raise InputError(msg) from None
+    return held.to_pylist(), rows
 
 
-def _add(name: str, mechanism: Mechanism, counted: Counted, reports: Any, groups: Any) -> None:  # noqa: ANN401
-    """Count a batch: what came together is first counted by Arrow, so that each report is looked up once."""
+def _encoded(column: Any) -> tuple[Any, NDArray[np.int64]]:  # noqa: ANN401 (Arrow arrays)
+    """(the different values of a column, null among them, which of them each row holds)."""
     pa = need("pyarrow")
-    table = pa.table({_REPORT: reports} if groups is None else {_GROUP: groups, _REPORT: reports})
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    found = column.dictionary_encode(null_encoding="encode")
+    return found.dictionary, _numpy(found.indices).astype(np.int64)
+
+
+def _numpy(array: Any) -> NDArray[Any]:  # noqa: ANN401 (an Arrow array of numbers, without nulls)
+    """The numbers of an Arrow array; its own ``to_numpy`` would load pandas first, half a second."""
+    return np.from_dlpack(array)
+
+
+def _add(
+    name: str,
+    mechanism: Mechanism,
+    counted: Counted,
+    reports: Any,  # noqa: ANN401 (an Arrow array)
+    groups: tuple[list[str | None], NDArray[np.int64]] | None,
+) -> None:
+    """Count a batch, in which each different report is looked up once."""
+    pa = need("pyarrow")
     try:
-        found = table.group_by(table.column_names, use_threads=False).aggregate([([], "count_all")])
-    except pa.ArrowException:  # lists and the like
-        raise _no_report(name) from None
-    times = found.column("count_all").to_numpy()
-    there = found.column(_REPORT).is_valid().to_numpy()
-    counted.unreported += int(times[~there].sum())
-    found, times = found.filter(pa.array(there)), times[there]
-    at = _indices(name, mechanism, found.column(_REPORT).combine_chunks())
-    labels = [None] * len(times) if groups is None else found.column(_GROUP).to_pylist()
-    rows: dict[str | None, list[int]] = {}
-    for row, label in enumerate(labels):
-        rows.setdefault(label, []).append(row)
-    for label, which in rows.items():
-        held = counted.groups.setdefault(label, np.zeros(len(mechanism.outputs), dtype=np.int64))
-        np.add.at(held, at[which], times[which])
+        held, rows = _encoded(reports)
+        there = _numpy(held.is_valid().cast(pa.int8())) > 0
+        output = np.full(len(there), -1)
+        output[there] = _indices(mechanism, held.drop_null())
+    except (pa.ArrowException, DataError):
+        msg = (
+            f"column {name!r} holds something that its mechanism never reports; the file was edited, or its specs are "
+            "those of another one: ask for both again."
+        )
+        raise DataFileError(msg) from None
+    labels, grouped = ([None], np.zeros(len(rows), dtype=np.int64)) if groups is None else groups
+    # A group and a report as one number, of which few are different.
+    cells, times = _times(grouped * len(there) + rows, len(labels) * len(there))
+    reported = output[cells % max(1, len(there))]
+    counted.unreported += int(times[reported < 0].sum())
+    cells, times, reported = (each[reported >= 0] for each in (cells, times, reported))
+    ends = np.searchsorted(cells, np.arange(len(labels) + 1) * len(there))
+    for label, first, last in zip(labels, ends, ends[1:], strict=False):
+        if first < last:
+            sums = counted.groups.setdefault(label, np.zeros(len(mechanism.outputs), dtype=np.int64))
+            np.add.at(sums, reported[first:last], times[first:last])
 
 
-def _indices(name: str, mechanism: Mechanism, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401 (an Arrow array)
+def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(which whole numbers below ``size`` came, ascending, and how often each)."""
+    if size > _FEW_CELLS:
+        return np.unique(cells, return_counts=True)
+    times = np.bincount(cells, minlength=size)
+    found = np.flatnonzero(times)
+    return found, times[found]
+
+
+def _indices(mechanism: Mechanism, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401 (an Arrow array)
     """Which output each report is; cells of text files are numbers in text."""
     pa = need("pyarrow")
     labels = mechanism.domain.labels
-    try:
-        if pa.types.is_dictionary(reports.type):
-            reports = reports.dictionary_decode()
-        if labels is not None and isinstance(labels[0], str):
-            return indices_of(mechanism, reports.cast(pa.string()).to_pylist())
-        if not pa.types.is_integer(reports.type):
-            reports = reports.cast(pa.float64())
-        if labels is None:
-            return indices_of(mechanism, reports.to_numpy(zero_copy_only=False))
+    if labels is not None and isinstance(labels[0], str):
+        return indices_of(mechanism, reports.cast(pa.string()).to_pylist())
+    if not pa.types.is_integer(reports.type):
+        reports = reports.cast(pa.float64())
+    if labels is not None:
         return indices_of(mechanism, reports.cast(pa.int64()).to_pylist())
-    except (pa.ArrowException, DataError):
-        raise _no_report(name) from None
-
-
-def _no_report(name: str) -> DataFileError:
-    return DataFileError(
-        f"column {name!r} holds something that its mechanism never reports; the file was edited, or its specs are "
-        "those of another one: ask for both again."
-    )
+    return indices_of(mechanism, _numpy(reports))

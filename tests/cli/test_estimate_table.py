@@ -1,0 +1,159 @@
+"""``bipartite estimate`` of released tables: where their specs may stand, several files, and what is refused."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import bipartite as bp
+from tests.cli.test_commands import conforms
+
+AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
+JOBS = bp.GRR(bp.Items(["nurse", "teacher", "ärztin, frei"], loss=1 - np.eye(3)), epsilon=1)
+PLAN = bp.Plan({"age": AGES, "job": JOBS, "country": "public"})
+JUST_AGE = bp.Plan({"age": AGES})
+
+
+def people(count, seed):
+    draw = np.random.default_rng(seed)
+    jobs = draw.choice(["nurse", "teacher", "ärztin, frei"], count)
+    return pa.table({"age": draw.integers(18, 91, count), "job": jobs, "country": draw.choice(["DE", "FR"], count)})
+
+
+def reports(seed, plan=PLAN, count=400):
+    return bp.privatize_frame(people(count, seed), plan, bp.insecure_seed(seed))
+
+
+def write_csv(path, table, plan=None):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(",".join(table.column_names) + "\n")
+        for row in table.to_pylist():
+            file.write(",".join(f'"{cell}"' for cell in row.values()) + "\n")
+    if plan is not None:
+        path.with_name(path.name + ".bipartite.json").write_text(json.dumps(plan.metadata()), encoding="utf-8")
+    return path
+
+
+def write_arrow(path, table, kind=pa.ipc.new_file):
+    with kind(path, table.schema) as file:
+        file.write_table(table)
+    return path
+
+
+def answers(out):
+    """For each column the number of people and the mean or the first share."""
+    found = conforms(json.loads(out), "estimate-table")
+    return {
+        each["name"]: {one["group"]: (one["people"], one["shares"][0]["share"]) for one in each["estimates"]}
+        for each in found["columns"]
+    }
+
+
+def by_hand(table, name, by=None):
+    mechanism = {"age": AGES, "job": JOBS}[name]
+    if by is None:
+        one = bp.estimate(mechanism, table[name].to_pylist())
+        return {None: (one.people, pytest.approx(one.frequencies[0]))}
+    found = bp.estimate(mechanism, table[name].to_pylist(), by=table[by].to_pylist())
+    return {label: (each.people, pytest.approx(each.frequencies[0])) for label, each in found.items()}
+
+
+def test_the_file_of_specs_of_a_release_is_a_spec(run, tmp_path):
+    table = reports(1)
+    file = write_csv(tmp_path / "reports.csv", table)
+    specs = tmp_path / "specs.json"
+    specs.write_text(json.dumps(PLAN.metadata(), indent=1), encoding="utf-8")
+    code, out, err = run("estimate", file, "--spec", specs, "--json", "--by", "country")
+    assert (code, err) == (0, "")
+    assert answers(out) == {name: by_hand(table, name, "country") for name in ("age", "job")}
+    code, out, _ = run("estimate", file, "--spec", specs, "--json", "--column", "job")
+    assert code == 0 and answers(out) == {"job": by_hand(table, "job")}
+    # Of a file whose name tells no format, too.
+    other = file.rename(tmp_path / "reports.txt")
+    assert answers(run("estimate", other, "--spec", specs, "--json", "--column", "job")[1])["job"]
+    code, out, _ = run("estimate", "-", "--spec", specs, "--column", "job", stdin=other.read_text(encoding="utf-8"))
+    assert code == 0 and "400 reports of GRR" in out
+    code, out, err = run("estimate", "-", "--spec", specs, stdin=other.read_text(encoding="utf-8"))
+    assert (code, out) == (2, "") and "--column" in err and "'age', 'job'" in err
+    code, out, err = run("estimate", "-", "--spec", specs, "--column", "no", stdin="x\n")
+    assert (code, out) == (2, "") and "Expected --column to name a private column" in err and "got 'no'" in err
+
+
+def test_several_released_tables_are_counted_together(run, tmp_path):
+    first, second = reports(1), reports(2)
+    files = [write_csv(tmp_path / "a.csv", first, PLAN), write_csv(tmp_path / "b.csv", second, PLAN)]
+    code, out, err = run("estimate", *files, "--json")
+    assert (code, err) == (0, "")
+    both = pa.concat_tables([first, second])
+    assert answers(out) == {name: by_hand(both, name) for name in ("age", "job")}
+    arrow = [write_arrow(tmp_path / "a.arrow", first), write_arrow(tmp_path / "b.arrow", second, pa.ipc.new_stream)]
+    assert answers(run("estimate", *arrow, "--json")[1]) == answers(out)
+    code, out, err = run("estimate", *files, *arrow)
+    assert (code, out) == (2, "") and "files of one format" in err
+    code, out, err = run("estimate", files[0], files[0])
+    assert (code, out) == (2, "") and "named twice" in err
+
+
+def test_reports_made_with_different_specs_are_not_counted_together(run, tmp_path):
+    other = bp.Plan({"age": bp.BRR(bp.Integers(18, 90), epsilon=2, edges="padded"), "job": JOBS, "country": "public"})
+    files = [write_csv(tmp_path / "a.csv", reports(1), PLAN), write_csv(tmp_path / "b.csv", reports(2), other)]
+    code, out, err = run("estimate", *files)
+    assert (code, out) == (3, "") and "a.csv" in err and "b.csv" in err and "estimate each on its own" in err
+    (tmp_path / "b.csv.bipartite.json").unlink()
+    code, out, err = run("estimate", *files)
+    assert (code, out) == (3, "") and "b.csv carries no specs" in err
+
+
+def test_a_file_that_is_not_there_is_named_before_anything_is_asked_for(run, tmp_path):
+    there = write_csv(tmp_path / "there.csv", reports(1), PLAN)
+    for names in (["nowhere.csv"], ["nowhere.parquet"], ["there.csv", "nowhere.csv"], ["no-folder/x"]):
+        code, out, err = run("estimate", *(tmp_path / name for name in names))
+        assert (code, out) == (4, "") and "is not there" in err and "--spec" not in err
+    assert there.exists()
+
+
+def test_a_table_without_specs_says_where_they_are_looked_for(run, tmp_path):
+    bare = reports(1).replace_schema_metadata(None)
+    for file in (write_csv(tmp_path / "t.csv", bare), write_arrow(tmp_path / "t.arrow", bare)):
+        code, out, err = run("estimate", file)
+        assert (code, out) == (2, "") and "--spec" in err and f"{file} carries no specs" in err
+    assert "t.csv.bipartite.json" in run("estimate", tmp_path / "t.csv")[2]
+
+
+def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path):
+    spec = tmp_path / "age.json"
+    spec.write_text(json.dumps(AGES.to_spec()))
+    table = reports(1).replace_schema_metadata(None)
+    file = write_arrow(tmp_path / "t.arrow", table)
+    code, out, err = run("estimate", file, "--spec", spec, "--column", "age", "--json")
+    assert (code, err) == (0, "")
+    (one,) = conforms(json.loads(out), "estimate")["estimates"]
+    assert {None: (one["people"], one["shares"][0]["share"])} == by_hand(table, "age")
+    code, out, _ = run("estimate", file, "--spec", spec, "--column", "age", "--json", "--by", "country")
+    found = conforms(json.loads(out), "estimate")["estimates"]
+    assert {one["group"]: (one["people"], one["shares"][0]["share"]) for one in found} == by_hand(
+        table, "age", "country"
+    )
+    code, out, err = run("estimate", file, "--spec", spec)
+    assert (code, out) == (2, "") and "Expected --column, the column of reports, for" in err
+    code, out, err = run("estimate", file, "--spec", spec, "--column", "age", "--weights", "w")
+    assert (code, out) == (2, "") and "Expected no --weights" in err
+    code, out, err = run("estimate", file, "--spec", spec, "--column", "job")
+    assert (code, out) == (3, "") and "column 'job' holds something that its mechanism never reports" in err
+    gaps = write_arrow(tmp_path / "g.arrow", pa.table({"age": [20, None, 30]}))
+    code, out, err = run("estimate", gaps, "--spec", spec, "--column", "age")
+    assert (code, out) == (3, "") and "1 rows have no report; use --nulls drop" in err
+    code, out, err = run("estimate", gaps, "--spec", spec, "--column", "age", "--nulls", "drop")
+    assert code == 0 and "1 rows without a report were left out" in err and "2 reports" in out
+
+
+def test_missing_reports_are_bad_data_in_every_kind_of_file(run, tmp_path):
+    table = pa.table({"age": [20, None, 30]}).replace_schema_metadata(
+        JUST_AGE.schema(pa.schema([("age", pa.int64())])).metadata
+    )
+    file = write_arrow(tmp_path / "t.arrow", table)
+    code, out, err = run("estimate", file)
+    assert (code, out) == (3, "") and "column 'age': 1 rows have no report; use --nulls drop" in err
+    assert run("estimate", file, "--nulls", "drop")[0] == 0
