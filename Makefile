@@ -28,7 +28,7 @@ run: $(STAMPS)/package
 
 # Two workers on two cores: threads of linear algebra beside them would only get in each other's way.
 test: $(STAMPS)/test
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest
 
 lint: $(STAMPS)/lint $(STAMPS)/test
 	$(BIN)/ruff check .

@@ -16,6 +16,16 @@ from sybil.parsers.rest import DocTestParser
 ROOT = Path(__file__).parent
 ALLOWED_SKIPS = ROOT / "tests" / "allowed_skips.txt"
 
+_FORCING = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "ATEN_CPU_CAPABILITY",
+    "MKL_CBWR",
+    "ONEDNN_MAX_CPU_ISA",
+    "OPENBLAS_CORETYPE",
+)
+
 # Seeded, and with no time limit of their own: a slow machine is not a finding.
 settings.register_profile("house", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
@@ -30,6 +40,19 @@ _docstrings = Sybil(
     document_types={".py": PythonDocStringDocument},
 )
 pytest_collect_file = (_docs + _docstrings).pytest()
+
+
+def pytest_report_header() -> str:
+    """With how many threads and which instructions numbers are computed, because last bits depend on both."""
+    try:
+        import torch  # noqa: PLC0415 (slow, and only for whoever prints the header: no worker does)
+    except ImportError:
+        return "torch: not installed"
+    capability = torch.backends.cpu.get_cpu_capability()
+    forced = [f"{name}={os.environ[name]}" for name in _FORCING if name in os.environ]
+    return (
+        f"torch: {torch.get_num_threads()} threads, CPU capability {capability}; set: {', '.join(forced) or 'nothing'}"
+    )
 
 
 _skipped: dict[str, str] = {}

@@ -34,6 +34,8 @@ class Guarantee:
     delta: float = 0.0
     not_covered: tuple[str, ...] = ()
     """What the numbers leave out, a sentence each: tuning, public parameters, labels that were declared public."""
+    measured: tuple[str, ...] = ()
+    """What the numbers rest on that was measured and is not proved, a sentence each."""
 
     @property
     def is_private(self) -> bool:
@@ -48,7 +50,8 @@ class Guarantee:
                 f"ε = {_number(self.replace)} when a record is replaced",
                 f"δ = {self.delta:g}",
             ]
-        return "\n".join([*lines, *(f"not covered: {each}" for each in self.not_covered)])
+        lines += [f"not covered: {each}" for each in self.not_covered]
+        return "\n".join([*lines, *(f"measured, not proved: {each}" for each in self.measured)])
 
 
 def _number(epsilon: float) -> str:

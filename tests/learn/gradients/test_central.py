@@ -122,7 +122,12 @@ def test_guarantees_are_those_of_the_noise_that_is_drawn():
     assert promised.add_remove == pytest.approx(accounting.gaussian_epsilon(realised, schedule, 1e-5), rel=1e-4)
     assert promised.add_remove < promised.replace < 2.2 * promised.add_remove
     assert (promised.model, promised.delta) == ("central", 1e-5)
-    for word in ("tuning", "floating-point arithmetic of torch", "the time"):
+    for word in (
+        "tuning",
+        "floating-point arithmetic of torch",
+        "the time",
+        "a refusal: training that stops with an error",
+    ):
         assert any(word in each for each in promised.not_covered)
     pure = LaplaceSGD(3.0, 1.0, 20, 0.5).guarantee(1000)
     assert 2.999 < pure.add_remove <= 3

@@ -42,8 +42,11 @@ def fast(parameters):
     return torch.optim.Adam(parameters, lr=0.05)
 
 
-def seeded(promised):
-    return replace(promised, not_covered=(*promised.not_covered, SEEDED))
+def after_training(promised, model, *, seeded=True):
+    """What a plan promises beforehand, and what was measured on this machine before training."""
+    (measured,) = model.guarantee_.measured
+    assert measured.startswith("before training, on this machine (CPU with ")
+    return replace(promised, not_covered=(*promised.not_covered, *([SEEDED] if seeded else [])), measured=(measured,))
 
 
 def fitted(plan, **settings):
@@ -71,7 +74,7 @@ def fitted(plan, **settings):
 def test_networks_learn_digits_and_say_what_they_promise(plan, least):
     model = fitted(plan)
     assert model.score(FEATURES[TEST], DIGITS[TEST]) > least  # guessing is right for one in ten
-    assert model.guarantee_ == seeded(plan.guarantee(650))
+    assert model.guarantee_ == after_training(plan.guarantee(650), model)
     assert model.guarantee_.is_private
     np.testing.assert_allclose(model.predict_proba(FEATURES[:5]).sum(axis=1), 1)
 
@@ -82,7 +85,8 @@ def test_nothing_is_promised_about_adding_a_record_where_steps_are_divided_by_th
     assert promised.replace == GAUSSIAN.guarantee(650).replace
     assert promised.not_covered[-2].startswith("the number of people: every step was divided by it")
     local = LocalSGD(500.0, 0.3, 100)
-    assert fitted(local, people=None).guarantee_ == seeded(local.guarantee(650))
+    model = fitted(local, people=None)
+    assert model.guarantee_ == after_training(local.guarantee(650), model)
     for wrong in (0, -3, 1.5):
         with pytest.raises(
             InputError, match="Expected people as a whole number of at least 1, got .*; a public number"
@@ -105,8 +109,11 @@ def test_a_plan_that_promises_nothing_is_refused_before_anything_is_spent():
 
 def test_a_promise_kept_by_a_known_seed_says_so():
     plan = LaplaceSGD(50.0, 5.0, 1, 0.25)
-    assert fitted(plan, rng=None).guarantee_ == plan.guarantee(650)
-    assert str(fitted(plan).guarantee_).splitlines()[-1].startswith("not covered: everybody who knows the seed")
+    model = fitted(plan, rng=None)
+    assert model.guarantee_ == after_training(plan.guarantee(650), model, seeded=False)
+    assert any(
+        each.startswith("not covered: everybody who knows") for each in str(fitted(plan).guarantee_).splitlines()
+    )
 
 
 def test_no_message_shows_what_somebody_said():

@@ -5,9 +5,10 @@ from bipartite.errors import InputError
 from bipartite.learn.gradients import per_example
 from bipartite.learn.gradients.networks import paper_cnn
 from bipartite.learn.gradients.per_example import PerExample
-from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows
 
 LOSS = torch.nn.functional.cross_entropy
+# In doubles, whatever instructions a processor has: its last bits are a thousand times smaller.
+TOLERANCE = {"rtol": 1e-10, "atol": 1e-12}
 
 
 def one_by_one(network, features, labels):
@@ -24,16 +25,16 @@ def network_and_people(people=7):
     torch.manual_seed(1)
     network = torch.nn.Sequential(
         torch.nn.Linear(5, 4), torch.nn.GroupNorm(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3)
-    )
-    return network, torch.randn(people, 5), torch.randint(0, 3, (people,))
+    ).double()
+    return network, torch.randn(people, 5, dtype=torch.float64), torch.randint(0, 3, (people,))
 
 
 @pytest.mark.parametrize("block", [2**25, 100, 1])
 def test_gradients_are_those_of_single_people_however_they_are_blocked(block, monkeypatch):
-    monkeypatch.setattr(per_example, "_BLOCK_NUMBERS", block)
+    monkeypatch.setattr(per_example, "BLOCK_NUMBERS", block)
     network, features, labels = network_and_people()
     found = torch.cat(list(PerExample(network, LOSS).rows(features, labels)))
-    torch.testing.assert_close(found, one_by_one(network, features, labels), rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(found, one_by_one(network, features, labels), **TOLERANCE)
 
 
 def test_parameters_that_are_not_trained_have_no_gradient():
@@ -42,7 +43,7 @@ def test_parameters_that_are_not_trained_have_no_gradient():
     gradients = PerExample(network, LOSS)
     found = torch.cat(list(gradients.rows(features, labels)))
     assert found.shape[1] == gradients.size == sum(each.numel() for each in network.parameters()) - 20
-    torch.testing.assert_close(found, one_by_one(network, features, labels), rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(found, one_by_one(network, features, labels), **TOLERANCE)
 
 
 def test_an_assigned_gradient_is_what_an_optimiser_sees():
@@ -53,57 +54,17 @@ def test_an_assigned_gradient_is_what_an_optimiser_sees():
     assert seen.tolist() == list(range(gradients.size))
 
 
-def small_cnn():
-    return torch.nn.Sequential(
-        torch.nn.Conv2d(1, 4, 3, stride=2), torch.nn.Tanh(), torch.nn.Flatten(), torch.nn.Linear(36, 10)
-    )
-
-
-def odd():
-    """Layers of 7 and 3 numbers, which no vector of a processor divides."""
-    return torch.nn.Sequential(
-        torch.nn.Flatten(), torch.nn.Linear(64, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3), torch.nn.GELU(),
-        torch.nn.Linear(3, 10),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("make", [small_cnn, odd])
-@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
-@pytest.mark.parametrize("together", [1, 256])
-def test_a_row_is_the_same_to_the_bit_whoever_else_is_there(make, kind, together):
-    torch.manual_seed(8)
-    network = make().to(kind)
-    people = 300 if together > 1 else 30
-    features, labels = torch.randn(people, 1, 8, 8, dtype=kind), torch.randint(0, 10, (people,))
-    gradients = PerExample(network, LOSS, together)
-
-    def rows(which):
-        return torch.cat(list(gradients.rows(features[which], labels[which])))
-
-    def clipped(which):
-        blocks = gradients.blocks(features[which], labels[which])
-        return torch.cat([whole_rows(block, 0.5, MOST_STEPS, 2) for block in blocks])[: len(which)]
-
-    everybody, clipped_everybody = rows(torch.arange(people)), clipped(torch.arange(people))
-    mixed = torch.randperm(people)
-    # Blocks that are not filled up fail here, on the machines on which this was written.
-    for which in ([5], [5, 6, 7], range(1, people), range(people - 1), mixed[: people - 43], mixed.flip(0)):
-        chosen = torch.as_tensor(list(which))
-        assert torch.equal(rows(chosen), everybody[chosen])
-        assert torch.equal(clipped(chosen), clipped_everybody[chosen])
-
-
 def test_convolutions_on_a_gpu_are_asked_for_one_result(monkeypatch):
     network, features, labels = network_and_people()
     gradients = PerExample(network, LOSS)
     seen = []
-    real = gradients._gradient
+    real = gradients._gradients
 
     def watched(*arguments):
         seen.append((torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark))
         return real(*arguments)
 
-    monkeypatch.setattr(gradients, "_gradient", watched)
+    monkeypatch.setattr(gradients, "_gradients", watched)
     before = torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark, torch.backends.cudnn.enabled
     list(gradients.blocks(features, labels))
     assert seen == [(True, False)]
@@ -122,23 +83,12 @@ def test_blocks_have_one_size_that_depends_on_the_network_alone(monkeypatch):
     assert blocks[1][3:].abs().sum() == 0  # the row of nobody adds nothing to a sum
     assert blocks[1][:3].abs().sum(dim=1).min() > 0
     assert not list(gradients.blocks(features[:0], labels[:0]))
-    monkeypatch.setattr(per_example, "_BLOCK_NUMBERS", 7 * gradients.size)
+    monkeypatch.setattr(per_example, "BLOCK_NUMBERS", 7 * gradients.size)
     assert PerExample(network, LOSS).rows_in_block == 4  # a power of two, also where memory is short
     with pytest.raises(InputError, match="Expected together as a power of two, got 100; other sizes make rows depend"):
         PerExample(network, LOSS, together=100)
     with pytest.raises(InputError, match="Expected together as a whole number of at least 1, got 0; a power of two"):
         PerExample(network, LOSS, together=0)
-
-
-def test_somebody_without_a_number_spoils_no_other_row():
-    torch.manual_seed(9)
-    network, features, labels = small_cnn(), torch.randn(20, 1, 8, 8), torch.randint(0, 10, (20,))
-    gradients = PerExample(network, LOSS)
-    before = torch.cat(list(gradients.rows(features, labels)))
-    features[3], features[11] = torch.nan, torch.inf
-    after = torch.cat(list(gradients.rows(features, labels)))
-    others = [each for each in range(20) if each not in {3, 11}]
-    assert torch.equal(before[others], after[others])
 
 
 def test_tied_parameters_count_once_and_buffers_are_used():
@@ -154,15 +104,15 @@ def test_tied_parameters_count_once_and_buffers_are_used():
         def forward(self, x):
             return self.second(torch.tanh(self.first(x))) * self.scale
 
-    network, features, labels = Tied(), torch.randn(9, 5), torch.randint(0, 5, (9,))
+    network, features, labels = Tied().double(), torch.randn(9, 5, dtype=torch.float64), torch.randint(0, 5, (9,))
     gradients = PerExample(network, LOSS)
     assert gradients.size == 25 + 5 + 5
     found = torch.cat(list(gradients.rows(features, labels)))
-    torch.testing.assert_close(found, one_by_one(network, features, labels), rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(found, one_by_one(network, features, labels), **TOLERANCE)
 
 
 def test_layers_that_draw_at_random_are_refused_unless_they_do_not():
-    network = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 3))
+    network = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 3)).double()
     _, features, labels = network_and_people()
     with pytest.raises(InputError, match="Expected a network that draws nothing at random, got one that does .*eval"):
         list(PerExample(network, LOSS).blocks(features, labels))

@@ -2,6 +2,8 @@
 
 ======================  ==========================================================================================
 ``per_example.py``      the gradient of every person, in blocks of one size, and why that matters
+``independence.py``     whether rows depend on who else is there: measured before training
+``one_thread.py``       arithmetic on one thread
 ``whole.py``            clipping to whole numbers, so that the bound on one person's share is exact
 ``accounting.py``       noise for an (ε, δ), and (ε, δ) for a noise
 ``central.py``          GaussianSGD, LaplaceSGD: a trusted curator adds noise to the sum

@@ -12,7 +12,8 @@ import torch
 from bipartite.errors import Problems, shown
 from bipartite.learn.gradients import accounting
 from bipartite.learn.gradients.accounting import LEAST_NOISE, MOST_NOISE, Steps
-from bipartite.learn.gradients.checks import positive, raise_all, whole
+from bipartite.learn.gradients.checks import REFUSALS, positive, raise_all, whole
+from bipartite.learn.gradients.one_thread import one_thread
 from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows, whole_sum
 from bipartite.learn.guarantee import Guarantee
 from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS, coins, discrete_laplace, rounded_gaussian
@@ -33,9 +34,10 @@ NOT_COVERED: Final = (
     ),
     "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
     "the time that training takes, which grows with the size of the samples",
+    REFUSALS,
     (
         "floating-point arithmetic of torch: a person's gradient is taken to be, bit for bit, a function of that "
-        "person's example and the public weights; blocks of one size make it so in our measurements, nothing proves it"
+        "person's example and the public weights, which is measured on made-up people before training and not proved"
     ),
 )
 NO_PEOPLE: Final = (
@@ -105,8 +107,9 @@ class _CentralSGD:
         """The noised sum over a sample, divided by the public size that a sample of ``people`` has in the mean."""
         grid = self.grid()
         total = np.zeros(gradients.size, dtype=np.int64)
-        for block in gradients.blocks(features, labels):
-            total += whole_sum(whole_rows(block, self.clip, grid.steps, self._norm))
+        with one_thread(features.device):
+            for block in gradients.blocks(features, labels):
+                total += whole_sum(whole_rows(block, self.clip, grid.steps, self._norm))
         total += self.noise(gradients.size, source)
         return torch.from_numpy(total * (self.clip / grid.steps / (self.sampling_rate * people)))
 

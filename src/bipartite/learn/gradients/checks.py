@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 
 from bipartite.errors import InputError, Problems, shown
+
+REFUSALS: Final = (
+    "a refusal: training that stops with an error tells that somebody's features or label are out of range or no "
+    "numbers (and of labels that are no class, how many), or that people are too few or too many for a batch or for "
+    "memory"
+)
+"""Of every ``not_covered``: the fact of a refusal is a release, which no noise hides."""
 
 
 def positive(name: str, value: object, problems: Problems, *, below: float = math.inf, hint: str = "") -> None:

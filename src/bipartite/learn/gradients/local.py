@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from bipartite.errors import Problems, is_one_of, shown
-from bipartite.learn.gradients.checks import positive, raise_all, whole
+from bipartite.learn.gradients.checks import REFUSALS, positive, raise_all, whole
 from bipartite.learn.gradients.coordinates import NAMES, CoordinateReports, Name, coordinates_for
 from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.guarantee import Guarantee
@@ -27,6 +27,7 @@ _NOT_COVERED: Final = (
     "who takes part, and in which step",
     "a second fit with the same people, tuning too, spends ε again",
     "the clipping bound (unless it is a PrivateQuantile), batch, network and its first weights are public",
+    REFUSALS,
     (
         "devices: fit computes everybody's gradients and reports in one place; the promise is about reports made by "
         "each person on their own"

@@ -11,6 +11,7 @@ import torch
 from bipartite.errors import InputError, Problems
 from bipartite.learn.gradients.central import NO_PEOPLE, GaussianSGD, LaplaceSGD
 from bipartite.learn.gradients.checks import raise_all, whole
+from bipartite.learn.gradients.independence import independent
 from bipartite.learn.gradients.local import LocalSGD
 from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.gradients.per_example import TOGETHER, PerExample
@@ -69,9 +70,10 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
         number of rows: data sets of one size have it in common, so that the promise about replacing a record holds, but
         nothing is promised then about adding or removing one.
     together
-        How many people's gradients are computed at once: a power of two. Blocks of one size made the gradient of a
-        person independent of others, bit for bit, in our measurements; 1 computes everybody alone and leaves nothing to
-        measure but that the library gives one input one result. It is about thirteen times slower on a CPU.
+        How many people's gradients are computed at once, at most: a power of two. Before training, made-up people are
+        computed in blocks of this size, and where the gradient of one depends on others in any bit, in smaller ones,
+        down to 1, which computes everybody alone; ``measured`` of the guarantee says with which result. Alone is
+        slower, on a CPU often ten times.
     rng
         None for secure words; ``bp.insecure_seed(…)`` for experiments that must be repeated.
     watch
@@ -112,6 +114,8 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     if not promised.is_private:
         msg = "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
         raise InputError(msg)
+    gradients, measured = independent(gradients, features, labels)
+    promised = replace(promised, measured=(measured,))
     with progress(_steps(plan, len(features))) as tell:
 
         def done(step: int) -> None:

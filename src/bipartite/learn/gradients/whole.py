@@ -4,7 +4,7 @@ A gradient is scaled so that its norm is at most ``clip``, written in units of c
 numbers, which never lengthens it. Then its norm *in whole numbers* is compared with ``steps``; a row that fails (not a
 number, infinite, or too long by a rounding error) counts as zero. So no row is ever longer than ``steps``: the
 sensitivity that the noise is for, provided that the rows of others stay what they are when a person comes or goes.
-``per_example.py`` says what is done for that, and that it is measured, not proved.
+``per_example.py`` says what is done for that, and ``independence.py`` measures it, which is not a proof.
 """
 
 from __future__ import annotations
@@ -25,11 +25,16 @@ MOST_STEPS: Final = 2**24
 _MARGIN: Final = 1 - 2.0**-30
 
 
+def lengths(rows: torch.Tensor, norm: Norm) -> torch.Tensor:
+    """The norm of each row, a column: the one rounded sum of clipping, which must not look at other rows either."""
+    found: torch.Tensor = torch.linalg.vector_norm(rows, ord=norm, dim=1, keepdim=True)
+    return found
+
+
 def whole_rows(gradients: torch.Tensor, clip: float, steps: int, norm: Norm) -> torch.Tensor:
     """Each row clipped to ``clip`` in this norm, as whole numbers (in doubles) of norm at most ``steps``."""
     rows = gradients.double()
-    lengths = torch.linalg.vector_norm(rows, ord=norm, dim=1, keepdim=True)
-    rows = torch.trunc(rows * (steps * _MARGIN / torch.clamp(lengths, min=clip)))
+    rows = torch.trunc(rows * (steps * _MARGIN / torch.clamp(lengths(rows, norm), min=clip)))
     # Whole numbers whose powers add up to at most 2^53 are added without error; a sum beyond is found to be beyond.
     sums = rows.abs().sum(dim=1, keepdim=True) if norm == 1 else rows.square().sum(dim=1, keepdim=True)
     return torch.where(sums <= float(steps) ** norm, rows, torch.zeros_like(rows))
