@@ -84,7 +84,7 @@ def _table(table: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     given = _selected(table, plan)
     release = Release(plan, rng)
     reports = [release.privatize(batch) for batch in given.unify_dictionaries().to_batches()]
-    return pa.Table.from_batches(reports, schema=plan.schema(given.schema))
+    return pa.Table.from_batches(reports, schema=plan.schema(given.schema)).unify_dictionaries()
 
 
 def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
@@ -101,7 +101,9 @@ def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     columns = {}
     for name, what in plan.columns.items():
         if what == PUBLIC:
-            columns[name] = frame[name].reset_index(drop=True)
+            public = frame[name].reset_index(drop=True)
+            categories = isinstance(public.dtype, pd.CategoricalDtype)
+            columns[name] = public.cat.remove_unused_categories() if categories else public
             continue
         given = frame[plan.inputs_of(name)[0]].dtype
         masked = isinstance(given, pd.api.extensions.ExtensionDtype) and hasattr(given, "numpy_dtype")

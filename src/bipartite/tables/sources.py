@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import SetDomain
 from bipartite.errors import DataFileError, InputError
+from bipartite.tables.dictionaries import plain
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
 from bipartite.tables.extras import need
@@ -287,12 +288,21 @@ def _arrow(schema: Any, readers: Iterable[Any], plan: Plan, *, raw: bool) -> Sou
     plan.check_inputs(schema)
     places = [schema.get_field_index(each) for each in plan.inputs()]
     places += range(len(schema)) if raw else ()
-    selected = pa.schema([schema.field(at) for at in places])
+    public = set(plan.public())
+    fields = [schema.field(at) for at in places]
+    # Public columns are released as they are read, and a file would hold one dictionary for all of its batches.
+    fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]
+    selected = pa.schema(fields)
 
     def cut() -> Iterator[Any]:
         for reader in readers:
             for batch in reader:
-                whole = pa.RecordBatch.from_arrays([batch.column(at) for at in places], schema=selected)
+                columns = [batch.column(at) for at in places]
+                columns = [
+                    column if column.type == field.type else column.cast(field.type)
+                    for column, field in zip(columns, fields, strict=True)
+                ]
+                whole = pa.RecordBatch.from_arrays(columns, schema=selected)
                 for start in range(0, whole.num_rows, BATCH):
                     yield whole.slice(start, BATCH)
 
