@@ -277,7 +277,10 @@ TO_ARROW = "; use .cast\\('int64'\\) or .cast\\('double'\\)."
         (pd.DataFrame({"age": [SENTINEL]}), "got a pandas DataFrame; select a column: frame\\['age'\\]."),
         (pd.Index([SENTINEL]), "got a pandas Index; pass a pandas.Series."),
         (pd.array([SENTINEL]), "got a pandas IntegerArray; pass a pandas.Series."),
-        (pd.Series(TEXT), "Expected a pandas Series of whole numbers or floats, got StringDtype" + TO_PANDAS),
+        (
+            pd.Series(TEXT, dtype="string"),
+            "Expected a pandas Series of whole numbers or floats, got StringDtype" + TO_PANDAS,
+        ),
         (pd.Series([SENTINEL, None], dtype=object), "got object" + TO_PANDAS),
         (pd.Series([True, False]), "got bool" + TO_PANDAS),
         (pd.Series([True, None], dtype="boolean"), "got BooleanDtype" + TO_PANDAS),

@@ -149,7 +149,7 @@ def _angles(name: str, angles: Any, most: int, problems: Problems) -> NDArray[np
 
 def _codes(codes: ArrayLike) -> NDArray[np.int64]:
     given = _array(codes)
-    if given is None or given.dtype.kind not in "iu" or (given.size and (given.min() < 0 or given.max() >> BITS)):
+    if given is None or given.dtype.kind not in "iu" or (given.size and (given.min() < 0 or int(given.max()) >> BITS)):
         msg = f"Expected codes as whole numbers from 0 to 2^{BITS} − 1; make them with tile_codes."
         raise InputError(msg)
     return given.astype(np.int64)
