@@ -6,22 +6,46 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test lint bench docs dist reproduce clean
+.PHONY: run test lint lock bench docs dist reproduce clean
 .DEFAULT_GOAL := run
 
-# What was tested is pinned in constraints.txt; groups of tools are named in pyproject.toml.
-$(STAMPS)/venv:
+# constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
+# in pyproject.toml. Nothing is fetched unchecked: pip itself comes by its hash, and packages are built with the build tools
+# of the environment instead of fetching some.
+INSTALL := $(PIP) install --no-build-isolation --constraint constraints.txt
+
+$(STAMPS)/venv: constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade 'pip>=25.1'
-	mkdir -p $(STAMPS) && touch $@
-
-$(STAMPS)/package: $(STAMPS)/venv pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable '.[fast]'
+	mkdir -p $(STAMPS)
+	sed -n '/^pip==/,/[^\\]$$/p' constraints.txt > $(STAMPS)/pip.txt
+	$(PIP) install --require-hashes --requirement $(STAMPS)/pip.txt
 	touch $@
 
-$(STAMPS)/%: $(STAMPS)/package pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --group $*
+# Our own folder has no hash: what it needs is installed first, and the package without its dependencies.
+$(STAMPS)/package: $(STAMPS)/venv pyproject.toml
+	$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*project["dependencies"], *project["optional-dependencies"]["fast"], sep="\n")' > $(STAMPS)/package.txt
+	$(INSTALL) --require-hashes --group build --requirement $(STAMPS)/package.txt
+	$(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@
+
+# torch comes apart and has no hash: its builds for CPUs and for GPUs share a version, and which one is at hand depends on
+# the machine. What it depends on is checked.
+$(STAMPS)/torch: $(STAMPS)/package
+	$(INSTALL) --no-require-hashes torch
+	touch $@
+
+$(STAMPS)/test: $(STAMPS)/torch
+$(STAMPS)/%: $(STAMPS)/package
+	$(INSTALL) --require-hashes --group $*
+	touch $@
+
+# After a pin in constraints.txt was changed: the hashes of all pinned versions, looked up again.
+lock: $(STAMPS)/lock
+	grep -o '^[^ #]*==[^ ]*' constraints.txt | grep -v '^torch==' \
+		| $(BIN)/uv pip compile --quiet --no-deps --generate-hashes --no-header --no-annotate - > $(STAMPS)/hashed.txt
+	(sed '/^[^#]/,$$d' constraints.txt; grep '^torch==' constraints.txt; cat $(STAMPS)/hashed.txt) > $(STAMPS)/new.txt
+	mv $(STAMPS)/new.txt constraints.txt
 
 run: $(STAMPS)/package
 	$(BIN)/bipartite demo
@@ -53,9 +77,9 @@ docs: $(STAMPS)/docs
 
 # The wheel is installed in an empty environment and README's code is run from it.
 dist: $(STAMPS)/dist
-	rm -rf dist && $(BIN)/python -m build --outdir dist .
-	rm -rf .venv-dist && $(PYTHON) -m venv .venv-dist
-	.venv-dist/bin/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt dist/*.whl
+	rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist .
+	rm -rf .venv-dist && $(PYTHON) -m venv --without-pip .venv-dist
+	$(PIP) --python .venv-dist install --no-require-hashes --constraint constraints.txt dist/*.whl
 	.venv-dist/bin/python -m doctest README.md
 	.venv-dist/bin/bipartite demo --people 1000
 	rm -rf .venv-dist
