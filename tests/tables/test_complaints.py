@@ -1,10 +1,12 @@
 """What is said when a file cannot be read: the right reason, the place, and nothing that stood there."""
 
+import csv
 import errno
 import gzip
 import json
 import os
 import resource
+import subprocess
 import sys
 from pathlib import Path
 
@@ -160,3 +162,64 @@ def test_a_library_that_cannot_be_loaded_is_not_called_missing(tmp_path, monkeyp
         with pytest.raises(MissingExtraError, match="a_module_that_is_not_there, which is not installed"):
             extras.need(missing)
     assert "broken_library" not in sys.modules
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz"])
+def test_rows_of_another_number_of_cells_are_rejected_where_that_is_asked_for(tmp_path, kind):
+    text = f'age,who\n40,x\n{SECRET}\n17,y\n41,z,{SECRET}\n50,"a\nb"\n,\n51,w\n'
+    content = (text.replace(",", "\t") if kind == "tsv" else text).encode()
+    (tmp_path / f"in.{kind}").write_bytes(gzip.compress(content) if kind == "csv.gz" else content)
+    plan = bp.Plan({"age": AGE, "who": "public"})
+    rejected = tmp_path / "rejected.csv"
+    done = privatize_file(tmp_path / f"in.{kind}", tmp_path / "out.csv", plan, settings=Settings(reject=rejected))
+    assert (done.rows, done.rejected) == (7, 4)
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert [row["who"] for row in csv.DictReader(file)] == ["x", "a\nb", "w"]
+    with rejected.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["bipartite_row"], row["bipartite_reason"], row["who"]) for row in rows] == [
+        ("2", "age: outside", "y"),
+        ("4", "age: missing", ""),
+        ("", "line 3 has another number of cells than the first line", ""),
+        ("", "line 5 has another number of cells than the first line", ""),
+    ]
+    mark = "\t" if kind == "tsv" else ","
+    assert [row["bipartite_line"] for row in rows] == ["", "", SECRET, f"41{mark}z{mark}{SECRET}"]
+
+
+def test_a_file_of_nothing_but_rows_of_another_number_of_cells(tmp_path):
+    (tmp_path / "in.csv").write_text(f"age,who\n{SECRET}\n")
+    done = release(tmp_path / "in.csv", tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
+    assert (done.rows, done.rejected) == (1, 1)
+    assert SECRET in (tmp_path / "rejected.csv").read_text() and SECRET not in (tmp_path / "out.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'age,who\n40,"x\n50,y\n', "quotation mark that does not end"),
+        (b"age,who\n40,x\n50,\xff\n", "line 3 of the input is not UTF-8"),
+        (b"age,who\n40," + b"x" * 2_000_001 + b"\n", "more than 2,000,000 bytes"),
+    ],
+)
+def test_text_that_cannot_be_cut_into_rows_stops_a_release_that_rejects(tmp_path, content, told):
+    """One quotation mark too many would swallow all rows behind it as one rejected row."""
+    (tmp_path / "in.csv").write_bytes(content)
+    with pytest.raises(DataFileError, match=told):
+        release(tmp_path / "in.csv", tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_several_files_and_standard_input_reject_by_cells_too(tmp_path):
+    for name in ("part-1.csv", "part-2.csv"):
+        (tmp_path / name).write_text("age,who\n40,x\n41\n")
+    done = release(tmp_path / "part-*.csv", tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
+    assert (done.rows, done.rejected) == (4, 2)
+    (tmp_path / "plan.toml").write_text(
+        "[columns.age]\ndomain = { integers = [18, 90] }\nepsilon = 1\n[columns.who]\npublic = true\n"
+    )
+    command = [sys.executable, "-m", "bipartite", "privatize", "-", "o.csv", "--from", "csv", "--plan", "plan.toml"]
+    subprocess.run(
+        [*command, "--reject", "r.csv"], cwd=tmp_path, input=b"age,who\n40,x\n41\n", check=True, capture_output=True
+    )
+    assert (tmp_path / "r.csv").read_text().splitlines()[1].endswith('"41"')

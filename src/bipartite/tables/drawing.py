@@ -83,10 +83,14 @@ class Release:
 
             kept = batch.filter(pa.array(good))
             marks = {each: mark[good] for each, mark in unreadable.items()}
-            self.rows += len(reasons)
-            self.rejected += len(reasons)
+            self.leave_out(len(reasons))
         opened = {name: self._open(name, column, kept, marks) for name, column in self.plan.private().items()}
         return self._drawn(kept, opened), reasons
+
+    def leave_out(self, count: int) -> None:
+        """Count rows that are not reported."""
+        self.rows += count
+        self.rejected += count
 
     def _open(
         self,

@@ -10,16 +10,23 @@ from bipartite.tables.extras import need
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bipartite.tables.sources import Source
+
 ROW: Final = "bipartite_row"
 REASON: Final = "bipartite_reason"
+LINE: Final = "bipartite_line"
+"""A line of text that could not be cut into cells."""
 
 
 class Rejects:
     """Writes rejected rows as CSV, each with its number and the reason; an empty file where there are none."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, source: Source) -> None:
+        pa = need("pyarrow")
         self._file = path.open("wb")
+        self._source = source
+        names = [REASON, *source.raw, *([] if source.left_out is None else [LINE])]
+        self._schema = pa.schema([(ROW, pa.int64()), *((name, pa.string()) for name in names)])
         self._writer: Any = None
 
     def add(self, raw: Any, reasons: dict[int, str], first_row: int) -> None:  # noqa: ANN401 (a record batch)
@@ -27,21 +34,34 @@ class Rejects:
         if not reasons:
             return
         pa = need("pyarrow")
-        csv = need("pyarrow.csv")
         rows = sorted(reasons)
         found = raw.take(pa.array(rows))
         try:
             columns = [column.cast(pa.string()) for column in found.columns]
         except pa.ArrowNotImplementedError:
+            columns = None
+        if columns is None:
             msg = "Expected columns that CSV can hold with --reject, got nested ones; leave --reject out."
-            raise InputError(msg) from None
-        table = pa.RecordBatch.from_arrays(
-            [pa.array([first_row + row + 1 for row in rows]), pa.array([reasons[row] for row in rows]), *columns],
-            names=[ROW, REASON, *raw.schema.names],
-        )
+            raise InputError(msg)
+        self._write([[first_row + row + 1 for row in rows], [reasons[row] for row in rows], *columns], len(rows))
+
+    def add_lines(self) -> int:
+        """Add the lines that could not be cut into cells, which are known once all were read; how many there are."""
+        found = [] if self._source.left_out is None else self._source.left_out()
+        if found:
+            empty = [None] * len(found)
+            reasons = [f"line {line} has another number of cells than the first line" for line, _ in found]
+            self._write([empty, reasons, *[empty] * len(self._source.raw), [text for _, text in found]], len(found))
+        return len(found)
+
+    def _write(self, columns: list[Any], count: int) -> None:
+        """Add rows; columns that are not given stay empty."""
+        pa = need("pyarrow")
         if self._writer is None:
-            self._writer = csv.CSVWriter(self._file, table.schema)
-        self._writer.write_batch(table)
+            self._writer = need("pyarrow.csv").CSVWriter(self._file, self._schema)
+        columns = columns + [[None] * count] * (len(self._schema) - len(columns))
+        arrays = [pa.array(column, type=kind) for column, kind in zip(columns, self._schema.types, strict=True)]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
     def close(self) -> None:
         """Finish the file."""

@@ -116,7 +116,7 @@ def privatize_file(
         rejects = None
         if chosen.reject is not None:
             reject_part = stack.enter_context(part_of(chosen.reject, private=True))
-            rejects = Rejects(reject_part)
+            rejects = Rejects(reject_part, rows)
             stack.callback(rejects.close)
         part = stack.enter_context(_standard_output(written) if str(target) == STDIO else part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
@@ -218,6 +218,8 @@ class _Drawn:
                 yield reports
             if self._progress is not None:
                 self._progress(self._release.rows, self._rows.rows)
+        if self._rejects is not None:
+            self._release.leave_out(self._rejects.add_lines())
 
     def _watched(self, drawn: Iterator[Any], schema: Any) -> Iterator[Any]:  # noqa: ANN401
         """The batches for a writer, which would make a message of its own of whatever is raised here."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError
 from bipartite.tables.engine import paths, text
+from bipartite.tables.extras import need
 from bipartite.tables.headers import header_of
 
 if TYPE_CHECKING:
@@ -65,13 +66,32 @@ def csv_columns(files: list[Path], written: Format) -> list[str]:
     return next(iter(headers.values()))
 
 
-def csv_scan(where: str, written: Format, width: int) -> str:
-    """CSV files as text, by position."""
+def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False) -> str:
+    """CSV files as text, by position.
+
+    ``leaving_out`` leaves out the lines that cannot be cut into cells, for :func:`lines_left_out`.
+    """
     types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells_of(width))
     return (
         f"read_csv({where}, auto_detect=false, header=true, delim={text(written.delimiter)}, quote='\"', escape='\"', "
-        f"comment='', columns={{{types}}}, hive_partitioning=false{_compression(written)})"
+        f"comment='', columns={{{types}}}, hive_partitioning=false{_compression(written)}"
+        f"{', store_rejects=true' if leaving_out else ''})"
     )
+
+
+def lines_left_out(connection: Any) -> list[tuple[int, str]]:  # noqa: ANN401
+    """(number, text) of the lines with another number of cells, after a scan that left them out.
+
+    Anything else that keeps a line from being read raises what the scan would have raised: a quotation mark that does
+    not end makes one line of all that follow it.
+    """
+    query = "SELECT DISTINCT file_id, line, error_type, csv_line, error_message FROM reject_errors ORDER BY ALL"
+    found = connection.execute(query).fetchall()
+    for _, line, kind, _, message in found:
+        if kind not in {"MISSING COLUMNS", "TOO MANY COLUMNS"}:
+            msg = f"Invalid Input Error: CSV Error on Line: {line}\n{message}"
+            raise need("duckdb").InvalidInputException(msg)
+    return [(line, held) for _, line, _, held, _ in found]
 
 
 def json_columns(connection: Any, files: list[Path], written: Format, wanted: list[str]) -> list[str]:  # noqa: ANN401

@@ -26,6 +26,7 @@ from bipartite.tables.scans import (
     json_columns,
     json_scan,
     json_values,
+    lines_left_out,
     parquet_columns,
     parquet_scan,
 )
@@ -79,6 +80,8 @@ class Source:
     """How many rows there are, where that is known beforehand."""
     json: list[str] = field(default_factory=list)
     """Public columns whose texts are JSON."""
+    left_out: Callable[[], list[tuple[int, str]]] | None = None
+    """Once all was read: (number, text) of the lines that could not be cut into cells, where those are left out."""
     stop: Callable[[], None] = _nothing
     """Ends the reading where it waits for rows that nobody wants any more."""
 
@@ -186,9 +189,11 @@ def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Sou
         raise InputError(msg)
     _check_names(names, reading.plan)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
-    return _cast(
-        connection, csv_scan(where, reading.written, len(names)), cells, reading.plan, names if reading.raw else []
-    )
+    scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw)
+    source = _cast(connection, scan, cells, reading.plan, names if reading.raw else [])
+    if reading.raw:
+        source.left_out = lambda: lines_left_out(connection)
+    return source
 
 
 def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
