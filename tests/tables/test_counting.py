@@ -94,7 +94,7 @@ def test_a_file_is_scanned_once_for_all_columns_and_groups(tmp_path, monkeypatch
 
     monkeypatch.setattr(duckdb, "connect", Watched)
     found = estimate_file(file, by="country")
-    assert sum("read_csv" in query for query in queries) == 1
+    assert sum("read_csv" in query and "LIMIT" not in query for query in queries) == 1
     for name in names:
         by_hand = bp.estimate(AGE, rows[name], by=rows["country"])
         assert {label: each.mean for label, each in found.columns[name].items()} == {

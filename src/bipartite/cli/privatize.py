@@ -14,7 +14,7 @@ from bipartite.errors import InputError
 from bipartite.lottery import insecure_seed
 from bipartite.tables.formats import KINDS, STDIO, TEXT
 from bipartite.tables.plan import Plan
-from bipartite.tables.releasing import MEMORY, Settings, privatize_file
+from bipartite.tables.releasing import Settings, privatize_file
 
 if TYPE_CHECKING:
     import argparse
@@ -56,7 +56,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     files.add_argument("--specs", metavar="FILE.json", type=Path, help="where specs go when text is written to -")
     running = parser.add_argument_group("running")
     running.add_argument("--threads", metavar="N", type=int, help="threads of DuckDB (default: its own choice)")
-    running.add_argument("--memory", metavar="SIZE", default=MEMORY, help=f"what DuckDB may hold (default: {MEMORY})")
+    running.add_argument("--memory", metavar="SIZE", help="what DuckDB may hold, such as 1GB (default: what it needs)")
     running.add_argument(
         "--insecure-seed", metavar="N", type=int, help="repeatable reports, for experiments: NOT private"
     )

@@ -51,7 +51,10 @@ def unreadable(error: BaseException, what: str = "the input", verb: str = "read"
     said = str(error)
     # Only how a message begins says what happened: the rest may be a line of the input, whatever that says.
     if said.startswith("Out of Memory Error"):
-        msg = "DuckDB needs more memory than it may take; give it more with --memory, for example --memory 1GB."
+        msg = (
+            "DuckDB needs more memory than it may take; give it more with --memory, such as --memory 4GB, or less to "
+            "do at a time with --threads 1."
+        )
         return InputError(msg)
     if said.startswith("INTERRUPT Error") or said == "Query interrupted" or isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()

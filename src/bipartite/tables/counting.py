@@ -13,7 +13,6 @@ from bipartite.tables.columns import PUBLIC
 from bipartite.tables.engine import connect
 from bipartite.tables.extras import need
 from bipartite.tables.plan import Plan
-from bipartite.tables.releasing import MEMORY
 from bipartite.tables.sources import Reading, open_files
 from bipartite.tables.workspace import private_folder
 
@@ -85,7 +84,7 @@ def _in_order(groups: dict[str | None, NDArray[np.int64]]) -> dict[str | None, N
 def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[Any]:
     pa = need("pyarrow")
     try:
-        with private_folder() as spill, connect(spill, MEMORY, None) as connection:
+        with private_folder() as spill, connect(spill) as connection:
             for batch, _, _ in open_files(connection, files, Reading(written, _AsTheyAre(names))).parts():
                 yield batch
     except InputError as error:

@@ -3,46 +3,44 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import InputError
+from bipartite.errors import InputError, shown
 from bipartite.tables.extras import need
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_TOO_MUCH: Final = 2**62
 
-def connect(spill: Path, memory: str, threads: int | None) -> Any:  # noqa: ANN401 (a DuckDB connection)
-    """A DuckDB connection."""
+
+def connect(spill: Path, memory: int | None = None, threads: int | None = None) -> Any:  # noqa: ANN401 (a connection)
+    """A DuckDB connection that holds at most so many bytes; None for DuckDB's own bound."""
     duckdb = need("duckdb")
-    _parsed(memory)
-    settings: dict[str, Any] = {
-        "memory_limit": memory,
-        "temp_directory": str(spill),
-        "autoinstall_known_extensions": False,
-    }
+    settings: dict[str, Any] = {"temp_directory": str(spill), "autoinstall_known_extensions": False}
+    if memory is not None:
+        settings["memory_limit"] = f"{memory}B"
     if threads is not None:
         settings["threads"] = threads
     return duckdb.connect(config=settings)
 
 
-def half_of(memory: str) -> str:
-    """Half of an amount of memory.
+def bytes_of(memory: str) -> int:
+    """An amount of memory as DuckDB's users write it, in bytes.
 
-    >>> half_of("256MB")
-    '128MB'
+    >>> bytes_of("256MB"), bytes_of("1.5 gib")
+    (256000000, 1610612736)
     """
-    amount, unit = _parsed(memory)
-    return f"{float(amount) / 2:.15g}{unit}"
-
-
-def _parsed(memory: str) -> tuple[str, str]:
-    """(amount, unit)."""
-    found = re.fullmatch(r"([1-9][0-9]*(?:\.[0-9]+)?) ?([KMGT]i?B)", memory)
-    if found is None:
-        msg = f"Expected memory such as 256MB or 2GB, got {memory!r}."
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([kmgt])(i?)b?", memory.strip(), re.IGNORECASE | re.ASCII)
+    amount = 0
+    if found is not None:
+        power = "kmgt".index(found[2].lower()) + 1
+        amount = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** power)
+    if not 0 < amount < _TOO_MUCH:
+        msg = f"Expected memory such as 256MB, 1.5GB or 2GiB, got {shown(memory)}."
         raise InputError(msg)
-    return found[1], found[2]
+    return amount
 
 
 def name(column: str) -> str:

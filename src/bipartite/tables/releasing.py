@@ -12,14 +12,14 @@ from bipartite.errors import BipartiteError, InputError, Problems
 from bipartite.tables.ahead import ahead
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.drawing import Release
-from bipartite.tables.engine import connect, half_of, text
+from bipartite.tables.engine import bytes_of, connect, text
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.extras import need
 from bipartite.tables.formats import STDIO, Format, format_of, inputs
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, part_of, publish
 from bipartite.tables.rejects import Rejects
-from bipartite.tables.sources import Reading, Source, open_files, open_stream, text_labels
+from bipartite.tables.sources import BATCH, Reading, Source, open_files, open_stream, text_labels
 from bipartite.tables.streams import named_output
 from bipartite.tables.workspace import private_folder
 
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
     from bipartite.tables.plan import Plan
     from bipartite.tables.returning import Style
 
-MEMORY: Final = "256MB"
-"""What DuckDB may hold, half to read and half to write.
-
-The interpreter, NumPy, Arrow and the compiled draw come on top, about 250 MB.
-"""
+# What DuckDB may hold while it writes, unless told: it waits for room, where a reader without room must give up.
+_TO_WRITE: Final = 2**29
 # Batches that are drawn while those before them are written.
 _AHEAD: Final = 2
+# Of rows that are so wide that a batch holds few of them.
+_BATCHES_IN_A_GROUP: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,13 @@ class Settings:
     compression: str | None = None
     """How Parquet compresses its columns; None for DuckDB's own choice. That of other files is told by their name."""
     threads: int | None = None
-    memory: str = MEMORY
+    memory: str | None = None
+    """What DuckDB may hold, such as ``"1GB"``, half to read and half to write.
+
+    None lets it read with what it needs, a group of rows of the input for each thread (at most 80 % of the machine's
+    memory, its own bound), and write with 512 MiB. The interpreter, NumPy, the compiled draw and a few batches of rows
+    of about 32 MB each come on top.
+    """
     specs: Path | None = None
     """Where the specs go when text is written to standard output."""
 
@@ -120,7 +125,7 @@ def privatize_file(
             stack.callback(rejects.close)
         part = stack.enter_context(_standard_output(written) if str(target) == STDIO else part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
-        drawn.write(_Writer(writer, part, written, chosen.compression, about.to_json(), plan, rows.json), schema)
+        drawn.write(_Writer(writer, part, written, chosen.compression, about.to_json(), plan, rows), schema)
         specs = about.to_json() if written.is_text else None
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out of it must be known once it is there.
@@ -138,7 +143,8 @@ def privatize_file(
 def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> Any:  # noqa: ANN401 (a DuckDB connection)
     """One of the two engines: in one, threads that wait for the next batch to write could not read it meanwhile."""
     spill.mkdir(mode=0o700)
-    connection = connect(spill, half_of(chosen.memory), chosen.threads)
+    own = _TO_WRITE if spill.name == "writing" else None
+    connection = connect(spill, own if chosen.memory is None else bytes_of(chosen.memory) // 2, chosen.threads)
     stack.callback(connection.close)
     return connection
 
@@ -267,8 +273,7 @@ class _Writer:
     compression: str | None
     about: str
     plan: Plan
-    json: list[str]
-    """Public columns that hold JSON."""
+    rows: Source
 
     def write(self, reader: Any) -> None:  # noqa: ANN401
         """Write all batches, by DuckDB with its own defaults; it does not write Arrow, which Arrow does."""
@@ -285,7 +290,7 @@ class _Writer:
     def _selected(self, field: Any) -> str:  # noqa: ANN401
         """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
         column = quoted(field.name)
-        if field.name in self.json:
+        if field.name in self.rows.json:
             return f"CAST({column} AS JSON) AS {column}"
         mechanism = self.plan.mechanisms().get(field.name)
         labels = () if mechanism is None else text_labels(mechanism)
@@ -295,7 +300,8 @@ class _Writer:
 
     def _options(self) -> str:
         if self.written.kind == "parquet":
-            options = f"FORMAT parquet, KV_METADATA {{bipartite: {text(self.about)}}}"
+            together = min(BATCH, _BATCHES_IN_A_GROUP * self.rows.at_once)
+            options = f"FORMAT parquet, ROW_GROUP_SIZE {together}, KV_METADATA {{bipartite: {text(self.about)}}}"
         elif self.written.kind == "jsonl":
             options = "FORMAT json"
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import SetDomain
@@ -45,7 +45,12 @@ if TYPE_CHECKING:
     from bipartite.tables.plan import Plan
 
 BATCH: Final = 122_880
-"""Rows at a time: what DuckDB writes as one group of rows."""
+"""Rows at a time: what DuckDB writes as one group of rows; fewer of wide rows, so that they stay about 32 MB."""
+_BATCH_BYTES: Final = 2**25
+_CELL_BYTES: Final = 8
+# DuckDB works on so many rows at once.
+_VECTOR: Final = 2048
+_SAMPLE: Final = 1000
 _HEADER_BLOCK: Final = 2**16
 # Labels that DuckDB looks up while it reads.
 _MOST_LISTED: Final = 4096
@@ -65,6 +70,8 @@ class Reading:
     """Whether all columns are wanted as they came, too."""
     keep_json: bool = False
     """Whether public values of JSON lines stay JSON, for output that is JSON again; elsewhere they become text."""
+    once: bool = False
+    """Whether the input can be read only once: standard input."""
 
 
 @dataclass(slots=True)
@@ -80,8 +87,13 @@ class Source:
     """How many rows there are, where that is known beforehand."""
     json: list[str] = field(default_factory=list)
     """Public columns whose texts are JSON."""
+<<<<<<< Updated upstream
     left_out: Callable[[], list[tuple[int, str]]] | None = None
     """Once all was read: (number, text) of the lines that could not be cut into cells, where those are left out."""
+=======
+    at_once: int = BATCH
+    """How many rows come at a time, at most."""
+>>>>>>> Stashed changes
     stop: Callable[[], None] = _nothing
     """Ends the reading where it waits for rows that nobody wants any more."""
 
@@ -144,6 +156,7 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
     while b"\n" not in start and (block := raw_stream.read(_HEADER_BLOCK)):
         start += block
     named = NamedInput(start, raw_stream)
+    reading = replace(reading, once=True)
     where = f"[{text(str(named.path))}]"
     is_json = written.kind == "jsonl"
     names = plan.inputs() if is_json else parse_header(start, written, "standard input")
@@ -177,8 +190,11 @@ def _parquet(connection: Any, files: list[Path], plan: Plan, *, raw: bool) -> So
         if each in listed:
             marks.append(f"({cell} IS NOT NULL AND {label} IS NULL)")
     selected = ", ".join(columns + marks + (whole if raw else []))
-    reader = connection.sql(f"SELECT {selected} FROM {where}").to_arrow_reader(BATCH)
-    return Source(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0))
+    at_once = _rows_at_once(
+        connection, where, [cells[each] for each in plan.public()], len(names) if raw else len(columns)
+    )
+    reader = connection.sql(f"SELECT {selected} FROM {where}").to_arrow_reader(at_once)
+    return Source(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0), at_once=at_once)
 
 
 def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
@@ -189,11 +205,15 @@ def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Sou
         raise InputError(msg)
     _check_names(names, reading.plan)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
+<<<<<<< Updated upstream
     scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw)
     source = _cast(connection, scan, cells, reading.plan, names if reading.raw else [])
     if reading.raw:
         source.left_out = lambda: lines_left_out(connection)
     return source
+=======
+    return _cast(connection, csv_scan(where, reading.written, len(names)), cells, reading, names)
+>>>>>>> Stashed changes
 
 
 def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
@@ -207,13 +227,14 @@ def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> So
     if kept:
         values += f", json_extract(json, {json_values(kept)}) AS kept"
     read = f"(SELECT {values} FROM {json_scan(where, reading.written)})"
-    source = _cast(connection, read, cells, plan, names if reading.raw else [])
+    source = _cast(connection, read, cells, reading, names)
     source.json = kept
     return source
 
 
-def _cast(connection: Any, read: str, cells: dict[str, str], plan: Plan, raw: list[str]) -> Source:  # noqa: ANN401
+def _cast(connection: Any, read: str, cells: dict[str, str], reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
     """Cells of text as what the plan needs; a number is a double, which holds every whole number of every domain."""
+    plan, raw = reading.plan, names if reading.raw else []
     wanted = dict.fromkeys(plan.inputs(), "text")
     for each, column in plan.private().items():
         domain = column.mechanism.domain
@@ -240,8 +261,22 @@ def _cast(connection: Any, read: str, cells: dict[str, str], plan: Plan, raw: li
             marked.append(each)
             marks.append(f"({cell} IS NOT NULL AND {value} IS NULL)")
     whole = [cells[each] for each in raw]
-    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(BATCH)
-    return Source(reader, plan.inputs(), marked, raw)
+    public = [] if reading.once else [cells[each] for each in plan.public()]
+    at_once = _rows_at_once(connection, read, public, len(columns) + len(whole))
+    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
+    return Source(reader, plan.inputs(), marked, raw, at_once=at_once)
+
+
+def _rows_at_once(connection: Any, read: str, public: list[str], columns: int) -> int:  # noqa: ANN401
+    """How many rows fit into a batch: told by the number of columns and by what the public ones of the first rows take.
+
+    Never by a private value: how many rows are written together can be seen.
+    """
+    width = _CELL_BYTES * columns
+    if public:
+        sample = connection.sql(f"SELECT {', '.join(public)} FROM {read} LIMIT {_SAMPLE}").to_arrow_table()
+        width += sample.nbytes // max(sample.num_rows, 1)
+    return min(BATCH, max(_VECTOR, _BATCH_BYTES // width // _VECTOR * _VECTOR))
 
 
 def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:

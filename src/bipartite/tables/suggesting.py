@@ -16,7 +16,6 @@ from bipartite.tables.engine import connect, paths
 from bipartite.tables.extras import need
 from bipartite.tables.formats import inputs
 from bipartite.tables.reading import TODO
-from bipartite.tables.releasing import MEMORY
 from bipartite.tables.scans import (
     cells_of,
     check_alike,
@@ -94,7 +93,7 @@ def first_plan(pattern: str | Path, asked: str | None = None, *, header: bool = 
 def schema_of(pattern: str, asked: str | None, *, header: bool) -> dict[str, str]:
     """The DuckDB type of each column; those of text files are what the cells of their first rows look like."""
     written, files = inputs(pattern, asked)
-    with private_folder() as spill, connect(spill, MEMORY, None) as connection:
+    with private_folder() as spill, connect(spill) as connection:
         try:
             names, kinds = _columns(connection, files, written, header=header)
         except need("duckdb").Error as error:
