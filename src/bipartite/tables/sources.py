@@ -87,13 +87,10 @@ class Source:
     """How many rows there are, where that is known beforehand."""
     json: list[str] = field(default_factory=list)
     """Public columns whose texts are JSON."""
-<<<<<<< Updated upstream
     left_out: Callable[[], list[tuple[int, str]]] | None = None
     """Once all was read: (number, text) of the lines that could not be cut into cells, where those are left out."""
-=======
     at_once: int = BATCH
     """How many rows come at a time, at most."""
->>>>>>> Stashed changes
     stop: Callable[[], None] = _nothing
     """Ends the reading where it waits for rows that nobody wants any more."""
 
@@ -205,15 +202,11 @@ def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Sou
         raise InputError(msg)
     _check_names(names, reading.plan)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
-<<<<<<< Updated upstream
     scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw)
-    source = _cast(connection, scan, cells, reading.plan, names if reading.raw else [])
+    source = _cast(connection, scan, cells, reading, names)
     if reading.raw:
         source.left_out = lambda: lines_left_out(connection)
     return source
-=======
-    return _cast(connection, csv_scan(where, reading.written, len(names)), cells, reading, names)
->>>>>>> Stashed changes
 
 
 def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
@@ -261,7 +254,8 @@ def _cast(connection: Any, read: str, cells: dict[str, str], reading: Reading, n
             marked.append(each)
             marks.append(f"({cell} IS NOT NULL AND {value} IS NULL)")
     whole = [cells[each] for each in raw]
-    public = [] if reading.once else [cells[each] for each in plan.public()]
+    # Lines that are left out would be noted twice.
+    public = [] if reading.once or reading.raw else [cells[each] for each in plan.public()]
     at_once = _rows_at_once(connection, read, public, len(columns) + len(whole))
     reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
     return Source(reader, plan.inputs(), marked, raw, at_once=at_once)
