@@ -50,9 +50,8 @@ def pytest_report_header() -> str:
         return "torch: not installed"
     capability = torch.backends.cpu.get_cpu_capability()
     forced = [f"{name}={os.environ[name]}" for name in _FORCING if name in os.environ]
-    return (
-        f"torch: {torch.get_num_threads()} threads, CPU capability {capability}; set: {', '.join(forced) or 'nothing'}"
-    )
+    threads = f"torch: threads {torch.get_num_threads()}, CPU capability {capability}"
+    return f"{threads}; set: {', '.join(forced) or 'nothing'}"
 
 
 _skipped: dict[str, str] = {}

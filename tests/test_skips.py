@@ -1,4 +1,4 @@
-"""The guard of conftest.py: a skip that is not on the committed list fails the run."""
+"""The guard of conftest.py: a skip that is not on the committed list fails the run; and its header."""
 
 import os
 import shutil
@@ -52,3 +52,18 @@ def test_skips_are_listed_and_unlisted_ones_fail_the_run(tmp_path, suite, data, 
     )
     assert result.returncode == code
     assert message in result.stdout
+
+
+def test_the_header_says_with_how_many_threads_and_which_instructions_numbers_are_computed(request, monkeypatch):
+    torch = pytest.importorskip("torch")
+    here = str(Path(__file__).parents[1] / "conftest.py")
+    (conftest,) = [
+        each for each in request.config.pluginmanager.get_plugins() if getattr(each, "__file__", None) == here
+    ]
+    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+    said = conftest.pytest_report_header()
+    capability = torch.backends.cpu.get_cpu_capability()
+    assert said.startswith(f"torch: threads {torch.get_num_threads()}, CPU capability {capability}; set: ")
+    assert "MKL_CBWR=COMPATIBLE" in said
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert conftest.pytest_report_header() == "torch: not installed"
