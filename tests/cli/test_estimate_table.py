@@ -157,3 +157,17 @@ def test_missing_reports_are_bad_data_in_every_kind_of_file(run, tmp_path):
     code, out, err = run("estimate", file)
     assert (code, out) == (3, "") and "column 'age': 1 rows have no report; use --nulls drop" in err
     assert run("estimate", file, "--nulls", "drop")[0] == 0
+
+
+def test_reports_that_the_mechanism_never_gives_so_often_are_doubted_everywhere(run, tmp_path):
+    lone = "20\n" * 20_000
+    code, out, err = run("estimate", "-", "--integers", "18..90", "--epsilon", 1, stdin=lone)
+    assert code == 0 and err == "" and "18 to 90 (95 %" in out and "are not what this mechanism gives" in out
+    code, out, err = run("estimate", "-", "--integers", "18..90", "--epsilon", 1, "--json", stdin=lone)
+    assert code == 0 and conforms(json.loads(out), "estimate") and "are not what this mechanism gives" in err
+    table = pa.table({"age": [20] * 1000, "country": ["DE"] * 1000})
+    plan = bp.Plan({"age": AGES, "country": "public"})
+    file = write_csv(tmp_path / "t.csv", table, plan)
+    code, out, err = run("estimate", file, "--json", "--by", "country", "--html", tmp_path / "t.html")
+    assert code == 0 and "column 'age', DE: these reports are not what" in err
+    assert "are not what this mechanism gives" in (tmp_path / "t.html").read_text(encoding="utf-8")

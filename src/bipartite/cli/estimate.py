@@ -13,7 +13,7 @@ from bipartite.cli import estimate_table
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
 from bipartite.cli.columns import STDIN, Asked, chunks
 from bipartite.cli.counting import Tally, Texts, check_label, weights_of
-from bipartite.cli.estimate_output import as_csv, as_json, show
+from bipartite.cli.estimate_output import as_csv, as_json, show, warn
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
 from bipartite.errors import InputError
 from bipartite.estimation import Counts, Estimates
@@ -112,6 +112,7 @@ def run(options: argparse.Namespace) -> int:
     if picture is not None:
         write_atomically(options.plot, picture + "\n")
     if described is not None:
+        warn(found)
         print_json(described)
     else:
         show(found, confidence)

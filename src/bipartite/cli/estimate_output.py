@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -81,6 +82,14 @@ def as_csv(found: dict[str | None, Estimate], confidence: float, *, grouped: boo
             known = "" if _finite(error) is None else error
             writer.writerow(([label] if grouped else []) + [value, share, known, low, high])
     return written.getvalue()
+
+
+def warn(found: dict[str | None, Estimate], where: str = "") -> None:
+    """Say on stderr which reports are not what their mechanism gives; what people read says so itself."""
+    for label, estimate in found.items():
+        if estimate.doubt:
+            place = ", ".join(each for each in (where, label) if each)
+            print(f"bipartite: {place + ': ' if place else ''}{estimate.doubt}", file=sys.stderr)
 
 
 def show(found: dict[str | None, Estimate], confidence: float) -> None:

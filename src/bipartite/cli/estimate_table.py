@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite import __version__
 from bipartite.cli.arguments import describes_mechanism
 from bipartite.cli.columns import STDIN
-from bipartite.cli.estimate_output import as_csv, as_json, show
+from bipartite.cli.estimate_output import as_csv, as_json, show, warn
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
 from bipartite.cli.pages import whole_page
 from bipartite.domains import LineDomain
@@ -67,6 +67,8 @@ def run(options: argparse.Namespace, release: Described, confidence: float) -> i
     if picture is not None:
         write_atomically(options.plot, picture + "\n")
     if described is not None:
+        for name, groups in answers.columns.items():
+            warn(groups, f"column {name!r}")
         print_json(described)
     else:
         _show(answers, confidence)
@@ -142,6 +144,7 @@ def _page(answers: Answers, confidence: float, title: str) -> str:
     for name, groups in answers.columns.items():
         parts.append(f"<h2>{escape(name)}</h2>")
         parts.append(f"<p>{escape(about.mechanisms[name].guarantee)}.{_left_out(answers, name)}</p>")
+        parts += [f"<p><strong>{escape(each.doubt)}</strong></p>" for each in groups.values() if each.doubt]
         parts.append(str(answers.estimates(name).plot(confidence=confidence)))
         parts.append(_numbers(groups, confidence))
     parts += [

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _UNLUCKY: Final = "no population has an answer in this range, so the sample is an unlucky one"
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
+_NO_FIT: Final = "no population fits these reports, so this is all that is possible"
 
 
 class Estimate:
@@ -86,6 +87,15 @@ class Estimate:
     def identifiability(self) -> Identifiability | None:
         """What the reports can tell apart; None where that was too large to decide, or where it is all (categories)."""
         return self._basis.found
+
+    @functools.cached_property
+    def doubt(self) -> str:
+        """Why these reports cannot have come from the mechanism, whatever the people are like; mostly empty.
+
+        True reports are doubted with a chance below 1e-9. Not every wrong file is: only outputs that came more often
+        than any value gives them, or less often. Weighted reports and flat categories are not looked at.
+        """
+        return self._basis.doubt()
 
     @property
     def frequencies(self) -> Array:
@@ -252,6 +262,8 @@ class Estimate:
             lines.append(f"  not identifiable: {found}")
         if self.fit is not None and not self.fit.converged:
             lines.append(f"  stopped after {self.fit.steps} steps without reaching its rule: take it with care")
+        if self.doubt:
+            lines.append(f"  {self.doubt}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -338,6 +350,8 @@ class Estimate:
         low, high = (
             middle + end.value + side * self._width(end, sure) for side, end in zip((-1, 1), ends, strict=True)
         )
+        if low > high or high < least or low > most:
+            return Interval(least, most, sure, f"{_NOT_KNOWN}; {_NO_FIT}")
         return Interval(max(low, least), min(high, most), sure, _NOT_KNOWN)
 
     def _width(self, answer: Answer, sure: float) -> float:
@@ -394,7 +408,7 @@ class Estimate:
         low = self._ramps.around(group if whole else group - 1, self._half(sure))[0] if whole or group else 0.0
         high = self._ramps.around(group, self._half(sure))[1]
         notes = (self._scarce(), "" if whole else _NOT_KNOWN)
-        return Interval(low, high, sure, "; ".join(note for note in notes if note))
+        return Interval(min(low, high), max(low, high), sure, "; ".join(note for note in notes if note))
 
     def _half(self, sure: float) -> Callable[[Side], Array]:
         """How far off the estimates of ramps may be."""

@@ -43,6 +43,10 @@ class Basis(ABC):
     of_sample: bool
     """Whether errors are for the people who answered."""
 
+    def doubt(self) -> str:
+        """Why the reports are not what the mechanism gives, where that can be told."""
+        return ""
+
     @abstractmethod
     def answer(self, w: Array) -> Answer | None:
         """Σ w·share, unbiased; None where the reports cannot tell."""

@@ -10,6 +10,7 @@ import numpy as np
 from bipartite.errors import DesignError
 from bipartite.estimation import methods
 from bipartite.estimation.basis import Answer, Basis
+from bipartite.estimation.doubts import doubt_of
 from bipartite.estimation.intervals import FEW
 from bipartite.estimation.scores import MOST_DENSE
 
@@ -53,6 +54,9 @@ class Scored(Basis):
         evidence = self._evidence
         variance = evidence.variance(u) if u2 is None else evidence.own_variance(u, u2)
         return Answer(float(evidence.mean(u)), math.sqrt(variance), float(u.max() - u.min()))
+
+    def doubt(self) -> str:
+        return doubt_of(self.mechanism, self._evidence)
 
     def answer(self, w: Array) -> Answer | None:
         u = self._score(w)

@@ -1,0 +1,114 @@
+"""Intervals for reports of every kind, also those that no population would give: they end where they begin or later."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bipartite as bp
+
+LINES = [
+    bp.BRR(bp.Integers(18, 90), epsilon=1),
+    bp.BRR(bp.Integers(1, 9), epsilon=0.5),
+    bp.BRR(bp.Integers(1, 9), epsilon=2, edges="padded"),
+    bp.GRR(bp.Integers(1, 5), epsilon=1),
+    bp.Anchored(bp.Integers(0, 20), epsilon=2),
+    bp.Geometric(bp.Integers(0, 10), epsilon=1),
+    bp.Exponential(bp.Interval(0, 1, points=7), epsilon=1),
+]
+SETS = [
+    bp.GRR(bp.Items(list("abcd"), loss=1 - np.eye(4)), epsilon=1),
+    bp.BRR(bp.Points([[0, 0], [0, 1], [1, 0], [5, 5], [6, 5]]), epsilon=1),
+]
+
+
+@st.composite
+def counted(draw, mechanisms):
+    """A mechanism and any counts of its outputs: all alike, few, many, most of them none."""
+    mechanism = draw(st.sampled_from(mechanisms))
+    size = len(mechanism.outputs)
+    some = draw(st.dictionaries(st.integers(0, size - 1), st.sampled_from([1, 2, 49, 50, 20_000, 10**12]), min_size=1))
+    counts = np.zeros(size, dtype=np.int64)
+    counts[list(some)] = list(some.values())
+    return mechanism, counts
+
+
+def estimates(drawn):
+    mechanism, counts = drawn
+    try:
+        return [bp.estimate(mechanism, counts=counts, of_sample=of_sample) for of_sample in (False, True)]
+    except bp.errors.SpecError:  # an output that is never reported
+        return []
+
+
+def holds_together(interval):
+    low, high = interval
+    return math.isfinite(low) and math.isfinite(high) and low <= high
+
+
+@settings(max_examples=80, deadline=None)
+@given(counted(LINES), st.sampled_from([0.5, 0.95, 1 - 1e-9]))
+def test_no_interval_on_a_line_ends_before_it_begins(drawn, confidence):
+    for found in estimates(drawn):
+        domain = found.mechanism.domain
+        values = [domain.decode(at) for at in (0, len(domain) // 2, len(domain) - 1)]
+        asked = ["mean", "variance", "median", ("quantile", 0.01), ("quantile", 0.99), np.arange(len(domain)) % 3]
+        asked += [(kind, value) for kind in ("cdf", "bin") for value in values]
+        for of in asked:
+            assert holds_together(found.interval(confidence, of=of)), of
+        low, high = found.share_intervals(confidence)
+        assert np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(counted(SETS), st.sampled_from([0.5, 0.95]))
+def test_no_interval_of_a_set_ends_before_it_begins(drawn, confidence):
+    for found in estimates(drawn):
+        size = len(found.mechanism.domain)
+        for of in (("bin", found.mechanism.domain.decode(0)), np.arange(size) % 3):
+            assert holds_together(found.interval(confidence, of=of)), of
+        low, high = found.share_intervals(confidence)
+        assert np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()
+
+
+def test_reports_that_are_all_alike_leave_everything_open_and_are_doubted():
+    clamped = bp.BRR(bp.Integers(18, 90), epsilon=1)
+    found = bp.estimate(clamped, [20] * 20_000)
+    interval = found.interval(0.95)
+    assert (interval.low, interval.high) == (18, 90) and "no population fits these reports" in interval.note
+    assert "are not what this mechanism gives" in found.summary()
+    assert found.doubt in found.summary() and "100.00%" in found.doubt and "at most 2.28%" in found.doubt
+    empty = bp.estimate(clamped, counts=np.where(np.arange(73) == 50, 0, 1000))
+    assert "0.00% of them are one and the same, and of that one it gives at least 0.84%" in empty.doubt
+    weighted = bp.estimate(clamped, [20] * 200, weights=[0.5, 1.5] * 100)
+    assert weighted.doubt == ""
+
+
+@pytest.mark.parametrize("mechanism", [*LINES, *SETS])
+def test_true_reports_are_never_doubted_and_private_values_are(mechanism):
+    """Each of these draws is doubted with a chance below 1e-9, whatever the values are."""
+    domain = mechanism.domain
+    for values in ([domain.decode(0)] * 3000, [domain.decode(at % len(domain)) for at in range(3000)]):
+        reports = mechanism.privatize(values, rng=bp.insecure_seed(3))
+        assert bp.estimate(mechanism, reports).doubt == ""
+    counts = np.zeros(len(mechanism.outputs), dtype=np.int64)
+    counts[len(counts) // 2] = 20_000
+    assert "not what this mechanism gives" in bp.estimate(mechanism, counts=counts).doubt
+
+
+def test_the_bound_behind_a_doubt_is_that_of_a_binomial_law():
+    """Against exact tails in whole numbers: what is doubted has a chance below 1e-9 at the largest share possible."""
+    mechanism = bp.GRR(bp.Integers(1, 2), epsilon=1)
+    near = mechanism.matrix()[0, 0]
+    people = 400
+    doubted = [count for count in range(people + 1) if bp.estimate(mechanism, counts=[count, people - count]).doubt]
+    tails = [
+        math.fsum(math.comb(people, k) * near**k * (1 - near) ** (people - k) for k in range(count, people + 1))
+        for count in range(people + 1)
+    ]
+    assert people in doubted and 200 not in doubted
+    assert all(min(tails[count], tails[people - count]) < 1e-9 / 4 for count in doubted)
+    # And it is not much too cautious: what has a chance below 1e-12 is doubted.
+    assert all(count in doubted for count in range(people + 1) if tails[max(count, people - count)] < 1e-12)
