@@ -1,12 +1,14 @@
-"""A plan with every kind of column, and people for it."""
+"""A plan with every kind of column, and people for it; one Spark for all the tests of a process."""
 
 import hashlib
+import shutil
 
 import numpy as np
 import pytest
 
 import bipartite as bp
 from bipartite.tables import Column
+from tests.tables.spark_session import start
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 INCOME = bp.BRR(bp.Interval(0, 200_000, points=401), epsilon="0.5", edges="padded")
@@ -16,6 +18,15 @@ CITIES = bp.Points(
     [[52.52, 13.4], [48.86, 2.35], [51.51, -0.13]], metric="haversine", labels=["Berlin", "Paris", "London"]
 )
 HOME = bp.BRR(CITIES, epsilon=1)
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory):
+    if shutil.which("java") is None:
+        pytest.skip("no Java on this machine")
+    made = start("local[2,2]", tmp_path_factory.mktemp("spark"))
+    yield made
+    made.stop()
 
 
 @pytest.fixture

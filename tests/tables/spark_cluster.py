@@ -76,7 +76,7 @@ def release(session, folder, harms, row_id=None):
     # The key is known to the test; ids are not checked, so that the harm is not done to the check.
     with (
         mock.patch("bipartite.tables.spark.os.urandom", return_value=KEY),
-        mock.patch("bipartite.tables.spark._check_ids"),
+        mock.patch("bipartite.tables.spark.check_ids"),
     ):
         released = spark.privatize(people, PLAN, marks / "out", row_id=row_id)
     rows = sorted((row["id"], row["age"]) for row in released.collect())

@@ -30,6 +30,9 @@ def start(master, folder, **settings):
         "spark.sql.shuffle.partitions": "2",
         "spark.default.parallelism": "2",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
+        # As Spark 4 does by default: years before 1582 are written as they are.
+        "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+        "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
         "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
         "spark.local.dir": str(Path(folder) / "local"),
         "spark.eventLog.enabled": "true",

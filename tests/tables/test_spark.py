@@ -3,21 +3,23 @@
 import base64
 import json
 import runpy
-import shutil
 from collections import Counter
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pyspark.sql import Window
+from pyspark.sql.functions import max_by, row_number, udf
 
 import bipartite as bp
 from bipartite.errors import DataFileError, InputError, NullError, OutsideDomainError
 from bipartite.tables import Column, Plan, estimate_file, spark
 from bipartite.tables.answering import carried_by
+from bipartite.tables.spark_ids import check_repeatable
 from tests.tables.keyed_oracle import report
 from tests.tables.spark_functions import fail_once
-from tests.tables.spark_session import ROOT, start
+from tests.tables.spark_session import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
@@ -27,15 +29,6 @@ COLOUR = bp.GRR(bp.Items(["red", "green", "blue"], loss=1 - np.eye(3)), 1)
 PLAN = Plan({"id": "public", "age": AGE, "income": INCOME, "colour": COLOUR})
 ROWS = 1000
 KEY = bytes(range(32))
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    if shutil.which("java") is None:
-        pytest.skip("no Java on this machine")
-    made = start("local[2,2]", tmp_path_factory.mktemp("spark"))
-    yield made
-    made.stop()
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +91,10 @@ def test_tasks_that_fail_after_drawing_are_drawn_again_and_one_attempt_is_releas
 
 @pytest.mark.usefixtures("known_key")
 @pytest.mark.parametrize("how", ["failing", "reshuffled", "sorted"])
-def test_with_row_ids_every_attempt_and_order_gives_the_same_report(people, tmp_path, how):
+def test_with_row_ids_every_attempt_and_order_gives_the_same_report(people, tmp_path, monkeypatch, how):
     frame = people
     if how == "failing":
+        monkeypatch.setattr(spark, "check_ids", lambda *_: None)  # refuses functions in Python
         frame = people.mapInArrow(partial(fail_once, folder=str(tmp_path)), people.schema)
     if how == "reshuffled":
         frame = people.repartition(3, "colour")
@@ -127,11 +121,65 @@ def test_rows_that_share_an_id_or_have_none_are_refused(people, tmp_path):
         (people.selectExpr("*", "id % 500 AS twice"), "twice", "one that is missing or occurs twice"),
         (people.selectExpr("*", "nullif(id, 7) AS hole"), "hole", "one that is missing or occurs twice"),
         (people, "income", "Expected row_id as a column of whole numbers, texts or bytes, got double"),
-        (people, "nobody", "Expected row_id as a column of the frame, got 'nobody'; it has 'id', 'age'"),
+        (people, "nobody", "Expected a column of the frame, got 'nobody'; it has 'id', 'age'"),
     ):
         with pytest.raises(InputError, match=why):
             spark.privatize(frame, PLAN, tmp_path / "out", row_id=row_id)
     assert not (tmp_path / "out").exists()
+
+
+CHANGING = {
+    "uuid": (lambda people: people.selectExpr("uuid() AS id", "age"), "not deterministic, such as uuid"),
+    "rand": (lambda people: people.selectExpr("cast(rand(7) * 1e18 as bigint) AS id", "age"), "not deterministic"),
+    "counted": (lambda people: people.selectExpr("monotonically_increasing_id() AS id", "age"), "not deterministic"),
+    "file": (lambda people: people.selectExpr("concat(id, input_file_name()) AS id", "age"), "not deterministic"),
+    "reflected": (lambda people: people.selectExpr("reflect('java.util.UUID', 'randomUUID') AS id", "age"), "not det"),
+    "below": (lambda people: people.where("rand() < 0.5").orderBy("id"), "not deterministic"),
+    "now": (lambda people: people.selectExpr("concat(id, current_timestamp()) AS id", "age"), "the time, the user"),
+    "user": (lambda people: people.selectExpr("concat(id, current_user()) AS id", "age"), "the time, the user"),
+    "python": (lambda people: people.withColumn("id", udf(lambda: "x")()), "written in Python"),
+    "marked": (lambda people: people.withColumn("id", udf(lambda: 1).asNondeterministic()()), "written in Python"),
+    "mapped": (
+        lambda people: people.mapInArrow(partial(fail_once, folder=""), people.schema),
+        "a function written in Python",
+    ),
+    "numbered": (lambda people: people.withColumn("id", row_number().over(Window.orderBy("age"))), "the step Window"),
+    "limited": (lambda people: people.limit(10), "the step GlobalLimit"),
+    "sampled": (lambda people: people.sample(0.5, seed=1), "the step Sample"),
+    "once": (lambda people: people.dropDuplicates(["age"]), "the step Deduplicate"),
+    "grouped": (lambda people: people.groupBy("age").agg(max_by("id", "income").alias("id")), "the step Aggregate"),
+    "rdd": (lambda people: people.rdd.zipWithIndex().map(lambda row: (row[1], 20)).toDF(["id", "age"]), "LogicalRDD"),
+}
+
+
+@pytest.mark.parametrize("how", CHANGING)
+def test_ids_that_may_be_others_the_second_time_are_refused(people, tmp_path, how):
+    frame, why = CHANGING[how]
+    with pytest.raises(InputError, match=f"with row_id, a frame of stored files .*{why}.* Write the frame to files"):
+        spark.privatize(frame(people), Plan({"age": AGE}), tmp_path / "out", row_id="id")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_subquery_and_a_frame_of_another_process_are_refused_with_row_ids(session, people):
+    people.createOrReplaceTempView("people")
+    with pytest.raises(InputError, match="got one with a subquery"):
+        check_repeatable(session.sql("SELECT * FROM people WHERE id IN (SELECT id FROM people LIMIT 3)"))
+    with pytest.raises(InputError, match="got one of Spark Connect; leave it out"):
+        check_repeatable(object())
+
+
+def test_stored_rows_selected_filtered_joined_and_sorted_keep_their_ids(session, people):
+    people.createOrReplaceTempView("people")
+    people.selectExpr("id", "age").write.saveAsTable("stored")
+    for frame in (
+        people.selectExpr("concat('p', id) AS id", "age + 1 AS age").where("age > 20").cache(),
+        people.join(session.table("stored"), "id").union(people.join(session.table("stored"), "id")),
+        people.repartition(3).repartition(2, "age").orderBy("age").coalesce(1).hint("broadcast").hint("rebalance"),
+        session.sql("WITH adults AS (SELECT * FROM people WHERE age > 20) SELECT explode(array(id, -id)) FROM adults"),
+        session.range(3),
+        session.sql("SELECT 1 AS id"),
+    ):
+        check_repeatable(frame)
 
 
 def test_a_bad_row_stops_the_release_without_its_value_and_nothing_is_written(people, tmp_path):

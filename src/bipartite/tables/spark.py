@@ -26,7 +26,9 @@ from bipartite.tables.drawing import Release
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
 from bipartite.tables.metadata import described
 from bipartite.tables.plan import Plan
+from bipartite.tables.spark_columns import is_taken_for_one, private_schema, take, taken_for_one, through_python
 from bipartite.tables.spark_files import RELEASE_KEY
+from bipartite.tables.spark_ids import check_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
 SPEC_KEY: Final = "bipartite"
 """In the metadata of a private column: its spec."""
-_ID_TYPES: Final = ("tinyint", "smallint", "int", "bigint", "string", "binary")
 # Version 2 moves a task's files as soon as the task ends: what an attempt wrote before it died could stay. Version 1
 # moves them when the whole job is done.
 _COMMIT_AT_THE_END: Final = ("mapreduce.fileoutputcommitter.algorithm.version", "1")
@@ -65,10 +66,11 @@ def privatize(
     path
         Where to write, a folder that every executor reaches; refused where it exists.
     row_id
-        A stored column of whole numbers, texts or bytes, different in every row (checked: ids travel once for that). A
-        row that is computed again then gets the **same** report, drawn from words that are a keyed function of the id,
-        the value, the column and its spec, under a key that lives as long as this call. Without it an attempt that does
-        not win draws other reports, which nobody sees but who reads Spark's temporary files.
+        A stored column of whole numbers, texts or bytes, different in every row. Both are checked: the frame must read
+        files and do nothing that may come out otherwise the second time (:mod:`bipartite.tables.spark_ids`), and ids
+        travel once. A row that is computed again then gets the **same** report, drawn from words that are a keyed
+        function of the id, the value, the column and its spec, under a key that lives as long as this call. Without it
+        an attempt that does not win draws other reports, which nobody sees but who reads Spark's temporary files.
     overwrite
         Replace what is at ``path``. A second release of the same rows adds its ε, and a warning says so.
 
@@ -86,22 +88,19 @@ def privatize(
             f"A second release of the same rows adds its ε: {plan.epsilon_decimal:f} a row, for whoever saw the first.",
             stacklevel=2,
         )
-    columns = plan.inputs()
+    schema = _schema(frame, plan)
+    taken = take(frame, plan.inputs() if row_id is None else [*plan.inputs(), row_id])
     key = None
     if row_id is not None:
         check_keyed(plan)
-        _check_ids(frame, row_id)
+        check_ids(taken, row_id)
         key = os.urandom(KEY_BYTES)
-        columns = list(dict.fromkeys([*columns, row_id]))
-    schema = _schema(frame, plan)
-    reports = frame.select(*[f"`{each}`" for each in columns]).mapInArrow(
-        partial(_draw_task, plan=plan, key=key, row_id=row_id), schema
-    )
+    reports = through_python(taken, partial(_draw_task, plan=plan, key=key, row_id=row_id), schema)
     writer = reports.write.mode("overwrite" if overwrite else "errorifexists").option(*_COMMIT_AT_THE_END)
     try:
         writer.parquet(os.fspath(path))
     except Exception as error:
-        refusal = _refusal(error)
+        refusal = taken_for_one(list(plan.columns)) if is_taken_for_one(error) else _refusal(error)
         if refusal is None:
             raise
     else:
@@ -122,9 +121,10 @@ def count(
     them, and else read from the column itself.
     """
     _session_of(frame)
+    taken = take(frame, [column])
     found = mech if mech is not None else mechanism_of(frame, column)
     totals = Counts(found)
-    parts = frame.select(f"`{column}`").mapInArrow(
+    parts = taken.toDF("report").mapInArrow(
         partial(_count_task, mechanism=found, nulls=nulls), "report bigint, times bigint"
     )
     try:
@@ -143,9 +143,7 @@ def count(
 
 def mechanism_of(frame: Any, column: str) -> Mechanism | CategoryMechanism:  # noqa: ANN401 (a Spark DataFrame)
     """The mechanism that made the reports of a column, from the spec that it carries."""
-    if column not in frame.columns:
-        msg = f"Expected a column of the frame, got {column!r}; it has {', '.join(map(repr, frame.columns))}."
-        raise InputError(msg)
+    take(frame, [column])
     spec = frame.schema[column].metadata.get(SPEC_KEY)
     if spec is None:
         msg = f"Column {column!r} carries no spec; pass mech=, the mechanism that made the reports."
@@ -190,39 +188,23 @@ def _session_of(frame: Any) -> Any:  # noqa: ANN401
 
 def _schema(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
     """The Spark schema of the reports; each private column carries its spec, the first one the whole release."""
-    from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema  # noqa: PLC0415
+    from pyspark.sql.pandas.types import from_arrow_type  # noqa: PLC0415
     from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
 
-    given = to_arrow_schema(StructType([field for field in frame.schema if field.name in plan.inputs()]))
-    arrow = plan.schema(given)
+    arrow = plan.schema(private_schema(frame, plan))
     release = {RELEASE_KEY: described(plan).to_json()}
     fields = []
     for name, what in plan.columns.items():
         if what == PUBLIC:
-            fields.append(frame.schema[name])
+            given = frame.schema[name]
+            # Of an earlier release, if there was one: its reports keep their spec.
+            metadata = {key: value for key, value in given.metadata.items() if key != RELEASE_KEY}
+            fields.append(StructField(name, given.dataType, given.nullable, metadata))
             continue
         metadata = {SPEC_KEY: spec_json(what.mechanism)} | release
         release = {}
         fields.append(StructField(name, from_arrow_type(arrow.field(name).type), nullable=True, metadata=metadata))
     return StructType(fields)
-
-
-def _check_ids(frame: Any, row_id: str) -> None:  # noqa: ANN401
-    """Refuse ids that are missing or occur twice: two rows of one id and value would have one report between them."""
-    if row_id not in frame.columns:
-        msg = f"Expected row_id as a column of the frame, got {row_id!r}; it has {', '.join(map(repr, frame.columns))}."
-        raise InputError(msg)
-    kind = dict(frame.dtypes)[row_id]
-    if kind not in _ID_TYPES:
-        msg = f"Expected row_id as a column of whole numbers, texts or bytes, got {kind}; cast it first."
-        raise InputError(msg)
-    ids = frame.select(frame[f"`{row_id}`"].alias("id")).groupBy("id").count()
-    if ids.where("id IS NULL OR count > 1").limit(1).count():
-        msg = (
-            f"Expected a different id in every row of {row_id!r}, got one that is missing or occurs twice; rows of one "
-            "id would share their words. Use a column that names each row, or leave row_id out."
-        )
-        raise InputError(msg)
 
 
 def _refusal(error: Exception) -> DataError | None:

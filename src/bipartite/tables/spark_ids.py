@@ -1,0 +1,85 @@
+"""The ids that a release on Spark is keyed by: stored with their rows, and different in every row.
+
+An id that comes out otherwise the second time gives its row a second, independent report; and what was different in the
+job that checks ids need not be in the job that draws. So a frame with ids must be one that Spark computes anew to the
+same rows. Its plan, as Spark analysed it, is read for that: only these steps, from files or numbers, and no function
+that Spark calls nondeterministic, that asks for the time or the user, or whose code Spark does not know.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.errors import InputError
+from bipartite.tables.spark_columns import take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TYPES: Final = ("tinyint", "smallint", "int", "bigint", "string", "binary")
+# Each gives the same rows of the same rows, in whatever order they come. Limits, samples, windows and the removal of
+# duplicates choose by that order, and so do some aggregates, such as first() and max_by() of equals.
+_STEPS: Final = frozenset(
+    {
+        *("Project", "Filter", "Join", "Union", "Generate", "Sort"),
+        *("Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"),
+        *("SubqueryAlias", "View", "WithCTE", "CTERelationDef", "CTERelationRef"),
+        *("Range", "LocalRelation", "OneRowRelation"),
+    }
+)
+_FILES: Final = "HadoopFsRelation"
+_FUNCTIONS: Final = {
+    "CURRENT_LIKE": "the time, the user or the session of the query",
+    "PYTHON_UDF": "a function written in Python",
+    "SCALA_UDF": "a function written in Scala or Java",
+    "PLAN_EXPRESSION": "a subquery",
+}
+
+
+def check_ids(frame: Any, row_id: str) -> None:  # noqa: ANN401 (a Spark frame)
+    """Refuse ids that may change, are missing or occur twice: rows of one id and value would share one report."""
+    kind = dict(frame.dtypes)[row_id]
+    if kind not in _TYPES:
+        msg = f"Expected row_id as a column of whole numbers, texts or bytes, got {kind}; cast it first."
+        raise InputError(msg)
+    check_repeatable(frame)
+    ids = take(frame, [row_id]).toDF("id").groupBy("id").count()
+    if ids.where("id IS NULL OR count > 1").limit(1).count():
+        msg = (
+            f"Expected a different id in every row of {row_id!r}, got one that is missing or occurs twice; rows of one "
+            "id would share their words. Use a column that names each row, or leave row_id out."
+        )
+        raise InputError(msg)
+
+
+def check_repeatable(frame: Any) -> None:  # noqa: ANN401
+    """Refuse a frame that is not seen to have the same rows each time it is computed."""
+    known = getattr(frame, "_jdf", None)
+    if known is None:
+        msg = "Expected a frame of a Spark session in this process with row_id, got one of Spark Connect; leave it out."
+        raise InputError(msg)
+    plan = known.queryExecution().analyzed()
+    patterns = frame.sparkSession._jvm.org.apache.spark.sql.catalyst.trees.TreePattern  # noqa: SLF001
+    found = [what for name, what in _FUNCTIONS.items() if plan.containsPattern(getattr(patterns, name)())]
+    if not plan.deterministic():
+        found.append("a function that is not deterministic, such as uuid() or rand()")
+    found += [f"the step {step}" for step in _steps(plan) if step not in _STEPS]
+    if found:
+        msg = (
+            "Expected, with row_id, a frame of stored files that is only selected from, filtered, joined, sorted or "
+            f"repartitioned, got one with {found[0]}: its ids may be others when a row is computed again. Write the "
+            "frame to files and release session.read.parquet(…), or leave row_id out."
+        )
+        raise InputError(msg)
+
+
+def _steps(plan: Any) -> Iterator[str]:  # noqa: ANN401 (a logical plan of Spark's)
+    """The names of the steps of a plan, files left out."""
+    name = plan.getClass().getSimpleName()
+    if name == "LogicalRelation":
+        name = plan.relation().getClass().getSimpleName()
+    if name != _FILES:
+        yield name
+    children = plan.children()
+    for at in range(children.size()):
+        yield from _steps(children.apply(at))
