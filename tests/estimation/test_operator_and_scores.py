@@ -300,3 +300,15 @@ def test_the_window_solution_is_exact_in_fractions():
     u = WindowScores(operator_of(mechanism), operator_of(mechanism).uniform_law()).of(w)
     expected = [sum(p * Fraction(score) for p, score in zip(row, u.tolist(), strict=True)) for row in exact]
     assert [float(each) for each in expected] == pytest.approx(w, abs=1e-12)
+
+
+@pytest.mark.parametrize(("inputs", "m"), [(1, 1), (2, 1), (7, 1), (7, 3)])
+def test_how_far_a_report_moves_a_share_is_that_of_the_scores_of_all_shares(inputs, m, monkeypatch):
+    window = Window(inputs, m, 0.05, (1 - 0.05 * (inputs + m - 1)) / m)
+    scores = WindowScores(window, window.uniform_law())
+    u = scores.of(np.eye(inputs))
+    np.testing.assert_allclose(scores.share_spreads(), u.max(axis=1) - u.min(axis=1), atol=1e-12)
+    if m == 1 < inputs:
+        # Of GRR it is known without the N × N scores.
+        monkeypatch.setattr(WindowScores, "of", None)
+        assert len(scores.share_spreads()) == inputs

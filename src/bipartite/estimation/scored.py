@@ -94,11 +94,10 @@ class Scored(Basis):
         if self._scores is None:
             return None
         found = self._known()
-        u = self._scores.of(np.eye(found.rows)) if found.rows <= MOST_DENSE else None
-        if u is None:
+        if found.rows > MOST_DENSE:
             return np.full(len(found.group_of), np.inf)
         alone = np.bincount(found.group_of)[found.group_of] == 1
-        return np.where(alone, (u.max(axis=1) - u.min(axis=1))[found.group_of], np.inf)
+        return np.where(alone, self._scores.share_spreads()[found.group_of], np.inf)
 
     def running(self, histogram: methods.Histogram) -> Array:
         return histogram.frequencies.cumsum()

@@ -63,6 +63,11 @@ class Scores(ABC):
     def cumulative(self, law: Array) -> Moments:
         """Of the share of all rows up to each row, under this law. Only where every row is identifiable."""
 
+    def share_spreads(self) -> Array:
+        """The largest minus the least score of every row's own share; infinite where one has none."""
+        u = self.of(np.eye(self.rows))
+        return np.full(self.rows, np.inf) if u is None else u.max(axis=1) - u.min(axis=1)
+
 
 class WindowScores(Scores):
     """Scores of a window that moves on by one with every value: closed form, O(N + M)."""
@@ -106,6 +111,12 @@ class WindowScores(Scores):
         start = np.zeros(self.rows)
         start[0] = 1.0
         return self._of_jumps(law, start, up, up + 1)
+
+    def share_spreads(self) -> Array:
+        if self._m > 1 or self.rows == 1:
+            return super().share_spreads()
+        # With one output a row, the score of a share is (1 − q)/e for its own output and −q/e for all others.
+        return np.full(self.rows, 1 / self._e)
 
     def cumulative(self, law: Array) -> Moments:
         return self._of_jumps(law, np.ones(self.rows), None, np.arange(self.rows))
