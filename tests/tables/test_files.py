@@ -153,8 +153,6 @@ def test_files_that_do_not_fit_together_are_refused(plan, put, tmp_path):
     for name, told in (("nowhere.csv", "is not there"), ("no-*.csv", "no file matches")):
         with pytest.raises(FileNotFoundError, match=told):
             release(tmp_path / name, tmp_path / "out.csv", plan)
-    with pytest.raises(InputError, match="is a folder"):
-        release(tmp_path, tmp_path / "out.csv", plan)
     for name, told in (
         ("out.xyz", "which its name does not tell"),
         ("out.parquet.gz", "no compression around Parquet"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.cli.output import OK, print_json, print_table, write_atomically
 from bipartite.errors import InputError
+from bipartite.tables.formats import Asked
 from bipartite.tables.plan import Plan
 from bipartite.tables.suggesting import LEAK, first_plan
 from bipartite.verification import verify
@@ -29,9 +30,11 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
     parser = commands.add_parser("plan", help="what each column of a table may become", epilog=_EXAMPLES)
     parser.add_argument("action", choices=["new", "check", "show"], help="write a first plan, check one, or show one")
-    parser.add_argument("file", metavar="FILE", type=Path, help="new: a table, or a quoted pattern; else a plan")
+    parser.add_argument("file", metavar="FILE", help="new: a table, as privatize reads it; check and show: a plan")
     parser.add_argument("--output", metavar="PLAN.toml", type=Path, help="new: where to write (default: stdout)")
     parser.add_argument("--from", dest="input_format", metavar="FORMAT", help="new: csv, tsv, jsonl, parquet or arrow")
+    parser.add_argument("--delimiter", metavar="MARK", help="new: between the cells of CSV, such as ';'")
+    parser.add_argument("--encoding", metavar="NAME", help="new: of CSV: utf-8 (default), utf-16 or latin-1")
     parser.add_argument("--header", action="store_true", help="new: the first line holds names, whatever it looks like")
     parser.add_argument("--json", action="store_true", help="check, show: print one JSON object (schemas/plan.json)")
     parser.set_defaults(run=run)
@@ -41,9 +44,10 @@ def run(options: argparse.Namespace) -> int:
     """Write, check or show a plan."""
     if options.action == "new":
         return _new(options)
-    if options.output is not None or options.input_format is not None or options.header:
-        msg = f"--output, --from and --header belong to plan new; leave them out of plan {options.action}."
-        raise InputError(msg)
+    for name in ("output", "input_format", "delimiter", "encoding", "header"):
+        if getattr(options, name):
+            msg = f"--{name.removeprefix('input_').replace('format', 'from')} belongs to plan new; leave it out."
+            raise InputError(msg)
     plan = Plan.read(options.file)
     if options.json:
         print_json(as_json(plan))
@@ -58,7 +62,8 @@ def _new(options: argparse.Namespace) -> int:
     if options.json:
         msg = "plan new writes TOML; leave out --json."
         raise InputError(msg)
-    written = first_plan(options.file, options.input_format, header=options.header)
+    asked = Asked(options.input_format, options.delimiter, options.encoding)
+    written = first_plan(options.file, asked, header=options.header)
     if options.output is None:
         print(written, end="")
     elif options.output.exists():

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   bipartite privatize people.csv reports.parquet --plan plan.toml
   bipartite privatize 'part-*.parquet' reports.parquet --plan plan.toml
+  bipartite privatize people/ reports.parquet --plan plan.toml                  all files in a folder
+  bipartite privatize people.csv reports.csv --plan plan.toml --delimiter ';' --encoding latin-1
   bipartite privatize people.csv.gz reports.csv.zst --plan plan.toml --reject rejected.csv
   zcat people.csv.gz | bipartite privatize - - --from csv --to csv --plan plan.toml --specs specs.json > reports.csv
 
@@ -39,7 +41,9 @@ specs, in it or, for text, beside it as OUT.bipartite.json, so that `bipartite e
 def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
     parser = commands.add_parser("privatize", help="a table in, the reports of its rows out", epilog=_EXAMPLES)
-    parser.add_argument("source", metavar="IN", help="a file, a quoted pattern such as 'part-*.csv', or -")
+    parser.add_argument(
+        "source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', an address, or -"
+    )
     parser.add_argument("target", metavar="OUT", help="a file, or - for standard output")
     parser.add_argument("--plan", metavar="PLAN.toml", type=Path, required=True, help="what each column may become")
     parser.add_argument("--overwrite", action="store_true", help="replace OUT: a second release adds its ε")
@@ -52,6 +56,8 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     files = parser.add_argument_group("files")
     files.add_argument("--from", dest="input_format", choices=KINDS, help="the format of IN (default: by its name)")
     files.add_argument("--to", dest="output_format", choices=KINDS, help="the format of OUT (default: by its name)")
+    files.add_argument("--delimiter", metavar="MARK", help="between the cells of CSV in IN, such as ';'")
+    files.add_argument("--encoding", metavar="NAME", help="of CSV in IN: utf-8 (default), utf-16 or latin-1")
     files.add_argument("--compression", metavar="NAME", help="of Parquet, as DuckDB names it (default: its own)")
     files.add_argument("--specs", metavar="FILE.json", type=Path, help="where specs go when text is written to -")
     running = parser.add_argument_group("running")
@@ -75,6 +81,8 @@ def run(options: argparse.Namespace) -> int:
         reject=options.reject,
         input_format=options.input_format,
         output_format=options.output_format,
+        delimiter=options.delimiter,
+        encoding=options.encoding,
         compression=options.compression,
         threads=options.threads,
         memory=options.memory,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import InputError, shown
+from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.tables.extras import need
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
+
+    from bipartite.tables.formats import File
 
 _TOO_MUCH: Final = 2**62
 
@@ -18,7 +21,11 @@ _TOO_MUCH: Final = 2**62
 def connect(spill: Path, memory: int | None = None, threads: int | None = None) -> Any:  # noqa: ANN401 (a connection)
     """A DuckDB connection that holds at most so many bytes; None for DuckDB's own bound."""
     duckdb = need("duckdb")
-    settings: dict[str, Any] = {"temp_directory": str(spill), "autoinstall_known_extensions": False}
+    settings: dict[str, Any] = {
+        "temp_directory": str(spill),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
     if memory is not None:
         settings["memory_limit"] = f"{memory}B"
     if threads is not None:
@@ -55,7 +62,24 @@ def text(value: str) -> str:
     return f"'{escaped}'"
 
 
-def paths(files: list[Path]) -> str:
-    """Names of files in SQL, none of them a pattern."""
-    escaped = [re.sub(r"([*?\[])", r"[\1]", str(file)) for file in files]
+def load(connection: Any, extension: str, what: str) -> None:  # noqa: ANN401
+    """Load an extension of DuckDB that is installed on this machine; nothing is ever fetched here."""
+    duckdb = need("duckdb")
+    try:
+        connection.execute(f"LOAD {extension}")
+    except duckdb.Error:
+        missing = True
+    else:
+        missing = False
+    if missing:
+        msg = (
+            f"{what} needs DuckDB's extension {extension}, which is not installed here; install it once, on purpose: "
+            f"python -c \"import duckdb; duckdb.sql('INSTALL {extension}')\"."
+        )
+        raise MissingExtraError(msg)
+
+
+def paths(files: Sequence[File]) -> str:
+    """Names of files in SQL, none of them a pattern; addresses elsewhere are as they are."""
+    escaped = [re.sub(r"([*?\[])", r"[\1]", str(file)) if isinstance(file, Path) else str(file) for file in files]
     return "[" + ", ".join(map(text, escaped)) + "]"

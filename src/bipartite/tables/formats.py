@@ -1,11 +1,12 @@
-"""Which format a file has: told by its name, or asked for."""
+"""Which files a name stands for, and which format they have: told by their names, or asked for."""
 
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from bipartite.errors import InputError
 
@@ -25,6 +26,16 @@ _SUFFIXES: Final = {
     ".ipc": "arrow",
     ".feather": "arrow",
 }
+EXTENSIONS: Final = {
+    **dict.fromkeys(("http", "https", "s3", "gs", "gcs", "r2", "hf"), "httpfs"),
+    **dict.fromkeys(("az", "azure", "abfss"), "azure"),
+}
+"""For each kind of address elsewhere the extension of DuckDB that reads it."""
+UTF8: Final = "utf-8"
+ENCODINGS: Final = {UTF8: "utf-8-sig", "utf-16": "utf-16", "latin-1": "latin-1"}
+"""What DuckDB reads without an extension, as Python names it."""
+SIDE: Final = ".bipartite.json"
+"""What the name of a file of specs adds to that of its data."""
 _COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -34,6 +45,9 @@ class Format:
 
     kind: str
     compression: str | None = None
+    mark: str | None = None
+    """What stands between cells where that is said, and not told by the format."""
+    encoding: str = UTF8
 
     @property
     def is_text(self) -> bool:
@@ -43,7 +57,17 @@ class Format:
     @property
     def delimiter(self) -> str:
         """What stands between the cells of a CSV file."""
-        return "\t" if self.kind == "tsv" else ","
+        return self.mark or ("\t" if self.kind == "tsv" else ",")
+
+
+class Address(str):
+    """A file elsewhere, such as ``s3://bucket/people.parquet``, which DuckDB reads where it stands."""
+
+    __slots__ = ()
+
+
+File = Path | Address
+"""A file on a disk of this machine, or elsewhere."""
 
 
 def format_of(name: str, asked: str | None, option: str) -> Format:
@@ -62,17 +86,30 @@ def format_of(name: str, asked: str | None, option: str) -> Format:
     return Format(kind, compression)
 
 
-def files_named(pattern: str) -> list[Path]:
-    """The files that a name or a pattern such as ``part-*.parquet`` stands for, sorted by name."""
+def local(name: str) -> str:
+    """A name as the disk knows it: that of a ``file://`` address."""
+    if not name.lower().startswith("file://"):
+        return name
+    parts = urlsplit(name)
+    if parts.netloc not in {"", "localhost"}:
+        msg = f"Expected file:///PATH, a file of this machine, got one of {parts.netloc!r}; copy it here first."
+        raise InputError(msg)
+    return unquote(parts.path)
+
+
+def files_named(pattern: str) -> list[File]:
+    """The files that a name, a folder or a pattern such as ``part-*.parquet`` stands for, sorted by name."""
+    if pattern.partition("://")[0].lower() in EXTENSIONS:
+        return [Address(pattern)]
+    pattern = local(pattern)
     path = Path(pattern)
     if path.is_dir():
-        msg = f"{pattern} is a folder; name the files in it, for example {pattern}/*.parquet."
-        raise InputError(msg)
+        return _files_in(path)
     if path.exists():
         return [path]
     if any(letter in pattern for letter in "*?["):
         found = sorted(Path(each) for each in glob.glob(pattern, recursive=True))  # noqa: PTH207 (patterns may be absolute)
-        files = [each for each in found if each.is_file()]
+        files: list[File] = [each for each in found if each.is_file()]
         if files:
             return files
         msg = f"no file matches {pattern}"
@@ -81,13 +118,53 @@ def files_named(pattern: str) -> list[Path]:
     raise FileNotFoundError(msg)
 
 
-def inputs(source: str, asked: str | None) -> tuple[Format, list[Path]]:
+def _files_in(folder: Path) -> list[File]:
+    """All files of a folder, but hidden ones and those that tools leave beside data; nothing else is passed over."""
+    there = [each for each in sorted(folder.iterdir()) if not each.name.startswith((".", "_"))]
+    if any(each.is_dir() for each in there):
+        msg = f"{folder} holds folders; say which files are meant with a pattern, for example '{folder}/**/*.parquet'."
+        raise InputError(msg)
+    files: list[File] = [each for each in there if not each.name.endswith(SIDE)]
+    if not files:
+        msg = f"there are no files in {folder}"
+        raise FileNotFoundError(msg)
+    return files
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is said about the files that are read, where their names do not tell it."""
+
+    kind: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+
+
+def inputs(source: str, asked: Asked) -> tuple[Format, list[File]]:
     """(the format of what is read, its files); no files for standard input."""
-    if source == STDIO:
-        return format_of(source, asked, "--from"), []
-    files = files_named(source)
-    formats = {format_of(str(file), asked, "--from") for file in files}
+    files = [] if source == STDIO else files_named(source)
+    names = [str(file) if isinstance(file, Path) else urlsplit(file).path for file in files] or [source]
+    formats = {format_of(name, asked.kind, "--from") for name in names}
     if len(formats) > 1:
         msg = f"{source} stands for files of several formats; release them one by one."
         raise InputError(msg)
-    return formats.pop(), files
+    written = formats.pop()
+    if (asked.delimiter or asked.encoding) and written.kind not in {"csv", "tsv"}:
+        msg = f"--delimiter and --encoding belong to CSV, but {source} is {written.kind}; leave them out."
+        raise InputError(msg)
+    return replace(written, mark=_mark(asked.delimiter), encoding=_encoding(asked.encoding)), files
+
+
+def _mark(given: str | None) -> str | None:
+    mark = "\t" if given == "\\t" else given
+    if mark is not None and (len(mark) != 1 or mark in '"\r\n\0'):
+        msg = f"Expected --delimiter as one character, such as ';', '|' or '\\t', got {given!r}."
+        raise InputError(msg)
+    return mark
+
+
+def _encoding(given: str | None) -> str:
+    if given is None:
+        return UTF8
+    plain = given.lower().replace("_", "-")
+    return {"utf8": UTF8, "utf16": "utf-16", "latin1": "latin-1", "iso-8859-1": "latin-1"}.get(plain, plain)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import DataFileError
+from bipartite.errors import DataFileError, InputError
 from bipartite.tables.extras import need
+from bipartite.tables.formats import ENCODINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,14 +36,28 @@ def header_of(path: Path, written: Format) -> list[str]:
 
 def parse_header(start: bytes, written: Format, source: str) -> list[str]:
     """The names of the columns from the first bytes of a CSV file."""
+    if written.encoding == "utf-16" and not start.startswith(codecs.BOM_UTF16_LE):
+        msg = f"{source} does not begin as UTF-16 (little-endian, with its mark) does; save it so, or as UTF-8."
+        raise DataFileError(msg)
+    encoding = ENCODINGS.get(written.encoding, written.encoding)
     try:
         # A cut within a letter lies behind the first line.
-        text = start.decode("utf-8-sig", errors="ignore" if len(start) == _MOST else "strict")
+        text = start.decode(encoding, errors="ignore" if len(start) == _MOST else "strict")
+    except LookupError:
+        text = None
     except UnicodeDecodeError as error:
-        if b"\n" not in start[: error.start]:
-            msg = f"{source}: the first line is not UTF-8 text; save the file as UTF-8."
+        text = start[: error.start].decode(encoding) if b"\n" in start[: error.start] else ""
+        if not text:
+            msg = f"{source}: the first line is not {written.encoding.upper()} text; say with --encoding what it is."
             raise DataFileError(msg) from None
-        text = start[: error.start].decode("utf-8-sig")
+    if text is None:
+        msg = f"Expected --encoding as one of {', '.join(ENCODINGS)}, got {written.encoding!r}; convert the file first."
+        raise InputError(msg)
+    return split_header(text, written, source)
+
+
+def split_header(text: str, written: Format, source: str) -> list[str]:
+    """The names of the columns from the first line of a CSV file, or more of it."""
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=written.delimiter, strict=True), [])
     except csv.Error:

@@ -15,14 +15,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError
+from bipartite.tables.formats import SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 PART: Final = ".part"
-SIDE: Final = ".bipartite.json"
-"""What the name of a file of specs adds to that of its data."""
 
 
 def side_file(path: Path) -> Path:

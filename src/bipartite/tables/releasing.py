@@ -15,7 +15,7 @@ from bipartite.tables.drawing import Release
 from bipartite.tables.engine import bytes_of, connect, text
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.extras import need
-from bipartite.tables.formats import STDIO, Format, format_of, inputs
+from bipartite.tables.formats import EXTENSIONS, STDIO, Asked, Format, format_of, inputs, local
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, part_of, publish
 from bipartite.tables.rejects import Rejects
@@ -24,8 +24,9 @@ from bipartite.tables.streams import named_output
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from bipartite.tables.formats import File
     from bipartite.tables.plan import Plan
     from bipartite.tables.returning import Style
 
@@ -59,6 +60,10 @@ class Settings:
     reject: Path | None = None
     input_format: str | None = None
     output_format: str | None = None
+    delimiter: str | None = None
+    """What stands between the cells of CSV that is read, where its name does not tell."""
+    encoding: str | None = None
+    """How CSV that is read writes letters: ``utf-8`` (the default), ``utf-16`` or ``latin-1``."""
     compression: str | None = None
     """How Parquet compresses its columns; None for DuckDB's own choice. That of other files is told by their name."""
     threads: int | None = None
@@ -85,7 +90,8 @@ def privatize_file(
 ) -> Released:
     """Release a table: read ``source``, write the reports of its rows to ``target``, in the same order.
 
-    ``source`` is a file, a pattern such as ``part-*.parquet``, or ``-`` for standard input; ``target`` a file or ``-``.
+    ``source`` is a file, a folder, a pattern such as ``part-*.parquet``, an address such as ``s3://…``, or ``-`` for
+    standard input; ``target`` a file or ``-``.
     Formats are told by the names: CSV, TSV, JSON lines, Parquet, Arrow; compressed with ``.gz`` or ``.zst``.
     ``progress`` is called with the rows done and, where it is known, how many there are.
 
@@ -94,11 +100,12 @@ def privatize_file(
     That of :class:`~bipartite.Plan`, once: a second release of the same rows spends its ε again.
     """
     chosen = settings or Settings()
-    written = format_of(str(target), chosen.output_format, "--to")
-    read, files = inputs(str(source), chosen.input_format)
+    target = local(str(target))
+    written = format_of(target, chosen.output_format, "--to")
+    read, files = inputs(str(source), Asked(chosen.input_format, chosen.delimiter, chosen.encoding))
     _check_streams(str(source), str(target))
     _check_names(plan)
-    _check_targets(str(target), files, chosen)
+    _check_targets(str(source), target, files, chosen)
     if chosen.compression is not None and written.kind != "parquet":
         msg = "--compression belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
         raise InputError(msg)
@@ -177,14 +184,20 @@ def _check_names(plan: Plan) -> None:
                 raise InputError(msg)
 
 
-def _check_targets(target: str, files: list[Path], chosen: Settings) -> None:
+def _check_targets(source: str, target: str, files: Sequence[File], chosen: Settings) -> None:
     problems = Problems()
+    if target.partition("://")[0].lower() in EXTENSIONS:
+        problems.add(f"{target} is not on this machine; name a file here, and copy it when it is complete.")
+    folder = Path(local(source)).resolve()
     targets = [Path(target)] if target != STDIO else []
     targets += [path for path in (chosen.reject, chosen.specs) if path is not None]
-    read = {file.resolve() for file in files}
+    read = {file.resolve() for file in files if isinstance(file, Path)}
     for path in targets:
         if path.resolve() in read:
             problems.add(f"{path} is read and written; name another output.")
+            continue
+        if path.resolve().parent == folder:
+            problems.add(f"{path} would stand in the folder that is read; name an output elsewhere.")
             continue
         try:
             check_free(path, overwrite=chosen.overwrite)

@@ -7,18 +7,19 @@ named by their position or by the exact key of an object, all files have the sam
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import DataFileError
-from bipartite.tables.engine import paths, text
+from bipartite.errors import DataFileError, InputError
+from bipartite.tables.engine import load, paths, text
 from bipartite.tables.extras import need
-from bipartite.tables.headers import header_of
+from bipartite.tables.formats import ENCODINGS, EXTENSIONS, Address
+from bipartite.tables.headers import header_of, split_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
-    from bipartite.tables.formats import Format
+    from bipartite.tables.formats import File, Format
 
 # What tells one Parquet column from another; whether a value may be missing does not.
 _PARQUET: Final = (
@@ -26,7 +27,20 @@ _PARQUET: Final = (
     "logical_type"
 )
 _SAMPLE: Final = 20_480
+_NOWHERE: Final = "\x1f"  # a mark that stands in no text
 NO_OBJECT: Final = "bipartite: a row that is no JSON object"
+
+
+def ready(connection: Any, files: Sequence[File], written: Format) -> None:  # noqa: ANN401
+    """Load what DuckDB needs to read these files."""
+    schemes = {file.partition("://")[0].lower() for file in files if isinstance(file, Address)}
+    for extension, scheme in sorted({EXTENSIONS[each]: each for each in schemes}.items()):
+        load(connection, extension, f"An address that begins with {scheme}://")
+        if written.kind == "arrow":
+            msg = "Arrow files are read from a disk of this machine; copy them here first."
+            raise InputError(msg)
+    if written.encoding not in ENCODINGS:
+        load(connection, "encodings", f"--encoding {written.encoding}")
 
 
 def cells_of(width: int) -> list[str]:
@@ -34,7 +48,7 @@ def cells_of(width: int) -> list[str]:
     return [f"c{at}" for at in range(width)]
 
 
-def parquet_columns(connection: Any, files: list[Path]) -> list[str]:  # noqa: ANN401
+def parquet_columns(connection: Any, files: Sequence[File]) -> list[str]:  # noqa: ANN401
     """The exact names of the columns of Parquet files, all of which have the same ones, of the same types."""
     found: dict[str, list[Any]] = {}
     for name, *column in connection.execute(
@@ -54,16 +68,29 @@ def parquet_columns(connection: Any, files: list[Path]) -> list[str]:  # noqa: A
     return names
 
 
-def parquet_scan(files: list[Path], width: int) -> str:
+def parquet_scan(files: Sequence[File], width: int) -> str:
     """Parquet files whose columns are the same, by position."""
     return f"read_parquet({paths(files)}, hive_partitioning=false) AS given({', '.join(cells_of(width))})"
 
 
-def csv_columns(files: list[Path], written: Format) -> list[str]:
+def csv_columns(connection: Any, files: Sequence[File], written: Format) -> list[str]:  # noqa: ANN401
     """The exact names of the columns of CSV files, all of which have the same first line."""
-    headers = {str(file): header_of(file, written) for file in files}
+    headers = {
+        str(file): header_of(file, written) if isinstance(file, Path) else _header(connection, file, written)
+        for file in files
+    }
     check_alike(headers.items())
     return next(iter(headers.values()))
+
+
+def _header(connection: Any, address: Address, written: Format) -> list[str]:  # noqa: ANN401
+    """The names of the columns of a CSV file elsewhere, whose first line DuckDB reads as one cell."""
+    line = (
+        f"read_csv({paths([address])}, auto_detect=false, header=false, delim={text(_NOWHERE)}, quote='', escape='', "
+        f"comment='', columns={{'line': 'VARCHAR'}}, encoding={text(written.encoding)}{_compression(written)})"
+    )
+    found = connection.execute(f"SELECT line FROM {line} LIMIT 1").fetchall()
+    return split_header(found[0][0] if found else "", written, str(address))
 
 
 def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False) -> str:
@@ -74,8 +101,8 @@ def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = Fal
     types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells_of(width))
     return (
         f"read_csv({where}, auto_detect=false, header=true, delim={text(written.delimiter)}, quote='\"', escape='\"', "
-        f"comment='', columns={{{types}}}, hive_partitioning=false{_compression(written)}"
-        f"{', store_rejects=true' if leaving_out else ''})"
+        f"comment='', columns={{{types}}}, hive_partitioning=false, encoding={text(written.encoding)}"
+        f"{_compression(written)}{', store_rejects=true' if leaving_out else ''})"
     )
 
 
@@ -94,7 +121,7 @@ def lines_left_out(connection: Any) -> list[tuple[int, str]]:  # noqa: ANN401
     return [(line, held) for _, line, _, held, _ in found]
 
 
-def json_columns(connection: Any, files: list[Path], written: Format, wanted: list[str]) -> list[str]:  # noqa: ANN401
+def json_columns(connection: Any, files: Sequence[File], written: Format, wanted: list[str]) -> list[str]:  # noqa: ANN401
     """The exact keys in the first rows of files of JSON lines.
 
     Rows may leave keys out. A file that has a key of another case in the place of a ``wanted`` one is refused.

@@ -29,11 +29,12 @@ from bipartite.tables.scans import (
     lines_left_out,
     parquet_columns,
     parquet_scan,
+    ready,
 )
 from bipartite.tables.streams import BLOCK, NamedInput, unbuffered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
-    from bipartite.tables.formats import Format
+    from bipartite.tables.formats import File, Format
     from bipartite.tables.plan import Plan
 
 BATCH: Final = 122_880
@@ -120,9 +121,10 @@ class Source:
             )
 
 
-def open_files(connection: Any, files: list[Path], reading: Reading) -> Source:  # noqa: ANN401
+def open_files(connection: Any, files: Sequence[File], reading: Reading) -> Source:  # noqa: ANN401
     """The rows of files of one format, one after the other."""
     written, plan, raw = reading.written, reading.plan, reading.raw
+    ready(connection, files, written)
     if written.kind == "parquet":
         return _parquet(connection, files, plan, raw=raw)
     if written.kind == "arrow":
@@ -132,7 +134,7 @@ def open_files(connection: Any, files: list[Path], reading: Reading) -> Source: 
         return _arrow(schemas[0][1], (open_arrow(file, written) for file in files), plan, raw=raw)
     if written.kind == "jsonl":
         return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
-    return _csv(connection, paths(files), reading, csv_columns(files, written))
+    return _csv(connection, paths(files), reading, csv_columns(connection, files, written))
 
 
 def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path) -> Source:  # noqa: ANN401
@@ -148,6 +150,7 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
             while block := stream.read(BLOCK):
                 file.write(block)
         return _parquet(connection, [copy], plan, raw=raw)
+    ready(connection, [], written)
     raw_stream = unbuffered(stream)
     start = b""
     while b"\n" not in start and (block := raw_stream.read(_HEADER_BLOCK)):
@@ -169,7 +172,7 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
     return source
 
 
-def _parquet(connection: Any, files: list[Path], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
+def _parquet(connection: Any, files: Sequence[File], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
     names = parquet_columns(connection, files)
     _check_names(names, plan)
     where = parquet_scan(files, len(names))
@@ -294,7 +297,7 @@ def _as_label(cell: str, labels: tuple[str, ...]) -> str:
     return f"TRY_CAST({cell} AS ENUM ({', '.join(map(text, labels))}))"
 
 
-def open_arrow(file: Path, written: Format) -> Any:  # noqa: ANN401 (a reader of batches)
+def open_arrow(file: File, written: Format) -> Any:  # noqa: ANN401 (a reader of batches)
     """The batches of an Arrow file or stream: what is written to standard output is a stream."""
     pa = need("pyarrow")
     try:

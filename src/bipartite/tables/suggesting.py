@@ -14,7 +14,7 @@ from bipartite.errors import DataFileError
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.engine import connect, paths
 from bipartite.tables.extras import need
-from bipartite.tables.formats import inputs
+from bipartite.tables.formats import Asked, inputs
 from bipartite.tables.reading import TODO
 from bipartite.tables.scans import (
     cells_of,
@@ -26,14 +26,16 @@ from bipartite.tables.scans import (
     json_values,
     parquet_columns,
     parquet_scan,
+    ready,
 )
 from bipartite.tables.sources import open_arrow
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from bipartite.tables.formats import Format
+    from bipartite.tables.formats import File, Format
 
 LEAK: Final = (
     "Fill in every TODO from public knowledge, never from these data: a range or a list of categories learned from "
@@ -73,13 +75,13 @@ epsilon = "{todo}"
 
 
 @without_lines
-def first_plan(pattern: str | Path, asked: str | None = None, *, header: bool = False) -> str:
+def first_plan(pattern: str | Path, asked: Asked | None = None, *, header: bool = False) -> str:
     """The text of a first plan for a file, or for the files of a pattern.
 
     ``header`` says that the first line of a CSV file holds names, though some look like values.
     """
     parts = [_HEAD.format(todo=TODO)]
-    for name, kind in schema_of(str(pattern), asked, header=header).items():
+    for name, kind in schema_of(str(pattern), asked or Asked(), header=header).items():
         body = _body(kind)
         if body is None:
             # The names within a type may be private: those in a JSON object are read from the rows.
@@ -90,7 +92,7 @@ def first_plan(pattern: str | Path, asked: str | None = None, *, header: bool = 
     return "\n".join(parts)
 
 
-def schema_of(pattern: str, asked: str | None, *, header: bool) -> dict[str, str]:
+def schema_of(pattern: str, asked: Asked, *, header: bool) -> dict[str, str]:
     """The DuckDB type of each column; those of text files are what the cells of their first rows look like."""
     written, files = inputs(pattern, asked)
     with private_folder() as spill, connect(spill) as connection:
@@ -106,12 +108,13 @@ def schema_of(pattern: str, asked: str | None, *, header: bool) -> dict[str, str
 
 def _columns(
     connection: Any,  # noqa: ANN401
-    files: list[Path],
+    files: Sequence[File],
     written: Format,
     *,
     header: bool,
 ) -> tuple[list[str], list[str]]:
     """(names, types)."""
+    ready(connection, files, written)
     if written.kind == "parquet":
         names = parquet_columns(connection, files)
         return names, _described(connection, parquet_scan(files, len(names)))
@@ -133,7 +136,7 @@ def _columns(
         table = f"(SELECT {cells} FROM {json_scan(where, written)} LIMIT {_SAMPLE})"
         each = [(f"cells[{at}]", f"kinds[{at}]") for at in range(1, len(names) + 1)]
     else:
-        names = csv_columns(files, written)
+        names = csv_columns(connection, files, written)
         if not header and any(_VALUE.fullmatch(name) for name in names):
             msg = (
                 "The first line holds numbers, dates or truth values, as a person's row does and names seldom do; add "

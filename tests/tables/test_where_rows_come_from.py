@@ -1,0 +1,172 @@
+"""Folders, file:// and other addresses, other delimiters and encodings: what may be named as the input."""
+
+import csv
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bipartite as bp
+from bipartite.errors import BipartiteError, DataFileError, InputError, MissingExtraError
+from bipartite.tables import Settings, engine, formats, privatize_file, releasing
+from bipartite.tables.formats import Asked, files_named
+from bipartite.tables.suggesting import first_plan
+from tests.tables.conftest import AGE
+
+PLAN = bp.Plan({"age": AGE, "town": "public"})
+
+
+def release(source, target, **options):
+    return privatize_file(source, target, PLAN, settings=Settings(**options))
+
+
+def towns(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return [row["town"] for row in csv.DictReader(file)]
+
+
+def test_a_folder_stands_for_all_files_in_it(tmp_path):
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for number, town in ((2, "Oslo"), (1, "Rome")):
+        pq.write_table(pa.table({"age": [40], "town": [town]}), folder / f"part-{number}.parquet")
+    for passed_over in ("_SUCCESS", ".part-1.parquet.crc", "_metadata", "reports.csv.bipartite.json"):
+        (folder / passed_over).write_text("x")
+    assert release(folder, tmp_path / "out.csv").rows == 2 and towns(tmp_path / "out.csv") == ["Rome", "Oslo"]
+    assert "[columns.town]" in first_plan(folder)
+    with pytest.raises(InputError, match="would stand in the folder that is read"):
+        release(folder, folder / "out.csv")
+    (folder / "notes.txt").write_text("x")
+    with pytest.raises(InputError, match="which its name does not tell"):
+        release(folder, tmp_path / "out2.csv")
+    (folder / "notes.txt").unlink()
+    (folder / "more.csv").write_text("age,town\n40,x\n")
+    with pytest.raises(InputError, match="several formats"):
+        release(folder, tmp_path / "out2.csv")
+    (folder / "more.csv").unlink()
+    (folder / "country=DE").mkdir()
+    with pytest.raises(InputError, match="holds folders; say which files are meant"):
+        release(folder, tmp_path / "out2.csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match="no files in"):
+        release(tmp_path / "empty", tmp_path / "out2.csv")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written_as"),
+    [("utf-8", "utf-8"), ("UTF_8", "utf-8-sig"), ("utf-16", "utf-16"), ("latin1", "latin-1")],
+)
+@pytest.mark.parametrize(("given", "mark"), [(";", ";"), ("|", "|"), ("\\t", "\t"), (None, ",")])
+def test_other_delimiters_and_encodings_are_read_as_they_are_named(tmp_path, encoding, written_as, given, mark):
+    text = f'age{mark}town\n40{mark}Köln\n50{mark}"a{mark}b"\n'
+    (tmp_path / "in.csv").write_bytes(text.encode(written_as))
+    options = {"delimiter": given, "encoding": encoding}
+    release(tmp_path / "in.csv", tmp_path / "out.csv", **options)
+    assert towns(tmp_path / "out.csv") == ["Köln", f"a{mark}b"]
+    assert "[columns.town]" in first_plan(tmp_path / "in.csv", Asked(None, given, encoding))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "kind", "told"),
+    [
+        ("in.csv", {"delimiter": ";;"}, InputError, "--delimiter as one character"),
+        ("in.csv", {"delimiter": '"'}, InputError, "--delimiter as one character"),
+        ("in.jsonl", {"delimiter": ";"}, InputError, "belong to CSV"),
+        ("in.parquet", {"encoding": "latin-1"}, InputError, "belong to CSV"),
+        ("in.csv", {"encoding": "cp1252"}, MissingExtraError, "--encoding cp1252 needs DuckDB's extension encodings"),
+        ("in.csv", {"encoding": "utf-16"}, DataFileError, "does not begin as UTF-16"),
+    ],
+)
+def test_options_that_cannot_be_followed_are_refused(tmp_path, name, options, kind, told):
+    (tmp_path / name).write_text("age,town\n40,x\n")
+    with pytest.raises(kind, match=told):
+        release(tmp_path / name, tmp_path / "out.csv", **options)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_utf_16_of_the_other_end_is_refused_and_not_read_as_nothing(tmp_path):
+    """DuckDB would find no rows in it."""
+    content = "age,town\n40,x\n".encode("utf-16-be")
+    for start in (b"", b"\xfe\xff"):
+        (tmp_path / "in.csv").write_bytes(start + content)
+        with pytest.raises(DataFileError, match="does not begin as UTF-16"):
+            release(tmp_path / "in.csv", tmp_path / "out.csv", encoding="utf-16")
+
+
+def test_an_encoding_is_not_guessed(tmp_path):
+    (tmp_path / "in.csv").write_bytes("age,größe,town\n40,1,x\n".encode("latin-1"))
+    with pytest.raises(DataFileError, match="first line is not UTF-8 text; say with --encoding"):
+        release(tmp_path / "in.csv", tmp_path / "out.csv")
+
+
+def test_file_addresses_are_files_of_this_machine(tmp_path):
+    source = tmp_path / "people of Köln.csv"
+    source.write_text("age,town\n40,x\n")
+    release(source.as_uri(), (tmp_path / "out.csv").as_uri())
+    assert towns(tmp_path / "out.csv") == ["x"]
+    assert files_named(f"file://localhost{source.as_posix()}") == [source]
+    assert "[columns.age]" in first_plan(source.as_uri())
+    with pytest.raises(InputError, match="a file of this machine"):
+        release("file://elsewhere/people.csv", tmp_path / "out2.csv")
+
+
+@pytest.mark.parametrize("address", ["s3://b/p.parquet", "https://example.org/p.csv", "gs://b/p.jsonl", "az://b/p.csv"])
+def test_addresses_elsewhere_need_an_extension_that_is_never_fetched_on_the_way(tmp_path, address):
+    extension = "azure" if address.startswith("az") else "httpfs"
+    connection = engine.connect(tmp_path)
+    settings = dict(
+        connection.execute("SELECT name, value FROM duckdb_settings() WHERE name LIKE '%known_extensions'").fetchall()
+    )
+    assert settings == {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    installed = connection.execute(
+        "SELECT installed FROM duckdb_extensions() WHERE extension_name = ?", [extension]
+    ).fetchall()[0][0]
+    if installed:
+        pytest.skip("the extension is installed here, and would be used")
+    for act in (lambda: release(address, tmp_path / "out.csv"), lambda: first_plan(address)):
+        with pytest.raises(MissingExtraError, match=f"needs DuckDB's extension {extension}, which is not installed"):
+            act()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """A place that DuckDB reads by a file system of fsspec, as it reads s3:// by its own."""
+    fsspec = pytest.importorskip("fsspec")
+    system = fsspec.filesystem("memory")
+    real = engine.connect
+
+    def connect(*given, **named):
+        connection = real(*given, **named)
+        connection.register_filesystem(system)
+        return connection
+
+    monkeypatch.setattr(releasing, "connect", connect)
+    monkeypatch.setitem(formats.EXTENSIONS, "memory", "json")  # an extension that is always there
+    yield system
+    system.store.clear()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+def test_what_duckdb_can_read_elsewhere_is_read_where_it_stands(tmp_path, elsewhere, kind):
+    if kind == "parquet":
+        with elsewhere.open("/bucket/people.parquet", "wb") as file:
+            pq.write_table(pa.table({"age": [40], "town": ["Köln"], "TOWN": ["secret"]}), file)
+    else:
+        text = 'age,town\n40,"Köln"\n' if kind == "csv" else '{"age": 40, "town": "Köln", "TOWN": "secret"}\n'
+        elsewhere.pipe(f"/bucket/people.{kind}", text.encode())
+    release(f"memory://bucket/people.{kind}", tmp_path / "out.csv")
+    assert towns(tmp_path / "out.csv") == ["Köln"]
+
+
+def test_what_cannot_be_read_or_written_elsewhere_is_said(tmp_path, elsewhere):
+    elsewhere.pipe("/bucket/people.arrow", b"x")
+    with pytest.raises(InputError, match="copy them here first"):
+        release("memory://bucket/people.arrow", tmp_path / "out.csv")
+    elsewhere.pipe("/bucket/people.csv", b"secret\n40\n")
+    with pytest.raises(BipartiteError, match="no column 'age'") as caught:
+        release("memory://bucket/people.csv", tmp_path / "out.csv")
+    assert "secret" not in str(caught.value)
+    (tmp_path / "in.csv").write_text("age,town\n40,x\n")
+    with pytest.raises(InputError, match="not on this machine"):
+        release(tmp_path / "in.csv", "s3://bucket/out.csv")
