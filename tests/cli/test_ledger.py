@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sqlite3
+import stat
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -60,11 +61,13 @@ def test_the_export_names_every_debit_and_no_report(run, book):
         "spec_sha256": bp.verify(AGE).spec_sha256,
         "epsilon": "1",
         "time": "2026-11-15T00:00:00.000000Z",
+        "insecure": "false",
     }
     assert [row["epsilon"] for row in rows] == ["1", "0.3", "0.3", "1", "1"] and rows[4]["person"] == "bob, the second"
     code, out, _ = run("ledger", "export", book, "--json")
     lines = [conforms(json.loads(line), "ledger-export") for line in out.splitlines()]
-    assert [{key: str(value) for key, value in line.items()} for line in lines] == rows
+    assert [{key: str(value) for key, value in line.items()} | {"insecure": "false"} for line in lines] == rows
+    assert {line["insecure"] for line in lines} == {False}
 
 
 def test_the_check_finds_what_was_changed_by_hand(run, book):
@@ -88,3 +91,43 @@ def test_what_is_no_ledger_is_refused_and_left_alone(run, tmp_path):
     (tmp_path / "text.db").write_text("no database" * 100)
     code, _, err = run("ledger", "check", tmp_path / "text.db")
     assert code == 3 and "is not a SQLite database, so not a ledger" in err
+
+
+def test_every_command_says_which_reports_are_not_private(run, book):
+    with bp.Ledger(book) as ledger:
+        ledger.report("eve", "mood", RATING, 4, rng=bp.insecure_seed(1), now=datetime(2026, 11, 15, tzinfo=UTC))
+    said = "1 of the reports are NOT PRIVATE: they were drawn from words that someone may know (rng=)."
+    for command in ("show", "check"):
+        code, out, _ = run("ledger", command, book)
+        assert code == 0 and said in out
+    assert "mood, period 2026-11: NOT PRIVATE" in run("ledger", "show", book)[1]
+    shown = conforms(json.loads(run("ledger", "show", book, "--json")[1]), "ledger-show")
+    [mood] = [each for each in shown["certificates"] if each["question"] == "mood"]
+    assert mood["insecure"] is True and mood["epsilon_period"] is None and shown["insecure_reports"] == 1
+    assert conforms(json.loads(run("ledger", "check", book, "--json")[1]), "ledger-check")["insecure_reports"] == 1
+    rows = list(csv.DictReader(io.StringIO(run("ledger", "export", book)[1])))
+    assert [row["question"] for row in rows if row["insecure"] == "true"] == ["mood"]
+    lines = [
+        conforms(json.loads(line), "ledger-export") for line in run("ledger", "export", book, "--json")[1].splitlines()
+    ]
+    assert [line["question"] for line in lines if line["insecure"]] == ["mood"]
+
+
+def test_no_command_writes(run, book):
+    before = book.parent.stat().st_mtime_ns, book.stat().st_mtime_ns, book.read_bytes()
+    for command in ("show", "export", "check"):
+        assert run("ledger", command, book)[0] == 0
+    assert (book.parent.stat().st_mtime_ns, book.stat().st_mtime_ns, book.read_bytes()) == before
+
+
+def test_a_backup_is_a_private_checked_copy(run, book, tmp_path):
+    copy = tmp_path / "copy.db"
+    code, out, err = run("ledger", "backup", book, copy)
+    assert (code, err) == (0, "")
+    assert out == "copy.db: 5 reports, and everything adds up. It forgets what is debited from now on.\n"
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert run("ledger", "export", copy)[1] == run("ledger", "export", book)[1]
+    code, _, err = run("ledger", "backup", book, copy)
+    assert code == 2 and "copy.db is there already; choose another name" in err
+    assert run("ledger", "backup", tmp_path / "none.db", tmp_path / "new.db")[0] == 4
+    assert not (tmp_path / "new.db").exists()

@@ -87,11 +87,14 @@ def test_strangers_and_damaged_files_are_refused_and_left_alone(make, path):
     assert path.read_bytes() == before and [each.name for each in path.parent.iterdir()] == ["spent.db"]
 
 
-def test_a_ledger_of_a_later_version_is_refused(make, path):
+@pytest.mark.parametrize(
+    ("version", "advice"), [(3, "update bipartite"), (0, "no bipartite wrote it so; restore it from a backup")]
+)
+def test_a_ledger_of_an_unknown_version_is_refused_with_the_right_advice(make, path, version, advice):
     make(budget=1).close()
     with closing(sqlite3.connect(path)) as database:
-        database.execute("PRAGMA user_version = 2")
-    with pytest.raises(LedgerFileError, match="is a ledger of version 2, this reads 1; update bipartite"):
+        database.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(LedgerFileError, match=f"is a ledger of version {version}, this reads 1 to 2; {advice}"):
         make()
 
 
@@ -141,6 +144,7 @@ TAMPERED = {
     "DELETE FROM specs": "1 questions whose spec is not there",
     "UPDATE reports SET number = 2": "1 second reports to a question that repeats its first",
     "DELETE FROM requests; INSERT INTO requests VALUES ('x', 'y', 'forever', 'age', 1)": "1 answered requests without",
+    "UPDATE reports SET insecure = 1": "1 questions that do not say that reports to them were drawn from insecure",
     "PRAGMA ignore_check_constraints = ON; UPDATE balances SET spent = 2000000000000": "1 balances beyond the budget",
 }
 

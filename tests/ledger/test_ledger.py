@@ -395,6 +395,7 @@ def test_the_export_is_of_one_moment_and_can_be_read_while_others_are_debited(ma
         "periods": 1,
         "questions": 1,
         "reports": 6,
+        "insecure_reports": 0,
         "most_spent_in_a_period": 1,
         "most_spent_ever": 1,
     }

@@ -1,4 +1,4 @@
-"""``bipartite ledger``: look at a ledger, export its debits for an auditor, check that it adds up."""
+"""``bipartite ledger``: look at a ledger, export its debits for an auditor, check that it adds up, copy it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ _EXAMPLES = """examples:
   bipartite ledger export spent.db > debits.csv  who was debited what, for which question, and when
   bipartite ledger export spent.db --json        the same, one JSON object a line
   bipartite ledger check spent.db                exit code 1 when anything does not add up
+  bipartite ledger backup spent.db copy.db       a checked copy, for its owner alone, while others use the ledger
 
+No command needs the right to write to the ledger. A copy forgets what is debited after it was made.
 No command shows a value: a ledger holds none. None shows a report either.
 """
 _PATIENCE = 2.0
+# In CSV, as in JSON; empty where a debit is older than the mark.
+_SPOKEN = {True: "true", False: "false", None: ""}
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
-    parser = commands.add_parser("ledger", help="who has spent what: show, export, check", epilog=_EXAMPLES)
+    parser = commands.add_parser("ledger", help="who has spent what: show, export, check, backup", epilog=_EXAMPLES)
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     for name, help_text, run, what in (
         ("show", "people, periods, questions and what they promise", run_show, "one JSON object"),
@@ -45,12 +49,17 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
             )
         action.add_argument("--json", action="store_true", help=f"print {what} (schemas/ledger-{name}.json)")
         action.set_defaults(run=run)
+    action = actions.add_parser("backup", help="a copy of the ledger as of one moment", epilog=_EXAMPLES)
+    action.add_argument("ledger", metavar="FILE", type=Path, help="the ledger")
+    action.add_argument("copy", metavar="COPY", type=Path, help="the new file")
+    action.set_defaults(run=run_backup)
 
 
 def run_show(options: argparse.Namespace) -> int:
     """A ledger at a glance."""
     with _opened(options.ledger) as ledger:
-        summary = {key: str(value) if "spent" in key else value for key, value in ledger.summary().items()}
+        held = ledger.summary()
+        summary = {key: str(value) if "spent" in key else value for key, value in held.items()}
         questions = ledger.questions()
         person = None if options.person is None else ledger.balances(options.person)
         if options.json:
@@ -69,6 +78,7 @@ def run_show(options: argparse.Namespace) -> int:
                         "epsilon_period": str(each.epsilon_period) if each.ldp_for_sequences else None,
                         "guarantee": each.guarantee,
                         "spec_sha256": each.spec_sha256,
+                        "insecure": each.insecure,
                     }
                     for each in questions
                 ],
@@ -82,6 +92,8 @@ def run_show(options: argparse.Namespace) -> int:
     print(f"{summary['reports']:,} reports of {summary['people']:,} people; the most that one has spent:")
     print(f"  in one period  {summary['most_spent_in_a_period']}")
     print(f"  in all         {summary['most_spent_ever']}")
+    if held["insecure_reports"]:
+        print(_insecure(held["insecure_reports"]))
     for each in questions:
         print(each)
     if person is not None:
@@ -104,7 +116,7 @@ def run_export(options: argparse.Namespace) -> int:
                 if options.json:
                     print_json(line)
                 else:
-                    writer.writerow(line.values())
+                    writer.writerow((line | {"insecure": _SPOKEN[debit.insecure]}).values())
                 progress.advance(1)
     return OK
 
@@ -113,18 +125,35 @@ def run_check(options: argparse.Namespace) -> int:
     """Whether a ledger adds up."""
     with _opened(options.ledger) as ledger:
         found = ledger.check()
-        reports = ledger.summary()["reports"]
+        summary = ledger.summary()
+    reports, insecure = summary["reports"], summary["insecure_reports"]
     if options.json:
-        print_json({"sound": not found, "reports": reports, "findings": found})
+        print_json({"sound": not found, "reports": reports, "insecure_reports": insecure, "findings": found})
     elif found:
         print("\n".join(found))
     else:
         print(f"{options.ledger.name} adds up: {reports:,} reports, every balance is the sum of its debits.")
+    if insecure and not options.json:
+        print(_insecure(insecure))
     return FINDING if found else OK
+
+
+def run_backup(options: argparse.Namespace) -> int:
+    """A copy of a ledger."""
+    with _opened(options.ledger) as ledger:
+        ledger.backup(options.copy)
+    with _opened(options.copy) as copy:
+        reports = copy.summary()["reports"]
+    print(f"{options.copy.name}: {reports:,} reports, and everything adds up. It forgets what is debited from now on.")
+    return OK
+
+
+def _insecure(reports: int) -> str:
+    return f"{reports:,} of the reports are NOT PRIVATE: they were drawn from words that someone may know (rng=)."
 
 
 def _opened(path: Path) -> Ledger:
     if not path.exists():
         msg = f"{path.name} is not there; name the file that bp.Ledger was opened with."
         raise MissingDataError(msg)
-    return Ledger(path)
+    return Ledger(path, read_only=True)

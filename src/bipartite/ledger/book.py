@@ -5,22 +5,26 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.ledger.amounts import budget_units, decimal_of
 from bipartite.ledger.certificate import QuestionCertificate, certify
 from bipartite.ledger.checking import findings
+from bipartite.ledger.copying import back_up
 from bipartite.ledger.file import LedgerFile, wanted_settings
+from bipartite.ledger.given import as_list, check_key, check_text
+from bipartite.ledger.names import canonical, older_forms, stored_forms
 from bipartite.ledger.offer import Offer
 from bipartite.ledger.periods import Period, check_now, utc_now
 from bipartite.ledger.serving import ON_CHANGE, Ask, OnChange, Question, WhenSpent, serve
+from bipartite.lottery import is_secure
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
     from datetime import datetime
-    from decimal import Decimal
     from types import TracebackType
     from typing import Self
 
@@ -30,9 +34,12 @@ if TYPE_CHECKING:
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
 
-_LONGEST_NAME: Final = 1000
-_LEAST_KEY_BYTES: Final = 16
 _KNOWN_OFFERS: Final = 64
+_QUESTIONS: Final = "SELECT question, period, on_change, spec_sha256, epsilon, insecure FROM questions"
+_PEOPLE: Final = (
+    "(SELECT coalesce((SELECT min(name) FROM spellings WHERE kind = 'person' AND stored = person), person) AS name, "
+    "period, spent FROM balances)"
+)
 _KEY_CHECK: Final = b"bipartite ledger: is this the key?"
 
 
@@ -48,7 +55,11 @@ class Debit:
     on_change: str
     spec_sha256: str
     epsilon: Decimal
+    """What was debited."""
     time: str
+    insecure: bool | None
+    """Whether it was drawn from words that someone may know (``rng=``): such a report is **not private**, whatever was
+    debited. None for debits of version 1, which did not note it."""
 
 
 class Ledger:
@@ -74,6 +85,8 @@ class Ledger:
         Gives the time, with its zone; whoever sets the clock sets the period.
     wait
         Seconds to wait for other processes.
+    read_only
+        For auditors: needs no right to write, leaves nothing behind, and reports nothing.
 
     Guarantee
     ---------
@@ -100,12 +113,13 @@ class Ledger:
         person_key: bytes | None = None,
         clock: Clock = utc_now,
         wait: float = 30.0,
+        read_only: bool = False,
     ) -> None:
         units = None if budget is None else budget_units(budget)
-        self._key = _check_key(person_key)
+        self._key = check_key(person_key)
         self._clock = clock
         check = None if self._key is None else self._keyed(_KEY_CHECK)
-        self._file = LedgerFile(path, wait)
+        self._file = LedgerFile(path, wait, read_only=read_only)
         self._offers: dict[int, Offer] = {}
         try:
             self._settings = self._file.prepare(wanted_settings(units, period, check))
@@ -165,7 +179,9 @@ class Ledger:
         Parameters
         ----------
         person, question
-            Texts of your choice. A question keeps one mechanism and one ``on_change`` within a period.
+            Texts of your choice. A question keeps one mechanism and one ``on_change`` within a period. Forms of one
+            text that Unicode holds to be the same (canonical equivalence, NFC) are one name; upper and lower case are
+            not. A member of a ``str`` enumeration is the text that it holds.
         mech, value
             What draws the report, and from which private value. The value is not even looked at where a stored report
             is returned.
@@ -182,21 +198,22 @@ class Ledger:
         now
             The time, with its zone; None asks the ledger's clock.
         outside, rng
-            As in ``privatize``.
+            As in ``privatize``. A report drawn with ``rng=`` is **not private**: its entry says ``insecure``, and the
+            certificate of its question claims no ε.
 
         Raises
         ------
         BudgetSpentError
             Where the budget does not allow the report; nothing is drawn or debited.
         """
-        put = self._question(question, mech, on_change, now)
-        ask = Ask(*self._check_ask(person, request, changed, on_change))
+        put = self._question(question, mech, on_change, now, rng)
+        ask = self._check_ask(person, request, changed, on_change)
 
         def draw(_: Sequence[int]) -> list[Any]:
             return [put.offer.draw(value, rng, outside)]
 
         with self._file.writing() as database:
-            found = serve(database, put, [ask], draw, self._settings.budget, "refuse")
+            found = serve(database, put, [ask], draw, self._settings, "refuse")
         return found[0]
 
     def report_many(  # noqa: PLR0913 (what reports depend on, each by name)
@@ -219,11 +236,11 @@ class Ledger:
         A list in the order of ``persons``; ``when_spent="skip"`` leaves None for people whose budget is spent instead
         of refusing all. Other arguments as in :meth:`report`, one for each person. Other processes wait meanwhile.
         """
-        put = self._question(question, mech, on_change, now)
-        held = _as_list(values)
-        people = _as_list(persons)
-        keys = [None] * len(people) if requests is None else _as_list(requests)
-        flags = [changed] * len(people) if changed is None or isinstance(changed, bool) else _as_list(changed)
+        put = self._question(question, mech, on_change, now, rng)
+        held = as_list(values)
+        people = as_list(persons)
+        keys = [None] * len(people) if requests is None else as_list(requests)
+        flags = [changed] * len(people) if changed is None or isinstance(changed, bool) else as_list(changed)
         problems = Problems()
         for name, given in (("values", held), ("requests", keys), ("changed", flags)):
             if len(given) != len(people):
@@ -231,13 +248,13 @@ class Ledger:
         if not is_one_of(when_spent, ("refuse", "skip")):
             problems.add(f"Expected when_spent='refuse' or 'skip', got {shown(when_spent)}.")
         problems.raise_if_any(InputError)
-        asks = [Ask(*self._check_ask(*one, on_change)) for one in zip(people, keys, flags, strict=True)]
+        asks = [self._check_ask(*one, on_change) for one in zip(people, keys, flags, strict=True)]
 
         def draw(positions: Sequence[int]) -> list[Any]:
             return put.offer.draw_many(held, positions, rng, outside)
 
         with self._file.writing() as database:
-            return serve(database, put, asks, draw, self._settings.budget, when_spent)
+            return serve(database, put, asks, draw, self._settings, when_spent)
 
     def spent(self, person: str, *, now: datetime | None = None) -> Decimal:
         """ε that a person has spent in the period of ``now``."""
@@ -248,47 +265,60 @@ class Ledger:
         return decimal_of(self._settings.budget - self._spent_units(person, now))
 
     def spent_ever(self, person: str) -> Decimal:
-        """ε that a person has spent in all periods together: what all their reports in this ledger tell at most."""
-        with self._file.reading() as database:
-            found = database.execute(
-                "SELECT coalesce(sum(spent), 0) FROM balances WHERE person = ?", (self._stored_name(person),)
-            ).fetchone()
-        return decimal_of(found[0])
+        """ε that a person has spent in all periods together: what all their reports in this ledger tell at most.
+
+        Reports that were drawn with ``rng=`` are not private, and tell more.
+        """
+        name, older = self._stored_name(person)
+        return Decimal(sum(self._balances(name, older).values()))
 
     def balances(self, stored_name: str) -> dict[str, Decimal]:
         """What a person, named as stored, has spent in each period; empty for a stranger."""
+        problems = Problems()
+        check_text("stored_name", stored_name, problems)
+        problems.raise_if_any(InputError)
+        return self._balances(canonical(stored_name), (stored_name,))
+
+    def _balances(self, name: str, older: Sequence[str]) -> dict[str, Decimal]:
+        spent: dict[str, int] = {}
         with self._file.reading() as database:
-            rows = database.execute(
-                "SELECT period, spent FROM balances WHERE person = ? ORDER BY period", (stored_name,)
-            ).fetchall()
-        return {period: decimal_of(units) for period, units in rows}
+            for each in stored_forms(database, "person", name, older):
+                query = "SELECT period, spent FROM balances WHERE person = ?"
+                for period, units in database.execute(query, (each,)):
+                    spent[period] = spent.get(period, 0) + units
+        return {period: decimal_of(spent[period]) for period in sorted(spent)}
 
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
         """What all reports of a question about one person in the period of ``now`` promise together."""
         problems = Problems()
-        _check_text("question", question, problems)
+        check_text("question", question, problems)
         problems.raise_if_any(InputError)
         period = self._period_at(now)
+        name = canonical(question)
         with self._file.reading() as database:
-            found = database.execute(
-                "SELECT on_change, spec_sha256, epsilon FROM questions WHERE period = ? AND question = ?",
-                (period, question),
-            ).fetchone()
-        if found is None:
-            msg = f"Expected a question that was asked in the period {period}, got {question!r:.60}; see questions()."
+            rows = [
+                row
+                for each in stored_forms(database, "question", name)
+                for row in database.execute(f"{_QUESTIONS} WHERE period = ? AND question = ?", (period, each))
+            ]
+        if not rows:
+            msg = f"Expected a question that was asked in the period {period}, got {name!r:.60}; see questions()."
             raise InputError(msg)
-        return certify(question, period, found[0], found[1], decimal_of(found[2]), self.budget)
+        marks = {row[-1] for row in rows}
+        _, _, on_change, spec, units, _ = rows[0]
+        return self._certified(name, period, on_change, spec, units, 1 if 1 in marks else None if None in marks else 0)
 
     def questions(self) -> list[QuestionCertificate]:
         """The certificates of all questions in all periods, in order of period and name."""
         with self._file.reading() as database:
-            rows = database.execute(
-                "SELECT question, period, on_change, spec_sha256, epsilon FROM questions ORDER BY period, question"
-            ).fetchall()
-        return [
-            certify(question, period, on_change, spec, decimal_of(units), self.budget)
-            for question, period, on_change, spec, units in rows
-        ]
+            rows = database.execute(f"{_QUESTIONS} ORDER BY period, question").fetchall()
+        return [self._certified(*row) for row in rows]
+
+    def _certified(
+        self, question: str, period: str, on_change: OnChange, spec: str, units: int, mark: int | None
+    ) -> QuestionCertificate:
+        insecure = None if mark is None else bool(mark)
+        return certify(question, period, on_change, spec, decimal_of(units), self.budget, insecure)
 
     def specs(self) -> dict[str, str]:
         """Every spec that a question used, by its SHA-256, in canonical form."""
@@ -299,18 +329,21 @@ class Ledger:
         """How many people, periods, questions, reports, and the most that anyone has spent, for a first look."""
         with self._file.reading() as database:
             people, most_ever = database.execute(
-                "SELECT count(*), coalesce(max(ever), 0) FROM (SELECT sum(spent) AS ever FROM balances GROUP BY person)"
+                f"SELECT count(*), coalesce(max(ever), 0) FROM (SELECT sum(spent) AS ever FROM {_PEOPLE} GROUP BY name)"  # noqa: S608
             ).fetchone()
-            most = database.execute("SELECT coalesce(max(spent), 0) FROM balances").fetchone()[0]
+            most = database.execute(
+                f"SELECT coalesce(max(one), 0) FROM (SELECT sum(spent) AS one FROM {_PEOPLE} GROUP BY name, period)"  # noqa: S608
+            ).fetchone()[0]
             periods, questions = database.execute(
                 "SELECT count(DISTINCT period), count(DISTINCT question) FROM questions"
             ).fetchone()
-            reports = database.execute("SELECT count(*) FROM reports").fetchone()[0]
+            reports, insecure = database.execute("SELECT count(*), count(nullif(insecure, 0)) FROM reports").fetchone()
         return {
             "people": people,
             "periods": periods,
             "questions": questions,
             "reports": reports,
+            "insecure_reports": insecure,
             "most_spent_in_a_period": decimal_of(most),
             "most_spent_ever": decimal_of(most_ever),
         }
@@ -322,11 +355,13 @@ class Ledger:
         """
         file = self._file.another()
         try:
-            for person, period, question, number, on_change, spec, units, when in file.stream(
-                "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time "
-                "FROM reports JOIN questions USING (period, question) ORDER BY person, period, question, number"
+            for person, period, question, number, on_change, spec, units, when, mark in file.stream(
+                "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time, "
+                "reports.insecure FROM reports JOIN questions USING (period, question) "
+                "ORDER BY person, period, question, number"
             ):
-                yield Debit(person, period, question, number, on_change, spec, decimal_of(units), when)
+                insecure = None if mark is None else bool(mark)
+                yield Debit(person, period, question, number, on_change, spec, decimal_of(units), when, insecure)
         finally:
             file.close()
 
@@ -334,6 +369,18 @@ class Ledger:
         """Everything in the ledger that does not add up, in words; empty for a sound one."""
         with self._file.reading() as database:
             return findings(database)
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the ledger, as of one moment, into a new file of its owner alone (0600), while others go on.
+
+        The copy is one file, checked as by :meth:`check`, and on the disk when this returns; an existing file is not
+        replaced. **A copy forgets** what is debited after it was made: whoever goes on with it asks people again.
+        """
+        file = self._file.another()
+        try:
+            back_up(file, path)
+        finally:
+            file.close()
 
     def close(self) -> None:
         """Close the file."""
@@ -351,28 +398,29 @@ class Ledger:
         return f"<Ledger {self._file.path.name}: ε = {self.budget} a person, period {self.period}>"
 
     def _spent_units(self, person: str, now: datetime | None) -> int:
-        key = (self._stored_name(person), self._period_at(now))
+        name, older = self._stored_name(person)
+        period, query = self._period_at(now), "SELECT spent FROM balances WHERE person = ? AND period = ?"
         with self._file.reading() as database:
-            found = database.execute("SELECT spent FROM balances WHERE person = ? AND period = ?", key).fetchone()
-        units: int = 0 if found is None else found[0]
-        return units
+            forms = stored_forms(database, "person", name, older)
+            return sum(units for each in forms for (units,) in database.execute(query, (each, period)))
 
     def _period_at(self, now: datetime | None) -> str:
         return self._settings.period.name_at(check_now(self._clock() if now is None else now))
 
-    def _question(self, name: object, mech: object, on_change: object, now: object) -> Question:
+    def _question(self, name: object, mech: object, on_change: object, now: object, rng: object) -> Question:
         problems = Problems()
-        _check_text("question", name, problems)
+        check_text("question", name, problems)
         if not is_one_of(on_change, ON_CHANGE):
             problems.add(f"Expected on_change='repeat', 'fresh' or 'when-changed', got {shown(on_change)}.")
         problems.raise_if_any(InputError)
         instant = check_now(self._clock() if now is None else now)
         return Question(
-            name,  # type: ignore[arg-type]  # checked above
+            canonical(name),  # type: ignore[arg-type]  # checked above
             self._offer(mech),
             on_change,  # type: ignore[arg-type]
             self._settings.period.name_at(instant),
             instant,
+            not is_secure(rng),
         )
 
     def _offer(self, mech: object) -> Offer:
@@ -385,59 +433,31 @@ class Ledger:
             self._offers[id(mech)] = known  # holds the mechanism, so its id is not given to another
         return known
 
-    def _check_ask(
-        self, person: object, request: object, changed: object, on_change: OnChange
-    ) -> tuple[str, str | None, bool | None]:
+    def _check_ask(self, person: object, request: object, changed: object, on_change: OnChange) -> Ask:
         if changed is not None and (on_change != "when-changed" or not isinstance(changed, bool)):
             msg = f"Expected changed=True or False, and only with on_change='when-changed', got {shown(changed)}."
             raise InputError(msg)
-        if request is not None:
-            problems = Problems()
-            _check_text("request", request, problems)
-            problems.raise_if_any(InputError)
-        return self._stored_name(person), request, changed  # type: ignore[return-value]  # checked above
-
-    def _stored_name(self, person: object) -> str:
+        name, older = self._stored_name(person)
+        if request is None:
+            return Ask(name, None, changed, older)
         problems = Problems()
-        _check_text("person", person, problems)
+        check_text("request", request, problems)
+        problems.raise_if_any(InputError)
+        older_requests = older_forms(request) if self._settings.older_names else ()  # type: ignore[arg-type]
+        return Ask(name, canonical(request), changed, older, older_requests)  # type: ignore[arg-type]  # checked above
+
+    def _stored_name(self, person: object) -> tuple[str, tuple[str, ...]]:
+        """As what a person is stored, and as what else version 1, where it wrote here, may have stored them."""
+        problems = Problems()
+        check_text("person", person, problems)
         if (self._key is None) != (self._settings.person_key is None):
             problems.add("Expected person_key=, the secret that this ledger stores people under; open it with that.")
         problems.raise_if_any(InputError)
-        name = str(person)
-        return name if self._key is None else self._keyed(name.encode())
+        name = canonical(person)  # type: ignore[arg-type]  # checked above
+        older = older_forms(person) if self._settings.older_names else ()  # type: ignore[arg-type]
+        if self._key is None:
+            return name, older
+        return self._keyed(name.encode()), tuple(self._keyed(each.encode()) for each in older)
 
     def _keyed(self, text: bytes) -> str:
         return hmac.new(self._key or b"", text, hashlib.sha256).hexdigest()
-
-
-def _check_key(key: object) -> bytes | None:
-    if key is not None and (not isinstance(key, bytes) or len(key) < _LEAST_KEY_BYTES):
-        msg = f"Expected person_key as at least {_LEAST_KEY_BYTES} secret bytes; make one with secrets.token_bytes(32)."
-        raise InputError(msg)
-    return key
-
-
-def _check_text(name: str, value: object, problems: Problems) -> None:
-    if not isinstance(value, str) or not 1 <= len(value) <= _LONGEST_NAME or "\0" in value or not _is_unicode(value):
-        what = "" if isinstance(value, str) else f", got {type(value).__name__}"
-        problems.add(f"Expected {name} as a text of 1 to {_LONGEST_NAME} characters{what}; pass a str.")
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether the text is Unicode that a file can hold: half of a surrogate pair is not."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _as_list(given: Any) -> list[Any]:  # noqa: ANN401
-    """A container of one value a person as a list of plain values."""
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(given, method):
-            return list(getattr(given, method)())
-    if isinstance(given, (list, tuple)):
-        return list(given)
-    msg = f"Expected persons and values as lists, arrays or columns, got {type(given).__name__}; pass lists."
-    raise InputError(msg)

@@ -21,9 +21,12 @@ class QuestionCertificate:
     """ε of one report, as debited."""
     epsilon_period: Decimal
     """ε of all reports of the question in the period together, for whatever sequence of values a person had: infinite
-    where the releases themselves tell when the value changed."""
+    where the releases themselves tell when the value changed, and where some were drawn from insecure words."""
     spec_sha256: str
     """The mechanism, by the name of its spec."""
+    insecure: bool | None
+    """Whether some reports were drawn from words that someone may know (``rng=``), and so are not private; None where
+    some are older than version 2 of ledgers, which notes it, and none is known to be."""
 
     @property
     def ldp_for_sequences(self) -> bool:
@@ -33,6 +36,17 @@ class QuestionCertificate:
     @property
     def guarantee(self) -> str:
         """What is promised, and what is not, in words."""
+        if self.insecure:
+            return "NOT PRIVATE: some reports were drawn from words that someone may know (rng=); no ε is claimed"
+        doubt = (
+            ""
+            if self.insecure is False
+            else (", provided that none was drawn with rng=: some are older than the mark that would tell")
+        )
+        return self._promise + doubt
+
+    @property
+    def _promise(self) -> str:
         one, all_of_them = self.epsilon_report, self.epsilon_period
         if self.on_change == "repeat":
             return (
@@ -58,14 +72,22 @@ class QuestionCertificate:
 
 
 def certify(
-    question: str, period: str, on_change: OnChange, spec_sha256: str, one: Decimal, budget: Decimal
+    question: str,
+    period: str,
+    on_change: OnChange,
+    spec_sha256: str,
+    one: Decimal,
+    budget: Decimal,
+    insecure: bool | None,  # noqa: FBT001
 ) -> QuestionCertificate:
     """The certificate of a question as the ledger holds it."""
-    if on_change == "repeat":
+    if insecure:
+        together = Decimal("Infinity")
+    elif on_change == "repeat":
         together = one
     elif on_change == "fresh":
         # At most so many whole reports fit into the budget, whatever else was asked.
         together = (budget // one) * one if one else Decimal(0)
     else:
         together = Decimal("Infinity")
-    return QuestionCertificate(question, period, on_change, one, together, spec_sha256)
+    return QuestionCertificate(question, period, on_change, one, together, spec_sha256, insecure)

@@ -57,6 +57,22 @@ _FINDINGS: Final = (
             "WHERE reports.time IS NULL"
         ),
     ),
+    (
+        "{} questions that do not say that reports to them were drawn from insecure words",
+        (
+            "SELECT count(*) FROM questions WHERE insecure IS NOT 1 AND EXISTS (SELECT 1 FROM reports "
+            "WHERE insecure = 1 AND reports.period = questions.period AND reports.question = questions.question)"
+        ),
+    ),
+    (
+        "{} people whose names, spelled in several ways, are beyond the budget together",
+        (
+            "SELECT count(*) FROM (SELECT name, period, sum(spent) AS together FROM "
+            "(SELECT name, stored AS person FROM spellings WHERE kind = 'person' UNION "
+            "SELECT name, name FROM spellings WHERE kind = 'person') JOIN balances USING (person) "
+            "GROUP BY name, period HAVING count(*) > 1), settings WHERE together > budget"
+        ),
+    ),
 )
 
 

@@ -26,52 +26,18 @@ from bipartite.ledger.connection import (
     inherited,
     refuse_if_inherited,
 )
+from bipartite.ledger.copying import OWNER_ONLY, make_private
 from bipartite.ledger.periods import FOREVER, Period
+from bipartite.ledger.schema import APPLICATION_ID, VERSION, make_tables, read_as_current, upgrade, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bipartite.ledger.connection import Inode
 
-    _Place = tuple[Inode, Inode]
-    """Where a ledger and its log were when they were opened."""
-
-# "bpld": what says, in the header of the file, that this database is a ledger.
-APPLICATION_ID: Final = 0x62706C64
-VERSION: Final = 1
 _RETRY_SECONDS: Final = 0.01
-_OWNER_ONLY: Final = 0o600
+_NO_RIGHTS: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _BLOCK_OF_ROWS: Final = 1000
-
-# `report` has no type: SQLite keeps what it is given. The budget stands in a CHECK, so that no programme, this one
-# included, can write a balance beyond it.
-_SCHEMA: Final = (
-    (
-        "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), budget INTEGER NOT NULL, "
-        "period TEXT NOT NULL, person_key TEXT)"
-    ),
-    "CREATE TABLE specs (sha256 TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID",
-    (
-        "CREATE TABLE questions (period TEXT NOT NULL, question TEXT NOT NULL, on_change TEXT NOT NULL, "
-        "spec_sha256 TEXT NOT NULL REFERENCES specs, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), "
-        "PRIMARY KEY (period, question)) WITHOUT ROWID"
-    ),
-    (
-        "CREATE TABLE reports (person TEXT NOT NULL, period TEXT NOT NULL, question TEXT NOT NULL, "
-        "number INTEGER NOT NULL CHECK (number >= 1), epsilon INTEGER NOT NULL CHECK (epsilon >= 0), "
-        "time TEXT NOT NULL, report NOT NULL, PRIMARY KEY (person, period, question, number)) WITHOUT ROWID"
-    ),
-    (
-        "CREATE TABLE requests (person TEXT NOT NULL, request TEXT NOT NULL, period TEXT NOT NULL, "
-        "question TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (person, request)) WITHOUT ROWID"
-    ),
-    (
-        "CREATE TABLE balances (person TEXT NOT NULL, period TEXT NOT NULL, "
-        "spent INTEGER NOT NULL CHECK (spent BETWEEN 0 AND {budget}), PRIMARY KEY (person, period)) WITHOUT ROWID"
-    ),
-    f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {VERSION}",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +49,32 @@ class Settings:
     period: Period
     person_key: str | None
     """What tells the right secret from a wrong one; None where people are stored as they are named."""
+    older_names: bool = False
+    """Whether version 1 wrote here, which stored names as they were given."""
 
 
 class LedgerFile:
     """An open ledger: transactions, and the settings. Threads take turns; no connection crosses a fork."""
 
-    def __init__(self, path: str | os.PathLike[str], wait: float) -> None:
+    def __init__(self, path: str | os.PathLike[str], wait: float, *, read_only: bool = False) -> None:
         # The file itself, whatever links lead to it and whatever folder the process goes to later.
         self.path = Path(os.path.realpath(path))
         self._wait = wait
+        self._read_only = read_only
+        self._quiet = False
         self.turn = threading.RLock()
         self._process = here()
         self._depth = 0
         self._connection: Connection | None = None
-        self._place: _Place | None = None
+        self._place: tuple[object, ...] | None = None
         self._unread: sqlite3.Cursor | list[Any] | None = None
         close_at_fork(self)
 
     def prepare(self, wanted: Settings | None) -> Settings:
         """Make the ledger with these settings, or read those of one that is there."""
+        if self._read_only:
+            with self.reading() as database:
+                return self._settings(database)
         if self._is_new():
             if wanted is None:
                 raise self._needs_budget()
@@ -111,15 +84,19 @@ class LedgerFile:
                 # Whoever made the file may have died before this.
                 if wanted is None:
                     raise self._needs_budget()
-                for statement in _SCHEMA:
-                    database.execute(statement.format(budget=wanted.budget))
+                make_tables(database, wanted.budget)
                 values = (wanted.budget, wanted.period.text, wanted.person_key)
-                database.execute("INSERT INTO settings VALUES (1, ?, ?, ?)", values)
-            found = database.execute("SELECT budget, period, person_key FROM settings").fetchone()
+                database.execute("INSERT INTO settings VALUES (1, ?, ?, ?, 0)", values)
+            elif version_of(database) < VERSION:
+                upgrade(database)
+            return self._settings(database)
+
+    def _settings(self, database: sqlite3.Connection) -> Settings:
+        found = database.execute("SELECT budget, period, person_key, older_names FROM settings").fetchone()
         if found is None:
             msg = f"{self.path.name} is a ledger without its settings: it is damaged; restore it from a backup."
             raise LedgerFileError(msg)
-        return Settings(found[0], Period.of(found[1]), found[2])
+        return Settings(found[0], Period.of(found[1]), found[2], bool(found[3]))
 
     def _needs_budget(self) -> InputError:
         return InputError(f"Expected budget= for a new ledger, and {self.path.name} is none yet; pass budget=4.")
@@ -135,12 +112,15 @@ class LedgerFile:
         # To close any descriptor of a file gives up all locks that the process has on it: so only who makes the file
         # opens it, while no other thread can open it in SQLite.
         with OPENING, suppress(FileExistsError):
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _OWNER_ONLY))
-        self.path.chmod(_OWNER_ONLY)
+            make_private(self.path)
+        self.path.chmod(OWNER_ONLY)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction with the only right to write: all of it, on the disk, or nothing."""
+        if self._read_only:
+            msg = f"{self.path.name} was opened with read_only=True, and reports are debited; open it without."
+            raise InputError(msg)
         with self._taking_turns() as database:
             database.execute("BEGIN IMMEDIATE")
             try:
@@ -160,6 +140,7 @@ class LedgerFile:
             try:
                 self._check_place()
                 yield database
+                self._check_still_quiet()
             finally:
                 database.execute("ROLLBACK")
 
@@ -171,6 +152,7 @@ class LedgerFile:
             self._unread = database.execute(query)
         while block := self._next_block():
             yield from block
+        self._check_still_quiet()
 
     def _next_block(self) -> list[tuple[Any, ...]]:
         with self._alone():
@@ -182,7 +164,7 @@ class LedgerFile:
 
     def another(self) -> LedgerFile:
         """The same file with a connection of its own, for reading while this one goes on."""
-        return LedgerFile(self.path, self._wait)
+        return LedgerFile(self.path, self._wait, read_only=self._read_only)
 
     def close(self) -> None:
         """Close the file; what was committed is on the disk anyway."""
@@ -220,10 +202,12 @@ class LedgerFile:
                 self._depth -= 1
 
     def _connected(self) -> Connection:
+        if self._connection is not None and not self._connection.is_ours:
+            raise inherited(self.path.name)
+        if self._connection is not None and self._quiet and self._unread is None and self._place != self._look():
+            self.close()  # it was written since it was last read
         if self._connection is None:
             self._connection = self._connect()
-        elif not self._connection.is_ours:
-            raise inherited(self.path.name)
         return self._connection
 
     def _connect(self) -> Connection:
@@ -233,21 +217,52 @@ class LedgerFile:
             except FileNotFoundError:
                 raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
             refuse_if_inherited(inode, self.path.name)
-            database = Connection(f"{self.path.as_uri()}?mode=rw", inode, timeout=self._wait, cached_statements=64)
+            # A file without a log is open nowhere. It is read as it lies, so that a reader who may not write leaves no
+            # log behind that the writers could not use; whether somebody wrote meanwhile is looked at afterwards.
+            self._quiet = self._read_only and not any(
+                Path(f"{self.path}{end}").exists() for end in ("-wal", "-journal")
+            )
+            self._place = self._look() if self._quiet else None
+            rights = "mode=rw" if not self._read_only else "mode=ro&immutable=1" if self._quiet else "mode=ro"
+            database = Connection(f"{self.path.as_uri()}?{rights}", inode, timeout=self._wait, cached_statements=64)
         try:
-            # Before anything is changed: another programme's database stays as it is.
-            if not self._holds_nothing(database):
-                self._check_kind(database)
-            self._use_log(database)
-            for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
-                database.execute(f"PRAGMA {setting}")
-            self._holds_nothing(database)  # opens the log
-            self._place = (inode, self._log_inode())
+            self._begin(database)
+            self._place = self._place or self._look()
+            if self._place[0] != inode:
+                self._place = None  # another file came in its place while it was opened
             self._check_place()
         except BaseException:
             database.close()
             raise
         return database
+
+    def _begin(self, database: Connection) -> None:
+        """Look at what was opened before anything is changed: another programme's database stays as it is."""
+        empty = self._holds_nothing(database)
+        if not empty:
+            self._check_kind(database)
+        elif self._read_only:
+            msg = f"{self.path.name} holds no ledger yet; whoever debits first makes it."
+            raise LedgerFileError(msg)
+        if not self._read_only:
+            self._use_log(database)
+            for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
+                database.execute(f"PRAGMA {setting}")
+            self._holds_nothing(database)  # opens the log
+        elif version_of(database) < VERSION:
+            read_as_current(database)
+
+    def _look(self) -> tuple[object, ...]:
+        """Which file and log are there; of a file that is read as it lies, also when it was last written."""
+        if not self._quiet:
+            return self._inode(), self._log_inode()
+        found = self.path.stat()
+        return self._inode(), found.st_size, found.st_mtime_ns, Path(f"{self.path}-wal").exists()
+
+    def _check_still_quiet(self) -> None:
+        if self._quiet and self._place != self._look():
+            msg = f"{self.path.name} was written while it was read; try again."
+            raise LedgerFileError(msg)
 
     def _inode(self) -> Inode:
         """Which file the path names; a file of several names is refused."""
@@ -267,7 +282,7 @@ class LedgerFile:
     def _check_place(self) -> None:
         """Refuse to go on with a file or a log that is no longer where everybody else will look for it."""
         try:
-            moved = self._place != (self._inode(), self._log_inode())
+            moved = self._place != self._look()
         except FileNotFoundError:
             moved = True
         if moved:
@@ -287,9 +302,10 @@ class LedgerFile:
         if kind != APPLICATION_ID:
             msg = f"{self.path.name} is a SQLite database, but not a ledger of bipartite; choose another path."
             raise LedgerFileError(msg)
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        if version != VERSION:
-            msg = f"{self.path.name} is a ledger of version {version}, this reads {VERSION}; update bipartite."
+        version = version_of(database)
+        if not 1 <= version <= VERSION:
+            what = "update bipartite" if version > VERSION else "no bipartite wrote it so; restore it from a backup"
+            msg = f"{self.path.name} is a ledger of version {version}, this reads 1 to {VERSION}; {what}."
             raise LedgerFileError(msg)
 
     def _use_log(self, database: sqlite3.Connection) -> None:
@@ -313,6 +329,7 @@ class LedgerFile:
         try:
             yield
         except sqlite3.Error as error:
+            self._check_still_quiet()
             code = getattr(error, "sqlite_errorcode", None)
             refusal = self._explain(None if code is None else code & 0xFF, str(error))
         else:
@@ -327,6 +344,11 @@ class LedgerFile:
             why = "is not a SQLite database, so not a ledger; choose another path"
         elif code == sqlite3.SQLITE_CORRUPT:
             why = "is damaged; restore it from a backup, and debit nothing until then"
+        elif self._read_only and code in _NO_RIGHTS and Path(f"{self.path}-wal").exists():
+            why = (
+                "has a log beside it that cannot be read here without the right to write; have its owner make a copy "
+                "with `bipartite ledger backup`, and read that"
+            )
         elif code == sqlite3.SQLITE_CANTOPEN:
             why = "cannot be opened; check the folder and its rights"
         elif code == sqlite3.SQLITE_READONLY:

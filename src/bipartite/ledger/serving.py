@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bipartite.errors import BudgetSpentError, InputError
 from bipartite.ledger.amounts import decimal_of
+from bipartite.ledger.names import stored_forms
 from bipartite.ledger.stored import from_stored, to_stored
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from bipartite.ledger.file import Settings
     from bipartite.ledger.offer import Offer
 
 OnChange = Literal["repeat", "fresh", "when-changed"]
@@ -28,6 +31,10 @@ class Ask:
     person: str
     request: str | None
     changed: bool | None
+    older_names: tuple[str, ...] = ()
+    """Under which other names version 1 may have stored the person."""
+    older_requests: tuple[str, ...] = ()
+    """Under which other keys it may have stored the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,8 @@ class Question:
     on_change: OnChange
     period: str
     now: datetime
+    insecure: bool
+    """Whether the words that reports are drawn from may be known to someone."""
 
 
 @dataclass(slots=True)
@@ -46,19 +55,30 @@ class _Standing:
     """What a person has of this question in this period: how many reports, the last of them, and what is spent."""
 
     number: int
+    """How many reports there are under the one form of both names."""
+    last: tuple[str, str, int] | None
+    """The last report: of whom, to which question, as stored, and its number."""
     stored: Any
     """The last report as it is stored; None where there is none, or where it is drawn in this transaction."""
     drawn_at: int | None
     """The ask of this transaction for which the last report is drawn."""
     spent: int
+    """Under all forms of the name."""
+    own: int
+    """Under its one form."""
 
 
 class _Transaction:
     """The asks of one transaction, considered in order: which reports are there, which are to be drawn."""
 
-    def __init__(self, database: sqlite3.Connection, question: Question, budget: int) -> None:
-        self.database, self.question, self.budget = database, question, budget
+    def __init__(self, database: sqlite3.Connection, question: Question, settings: Settings) -> None:
+        self.database, self.question, self.budget = database, question, settings.budget
         self.settled = False
+        self.older_names = settings.older_names
+        self.questions: tuple[str, ...] = (question.name,)
+        """The question, and what else version 1 called it."""
+        if self.older_names:
+            self.questions = stored_forms(database, "question", question.name)
         self.standings: dict[str, _Standing] = {}
         self.reports: dict[int, Any] = {}
         """The reports that are there, by position."""
@@ -71,6 +91,16 @@ class _Transaction:
         self.answered: dict[tuple[str, str], int] = {}
         """Which ask of this transaction answered a person's request."""
 
+    def know(self, ask: Ask) -> None:
+        """Note under which other names version 1 debited this person, so that they are found by every form of it."""
+        for each in ask.older_names:
+            if self.database.execute("SELECT 1 FROM balances WHERE person = ? LIMIT 1", (each,)).fetchone():
+                self.database.execute("INSERT OR IGNORE INTO spellings VALUES ('person', ?, ?)", (each, ask.person))
+
+    def names_of(self, person: str) -> tuple[str, ...]:
+        """The name of a person, and what else version 1 called them."""
+        return stored_forms(self.database, "person", person) if self.older_names else (person,)
+
     def consider(self, at: int, ask: Ask) -> bool:
         """Find the report of this ask or note that one is to be drawn; False where the budget does not allow it."""
         before = _answered(self, ask)
@@ -82,7 +112,7 @@ class _Transaction:
             self.repeats.append((at, earlier))
             return True
         if not self.settled:
-            _settle(self.database, self.question)
+            _settle(self)
             self.settled = True
         standing = self.standing_of(ask.person)
         if _needs_new(self.question, ask, standing):
@@ -93,17 +123,18 @@ class _Transaction:
             self.repeats.append((at, standing.drawn_at))
         else:
             self.reports[at] = from_stored(standing.stored)
-        if ask.request is not None:
-            self.new_requests.append(
-                (ask.person, ask.request, self.question.period, self.question.name, standing.number)
-            )
+        if ask.request is not None and standing.last is not None:
+            who, which, number = standing.last
+            self.new_requests.append((who, ask.request, self.question.period, which, number))
             self.answered[ask.person, ask.request] = at
         return True
 
     def _debit(self, at: int, person: str, standing: _Standing) -> None:
         question = self.question
         standing.spent += question.offer.units
+        standing.own += question.offer.units
         standing.number += 1
+        standing.last = (person, question.name, standing.number)
         standing.drawn_at = at
         self.draws.append(at)
         self.new_reports.append((person, question.period, question.name, standing.number, question.offer.units))
@@ -130,7 +161,7 @@ def serve(
     question: Question,
     asks: Sequence[Ask],
     draw: Callable[[Sequence[int]], Sequence[Any]],
-    budget: int,
+    settings: Settings,
     when_spent: WhenSpent,
 ) -> list[Any]:
     """The reports of these people in order, debited and stored; None for those whose budget is spent, if skipped.
@@ -138,7 +169,10 @@ def serve(
     ``draw`` gives the reports of the asks at these positions: only of those that need a new one, so that a value whose
     report is stored is not even looked at.
     """
-    transaction = _Transaction(database, question, budget)
+    transaction = _Transaction(database, question, settings)
+    if transaction.older_names:
+        for ask in asks:
+            transaction.know(ask)
     for at, ask in enumerate(asks):
         if not transaction.consider(at, ask) and when_spent == "refuse":
             raise _refusal(transaction, transaction.standing_of(ask.person).spent, at if len(asks) > 1 else None)
@@ -150,43 +184,52 @@ def _answered(state: _Transaction, ask: Ask) -> Any:  # noqa: ANN401
     """The stored report of a request that was answered before, in whatever period; None where there is none."""
     if ask.request is None:
         return None
-    found = state.database.execute(
-        "SELECT requests.question, report FROM requests JOIN reports USING (person, period, question, number) "
-        "WHERE requests.person = ? AND request = ?",
-        (ask.person, ask.request),
-    ).fetchone()
-    if found is None:
-        return None
-    if found[0] != state.question.name:
-        msg = f"Expected a new request key, this one was used for the question {found[0]!r}; use one key a request."
-        raise InputError(msg)
-    return from_stored(found[1])
+    for who, request in product(state.names_of(ask.person), (ask.request, *ask.older_requests)):
+        found = state.database.execute(
+            "SELECT requests.question, report FROM requests JOIN reports USING (person, period, question, number) "
+            "WHERE requests.person = ? AND request = ?",
+            (who, request),
+        ).fetchone()
+        if found is None:
+            continue
+        if found[0] not in state.questions:
+            msg = f"Expected a new request key, this one was used for the question {found[0]!r}; use one key a request."
+            raise InputError(msg)
+        return from_stored(found[1])
+    return None
 
 
-def _settle(database: sqlite3.Connection, question: Question) -> None:
+def _settle(state: _Transaction) -> None:
     """Note what this question means in this period, or refuse another meaning."""
-    found = database.execute(
-        "SELECT spec_sha256, on_change FROM questions WHERE period = ? AND question = ?",
-        (question.period, question.name),
-    ).fetchone()
+    question, database = state.question, state.database
     offer = question.offer
-    if found is None:
-        database.execute("INSERT OR IGNORE INTO specs VALUES (?, ?)", (offer.spec_sha256, offer.spec))
-        database.execute(
-            "INSERT INTO questions VALUES (?, ?, ?, ?, ?)",
-            (question.period, question.name, question.on_change, offer.spec_sha256, offer.units),
-        )
-        return
-    if found[0] != offer.spec_sha256:
+    for which in state.questions:
+        found = database.execute(
+            "SELECT spec_sha256, on_change FROM questions WHERE period = ? AND question = ?",
+            (question.period, which),
+        ).fetchone()
+        if found is not None:
+            _check_meaning(question, found[0], found[1])
+            if which == question.name:
+                return
+    database.execute("INSERT OR IGNORE INTO specs VALUES (?, ?)", (offer.spec_sha256, offer.spec))
+    database.execute(
+        "INSERT INTO questions VALUES (?, ?, ?, ?, ?, 0)",
+        (question.period, question.name, question.on_change, offer.spec_sha256, offer.units),
+    )
+
+
+def _check_meaning(question: Question, spec_sha256: str, on_change: str) -> None:
+    if spec_sha256 != question.offer.spec_sha256:
         msg = (
             f"Expected the mechanism that {question.name!r} has in the period {question.period} "
-            f"(spec {found[0][:12]}…), got another (spec {offer.spec_sha256[:12]}…); ask under another name, "
-            "or wait for the next period."
+            f"(spec {spec_sha256[:12]}…), got another (spec {question.offer.spec_sha256[:12]}…); ask under another "
+            "name, or wait for the next period."
         )
         raise InputError(msg)
-    if found[1] != question.on_change:
+    if on_change != question.on_change:
         msg = (
-            f"Expected on_change={found[1]!r}, as {question.name!r} has it in the period {question.period}, "
+            f"Expected on_change={on_change!r}, as {question.name!r} has it in the period {question.period}, "
             f"got {question.on_change!r}; ask under another name, or wait for the next period."
         )
         raise InputError(msg)
@@ -194,20 +237,31 @@ def _settle(database: sqlite3.Connection, question: Question) -> None:
 
 def _standing(state: _Transaction, person: str) -> _Standing:
     question, database = state.question, state.database
-    last = database.execute(
-        "SELECT number, report FROM reports WHERE person = ? AND period = ? AND question = ? "
-        "ORDER BY number DESC LIMIT 1",
-        (person, question.period, question.name),
-    ).fetchone()
-    spent = database.execute(
-        "SELECT spent FROM balances WHERE person = ? AND period = ?", (person, question.period)
-    ).fetchone()
-    number, stored = (0, None) if last is None else last
-    return _Standing(number, stored, None, 0 if spent is None else spent[0])
+    standing = _Standing(0, None, None, None, 0, 0)
+    for who in state.names_of(person):
+        for which in state.questions:
+            found = database.execute(
+                "SELECT number, report FROM reports WHERE person = ? AND period = ? AND question = ? "
+                "ORDER BY number DESC LIMIT 1",
+                (who, question.period, which),
+            ).fetchone()
+            if found is None:
+                continue
+            if (who, which) == (person, question.name):
+                standing.number = found[0]
+            if standing.last is None:
+                standing.last, standing.stored = (who, which, found[0]), found[1]
+        spent = database.execute(
+            "SELECT spent FROM balances WHERE person = ? AND period = ?", (who, question.period)
+        ).fetchone()
+        units = 0 if spent is None else spent[0]
+        standing.spent += units
+        standing.own += units if who == person else 0
+    return standing
 
 
 def _needs_new(question: Question, ask: Ask, standing: _Standing) -> bool:
-    if standing.number == 0 or question.on_change == "fresh":
+    if standing.last is None or question.on_change == "fresh":
         return True
     if question.on_change == "repeat":
         return False
@@ -234,10 +288,15 @@ def _refusal(state: _Transaction, spent: int, position: int | None) -> BudgetSpe
 def _store(state: _Transaction, drawn: Sequence[Any]) -> None:
     question, database = state.question, state.database
     when = question.now.isoformat(timespec="microseconds").replace("+00:00", "Z")
-    rows = ((*key, when, to_stored(report)) for key, report in zip(state.new_reports, drawn, strict=True))
-    database.executemany("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    mark = int(question.insecure)
+    rows = ((*key, when, to_stored(report), mark) for key, report in zip(state.new_reports, drawn, strict=True))
+    database.executemany("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    if question.insecure:
+        database.execute(
+            "UPDATE questions SET insecure = 1 WHERE period = ? AND question = ?", (question.period, question.name)
+        )
     debited = {key[0] for key in state.new_reports}
     database.executemany(
         "INSERT INTO balances VALUES (?, ?, ?) ON CONFLICT (person, period) DO UPDATE SET spent = excluded.spent",
-        ((person, question.period, state.standings[person].spent) for person in debited),
+        ((person, question.period, state.standings[person].own) for person in debited),
     )

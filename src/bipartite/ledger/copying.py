@@ -1,0 +1,72 @@
+"""A copy of a ledger, of one moment, while it is in use."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bipartite.errors import InputError, LedgerFileError
+from bipartite.ledger.checking import findings
+from bipartite.ledger.connection import Connection
+from bipartite.ledger.schema import VERSION, read_as_current, version_of
+
+if TYPE_CHECKING:
+    from bipartite.ledger.file import LedgerFile
+
+OWNER_ONLY = 0o600
+
+
+def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
+    """Copy the ledger into a new file of its owner alone: whole, checked and on the disk, or not at all."""
+    path = Path(os.path.realpath(target))
+    try:
+        make_private(path)  # holds the name; nobody's file is replaced
+    except FileExistsError:
+        msg = f"Expected the name of a new file for the copy, and {path.name} is there already; choose another name."
+        raise InputError(msg) from None
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        make_private(part)
+        _copy(file, part)
+        _flush(part)
+        part.replace(path)
+        _flush(path.parent)
+    except BaseException:
+        for each in (part, path):
+            each.unlink(missing_ok=True)
+        raise
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that only its owner can read, from the first moment on."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+
+
+def _copy(file: LedgerFile, part: Path) -> None:
+    found = part.stat()
+    # A connection of our own kind, so that a fork meanwhile leaves it to this process.
+    copy = Connection(part.as_uri(), (found.st_dev, found.st_ino))
+    with closing(copy):
+        with file.reading() as database:
+            database.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
+        if version_of(copy) < VERSION:
+            read_as_current(copy)
+        wrong = findings(copy)
+    if wrong:
+        msg = (
+            f"{file.path.name} does not add up ({'; '.join(wrong[:3])}), and no copy was made; run `bipartite ledger "
+            "check`, and keep the older copies."
+        )
+        raise LedgerFileError(msg)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

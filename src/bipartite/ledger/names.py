@@ -1,0 +1,53 @@
+"""One person, one question, one request: which texts are the same name.
+
+The rule is Unicode's *canonical equivalence*: texts that Unicode defines to be the same, and that look the same, are
+one name, kept in composed form (NFC). So ``"é"`` as one character and as ``e`` with an accent are one. Nothing more is
+folded: upper and lower case, ``"k²"`` and ``"k2"``, a space at the end make different names, because they may be those
+of different people, and one must not be handed the report of the other. A member of a ``str`` enumeration, or of any
+other kind of ``str``, is the text that it holds.
+
+Ledgers of version 1 kept texts as they were given, and people under ``str(person)``. What was debited under such a name
+still counts: the names that a ledger held when it was upgraded stand in its table ``spellings``; where names are keyed,
+and for enumerations, the older forms of the name that is asked for are looked up as well, and noted there when found.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+Kind = Literal["person", "question"]
+
+
+def canonical(text: str) -> str:
+    """The one form of a name."""
+    return unicodedata.normalize("NFC", str.__str__(text))
+
+
+def older_forms(text: str) -> tuple[str, ...]:
+    """Under which other texts version 1 may have stored this name."""
+    forms = dict.fromkeys((str.__str__(text), str(text), unicodedata.normalize("NFD", text)))
+    forms.pop(canonical(text), None)
+    return tuple(forms)
+
+
+def stored_forms(database: sqlite3.Connection, kind: Kind, name: str, others: Iterable[str] = ()) -> tuple[str, ...]:
+    """The name itself, then every other text under which the ledger has, or may have, this name."""
+    known = database.execute("SELECT stored FROM spellings WHERE kind = ? AND name = ?", (kind, name))
+    return tuple(dict.fromkeys((name, *(stored for (stored,) in known), *others)))
+
+
+def note_spellings(database: sqlite3.Connection) -> None:
+    """Note every name in a ledger of version 1 that is not in its one form (those of keyed ledgers are all ASCII)."""
+    database.create_function("canonical", 1, canonical, deterministic=True)
+    beyond_ascii = f"*[^{chr(1)}-{chr(127)}]*"
+    for kind, table in (("person", "balances"), ("question", "questions")):
+        database.execute(
+            f"INSERT INTO spellings SELECT DISTINCT ?, {kind}, canonical({kind}) FROM {table} "  # noqa: S608
+            f"WHERE {kind} GLOB ? AND {kind} <> canonical({kind})",
+            (kind, beyond_ascii),
+        )

@@ -1,0 +1,131 @@
+"""Reading without the right to write, and copies."""
+
+import os
+import sqlite3
+import stat
+from contextlib import closing
+
+import pytest
+
+import bipartite as bp
+from bipartite.errors import InputError, LedgerFileError
+
+AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
+
+
+def state_of(folder):
+    """Everything that a writer would change."""
+    held = {each.name: (each.stat().st_mtime_ns, each.stat().st_ino, each.read_bytes()) for each in folder.iterdir()}
+    return folder.stat().st_mtime_ns, held
+
+
+def read_everything(path):
+    with bp.Ledger(path, read_only=True) as reader:
+        return reader.check(), len(list(reader.export())), reader.summary()["reports"], reader.spent("ada")
+
+
+@pytest.fixture
+def book(make):
+    ledger = make(budget=2)
+    ledger.report_many(["ada", "bob"], "age", AGE, [37, 52])
+    return ledger
+
+
+def test_reading_needs_no_right_to_write_and_leaves_nothing_behind(book, path):
+    book.close()
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    before = state_of(path.parent)
+    assert read_everything(path) == ([], 2, 2, 1)
+    assert state_of(path.parent) == before
+    path.parent.chmod(0o700)
+
+
+def test_a_reader_sees_what_others_debit_meanwhile(book, path):
+    with bp.Ledger(path, read_only=True) as reader:
+        assert reader.summary()["reports"] == 2
+        book.report("eve", "age", AGE, 37)
+        assert reader.summary()["reports"] == 3
+        book.close()  # the log stays, because the reader is there
+        assert reader.summary()["reports"] == 3
+    with bp.Ledger(path, read_only=True) as reader:
+        assert reader.summary()["reports"] == 3
+        book.report("tom", "age", AGE, 37)
+        assert reader.summary()["reports"] == 4
+    assert book.check() == []
+
+
+def test_a_reader_of_a_file_that_lay_still_notices_who_writes_to_it(make, book, path):
+    book.close()
+    with bp.Ledger(path, read_only=True) as reader:
+        rows = reader.export()
+        next(rows)
+        make().report("eve", "age", AGE, 37)
+        with pytest.raises(LedgerFileError, match="spent.db was written while it was read; try again"):
+            list(rows)
+        assert reader.summary()["reports"] == 3
+    assert read_everything(path) == ([], 3, 3, 1)
+
+
+def test_a_reader_finds_what_a_killed_process_left_in_the_log(book, path, tmp_path):
+    book.report("eve", "age", AGE, 37)
+    (tmp_path / "after").mkdir()
+    for each in ("spent.db", "spent.db-wal", "spent.db-shm"):  # as the disk is at the moment of the kill
+        (tmp_path / "after" / each).write_bytes(path.with_name(each).read_bytes())
+    assert read_everything(tmp_path / "after" / "spent.db") == ([], 3, 3, 1)
+
+
+@pytest.mark.usefixtures("book")
+def test_a_reader_debits_nothing_and_makes_no_ledger(path, tmp_path):
+    with (
+        bp.Ledger(path, read_only=True) as reader,
+        pytest.raises(
+            InputError, match="spent.db was opened with read_only=True, and reports are debited; open it without"
+        ),
+    ):
+        reader.report("eve", "age", AGE, 37)
+    with pytest.raises(LedgerFileError, match="none.db cannot be opened; check the folder and its rights"):
+        bp.Ledger(tmp_path / "none.db", budget=1, read_only=True)
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(LedgerFileError, match="empty.db holds no ledger yet; whoever debits first makes it"):
+        bp.Ledger(tmp_path / "empty.db", budget=1, read_only=True)
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_a_copy_is_whole_and_for_its_owner_alone(book, tmp_path, monkeypatch):
+    rights = []
+    opened = os.open
+
+    def watched(path, flags, mode=0o777, **options):
+        handle = opened(path, flags, mode, **options)
+        if flags & os.O_CREAT:
+            rights.append(stat.S_IMODE(os.fstat(handle).st_mode))
+        return handle
+
+    monkeypatch.setattr(os, "open", watched)
+    before = set(tmp_path.iterdir())
+    book.backup(tmp_path / "copy.db")
+    made = set(tmp_path.iterdir()) - before
+    assert [each.name for each in made] == ["copy.db"] and rights == [0o600, 0o600]  # the name, and the part
+    assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
+    assert read_everything(tmp_path / "copy.db") == ([], 2, 2, 1)
+    with bp.Ledger(tmp_path / "copy.db") as copy:  # it is a ledger like any other
+        assert copy.report("ada", "age", AGE, 80) == book.report("ada", "age", AGE, 80)
+        copy.report("ada", "other", AGE, 80)
+    assert book.spent("ada") == 1
+
+
+def test_a_copy_replaces_nothing(book, tmp_path):
+    (tmp_path / "there.db").write_text("precious")
+    with pytest.raises(InputError, match="the name of a new file for the copy, and there.db is there already; choose"):
+        book.backup(tmp_path / "there.db")
+    assert (tmp_path / "there.db").read_text() == "precious"
+
+
+def test_a_ledger_that_does_not_add_up_is_not_copied(book, path, tmp_path):
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE balances SET spent = 0")
+        database.commit()
+    with pytest.raises(LedgerFileError, match=r"does not add up \(2 balances that .* and no copy was made; run"):
+        book.backup(tmp_path / "copy.db")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["spent.db", "spent.db-shm", "spent.db-wal"]

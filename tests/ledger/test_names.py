@@ -1,0 +1,146 @@
+"""Which texts are one name, and that what version 1 debited under another form of it still counts."""
+
+import enum
+import sqlite3
+import unicodedata
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bipartite as bp
+from bipartite.errors import BudgetSpentError, InputError
+from bipartite.ledger.names import canonical, older_forms
+
+AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
+KEY = b"a key of 16 byte"
+# Composed, decomposed, and in between, as Vietnamese is often typed.
+NGUYEN = ["Nguy\u1ec5n", "Nguye\u0302\u0303n", "Nguy\u00ea\u0303n"]
+
+
+class Person(str, enum.Enum):  # noqa: UP042 (whose str() is not its text)
+    ADA = "ada"
+
+
+class Word(str):  # noqa: SLOT000 (a kind of str)
+    def __str__(self):
+        return "something else"
+
+
+def decomposed(text):
+    return unicodedata.normalize("NFD", text)
+
+
+@pytest.fixture(params=["plain", "keyed"])
+def old(request, path):
+    """The file of a ledger of version 1 with budget 2, and the options it is opened with."""
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript((Path(__file__).parent / f"version-1-{request.param}.sql").read_text(encoding="utf-8"))
+    return {} if request.param == "plain" else {"person_key": KEY}
+
+
+@pytest.mark.parametrize("options", [{}, {"person_key": KEY}])
+@pytest.mark.parametrize("forms", [NGUYEN, ["ada", Person.ADA, Word("ada")]])
+def test_all_forms_of_a_name_are_one_person_with_one_report_and_one_budget(make, options, forms):
+    ledger = make(budget=1, **options)
+    first = ledger.report(forms[0], "age", AGE, 37)
+    for form in forms:
+        assert ledger.report(form, "age", AGE, 80) == first
+        assert (ledger.spent(form), ledger.spent_ever(form), ledger.remaining(form)) == (1, 1, 0)
+        with pytest.raises(BudgetSpentError):
+            ledger.report(form, "other", AGE, 37)
+    assert ledger.report_many(forms, "age", AGE, [20] * 3) == [first] * 3
+    assert ledger.summary()["people"] == 1
+
+
+def test_all_forms_of_a_question_and_of_a_request_are_one(make):
+    ledger = make(budget=9)
+    first = ledger.report("ada", NGUYEN[0], AGE, 37)
+    assert [ledger.report("ada", form, AGE, 80) for form in NGUYEN] == [first] * 3
+    assert ledger.certificate(NGUYEN[1]) == ledger.certificate(NGUYEN[0])
+    answer = ledger.report("ada", "often", AGE, 37, on_change="fresh", request=NGUYEN[2])
+    assert [ledger.report("ada", "often", AGE, 80, on_change="fresh", request=form) for form in NGUYEN] == [answer] * 3
+    assert ledger.spent("ada") == 2
+
+
+def test_names_that_only_look_alike_are_different_people(make):
+    ledger = make(budget=1)
+    names = ["ada", "Ada", "ada ", "k2", "k²", "ﬁ", "fi", "A", "\u0391"]
+    ledger.report_many(names, "age", AGE, [37] * len(names))
+    assert ledger.summary()["people"] == len(names)
+
+
+@given(st.text(min_size=1))
+def test_a_name_has_one_form_and_every_older_form_leads_to_it(text):
+    assert canonical(text) == canonical(decomposed(text)) == canonical(canonical(text))
+    assert canonical(text) not in older_forms(text)
+    assert {canonical(each) for each in older_forms(text)} <= {canonical(text)}
+    assert {text, decomposed(text)} <= {canonical(text), *older_forms(text)}
+
+
+def test_what_version_1_debited_under_another_form_still_counts(make, old):
+    ledger = make(**old)
+    given = {Person.ADA: "r1", "José": "clé", NGUYEN[2]: None}
+    for name, request in given.items():
+        assert ledger.spent(name) == ledger.spent_ever(name) == 1
+        debits = ledger.summary()["reports"]
+        kept = ledger.report(name, "age", AGE, 80)
+        assert ledger.report(name, "age", AGE, 80, request=request) == kept
+        assert ledger.report(canonical(name), "age", AGE, 80, request="new key") == kept
+        assert ledger.report(canonical(name), "age", AGE, 80, request="new key") == kept
+        assert ledger.summary()["reports"] == debits
+        ledger.report(canonical(name), "other", AGE, 37)  # the second of two, under the one form of the name
+        for form in (name, canonical(name)):
+            assert (ledger.spent(form), ledger.remaining(form)) == (2, 0)
+            with pytest.raises(BudgetSpentError, match="budget 2, spent 2, asked 1"):
+                ledger.report(form, "third", AGE, 37)
+    assert ledger.check() == []
+
+
+def test_a_question_that_version_1_knew_in_another_form_has_one_report(make, old):
+    ledger = make(**old)
+    kept = ledger.report("zoe", decomposed("âge"), AGE, 80)
+    assert ledger.report("zoe", "âge", AGE, 80) == kept and ledger.spent("zoe") == 1
+    with pytest.raises(InputError, match="Expected the mechanism that 'âge' has in the period forever"):
+        ledger.report("bob", "âge", bp.BRR(bp.Integers(18, 90), epsilon=2), 37)
+    ledger.report("bob", "âge", AGE, 37)
+    assert ledger.certificate("âge").insecure is None and ledger.check() == []
+
+
+def test_two_forms_that_version_1_took_for_two_people_are_one_who_has_spent_both(make, path):
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript((Path(__file__).parent / "version-1-plain.sql").read_text(encoding="utf-8"))
+    ledger = make()
+    assert ledger.spent("Émile") == 2 and ledger.balances(decomposed("Émile")) == {"forever": Decimal(2)}
+    assert ledger.summary()["people"] == 6 and ledger.summary()["most_spent_in_a_period"] == 2
+    with pytest.raises(BudgetSpentError):
+        ledger.report("Émile", "third", AGE, 37)
+    with closing(sqlite3.connect(path)) as database:  # a third debit, as version 1 would have allowed
+        database.execute("UPDATE balances SET spent = 2 * spent WHERE person = 'Émile'")
+        database.commit()
+    assert "1 people whose names, spelled in several ways, are beyond the budget together" in ledger.check()
+
+
+def test_an_older_ledger_is_upgraded_at_its_first_opening_and_holds_what_it_held(make, old, path):
+    with closing(sqlite3.connect(path)) as database:
+        before = list(database.execute("SELECT * FROM reports")), list(database.execute("SELECT * FROM balances"))
+    with bp.Ledger(path, read_only=True) as reader:  # sees the same, and changes nothing
+        seen = list(reader.export()), reader.summary(), reader.questions(), reader.check()
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,)
+    ledger = make(**old)
+    assert (list(ledger.export()), ledger.summary(), ledger.questions(), ledger.check()) == seen
+    assert {debit.insecure for debit in ledger.export()} == {None} and ledger.check() == []
+    assert "provided that none was drawn with rng=: some are older" in ledger.certificate("age").guarantee
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+        after = [row[:-1] for row in database.execute("SELECT * FROM reports")]
+        assert (after, list(database.execute("SELECT * FROM balances"))) == before
+
+
+def test_a_reader_who_may_not_write_counts_older_forms_too(old, path):
+    with bp.Ledger(path, read_only=True, **old) as reader:
+        assert [reader.spent(name) for name in (Person.ADA, "José", NGUYEN[2], "nobody")] == [1, 1, 1, 0]

@@ -1,0 +1,25 @@
+-- A ledger as version 1 wrote it: names in several forms of Unicode, and as str() of an enumeration.
+PRAGMA application_id = 1651534948;
+PRAGMA user_version = 1;
+CREATE TABLE balances (person TEXT NOT NULL, period TEXT NOT NULL, spent INTEGER NOT NULL CHECK (spent BETWEEN 0 AND 2000000000000), PRIMARY KEY (person, period)) WITHOUT ROWID;
+INSERT INTO "balances" VALUES('248a0a1abadeff6da9052695921a0b4ccb18681a06b446b6b714e69124c60bc3','forever',1000000000000);
+INSERT INTO "balances" VALUES('64ede9a5c11a38e5913be5657f6dbd1c8d133901beaefdd5df0ecaefd28976b7','forever',1000000000000);
+INSERT INTO "balances" VALUES('9fa2f886723206802bc9e9a7d7cbd1b085511491fc13ca5e9e98fc0fa3827f20','forever',1000000000000);
+INSERT INTO "balances" VALUES('bdac0872a11a8137cbf158494d1369f2db92cd2786134e81bf58dba6a62bda09','forever',1000000000000);
+INSERT INTO "balances" VALUES('e3791c587f001297cf1ff1fd05a1f21be7cb56348a69645f56dc7f4a599f3c78','forever',1000000000000);
+CREATE TABLE questions (period TEXT NOT NULL, question TEXT NOT NULL, on_change TEXT NOT NULL, spec_sha256 TEXT NOT NULL REFERENCES specs, epsilon INTEGER NOT NULL CHECK (epsilon >= 0), PRIMARY KEY (period, question)) WITHOUT ROWID;
+INSERT INTO "questions" VALUES('forever','age','repeat','9e125d224edc975991f0f94ed8063a11d23b4ad51bcd7f2dd45521d5319bf18a',1000000000000);
+INSERT INTO "questions" VALUES('forever','âge','repeat','9e125d224edc975991f0f94ed8063a11d23b4ad51bcd7f2dd45521d5319bf18a',1000000000000);
+CREATE TABLE reports (person TEXT NOT NULL, period TEXT NOT NULL, question TEXT NOT NULL, number INTEGER NOT NULL CHECK (number >= 1), epsilon INTEGER NOT NULL CHECK (epsilon >= 0), time TEXT NOT NULL, report NOT NULL, PRIMARY KEY (person, period, question, number)) WITHOUT ROWID;
+INSERT INTO "reports" VALUES('248a0a1abadeff6da9052695921a0b4ccb18681a06b446b6b714e69124c60bc3','forever','age',1,1000000000000,'2026-11-15T12:00:00.000000Z',37);
+INSERT INTO "reports" VALUES('64ede9a5c11a38e5913be5657f6dbd1c8d133901beaefdd5df0ecaefd28976b7','forever','age',1,1000000000000,'2026-11-15T12:00:00.000000Z',69);
+INSERT INTO "reports" VALUES('9fa2f886723206802bc9e9a7d7cbd1b085511491fc13ca5e9e98fc0fa3827f20','forever','age',1,1000000000000,'2026-11-15T12:00:00.000000Z',57);
+INSERT INTO "reports" VALUES('bdac0872a11a8137cbf158494d1369f2db92cd2786134e81bf58dba6a62bda09','forever','âge',1,1000000000000,'2026-11-15T12:00:00.000000Z',40);
+INSERT INTO "reports" VALUES('e3791c587f001297cf1ff1fd05a1f21be7cb56348a69645f56dc7f4a599f3c78','forever','age',1,1000000000000,'2026-11-15T12:00:00.000000Z',49);
+CREATE TABLE requests (person TEXT NOT NULL, request TEXT NOT NULL, period TEXT NOT NULL, question TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (person, request)) WITHOUT ROWID;
+INSERT INTO "requests" VALUES('248a0a1abadeff6da9052695921a0b4ccb18681a06b446b6b714e69124c60bc3','r1','forever','age',1);
+INSERT INTO "requests" VALUES('64ede9a5c11a38e5913be5657f6dbd1c8d133901beaefdd5df0ecaefd28976b7','clé','forever','age',1);
+CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), budget INTEGER NOT NULL, period TEXT NOT NULL, person_key TEXT);
+INSERT INTO "settings" VALUES(1,2000000000000,'forever','190d5d2771f0be47ba631b41e73b272fc690d86858f6126976013240cb6e6ed3');
+CREATE TABLE specs (sha256 TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO "specs" VALUES('9e125d224edc975991f0f94ed8063a11d23b4ad51bcd7f2dd45521d5319bf18a','{"bipartite":1,"domain":{"integers":[18,90]},"edges":"clamped","epsilon":"1","m":27,"mechanism":"brr","tickets":{"far":"35184372088832","near":"95641039294813"}}');
