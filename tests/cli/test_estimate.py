@@ -395,3 +395,31 @@ def test_steps_of_a_long_fit_are_seen_to_pass(run, spec, write, monkeypatch):
     monkeypatch.setattr(output.Progress, "advance", lambda self, by: seen.append((self._what, by)))
     assert run("estimate", write("reports.csv", "1\n2\n"), "--spec", spec(RATING), "--method", "em")[0] == 0
     assert ("steps", 1) in seen
+
+
+def test_a_mark_at_the_beginning_of_standard_input_hides_no_report(run, spec):
+    for text in ("\ufeff2\n3\n4\n", "\ufeffreport\n2\n3\n4\n"):
+        code, out, _ = run("estimate", "-", "--spec", spec(RATING), stdin=text)
+        assert code == 0 and out.startswith("3 reports")
+
+
+def test_spaces_are_part_of_a_label_where_a_label_has_them(run, spec, write):
+    odd = bp.GRR(bp.Items([" a", "a", "b ", "x\ny", 'q"'], loss=1 - np.eye(5)), epsilon=1)
+    cells = [" a", "a", "a ", "b ", '"x\ny"', '"q"""']
+    for text in ("\n".join(cells) + "\n", "report\r\n" + "\r\n".join(cells) + "\r\n"):
+        file = write("odd.csv", text.encode())
+        if "\r" in text:
+            file.write_bytes(file.read_bytes().replace(b"x\r\ny", b"x\ny"))
+        code, out, err = run("estimate", file, "--spec", spec(odd), "--json")
+        assert (code, err) == (0, "")
+        (found,) = conforms(json.loads(out), "estimate")["estimates"]
+        expected = bp.estimate(odd, [" a", "a", "a", "b ", "x\ny", 'q"'])
+        assert [each["share"] for each in found["shares"]] == pytest.approx(expected.frequencies.tolist())
+
+
+def test_a_file_may_begin_with_a_missing_report(run, spec, write):
+    file = write("f.csv", "\n2\n3\n")
+    code, out, err = run("estimate", file, "--spec", spec(RATING))
+    assert (code, out) == (3, "") and "line 1 has no report" in err and "--nulls drop" in err
+    code, out, err = run("estimate", file, "--spec", spec(RATING), "--nulls", "drop")
+    assert code == 0 and out.startswith("2 reports") and "1 rows without a report" in err

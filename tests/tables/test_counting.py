@@ -205,3 +205,27 @@ def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
         with kind(tmp_path / "r.arrow", table.schema) as file:
             file.write_table(table)
         assert estimate_file(tmp_path / "r.arrow").columns["age"][None].people == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("r.csv", "age\n20\n30,40\n", "line 3 of .*r.csv has another number of cells"),
+        ("r.csv", 'age\n20\n"30\n', "r.csv has a quotation mark that does not end"),
+        ("r.csv", "age\n20\n3", "r.csv: the last line has no end: the file may be cut off"),
+        ("r.csv", "", "r.csv is empty"),
+        ("r.csv", "age\n", "column 'age' has no reports"),
+        ("r.jsonl", '{"age": 20}\n{"age": 3', "r.jsonl: the last line has no end: the file may be cut off"),
+        ("r.jsonl", '{"age": 20}\n{"age"\n', "r.jsonl"),
+        ("r.jsonl", "", "r.jsonl is empty"),
+        ("r.jsonl", '{"other": 20}\n', "has no column 'age', which its specs name"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_without_what_it_holds(tmp_path, name, content, told):
+    path = tmp_path / name
+    path.write_text(content)
+    write_side(path, bp.Plan({"age": AGE}))
+    with pytest.raises(DataFileError, match=told) as caught:
+        estimate_file(path)
+    for wrong in ("plan", "released", "30", "--from"):
+        assert wrong not in str(caught.value).replace(str(path), "")

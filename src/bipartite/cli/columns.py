@@ -49,7 +49,7 @@ def chunks(path: Path, asked: Asked, is_report: Callable[[str], bool | None]) ->
         if sys.stdin is None:
             msg = "standard input is closed; give the reports there, or name a file."
             raise BadDataError(msg)
-        yield from _chunks("standard input", iter(sys.stdin), asked, is_report)
+        yield from _chunks("standard input", _without_mark(sys.stdin), asked, is_report)
         return
     try:
         # What is no UTF-8 is found where it matters: in the cell that is read, with its line.
@@ -58,6 +58,13 @@ def chunks(path: Path, asked: Asked, is_report: Callable[[str], bool | None]) ->
     except IsADirectoryError:
         msg = f"{path} is a folder; name the files in it."
         raise BadDataError(msg) from None
+
+
+def _without_mark(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of standard input, where a mark of UTF-8 at the beginning would belong to the first cell."""
+    rest = iter(lines)
+    yield from (first.removeprefix("\ufeff") for first in itertools.islice(rest, 1))
+    yield from rest
 
 
 def _chunks(name: str, lines: Iterator[str], asked: Asked, is_report: Callable[[str], bool | None]) -> Iterator[Chunk]:
@@ -74,7 +81,7 @@ def _chunks(name: str, lines: Iterator[str], asked: Asked, is_report: Callable[[
     if first is None:
         msg = f"{name} is empty; nothing was reported there."
         raise BadDataError(msg)
-    width = len(first[1])
+    width = max(1, len(first[1]))  # an empty line is an empty cell
     at, header = _positions(name, first[1], asked, is_report)
     rest = rows if header else itertools.chain([first], rows)
     while (chunk := _chunk(name, itertools.islice(rest, CHUNK), width, at)).lines:
@@ -113,9 +120,9 @@ def _positions(
     """Where the columns are, and whether the first row names them."""
     names = [cell.strip() for cell in first]
     if len(names) <= 1 and asked.column is None and not asked.others:
-        cell = names[0] if names else ""
-        answer = is_report(cell)
-        if answer is False and cell != REPORT:
+        cell = first[0] if names else ""
+        answer = is_report(cell) if cell.strip() else True  # a missing report is no name
+        if answer is False and cell.strip() != REPORT:
             msg = (
                 f"{name}: line 1 is neither a report nor the name of a column; repair it, or name the column with "
                 f"--column."

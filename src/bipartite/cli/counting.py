@@ -43,6 +43,7 @@ class Texts:
         value = self._value(text)
         if value is not None:
             return self._index(value) is not None
+        text = text.strip()
         if self._labels is not None:
             return None if text == REPORT else False
         return None if _is_text(text) and not _NOT_A_NAME.fullmatch(text) else False
@@ -76,7 +77,9 @@ class Texts:
 
     def _value(self, text: str) -> Any:  # noqa: ANN401 (a label, or a number; None for neither)
         if self._labels is not None:
-            return self._labels.get(text)
+            # Spaces around a label are those of the file, unless there is a label that has them.
+            return self._labels.get(text, self._labels.get(text.strip()))
+        text = text.strip()
         if _WHOLE.fullmatch(text):
             return int(text)
         return float(text) if NUMBER.fullmatch(text) else None

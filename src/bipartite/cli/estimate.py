@@ -226,15 +226,15 @@ def _read_table(
 
 def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
     """The rows that hold a report."""
-    reports = [cell.strip() for cell in chunk.columns[0]]
-    full = [at for at, cell in enumerate(reports) if cell]
+    reports = chunk.columns[0]
+    full = [at for at, cell in enumerate(reports) if cell and not cell.isspace()]
     if len(full) == len(reports):
-        return type(chunk)(chunk.lines, [reports, *chunk.columns[1:]])
+        return chunk
     if nulls == "error":
-        first = next(at for at, cell in enumerate(reports) if not cell)
+        first = next(at for at, cell in enumerate(reports) if not cell or cell.isspace())
         msg = f"{name}: line {chunk.lines[first]} has no report; repair or remove it, or use --nulls drop."
         raise BadDataError(msg)
-    columns = [[column[at] for at in full] for column in (reports, *chunk.columns[1:])]
+    columns = [[column[at] for at in full] for column in chunk.columns]
     return type(chunk)([chunk.lines[at] for at in full], columns)
 
 

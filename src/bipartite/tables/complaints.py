@@ -46,8 +46,10 @@ def without_lines(act: Callable[Given, Result]) -> Callable[Given, Result]:
     return acting
 
 
-def unreadable(error: BaseException, what: str = "the input", verb: str = "read") -> BaseException:
-    """What a reader or writer complained about, without the line that it shows."""
+def unreadable(
+    error: BaseException, what: str = "the input", verb: str = "read", hint: str | None = None
+) -> BaseException:
+    """What a reader or writer complained about, without the line that it shows, and a hint what to do."""
     said = str(error)
     # Only how a message begins says what happened: the rest may be a line of the input, whatever that says.
     if said.startswith("Out of Memory Error"):
@@ -76,7 +78,7 @@ def unreadable(error: BaseException, what: str = "the input", verb: str = "read"
         last = max(_REASONS, key=said.rfind)
         if last in said:
             why = _REASONS[last]
-    hint = (
-        "Repair it, or say which format it has with --from." if verb == "read" else "Check --compression and the disk."
-    )
-    return DataFileError(f"{where} {why}; nothing was released. {hint}")
+    if hint is None:
+        asked = "Repair it, or say which format it has with --from."
+        hint = f"nothing was released. {asked if verb == 'read' else 'Check --compression and the disk.'}"
+    return DataFileError(f"{where} {why}; {hint}")

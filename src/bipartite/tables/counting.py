@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ import numpy as np
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.estimation.reports import indices_of
 from bipartite.tables.columns import PUBLIC
+from bipartite.tables.complaints import unreadable
 from bipartite.tables.engine import connect
 from bipartite.tables.extras import need
 from bipartite.tables.plan import Plan
@@ -45,6 +47,16 @@ class _AsTheyAre(Plan):
 
     def __init__(self, names: Iterable[str]) -> None:
         self._set(_columns=tuple((name, PUBLIC) for name in names))
+
+    def check_inputs(self, given: Any) -> None:  # noqa: ANN401 (an Arrow schema)
+        """Refuse a table that lacks a column."""
+        for each in self.inputs():
+            if given.names.count(each) != 1:
+                msg = (
+                    f"it has no column {each!r}, which its specs name; it was edited, or its specs are those of "
+                    "another file: ask for both again."
+                )
+                raise InputError(msg)
 
 
 def count_files(
@@ -83,18 +95,37 @@ def _in_order(groups: dict[str | None, NDArray[np.int64]]) -> dict[str | None, N
 
 def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[Any]:
     pa = need("pyarrow")
+    for file in files:
+        if written.is_text and written.compression is None:
+            _check_end(file)
     try:
         with private_folder() as spill, connect(spill) as connection:
             for batch, _, _ in open_files(connection, files, Reading(written, _AsTheyAre(names))).parts():
                 yield batch
     except InputError as error:
         # What is wrong is the file, not how it was asked for.
-        problem = str(error)
-    except (need("duckdb").Error, pa.ArrowException, OSError):
-        problem = f"{files[0]} cannot be read; it may be cut off or edited: ask for it again."
+        problem: BaseException = DataFileError(f"{files[0]}: {error}")
+    except (need("duckdb").Error, pa.ArrowException, OSError) as error:
+        what = str(files[0]) if len(files) == 1 else "one of the files"
+        problem = unreadable(error, what, hint="it may be cut off or edited: ask for it again.")
+        if str(error).startswith("Out of Memory Error"):
+            problem = InputError("DuckDB needs more memory than it may take; estimate one --column at a time.")
     else:
         return
-    raise DataFileError(problem)
+    raise problem
+
+
+def _check_end(file: Path) -> None:
+    """Refuse a text file that may be cut off, within a number even: a release ends with the end of a line."""
+    with file.open("rb") as held:
+        size = held.seek(0, os.SEEK_END)
+        if size:
+            held.seek(-1, os.SEEK_END)
+            if held.read(1) in b"\r\n":
+                return
+    why = ": the last line has no end: the file may be cut off; if it is whole, end it."
+    msg = f"{file}{why if size else ' is empty; nothing was reported there.'}"
+    raise DataFileError(msg)
 
 
 def _labels(by: str, column: Any) -> tuple[list[str | None], NDArray[np.int64]]:  # noqa: ANN401 (an Arrow array)
