@@ -16,14 +16,14 @@ INCOME = BRR(Interval(0, 200_000, points=401), epsilon=1)
     [
         ([20, 30, 40], list, int),
         ((20, 30, 40), tuple, int),
-        ([20.0, 30, 40], list, float),
+        ([20.0, 30, 40], list, int),
         ([np.int8(20), 30], list, int),
         ([], list, int),
         ((), tuple, int),
         (40, int, None),
-        (40.0, float, None),
-        (np.int16(40), np.int16, None),
-        (np.float32(40), np.float32, None),
+        (40.0, int, None),
+        (np.int16(40), np.int64, None),
+        (np.float32(40), np.int64, None),
     ],
 )
 def test_the_same_kind_comes_back(values, kind, element):

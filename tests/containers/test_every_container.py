@@ -146,9 +146,9 @@ def test_reports_are_those_of_the_array_in_the_same_container(kind, dtype):
     values = np.array([18, 90, 40, 40, 41, 77, 20], dtype=dtype)
     container = kind.make(values.tolist(), dtype)
     reports = AGES.privatize(container, rng=insecure_seed(5))
-    assert type(reports) is type(container)
+    assert type(reports) is type(kind.make(values.astype(int).tolist(), "int64"))
     assert looked(kind, reports) == AGES.privatize(values, rng=insecure_seed(5)).tolist()
-    assert kind.traits(reports) == kind.traits(container)
+    assert kind.traits(reports) == kind.traits(kind.make(values.astype(int).tolist(), "int64"))
     assert looked(kind, container) == values.tolist()
 
 
@@ -160,17 +160,17 @@ def test_intervals_report_floats_in_every_container(kind, mechanism, dtype):
     expected = mechanism.privatize(values, rng=insecure_seed(6))
     assert looked(kind, reports) == expected.tolist()
     if kind.typed:
-        assert kind.traits(reports) == kind.traits(kind.make(values.tolist(), expected.dtype.name))
+        assert kind.traits(reports) == kind.traits(kind.make(values.tolist(), "float64"))
 
 
-@pytest.mark.parametrize(("dtype", "wide"), [("int8", "int16"), ("uint8", "int16"), ("uint64", "int64")])
-def test_padded_reports_widen_the_type_and_never_wrap(kind, dtype, wide):
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint64"])
+def test_padded_reports_never_wrap(kind, dtype):
     assert PADDED.outputs[0] < 0
     values = np.array([0, 120] * 7, dtype=dtype)
     reports = PADDED.privatize(kind.make(values.tolist(), dtype), rng=insecure_seed(7))
     assert looked(kind, reports) == PADDED.privatize(values, rng=insecure_seed(7)).tolist()
     if kind.typed:
-        assert kind.traits(reports) == kind.traits(kind.make(values.tolist(), wide))
+        assert kind.traits(reports) == kind.traits(kind.make(values.tolist(), "int64"))
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
@@ -178,9 +178,10 @@ def test_padded_reports_widen_the_type_and_never_wrap(kind, dtype, wide):
 def test_an_empty_container_comes_back_empty(kind, dtype, nulls):
     empty = kind.make([], dtype)
     reports = AGES.privatize(empty, nulls=nulls)
-    assert type(reports) is type(empty)
+    assert type(reports) is type(kind.make([], "int64"))
     assert len(reports) == 0
-    assert kind.traits(reports) == kind.traits(empty)
+    if nulls == "error":
+        assert kind.traits(reports) == kind.traits(kind.make([], "int64"))
 
 
 @pytest.mark.parametrize("dtype", ["int16", "float64"])
@@ -192,14 +193,14 @@ def test_nulls_are_refused_or_go_through_as_the_containers_own(kind_with_nulls, 
         AGES.privatize(container)
     kept = AGES.privatize(container, nulls="keep", rng=insecure_seed(8))
     expected = AGES.privatize(np.array([20, 30, 40], dtype=dtype), rng=insecure_seed(8)).tolist()
-    assert type(kept) is type(container)
+    assert type(kept) is type(kind.make([None], "int64"))
     assert looked(kind, kept) == [*expected[:2], None, expected[2], None]
-    assert kind.traits(kept) == kind.traits(container)
+    assert kind.traits(kept) == kind.traits(kind.make([20, 30, None, 40, None], "int64"))
     with pytest.raises(OutsideDomainError, match="1 of 2 values .*" + kind.place.format(3).replace("[", "\\[")):
         AGES.privatize(kind.make([20, None, None, 120], dtype), nulls="keep")
     nothing = AGES.privatize(kind.make([None, None], dtype), nulls="keep")
     assert looked(kind, nothing) == [None, None]
-    assert not kind.typed or kind.traits(nothing)[-1] == kind.traits(container)[-1]
+    assert not kind.typed or kind.traits(nothing)[-1] == kind.traits(kept)[-1]
 
 
 @pytest.mark.parametrize("name", ["pandas nullable", "polars", "Arrow", "Arrow chunked", "pandas Arrow chunked"])
@@ -227,26 +228,26 @@ def with_nan(name):
 
 
 @pytest.mark.parametrize("name", ["numpy", "pandas", "polars", "Arrow", "Arrow chunked", "pandas Arrow"])
-def test_nan_is_no_number_and_stays_nan_where_nulls_are_kept(name):
+def test_nan_is_no_number_and_a_null_where_nulls_are_kept(name):
     values = with_nan(name)
     with pytest.raises(NotAValueError, match=r"1 of 3 values .*\[1\] is not a number"):
         AGES.privatize(values)
     kept = AGES.privatize(values, nulls="keep", rng=insecure_seed(9))
-    there = [value for value in np.asarray(kept).tolist() if value == value]  # noqa: PLR0124
-    assert there == AGES.privatize(np.array([20.0, 40.0]), rng=insecure_seed(9)).tolist()
-    assert np.isnan(np.asarray(kept, dtype=float)).tolist() == [False, True, False]
+    found = kept.to_pylist() if isinstance(kept, (pa.Array, pa.ChunkedArray)) else list(kept)
+    assert [found[0], found[2]] == AGES.privatize(np.array([20.0, 40.0]), rng=insecure_seed(9)).tolist()
+    assert found[1] is None or found[1] is pd.NA or (name == "numpy" and np.isnan(found[1]))
 
 
-def test_nan_and_null_keep_apart_where_the_container_tells_them_apart():
+def test_nan_and_null_are_both_nulls():
+    # A type for whole numbers has no NaN; that it was one rather than a null is nobody's business either.
     values = [20.0, float("nan"), None, 40.0]
-    for kept in (
-        AGES.privatize(pa.array(values), nulls="keep").to_pylist(),
-        AGES.privatize(pl.Series(values), nulls="keep").to_list(),
-    ):
-        assert kept[1] != kept[1]
-        assert kept[2] is None
-        assert kept[0] in AGES.outputs
-        assert kept[3] in AGES.outputs
+    for mechanism in (AGES, BRR(Interval(18, 90, points=73), epsilon=1)):
+        for kept in (
+            mechanism.privatize(pa.array(values), nulls="keep").to_pylist(),
+            mechanism.privatize(pl.Series(values), nulls="keep").to_list(),
+        ):
+            assert kept[1] is None and kept[2] is None
+            assert kept[0] in mechanism.outputs and kept[3] in mechanism.outputs
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
@@ -327,8 +328,9 @@ def test_a_column_of_nothing_but_nulls_needs_no_type(make):
         AGES.privatize(make([None, None]))
     for values in ([None, None], []):
         kept = AGES.privatize(make(values), nulls="keep")
-        assert type(kept) is type(make(values))
-        assert kept.equals(make(values))
+        assert len(kept) == len(values)
+        assert (kept.null_count() if isinstance(kept, pl.Series) else kept.null_count) == len(values)
+        assert str(kept.dtype if isinstance(kept, pl.Series) else kept.type).lower() == "int64"
     assert len(AGES.privatize(make([]))) == 0
 
 

@@ -88,36 +88,10 @@ def test_every_number_type_gives_the_same_reports(dtype, edges):
     expected = mechanism.privatize(values, rng=insecure_seed(1))
     reports = mechanism.privatize(values.astype(dtype), rng=insecure_seed(1))
     assert reports.tolist() == expected.tolist()
-    assert np.can_cast(np.result_type(dtype), reports.dtype)
+    assert reports.dtype == np.int64
     one = mechanism.privatize(dtype(values[0]), rng=insecure_seed(1))
     assert one == expected[0]
     assert one.dtype == reports.dtype
-
-
-@pytest.mark.parametrize(
-    ("dtype", "domain", "edges", "expected"),
-    [
-        (np.int8, Integers(0, 100), "clamped", np.int8),
-        (np.int8, Integers(0, 127), "padded", np.int16),
-        (np.uint8, Integers(0, 200), "padded", np.int16),
-        (np.uint8, Integers(0, 255), "clamped", np.uint8),
-        (np.uint16, Integers(0, 65535), "padded", np.int32),
-        (np.int16, Integers(0, 40000), "clamped", np.int32),
-        (np.int32, Integers(0, 2**31 - 1), "padded", np.int64),
-        (np.uint32, Integers(0, 10), "padded", np.int64),
-        (np.uint64, Integers(0, 10), "padded", np.int64),
-        (np.uint64, Integers(0, 10), "clamped", np.uint64),
-        (np.float16, Integers(0, 2048), "clamped", np.float16),
-        (np.float16, Integers(0, 2049), "clamped", np.float64),
-        (np.float32, Integers(0, 2**24 + 1), "clamped", np.float64),
-    ],
-)
-def test_types_are_widened_when_reports_need_it_and_never_wrap(dtype, domain, edges, expected):
-    mechanism = BRR(domain, 1, edges=edges)
-    reports = mechanism.privatize(np.full(2000, 5, dtype=dtype), rng=insecure_seed(1))
-    assert reports.dtype == expected
-    as_int64 = mechanism.privatize(np.full(2000, 5), rng=insecure_seed(1))
-    assert reports.astype(np.int64).tolist() == as_int64.tolist()
 
 
 @pytest.mark.parametrize("dtype", INTEGER_TYPES)

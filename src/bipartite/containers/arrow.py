@@ -34,9 +34,8 @@ def open_arrow(values: Any, nulls: Nulls, *, place: Callable[[int], str] = posit
         raise InputError(msg)
 
     def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
-        # An array of Arrow's null type holds no report, and stays what it is.
-        array = values if pa.types.is_null(kind) else pa.array(reports, mask=hidden)
-        return pa.chunked_array([array]) if chunked and isinstance(array, pa.Array) else array
+        array = pa.array(reports, mask=hidden)
+        return pa.chunked_array([array]) if chunked else array
 
     flat, missing = _numbers(values)
     return open_column(flat, nulls, rebuild, missing=missing, place=place)

@@ -26,7 +26,11 @@ class Rebuild(Protocol):
     """The way back from reports to the container that the values came in."""
 
     def __call__(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None, /) -> Any:  # noqa: ANN401
-        """These reports in the caller's container, with its own kind of null where ``hidden`` is true."""
+        """These reports in the caller's container, with its own kind of null where ``hidden`` is true.
+
+        ``hidden`` is None where the options of the call allow no null, and never because none happens to be there: the
+        type of the result follows from the type of the reports and from that, so that it tells nothing of the values.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +68,19 @@ def open_column(
     if missing is not None and nulls == "error":
         raise missing_error(int(missing.sum()), len(flat), place(int(missing.argmax())))
     flat = np.ascontiguousarray(flat, dtype=flat.dtype.newbyteorder("="))
-    gone = missing
-    if nulls == "keep" and flat.dtype.kind == "f":
-        # NaN stays NaN beside nulls of another kind.
-        nan = np.isnan(flat)
-        gone = nan if missing is None else nan | missing
-    if gone is None or not gone.any():
+    if nulls == "error":
         return Batch(flat, rebuild, place)
+    gone = np.zeros(len(flat), dtype=bool) if missing is None else missing
+    if flat.dtype.kind == "f":
+        gone = gone | np.isnan(flat)
     there = np.flatnonzero(~gone)
 
     def refill(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
         # Every place is written, so that nothing of the caller's values lies under a null.
-        filled = np.full(len(flat), np.nan if reports.dtype.kind == "f" else 0, dtype=reports.dtype)
+        filled = np.zeros(len(flat), dtype=reports.dtype)
         filled[there] = reports
-        nowhere = missing
+        nowhere = gone.copy()
         if hidden is not None:
-            nowhere = np.zeros(len(flat), dtype=bool) if missing is None else missing.copy()
             nowhere[there] = hidden
         return rebuild(filled, nowhere)
 
@@ -101,13 +102,14 @@ def open_array(array: NDArray[Any], nulls: Nulls) -> Batch:
         return f"values[{', '.join(str(int(at)) for at in np.unravel_index(position, shape))}]"
 
     def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> NDArray[Any]:
-        # NumPy's numbers have no null of their own; a mask is its way to say so.
         if hidden is None:
             return reports.reshape(shape)
+        if nulls == "keep":
+            return np.where(hidden, np.nan, reports).reshape(shape)
+        # NumPy's numbers have no null of their own; a mask is its way to say so.
         # Under the mask stands what nobody takes for a report: NaN, or the least int64.
-        whole = reports.dtype.kind in "iu"
-        data = reports.astype(np.int64) if whole else reports.copy()
-        nothing = np.iinfo(np.int64).min if whole else np.nan
+        nothing = np.iinfo(np.int64).min if reports.dtype.kind == "i" else np.nan
+        data = reports.copy()
         data[hidden] = nothing
         masked: NDArray[Any] = np.ma.MaskedArray(data, hidden, fill_value=nothing).reshape(shape)
         return masked

@@ -24,7 +24,8 @@ class _Column:
 
     labels: list[Any]
     rebuild: Callable[[list[Any], bool], Any]
-    """From labels with None where there is none, and whether there may be some: no type may tell what was drawn."""
+    """From labels with None where there is none, and whether there may be some: no type may tell what was drawn, or
+    that a value was missing."""
     place: Callable[[int], str]
 
 
@@ -44,7 +45,7 @@ def open_labels(values: object, nulls: Nulls, domain: SetDomain) -> Batch:
         hide = [False] * len(positions) if hidden is None else hidden.tolist()
         for at, report, hiding in zip(positions, reports.tolist(), hide, strict=True):
             found[at] = None if hiding else domain.decode(report)
-        return column.rebuild(found, hidden is not None or len(positions) < len(found))
+        return column.rebuild(found, hidden is not None or nulls == "keep")
 
     return Batch(domain.encode_labels([column.labels[at] for at in positions], place), rebuild, place)
 
@@ -80,12 +81,6 @@ def _open_array(values: NDArray[Any], domain: SetDomain) -> _Column:
     return _Column(values.reshape(-1).tolist(), rebuild, place)
 
 
-def _holds(domain: SetDomain, numbers: Any) -> bool:  # noqa: ANN401 (a NumPy type of whole numbers)
-    """Whether a type holds every label, so that no report can fail to fit."""
-    limits = np.iinfo(numbers)
-    return all(limits.min <= label <= limits.max for label in domain.labels or ())
-
-
 def _are_whole(domain: SetDomain) -> bool:
     return bool(domain.labels) and isinstance((domain.labels or ("",))[0], int)
 
@@ -106,10 +101,13 @@ def _open_pandas(values: Any, domain: SetDomain) -> _Column | None:  # noqa: ANN
     labels = [None if missing else label for label, missing in zip(values.tolist(), values.isna(), strict=True)]
 
     def rebuild(found: list[Any], nullable: bool) -> Any:  # noqa: ANN401, FBT001
-        dtype: Any = values.dtype
+        masked = isinstance(values.dtype, pd.api.extensions.ExtensionDtype)
         if whole:
-            fits = isinstance(dtype, np.dtype) and _holds(domain, dtype) and not nullable
-            dtype = dtype if fits else "Int64" if nullable or not isinstance(dtype, np.dtype) else "int64"
+            dtype: Any = "Int64" if nullable or masked else "int64"
+        else:
+            # "str" and object are what pandas makes of text, by what stands beside it; "string" is chosen.
+            chosen = masked and values.dtype.na_value is pd.NA
+            dtype = values.dtype if chosen else pd.Series(list(domain.labels or ())).dtype
         return pd.Series(found, index=values.index, name=values.name, dtype=dtype)
 
     return _Column(labels, rebuild, lambda at: f"values.iloc[{at}]")

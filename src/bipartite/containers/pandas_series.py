@@ -41,11 +41,11 @@ def open_pandas(values: Any, nulls: Nulls) -> Batch:  # noqa: ANN401
     def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
         data: Any = reports
         if nullable or (hidden is not None and reports.dtype.kind != "f"):
-            # Whole numbers with nulls need the nullable type, whatever they came in.
+            # Whole numbers that may be null need the nullable type, whatever they came in.
             array = pd.arrays.FloatingArray if reports.dtype.kind == "f" else pd.arrays.IntegerArray
             data = array(reports, np.zeros(len(reports), dtype=bool) if hidden is None else hidden)
         elif hidden is not None:
-            data = np.where(hidden, np.nan, reports).astype(reports.dtype)
+            data = np.where(hidden, np.nan, reports)
         return _series(data, values)
 
     if not nullable:

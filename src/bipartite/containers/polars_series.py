@@ -37,8 +37,6 @@ def open_polars(values: Any, nulls: Nulls) -> Batch:  # noqa: ANN401
         raise InputError(msg)
 
     def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
-        if name == "Null":
-            return values  # no type for numbers, so no report to put in it
         series = pl.Series(values.name, reports)
         return series if hidden is None else series.set(pl.Series(hidden), None)
 

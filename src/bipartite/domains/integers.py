@@ -137,8 +137,8 @@ class _IntegersCodec:
         self._clip = clip
         self.code_offset = domain.low
         self.report_offset = outputs.low
-        self.report_dtype = _dtype_for(dtype, outputs.low, outputs.high)
-        self.direct = self.report_dtype == np.int64
+        self.report_dtype: np.dtype[Any] = np.dtype(np.int64)
+        self.direct = True
         self.coins = False
 
     def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:  # noqa: ARG002
@@ -164,18 +164,5 @@ class _IntegersCodec:
         return np.where(reportable, values, self._low - 1).astype(np.int64)
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        reports[:] = codes
-
-
-def _dtype_for(dtype: np.dtype[Any], low: int, high: int) -> np.dtype[Any]:
-    """The type of the values, or the next wider one that holds every report: never wrapped, never rounded."""
-    if dtype.kind == "f":
-        digits = np.finfo(dtype).nmant + 1
-        return dtype if max(abs(low), abs(high)) <= 2**digits else np.dtype(np.float64)
-    limits = np.iinfo(dtype)
-    if limits.min <= low and high <= limits.max:
-        return dtype
-    for wider in (np.int16, np.int32) if dtype.itemsize < np.dtype(np.int32).itemsize else (np.int32,):
-        if np.iinfo(wider).min <= low and high <= np.iinfo(wider).max and np.can_cast(dtype, wider):
-            return np.dtype(wider)
-    return np.dtype(np.int64)
+        """Never called: reports are written in place."""
+        raise NotImplementedError

@@ -135,10 +135,10 @@ class Interval(LineDomain):
     def _most(self) -> float:
         return self.high if self._first == 0 else self.decode(self.size - 1) + self.step / 2
 
-    def codec(self, dtype: np.dtype[Any], outputs: LineDomain, outside: Outside) -> _IntervalCodec:
+    def codec(self, dtype: np.dtype[Any], outputs: LineDomain, outside: Outside) -> _IntervalCodec:  # noqa: ARG002
         if not isinstance(outputs, Interval):
             raise TypeError(outputs)
-        return _IntervalCodec(self, outputs, dtype, clip=outside == "clip")
+        return _IntervalCodec(self, outputs, clip=outside == "clip")
 
     def padded(self, half_window: int) -> Interval:
         padded = object.__new__(Interval)
@@ -191,11 +191,11 @@ class _IntervalCodec:
         "report_offset",
     )
 
-    def __init__(self, domain: Interval, outputs: Interval, dtype: np.dtype[Any], *, clip: bool) -> None:
+    def __init__(self, domain: Interval, outputs: Interval, *, clip: bool) -> None:
         self._domain, self._outputs = domain, outputs
         self._clip = clip
         self.code_offset = self.report_offset = 0
-        self.report_dtype = _dtype_for(dtype, outputs)
+        self.report_dtype: np.dtype[Any] = np.dtype(np.float64)
         self.direct = False
         self.coins = domain.rounding == "random"
         # All reports in order, made when a block is large enough to repay it.
@@ -232,20 +232,8 @@ class _IntervalCodec:
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
         if self._table is None and len(self._outputs) <= _TABLE_FROM_VALUES * len(codes):
-            self._table = self._outputs.to_numpy().astype(self.report_dtype)
+            self._table = self._outputs.to_numpy()
         if self._table is None:
             reports[:] = self._outputs.decode_array(codes)
         else:
             np.take(self._table, codes, out=reports, mode="clip")  # "clip" spares a copy; every code is inside
-
-
-def _dtype_for(dtype: np.dtype[Any], outputs: Interval) -> np.dtype[Any]:
-    """A narrower float type of the values where it tells all nodes apart and holds both ends exactly, else float64."""
-    if dtype.kind == "f" and dtype.itemsize < np.dtype(np.float64).itemsize:
-        ends = outputs.decode(0), outputs.decode(len(outputs) - 1)
-        largest = max(map(abs, ends))
-        limits = np.finfo(dtype)
-        if largest <= float(limits.max) and outputs.step >= _LEAST_STEP_IN_ULPS * float(limits.eps) * largest:
-            exact = all(float(dtype.type(end)) == end for end in ends)
-            return dtype if exact else np.dtype(np.float64)
-    return np.dtype(np.float64)

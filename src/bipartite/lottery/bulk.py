@@ -55,7 +55,10 @@ class Codec(Protocol):
     """How a block of values of one type becomes indices and comes back as reports: what a domain gives the lottery."""
 
     report_dtype: np.dtype[Any]
-    """The type of the reports."""
+    """The type of the reports: int64 for whole numbers and float64 for others, whatever the type of the values.
+
+    A gap or an infinity makes whole numbers floats: a type that followed from that of the values would tell of it.
+    """
     code_offset: int
     """A value's index is its code minus this; a code outside the domain marks a value that must not be reported."""
     report_offset: int

@@ -64,6 +64,10 @@ class Mechanism(Certified):
         Containers are lists, tuples, NumPy arrays, pandas and Polars Series, Arrow arrays and chunked arrays. Name and
         index are passed on as they are, so keep what is private out of them; they never influence a report.
 
+        The type of the reports follows from ``outputs`` and ``nulls`` alone, because that of the values may tell of a
+        gap or an infinity: 64-bit whole numbers (``int`` in lists) where the outputs are whole, 64-bit floats where
+        they are not, and labels as the labels are.
+
         Parameters
         ----------
         values
@@ -74,8 +78,9 @@ class Mechanism(Certified):
             ``"error"`` refuses values outside the domain (the refusal itself tells that one was outside);
             ``"clip"`` moves them to the nearest end first, and is private.
         nulls
-            ``"error"`` refuses missing values; ``"keep"`` passes them through, as None in lists, NaN in float arrays
-            and the container's own null elsewhere, which publishes that the value is missing.
+            ``"error"`` refuses missing values; ``"keep"`` passes them through, as None in lists and among labels, NaN
+            in NumPy arrays (whose whole numbers then are floats, missing or not) and the container's own null elsewhere
+            (pandas then reports whole numbers as ``Int64``), which publishes that the value is missing.
         threads
             Threads for large arrays. The reports do not depend on it.
 
@@ -121,11 +126,9 @@ class Mechanism(Certified):
         stream = SCALAR if source is None else source.streams().stream(0, 1)
         index = self.domain.encode(value, outside=outside, stream=stream)
         report = self.outputs.decode(self._lottery.draw(index, stream))
-        if isinstance(value, int) or self.domain.labels is not None:
-            return report
-        if isinstance(value, np.generic):
-            return codec_between(self.domain, self.outputs, value.dtype, outside).report_dtype.type(report)
-        return float(report)
+        if isinstance(value, np.generic) and self.domain.labels is None:
+            return (np.int64 if self.outputs.whole else np.float64)(report)
+        return report
 
     def matrix(self) -> NDArray[np.float64]:
         """P[x, y] = Pr[report y | value x], dense, from the tickets; for study of small domains."""

@@ -81,6 +81,11 @@ class Column:
         return len(self.inputs) > 1
 
     @property
+    def may_be_null(self) -> bool:
+        """Whether reports may be missing, by the options alone."""
+        return self.nulls == "keep" and self.nulls_as is None
+
+    @property
     def publishes(self) -> tuple[str, ...]:
         """What the output tells beside what ε covers, in words."""
         found = []

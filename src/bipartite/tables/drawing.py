@@ -32,16 +32,14 @@ class Release:
     """Draws the reports of one table, whose batches come in order.
 
     ``rng`` is None for the secure source; see :mod:`bipartite.tables.words` for the others. ``style``
-    says how reports stand in Arrow (:data:`~bipartite.tables.returning.Style`), ``from_text`` that numbers were read
-    from text, as doubles: reports of whole numbers are then whole numbers.
+    says how reports stand in Arrow (:data:`~bipartite.tables.returning.Style`).
     """
 
-    __slots__ = ("_sources", "_ways", "from_text", "insecure", "plan", "rejected", "rows", "style")
+    __slots__ = ("_sources", "_ways", "insecure", "plan", "rejected", "rows", "style")
 
-    def __init__(self, plan: Plan, rng: object = None, *, style: Style = "values", from_text: bool = False) -> None:
+    def __init__(self, plan: Plan, rng: object = None, *, style: Style = "values") -> None:
         self.plan = plan
         self.style = style
-        self.from_text = from_text
         self._sources: Mapping[str, Source] = column_sources(rng, plan.mechanisms())
         self.insecure = not all(map(is_secure, self._sources.values()))
         self.rows = 0
@@ -129,7 +127,7 @@ class Release:
     def _prepared(self, given: Any) -> tuple[Any, dict[str, Return]]:  # noqa: ANN401
         """(schema of the reports, the way back for each private column) for batches of this schema."""
         if given not in self._ways:
-            ways = self.plan.ways_back(given, self.style, from_text=self.from_text)
+            ways = self.plan.ways_back(given, self.style)
             self._ways[given] = self.plan.schema(given, ways), ways
         return self._ways[given]
 

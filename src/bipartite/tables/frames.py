@@ -105,9 +105,8 @@ def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
             categories = isinstance(public.dtype, pd.CategoricalDtype)
             columns[name] = public.cat.remove_unused_categories() if categories else public
             continue
-        given = frame[plan.inputs_of(name)[0]].dtype
-        masked = isinstance(given, pd.api.extensions.ExtensionDtype) and hasattr(given, "numpy_dtype")
-        columns[name] = reports.column(name).to_pandas(types_mapper=_masked_type if masked else None)
+        mapper = _types(frame[plan.inputs_of(name)[0]].dtype, may_be_null=what.may_be_null)
+        columns[name] = reports.column(name).to_pandas(types_mapper=mapper)
     return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
 
 
@@ -125,25 +124,22 @@ def _converted(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
     return pa.table(columns)
 
 
-_MASKED: Final = {
-    "int8": "Int8Dtype",
-    "int16": "Int16Dtype",
-    "int32": "Int32Dtype",
-    "int64": "Int64Dtype",
-    "uint8": "UInt8Dtype",
-    "uint16": "UInt16Dtype",
-    "uint32": "UInt32Dtype",
-    "uint64": "UInt64Dtype",
-    "float": "Float32Dtype",
-    "double": "Float64Dtype",
-}
+def _types(given: Any, *, may_be_null: bool) -> Any:  # noqa: ANN401 (a type of pandas; a function from Arrow's to pandas')
+    """The family that the types of a column are from, and not the type that gaps gave it: pandas', or NumPy's.
 
-
-def _masked_type(kind: Any) -> Any:  # noqa: ANN401
-    """Pandas' own type with nulls for an Arrow type, where it has one."""
+    NumPy's whole numbers have no null, so that pandas' stand for them where the plan lets nulls through.
+    """
     pd = need("pandas")
-    name = _MASKED.get(str(kind))
-    return None if name is None else getattr(pd, name)()
+    if isinstance(given, pd.ArrowDtype):
+        return pd.ArrowDtype
+    masked = isinstance(given, pd.api.extensions.ExtensionDtype) and hasattr(given, "numpy_dtype")
+    found: dict[str, Any] = {"int64": pd.Int64Dtype()} if masked or may_be_null else {}
+    if masked:
+        found["double"] = pd.Float64Dtype()
+    text = pd.Series(["text"]).dtype
+    if isinstance(text, pd.api.extensions.ExtensionDtype):  # else a column of nothing but nulls would be objects
+        found["string"] = text
+    return lambda kind: found.get(str(kind))
 
 
 def _polars(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
@@ -248,6 +244,4 @@ def _sql_type(column: Column) -> str:
 def _sql_result(column: Column) -> str:
     if _is_text(column):
         return "VARCHAR"
-    if column.is_position:
-        return "BIGINT" if column.mechanism.domain.labels is not None else "INTEGER"
-    return "BIGINT" if column.mechanism.domain.whole else "DOUBLE"
+    return "BIGINT" if column.mechanism.outputs.whole else "DOUBLE"

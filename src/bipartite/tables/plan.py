@@ -144,12 +144,12 @@ class Plan(Frozen):
             found += [f"column {name!r}: {what}" for what in column.publishes]
         return tuple(found)
 
-    def ways_back(self, given: Any, style: Style = "values", *, from_text: bool = False) -> dict[str, Return]:  # noqa: ANN401
+    def ways_back(self, given: Any, style: Style = "values") -> dict[str, Return]:  # noqa: ANN401
         """How the reports of each private column become Arrow, for a table with this Arrow schema."""
         need("pyarrow")
         self.check_inputs(given)
         return {
-            name: way_back(column, given.field(self.inputs_of(name)[0]).type, style, from_text=from_text)
+            name: way_back(column, given.field(self.inputs_of(name)[0]).type, style)
             for name, column in self.private().items()
         }
 

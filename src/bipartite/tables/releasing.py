@@ -122,8 +122,8 @@ def privatize_file(
         except (need("duckdb").Error, RuntimeError) as error:
             raise unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
-        release = Release(plan, rng, style=style, from_text=read.is_text)
-        schema = plan.schema(rows.schema, plan.ways_back(rows.schema, style, from_text=read.is_text))
+        release = Release(plan, rng, style=style)
+        schema = plan.schema(rows.schema, plan.ways_back(rows.schema, style))
         about = described(plan).drawn_from(insecure=release.insecure, rejecting=rejecting)
         rejects = None
         if chosen.reject is not None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import codec_between
-from bipartite.tables.opening import open_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +73,7 @@ class Return:
             filled[~missing] = reports
             reports = filled
         if self.listed is None:
-            return pa.array(reports, mask=missing).cast(self.type)
+            return pa.array(reports, mask=missing, type=self.type)
         if pa.types.is_dictionary(self.type):
             return pa.DictionaryArray.from_arrays(pa.array(reports.astype(np.int32), mask=missing), self.listed)
         if pa.types.is_string(self.type):
@@ -82,15 +81,12 @@ class Return:
         return pa.array(self.listed.to_numpy()[reports], mask=missing)
 
 
-def way_back(column: Column, kind: Any, style: Style, *, from_text: bool) -> Return:  # noqa: ANN401
-    """How the reports of a column become an Arrow array, from the Arrow type of its (first) input.
-
-    ``from_text`` says that numbers were read from text, as doubles: whole numbers are then reported as such.
-    """
+def way_back(column: Column, kind: Any, style: Style) -> Return:  # noqa: ANN401
+    """How the reports of a column become an Arrow array; labels as a dictionary where its (first) input is one."""
     import pyarrow as pa  # noqa: PLC0415
 
     mechanism = column.mechanism
-    values = _value_type(column, kind, from_text=from_text)
+    values = _value_type(mechanism)
     listed = None
     if len(mechanism.outputs) <= MOST_LISTED or pa.types.is_string(values):
         listed = _outputs(mechanism, values)
@@ -109,18 +105,14 @@ def codec_for(column: Column, dtype: np.dtype[Any]) -> Codec:
     return codec_between(mechanism.domain, mechanism.outputs, dtype, outside)
 
 
-def _value_type(column: Column, kind: Any, *, from_text: bool) -> Any:  # noqa: ANN401 (Arrow types)
+def _value_type(mechanism: Mechanism) -> Any:  # noqa: ANN401 (an Arrow type)
+    """The type of the reports, from the outputs alone: that of the input may tell of gaps in it."""
     import pyarrow as pa  # noqa: PLC0415
 
-    domain = column.mechanism.domain
-    if domain.labels is not None and isinstance(domain.labels[0], str):
+    labels = mechanism.domain.labels
+    if labels is not None and isinstance(labels[0], str):
         return pa.string()
-    if (from_text and domain.whole) or domain.labels is not None:
-        return pa.int64()
-    if column.is_position:
-        return pa.int32()
-    empty = open_rows(column, [pa.array([], type=kind)])
-    return pa.from_numpy_dtype(codec_for(column, empty.values.dtype).report_dtype)
+    return pa.int64() if mechanism.outputs.whole else pa.float64()
 
 
 def _outputs(mechanism: Mechanism, values: Any) -> Any:  # noqa: ANN401
@@ -129,4 +121,4 @@ def _outputs(mechanism: Mechanism, values: Any) -> Any:  # noqa: ANN401
 
     if mechanism.domain.labels is not None:
         return pa.array([mechanism.outputs.decode(at) for at in range(len(mechanism.outputs))], type=values)
-    return pa.array(mechanism.outputs.to_numpy()).cast(values, safe=False)
+    return pa.array(mechanism.outputs.to_numpy(), type=values)
