@@ -98,7 +98,7 @@ def _described(answers: Answers, confidence: float) -> dict[str, Any]:
     about = answers.about
     return {
         "guarantee": about.guarantee,
-        "epsilon": f"{about.epsilon:f}",
+        "epsilon": about.epsilon_text,
         "insecure": about.insecure,
         "publishes": list(about.publishes),
         "confidence": confidence,
@@ -143,7 +143,7 @@ def _page(answers: Answers, confidence: float, title: str) -> str:
     ]
     for name, groups in answers.columns.items():
         parts.append(f"<h2>{escape(name)}</h2>")
-        parts.append(f"<p>{escape(about.mechanisms[name].guarantee)}.{_left_out(answers, name)}</p>")
+        parts.append(f"<p>{escape(about.guarantee_of(name))}.{_left_out(answers, name)}</p>")
         parts += [f"<p><strong>{escape(each.doubt)}</strong></p>" for each in groups.values() if each.doubt]
         parts.append(str(answers.estimates(name).plot(confidence=confidence)))
         parts.append(_numbers(groups, confidence))

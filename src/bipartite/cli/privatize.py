@@ -140,16 +140,15 @@ def _conclude(options: argparse.Namespace, done: Released) -> None:
                 "rejected": done.rejected,
                 "released": done.rows - done.rejected,
                 "epsilon": done.epsilon,
+                "insecure": done.insecure,
                 "guarantee": done.guarantee,
                 "publishes": list(done.publishes),
             }
         )
         return
     rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
-    print(
-        f"bipartite: {done.rows - done.rejected:,} rows released{rejected}; each spent ε = {done.epsilon}.",
-        file=sys.stderr,
-    )
+    spent = done.guarantee if done.insecure else f"each spent ε = {done.epsilon}"
+    print(f"bipartite: {done.rows - done.rejected:,} rows released{rejected}; {spent}.", file=sys.stderr)
 
 
 class _Rows(Progress):

@@ -128,7 +128,7 @@ class Release:
         """(schema of the reports, the way back for each private column) for batches of this schema."""
         if given not in self._ways:
             ways = self.plan.ways_back(given, self.style)
-            self._ways[given] = self.plan.schema(given, ways), ways
+            self._ways[given] = self.plan.schema(given, ways, insecure=self.insecure), ways
         return self._ways[given]
 
 

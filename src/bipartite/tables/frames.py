@@ -84,7 +84,8 @@ def _table(table: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     given = _selected(table, plan)
     release = Release(plan, rng)
     reports = [release.privatize(batch) for batch in given.unify_dictionaries().to_batches()]
-    return pa.Table.from_batches(reports, schema=plan.schema(given.schema)).unify_dictionaries()
+    schema = plan.schema(given.schema, insecure=release.insecure)
+    return pa.Table.from_batches(reports, schema=schema).unify_dictionaries()
 
 
 def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401

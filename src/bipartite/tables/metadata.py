@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import SpecError
+from bipartite.mechanisms.record import composition_problem, exact_sum
 from bipartite.spec import from_spec, spec_json, spec_sha256
 
 if TYPE_CHECKING:
@@ -22,29 +23,53 @@ _NOT_PRIVATE: Final = "NOT PRIVATE: drawn from words that someone may know (--in
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A release in words and specs. Holds nothing of the data."""
+    """A release in words and specs. Holds nothing of the data.
+
+    What it promises follows from its mechanisms and its words, and is never read from anywhere else.
+    """
 
     mechanisms: dict[str, Mechanism]
     public: tuple[str, ...]
-    epsilon: Decimal
-    guarantee: str
     publishes: tuple[str, ...]
     insecure: bool = False
+    """Whether it was drawn from words that someone may know."""
 
-    def drawn_from(self, *, insecure: bool, rejecting: bool) -> Described:
+    @property
+    def epsilon(self) -> Decimal | None:
+        """What each row spent: the sum over its columns; None where nothing is promised."""
+        if self.insecure:
+            return None
+        return exact_sum([mechanism.epsilon_decimal for mechanism in self.mechanisms.values()])
+
+    @property
+    def epsilon_text(self) -> str | None:
+        """:attr:`epsilon` as it is written."""
+        return None if self.epsilon is None else f"{self.epsilon:f}"
+
+    @property
+    def guarantee(self) -> str:
+        """What the release of one row promises, in words."""
+        if self.insecure:
+            return _NOT_PRIVATE
+        return f"ε-LDP of the private columns of each row with ε = {self.epsilon_text}"
+
+    def guarantee_of(self, name: str) -> str:
+        """What the report of one column promises, in words."""
+        return _NOT_PRIVATE if self.insecure else self.mechanisms[name].guarantee
+
+    def drawn_from(self, *, insecure: bool, rejecting: bool = False) -> Described:
         """The same, with how it was drawn."""
         publishes = self.publishes
         if rejecting:
             publishes = (*publishes, "how many rows were rejected, and that all others could be reported (--reject)")
-        guarantee = _NOT_PRIVATE if insecure else self.guarantee
-        return replace(self, publishes=publishes, guarantee=guarantee, insecure=insecure)
+        return replace(self, publishes=publishes, insecure=insecure)
 
     def _head(self) -> dict[str, Any]:
         """All but the columns."""
         return {
             "bipartite_release": _VERSION,
             "guarantee": self.guarantee,
-            "epsilon": f"{self.epsilon:f}",
+            "epsilon": self.epsilon_text,
             "insecure": self.insecure,
             "publishes": list(self.publishes),
             "public": list(self.public),
@@ -54,7 +79,7 @@ class Described:
         """As JSON values."""
         columns = {
             name: {
-                "guarantee": mechanism.guarantee,
+                "guarantee": self.guarantee_of(name),
                 "spec_sha256": spec_sha256(mechanism),
                 "spec": mechanism.to_spec(),
             }
@@ -65,7 +90,7 @@ class Described:
     def to_json(self) -> str:
         """:meth:`to_dict` as text; a spec, which may be long, as it was written when its mechanism was named."""
         columns = ", ".join(
-            f'{_json(name)}: {{"guarantee": {_json(mechanism.guarantee)}, '
+            f'{_json(name)}: {{"guarantee": {_json(self.guarantee_of(name))}, '
             f'"spec_sha256": {_json(spec_sha256(mechanism))}, "spec": {spec_json(mechanism)}}}'
             for name, mechanism in self.mechanisms.items()
         )
@@ -73,38 +98,67 @@ class Described:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Described:
-        """A release from :meth:`to_json`, checked: every spec by its name, and that it keeps its ε."""
+        """A release from :meth:`to_json`, checked: every spec by its name, that it keeps its ε, and the sum of them."""
         try:
-            held = json.loads(text)
+            held = json.loads(text, object_pairs_hook=_once)
         except ValueError:
-            msg = "Expected the description of a release as JSON; the file may be cut off: ask for it again."
+            msg = "Expected the description of a release as JSON; the file may be cut off or edited: ask for it again."
             raise SpecError(msg) from None
         if not isinstance(held, dict) or held.get("bipartite_release") != _VERSION:
             msg = "Expected the description of a release, got something else, or one of a later version."
             raise SpecError(msg)
+        wrong = "parts missing or of another kind"
         try:
-            mechanisms = {}
-            for name, column in held["columns"].items():
-                mechanisms[name] = from_spec(column["spec"])
-                if spec_sha256(mechanisms[name]) != column["spec_sha256"]:
-                    msg = f"column {name!r}: the spec is another one than its name says; ask for the file again."
-                    raise SpecError(msg)
-            return cls(
-                mechanisms,  # type: ignore[arg-type]  # a plan holds no flat categories
-                tuple(held["public"]),
-                Decimal(held["epsilon"]),
-                str(held["guarantee"]),
-                tuple(map(str, held["publishes"])),
-                bool(held["insecure"]),
-            )
-        except (KeyError, TypeError, AttributeError, InvalidOperation):
-            msg = "Expected the description of a release, got one with parts missing; ask for the file again."
-            raise SpecError(msg) from None
+            mechanisms = {name: _mechanism(name, column) for name, column in held["columns"].items()}
+            found = cls(mechanisms, tuple(held["public"]), tuple(held["publishes"]), held["insecure"])
+            stated = None if held["epsilon"] is None else Decimal(held["epsilon"])
+            lists = isinstance(held["public"], list) and isinstance(held["publishes"], list)
+            words = all(isinstance(each, str) for each in (held["guarantee"], *found.public, *found.publishes))
+            if lists and words and type(held["insecure"]) is bool and mechanisms:
+                wrong = _contradiction(found, stated)
+        except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as error:
+            if isinstance(error, SpecError):
+                raise
+        else:
+            if not wrong:
+                return found
+        msg = f"Expected the description of a release, got one with {wrong}; it was edited: ask for the file again."
+        raise SpecError(msg)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, in which nothing may be said twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+def _mechanism(name: str, column: dict[str, Any]) -> Mechanism:
+    mechanism = from_spec(column["spec"])
+    if spec_sha256(mechanism) != column["spec_sha256"]:
+        msg = f"column {name!r}: the spec is another one than its name says; ask for the file again."
+        raise SpecError(msg)
+    problem = composition_problem(f"column {name!r}", mechanism)
+    if problem is not None:
+        raise SpecError(problem)
+    return mechanism  # type: ignore[return-value]  # what composes is no mechanism of flat categories
+
+
+def _contradiction(found: Described, stated: Decimal | None) -> str:
+    """What in a description contradicts the rest of it, if anything does."""
+    if set(found.public) & set(found.mechanisms):
+        return "columns that are both public and private"
+    # Older releases from known words state the ε that they do not keep.
+    if not found.insecure and stated != found.epsilon:
+        claim = "no ε" if stated is None else f"ε = {stated}"
+        return f"{claim} over specs that spend ε = {found.epsilon_text}"
+    return ""
 
 
 def described(plan: Plan) -> Described:
     """What a plan says about its releases."""
-    return Described(plan.mechanisms(), tuple(plan.public()), plan.epsilon_decimal, plan.guarantee, plan.publishes)
+    return Described(plan.mechanisms(), tuple(plan.public()), plan.publishes)
 
 
 def _json(value: Any) -> str:  # noqa: ANN401

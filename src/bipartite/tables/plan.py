@@ -132,7 +132,7 @@ class Plan(Frozen):
     @property
     def guarantee(self) -> str:
         """What the release of one row promises, in words."""
-        return f"ε-LDP of the private columns of each row with ε = {self.epsilon_decimal:f}"
+        return described(self).guarantee
 
     @property
     def publishes(self) -> tuple[str, ...]:
@@ -153,15 +153,18 @@ class Plan(Frozen):
             for name, column in self.private().items()
         }
 
-    def schema(self, given: Any, ways: Mapping[str, Return] | None = None) -> Any:  # noqa: ANN401 (Arrow schemas)
-        """The Arrow schema of the reports of a table with this schema, all problems at once; carries the specs."""
+    def schema(self, given: Any, ways: Mapping[str, Return] | None = None, *, insecure: bool = False) -> Any:  # noqa: ANN401 (Arrow schemas)
+        """The Arrow schema of the reports of a table with this schema, all problems at once; carries the specs.
+
+        ``insecure`` says that they are drawn from words that someone may know, so that nothing is promised.
+        """
         pa = need("pyarrow")
         back = self.ways_back(given) if ways is None else ways
         fields = [
             pa.field(name, given.field(name).type if what == PUBLIC else back[name].type)
             for name, what in self._columns
         ]
-        return pa.schema(fields, metadata={METADATA_KEY: described(self).to_json()})
+        return pa.schema(fields, metadata={METADATA_KEY: described(self).drawn_from(insecure=insecure).to_json()})
 
     def check_inputs(self, given: Any) -> None:  # noqa: ANN401 (an Arrow schema)
         """Refuse a table that lacks a column, or holds one of another kind than the plan needs."""

@@ -46,10 +46,12 @@ class Released:
     """Rows that were read."""
     rejected: int
     """Rows that were left out."""
-    epsilon: str
-    """What each row spent, an exact decimal."""
+    epsilon: str | None
+    """What each row spent, an exact decimal; None where nothing is promised."""
     guarantee: str
     publishes: tuple[str, ...]
+    insecure: bool
+    """Whether the reports were drawn from words that someone may know: then they are not private."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,9 @@ def privatize_file(
             with part_of(chosen.specs) as held:
                 held.write_text(specs + "\n", encoding="utf-8")
                 publish(held, chosen.specs, None, overwrite=chosen.overwrite)
-    return Released(release.rows, release.rejected, f"{plan.epsilon_decimal:f}", about.guarantee, about.publishes)
+    return Released(
+        release.rows, release.rejected, about.epsilon_text, about.guarantee, about.publishes, about.insecure
+    )
 
 
 def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> Any:  # noqa: ANN401 (a DuckDB connection)

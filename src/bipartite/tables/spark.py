@@ -8,7 +8,6 @@ over the files. Only counts travel when :func:`count` counts them.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import warnings
@@ -24,7 +23,7 @@ from bipartite.spec import load_spec, spec_json
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
-from bipartite.tables.metadata import described
+from bipartite.tables.metadata import Described, described
 from bipartite.tables.plan import Plan
 from bipartite.tables.spark_columns import is_taken_for_one, private_schema, take, taken_for_one, through_python
 from bipartite.tables.spark_files import RELEASE_KEY
@@ -217,10 +216,9 @@ def _refusal(error: Exception) -> DataError | None:
 
 
 def release_of(frame: Any) -> dict[str, Any]:  # noqa: ANN401 (a Spark DataFrame)
-    """What travels with a release: specs, ε, what is published; as ``plan.metadata()`` gives it."""
+    """What travels with a release, checked: specs, ε, what is published; as ``plan.metadata()`` gives it."""
     for field in frame.schema:
         if RELEASE_KEY in field.metadata:
-            held: dict[str, Any] = json.loads(field.metadata[RELEASE_KEY])
-            return held
+            return Described.from_json(field.metadata[RELEASE_KEY]).to_dict()
     msg = "This frame carries no release; read the files that privatize wrote."
     raise InputError(msg)

@@ -31,8 +31,15 @@ def carried_in(folder: Path) -> Described | None:
     parts = parts_in(folder)
     if not parts:
         return None
-    held = (need("pyarrow.parquet").read_metadata(parts[0]).metadata or {}).get(_SPARK_SCHEMA, b"{}")
-    for field in json.loads(held).get("fields", []):
-        if RELEASE_KEY in field.get("metadata", {}):
-            return Described.from_json(field["metadata"][RELEASE_KEY])
-    return None
+    read = need("pyarrow.parquet").read_metadata
+    held = {(read(part).metadata or {}).get(_SPARK_SCHEMA, b"{}") for part in parts}
+    if len(held) > 1:
+        msg = f"{folder} holds parts of different releases; ask for it again, or move what does not belong there."
+        raise DataFileError(msg)
+    try:
+        metadata = [field.get("metadata", {}) for field in json.loads(held.pop()).get("fields", [])]
+    except (ValueError, AttributeError):
+        msg = f"{folder} says nothing readable about its columns; its files were edited: ask for it again."
+        raise DataFileError(msg) from None
+    carried = [each[RELEASE_KEY] for each in metadata if RELEASE_KEY in each]
+    return Described.from_json(carried[0]) if carried else None
