@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.categories.drawing import by_chunks, take
+from bipartite.categories.drawing import by_people, take
 from bipartite.categories.estimates import CategoryEstimate
 from bipartite.containers import is_scalar, open_batch, open_labels
 from bipartite.domains import SetDomain
 from bipartite.domains.sets import refuse_clip
 from bipartite.errors import DesignError, InputError, NullError, shown
 from bipartite.lottery import source_of
+from bipartite.lottery.words import undivided
 from bipartite.mechanisms.base import check_domain, check_options
 from bipartite.mechanisms.certified import Certified
 
@@ -136,7 +137,7 @@ class CategoryMechanism(Certified):
                 some = indices[first : first + self._slab]
                 reports[start + first : start + first + len(some)] = draw(some, stream)
 
-        by_chunks(len(reports), self._words_each + codec.coins, source, operator.index(threads), job)
+        by_people(len(reports), self._words_each + codec.coins, source, operator.index(threads), job)
         if refused:
             refusal = self.domain.explain(batch.values, outside, batch.place)
             raise type(refusal)(str(refusal).replace(_KEEP_HINT, ""))
@@ -146,12 +147,16 @@ class CategoryMechanism(Certified):
         if value is None:
             msg = f"The value is missing; {_NULL_HINT}"
             raise NullError(msg)
-        stream = source.streams().stream(0, self._words_each + 1)
-        try:
-            index = self.domain.encode(value, outside=outside, stream=stream)
-            return draw(np.array([index], dtype=np.int64), stream)[0]
-        finally:
-            stream.erase()
+
+        def drawn() -> Any:  # noqa: ANN401
+            stream = source.streams().stream(0, self._words_each + 1)
+            try:
+                index = self.domain.encode(value, outside=outside, stream=stream)
+                return draw(np.array([index], dtype=np.int64), stream)[0]
+            finally:
+                stream.erase()
+
+        return undivided(drawn)
 
     def estimate(
         self,

@@ -8,13 +8,13 @@ cache. Each mechanism says in which order a slab takes its words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.errors import InputError
 from bipartite.lottery import FixedWords
-from bipartite.lottery.bulk import share_out
+from bipartite.lottery.bulk import by_chunks
 from bipartite.lottery.uniform import tickets_below
 from bipartite.lottery.words import BLOCK
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.lottery import Source, Stream
+    from bipartite.lottery.bulk import ChunkJob
 
     Words = NDArray[np.uint64]
 
@@ -30,30 +31,12 @@ CHUNK_PEOPLE: Final = 2**16
 _SPARE: Final = 8
 
 
-class ChunkJob(Protocol):
-    """What is done for people start … stop − 1 with the words of a stream."""
-
-    def __call__(self, start: int, stop: int, stream: Stream, /) -> None:
-        """Write the reports of these people."""
-
-
-def by_chunks(people: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
+def by_people(people: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
     """Do a job for every chunk of people, on this many threads."""
     if isinstance(source, FixedWords) and people > CHUNK_PEOPLE:
         msg = f"fixed_words serves calls of at most 2^16 = {CHUNK_PEOPLE} people here; call again with fewer at a time."
         raise InputError(msg)
-    streams = source.streams()
-
-    def draw_chunk(chunk: int) -> None:
-        first = chunk * CHUNK_PEOPLE
-        last = min(people, first + CHUNK_PEOPLE)
-        stream = streams.stream(chunk, (last - first) * words_each)
-        try:
-            job(first, last, stream)
-        finally:
-            stream.erase()
-
-    share_out(draw_chunk, -(-people // CHUNK_PEOPLE), threads)
+    by_chunks(people, CHUNK_PEOPLE, words_each, source, threads, job)
 
 
 def take(stream: Stream, count: int) -> Words:

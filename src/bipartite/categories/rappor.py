@@ -12,7 +12,7 @@ import numpy as np
 
 from bipartite.categories.base import check_reports
 from bipartite.categories.bits import CERTAIN, coins, kernel_for, row_bytes, words_for
-from bipartite.categories.drawing import by_chunks
+from bipartite.categories.drawing import by_people
 from bipartite.categories.sue import symmetric_chances
 from bipartite.categories.unary import Chances, PackedReports, check_spare_bits, check_unary, draw_unary, odds_ratio
 from bipartite.errors import DesignError, InputError, Problems, shown
@@ -186,7 +186,7 @@ class RAPPOR(PackedReports):
                 some = slice(first, min(first + self._slab, stop))
                 reports[some] = self._answer(held[some], stream)
 
-        by_chunks(len(held), 2 * words_for(size), source, operator.index(threads), job)
+        by_people(len(held), 2 * words_for(size), source, operator.index(threads), job)
         return reports[0] if alone else reports
 
     def to_spec(self) -> dict[str, Any]:

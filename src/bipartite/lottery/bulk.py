@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
+import os
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -24,7 +26,7 @@ from bipartite.lottery.rows import RowLottery
 from bipartite.lottery.vectorised import VectorisedLine
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.lottery.vectorised_rows import GroupedKernel, SearchedNoise, SearchedRegions, SearchedRows
-from bipartite.lottery.words import CHUNK
+from bipartite.lottery.words import CHUNK, undivided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,21 +171,40 @@ def draw_many(
     kernel: Kernel | None = None,
 ) -> NDArray[Any]:
     """One report for each value of a one-dimensional contiguous array."""
-    kernel = kernel or kernel_for(lottery, len(values))
+    chosen = kernel or kernel_for(lottery, len(values))
     reports = np.empty(len(values), dtype=codec.report_dtype)
-    streams = source.streams()
 
-    def draw_chunk(chunk: int) -> None:
-        part = slice(chunk * CHUNK, (chunk + 1) * CHUNK)
-        expected = len(values[part]) * (2 if codec.coins else 1)
-        stream = streams.stream(chunk, expected)
-        try:
-            _draw_chunk(lottery, kernel, codec, values[part], reports[part], stream)
-        finally:
-            stream.erase()
+    def draw_part(start: int, stop: int, stream: Stream) -> None:
+        _draw_chunk(lottery, chosen, codec, values[start:stop], reports[start:stop], stream)
 
-    share_out(draw_chunk, -(-len(values) // CHUNK), threads)
+    by_chunks(len(values), CHUNK, 2 if codec.coins else 1, source, threads, draw_part)
     return reports
+
+
+class ChunkJob(Protocol):
+    """What is done for values start … stop − 1 with the words of a stream."""
+
+    def __call__(self, start: int, stop: int, stream: Stream, /) -> None:
+        """Write the reports of these values."""
+
+
+def by_chunks(count: int, size: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
+    """Do a job for every chunk of so many values, each with its own stream of words, on this many threads."""
+
+    def draw_all() -> None:
+        streams = source.streams()
+
+        def draw_chunk(chunk: int) -> None:
+            start, stop = chunk * size, min(count, (chunk + 1) * size)
+            stream = streams.stream(chunk, (stop - start) * words_each)
+            try:
+                job(start, stop, stream)
+            finally:
+                stream.erase()
+
+        share_out(draw_chunk, -(-count // size), threads)
+
+    undivided(draw_all)
 
 
 def share_out(job: Callable[[int], None], jobs: int, threads: int) -> None:
@@ -193,28 +214,25 @@ def share_out(job: Callable[[int], None], jobs: int, threads: int) -> None:
     interpreter's lock and a core from those who work. Two threads are 1.6 times one and more without it, 1.3 to 1.8
     with it (measured).
     """
-    left = iter(range(jobs))
-    taking = threading.Lock()
+    numbers = itertools.count()  # whose step is one C call: no lock, which a forked child might find taken for ever
     failures: list[BaseException] = []
 
     def work() -> None:
         try:
-            while True:
-                with taking:
-                    number = None if failures else next(left, None)
-                if number is None:
-                    return
+            while not failures and (number := next(numbers)) < jobs:
                 job(number)
         except BaseException as failure:  # noqa: BLE001 (raised again below, in the caller's thread)
             failures.append(failure)
 
+    process = os.getpid()
     helpers = [threading.Thread(target=work) for _ in range(min(threads, jobs) - 1)]
     for helper in helpers:
         helper.start()
     work()
     try:
         for helper in helpers:
-            helper.join()
+            if os.getpid() == process:  # in a forked child there are none
+                helper.join()
     except BaseException as interruption:  # noqa: BLE001 (likewise; it also tells the helpers to stop)
         failures.append(interruption)
     if failures:

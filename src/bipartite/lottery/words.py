@@ -5,10 +5,15 @@ that the reports depend on the words and not on how many threads drew them.
 
 ====================  ======================================================================================
 ``None``              the secure source: a fresh key for every bulk call; scalar calls share a buffer that
-                      erases used words, takes a new key at each refill and is dropped in a forked process
+                      erases used words and takes a new key at each refill
 ``insecure_seed(7)``  a stateful stream for experiments and tests: reproducible, therefore not private
 ``fixed_words([…])``  given words, for test vectors
 ====================  ======================================================================================
+
+**Forks.** A forked child holds a copy of its parent's words, wherever the parent stood: between two calls, or in the
+middle of one, where a signal handler forks. Secure words know the process that they were made in. They are handed out
+after a look at the number of the process, which no fork can avoid (hooks of Python's run only where Python forks), and
+a call during which it changed is done again, by :func:`undivided`.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ import operator
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -29,9 +34,12 @@ from bipartite.errors import InputError, WordsExhaustedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from cryptography.hazmat.primitives.ciphers import CipherContext
     from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
+
+T = TypeVar("T")
 
 CHUNK: Final = 2**20
 # Words at hand in a bulk stream: half a megabyte, which a second-level cache holds, and enough that the calls into AES
@@ -82,7 +90,7 @@ class KeyStream:
     __slots__ = ("_cipher", "_end", "_start", "_view", "_words", "taken")
 
     def __init__(self, key: bytes, nonce: bytes, expected: int = BLOCK) -> None:
-        self._cipher = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
+        self._cipher = _counter_mode(key, nonce)
         # A few more than expected, for redraws; a short call need not fill a whole block.
         self._words = np.zeros(min(BLOCK, expected + expected // 64 + 8), dtype=np.uint64)
         self._view = self._words.data.cast("B")
@@ -119,21 +127,44 @@ class KeyStream:
         self._start, self._end = 0, len(self._words)
 
 
+def _counter_mode(key: bytes, nonce: bytes) -> CipherContext:
+    return Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
+
+
 def _nonce(call: int, chunk: int) -> bytes:
     """The starting counter: 4 bytes call, 4 bytes chunk, 8 bytes for the block counter to grow in."""
     return call.to_bytes(4, "big") + chunk.to_bytes(4, "big") + bytes(8)
 
 
+class _SecureStream(KeyStream):
+    """The words of a key in the process that made it; in a forked one, those of another key."""
+
+    __slots__ = ("_process",)
+
+    def __init__(self, key: bytes, chunk: int, expected: int, process: int) -> None:
+        super().__init__(key, _nonce(0, chunk), expected)
+        self._process = process
+
+    def window(self, least: int = 1) -> Words:
+        process = os.getpid()
+        if process != self._process:
+            self._cipher = _counter_mode(os.urandom(_KEY_BYTES), _nonce(0, 0))
+            self.erase()
+            self._process = process
+        return super().window(least)
+
+
 class _SecureStreams:
     """The streams of one bulk call under a key that nothing else uses."""
 
-    __slots__ = ("_key",)
+    __slots__ = ("_key", "_process")
 
     def __init__(self) -> None:
+        self._process = os.getpid()
         self._key = os.urandom(_KEY_BYTES)
 
     def stream(self, chunk: int, expected: int) -> KeyStream:
-        return KeyStream(self._key, _nonce(0, chunk), expected)
+        return _SecureStream(self._key, chunk, expected, self._process)
 
 
 class SecureSource:
@@ -155,10 +186,12 @@ class _ScalarBlock:
     report cannot be handed the same word.
     """
 
-    __slots__ = ("_bytes", "_positions")
+    __slots__ = ("_bytes", "_positions", "process")
 
     def __init__(self) -> None:
-        cipher = Cipher(algorithms.AES256(os.urandom(_KEY_BYTES)), modes.CTR(bytes(16))).encryptor()
+        self.process = os.getpid()
+        """The process that they are for: noted first, so that a fork meanwhile makes them nobody's."""
+        cipher = _counter_mode(os.urandom(_KEY_BYTES), bytes(_NONCE_BYTES))
         self._bytes = bytearray(cipher.update(_ZEROS[: _SCALAR_WORDS * _WORD_BYTES]))
         self._positions: Iterator[int] = itertools.count(0, _WORD_BYTES)
 
@@ -181,7 +214,8 @@ class _ScalarWords(threading.local):
         while True:
             block = self._block
             word = None if block is None else block.take()
-            if word is not None:
+            # After it was taken: a fork before this line, wherever it happened, leaves the child without it.
+            if word is not None and block is not None and block.process == os.getpid():
                 return word
             self._block = _ScalarBlock()
 
@@ -193,10 +227,21 @@ class _ScalarWords(threading.local):
 SECURE: Final = SecureSource()
 SCALAR: Final = _ScalarWords()
 
-# A forked child holds a copy of its parent's buffer: without this both would hand out the same words. (Windows has no
-# fork; a spawned process starts with a buffer of its own.)
+# The buffer of a forked child serves nobody any more. (Windows has no fork.)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=SCALAR.forget)
+
+
+def undivided(draw: Callable[[], T]) -> T:
+    """What ``draw`` gives; drawn anew where the process was forked in between, as by a signal handler.
+
+    There the child holds words at hand that its parent goes on to use, and the helping threads of its parent are gone.
+    """
+    while True:
+        process = os.getpid()
+        drawn = draw()
+        if os.getpid() == process:
+            return drawn
 
 
 class InsecureSeed:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.lottery.bulk import by_chunks
 from bipartite.lottery.words import CHUNK
 
 if TYPE_CHECKING:
@@ -30,14 +31,11 @@ def choose_one(choices: int, stream: Stream) -> int:
 def choose_many(choices: int, people: int, source: Source) -> NDArray[np.int64]:
     """One number below ``choices`` for each person, with a stream for each chunk of 2^20 people."""
     chosen = np.empty(people, dtype=np.int64)
-    streams = source.streams()
-    for chunk in range(-(-people // CHUNK)):
-        part = chosen[chunk * CHUNK : (chunk + 1) * CHUNK]
-        stream = streams.stream(chunk, len(part))
-        try:
-            _choose_chunk(choices, part, stream)
-        finally:
-            stream.erase()
+
+    def choose(start: int, stop: int, stream: Stream) -> None:
+        _choose_chunk(choices, chosen[start:stop], stream)
+
+    by_chunks(people, CHUNK, 1, source, 1, choose)
     return chosen
 
 
