@@ -2,12 +2,15 @@
 
     python -m tests.tables.spark_cluster FOLDER
 
-One executor is killed, one is slow, the input is reshuffled. Prints as JSON what was released and what happened. Run by
-test_spark_cluster.py in a process of its own, because a process has one Spark.
+One executor is killed, one is slow, the input is reshuffled; everything is encrypted as docs/spark.md says. Prints as
+JSON what was released and what happened. Run by test_spark_cluster.py in a process of its own, because a process has
+one Spark.
 """
 
 import json
 import os
+import re
+import secrets
 import socket
 import subprocess
 import sys
@@ -22,7 +25,7 @@ import pyspark
 import bipartite as bp
 from bipartite.tables import Plan, spark
 from tests.tables.spark_functions import dawdle, kill_executor
-from tests.tables.spark_session import prepare, start
+from tests.tables.spark_session import ROOT, prepare, start
 
 KEY = bytes(range(32))
 PLAN = Plan({"id": "public", "age": bp.BRR(bp.Integers(18, 90), epsilon=1)})
@@ -39,7 +42,16 @@ SETTINGS = {
     "spark.shuffle.io.retryWait": "100ms",
     "spark.locality.wait": "0",
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # The plan with its key takes the way of large ones: broadcast through local disks.
+    "spark.broadcast.UDFCompressionThreshold": "1000",
 }
+
+
+def documented():
+    """The settings that docs/spark.md tells to encrypt with, and the secret that a cluster of this kind needs too."""
+    page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"--conf (spark\.(?!pyspark)[\w.]+)=(\w+)", page))
+    return found | {"spark.authenticate.secret": secrets.token_hex(16)}
 
 
 @contextmanager
@@ -80,20 +92,30 @@ def release(session, folder, harms, row_id=None):
     ):
         released = spark.privatize(people, PLAN, marks / "out", row_id=row_id)
     rows = sorted((row["id"], row["age"]) for row in released.collect())
-    return {"reports": rows, "marks": sorted(each.name for each in marks.iterdir() if each.is_file())}
+    on_disk = [each for each in (folder / "spark" / "local").rglob("*") if each.is_file()]
+    return {
+        "reports": rows,
+        "marks": sorted(each.name for each in marks.iterdir() if each.is_file()),
+        "broadcast": sum(each.parent.name.startswith("pyspark-") for each in on_disk),
+        "key_on_disk": sum(KEY in each.read_bytes() for each in on_disk),
+    }
 
 
 def main(folder):
     (folder / "spark").mkdir()
     prepare()
     port = str(free_port())
+    encrypted = documented()
+    properties = folder / "spark.properties"
+    properties.write_text("".join(f"{name} {value}\n" for name, value in encrypted.items()), encoding="utf-8")
+    common = ("--properties-file", str(properties))
     master, worker = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
     with ExitStack() as cluster:
-        cluster.enter_context(running(folder, master, "--host", "127.0.0.1", "--port", port))
+        cluster.enter_context(running(folder, master, "--host", "127.0.0.1", "--port", port, *common))
         for host in ("127.0.0.2", "127.0.0.3"):
-            options = ("--host", host, "--cores", "2", "--memory", "512m", "--work-dir", str(folder / host))
+            options = ("--host", host, "--cores", "2", "--memory", "512m", "--work-dir", str(folder / host), *common)
             cluster.enter_context(running(folder, worker, *options, f"spark://127.0.0.1:{port}"))
-        session = start(f"spark://127.0.0.1:{port}", folder / "spark", **SETTINGS)
+        session = start(f"spark://127.0.0.1:{port}", folder / "spark", **SETTINGS, **encrypted)
         cluster.callback(session.stop)
         session.range(ROWS, numPartitions=1).selectExpr("id", "18 + id % 73 AS age").write.parquet(
             str(folder / "people.parquet")
