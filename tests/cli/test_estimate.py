@@ -275,10 +275,12 @@ def test_unknown_labels_are_named_by_line(run, spec, write):
     assert run("estimate", write("w.csv", "way\nbus\n"), "--spec", spec(WAYS), "--column", "way")[0] == 0
 
 
-def test_a_missing_file_and_a_folder_are_told_apart(run, spec, tmp_path):
-    assert run("estimate", tmp_path / "none.csv", "--spec", spec(RATING))[0] == 4
-    code, _, err = run("estimate", tmp_path, "--spec", spec(RATING))
-    assert code == 3 and "is a folder" in err
+def test_a_missing_file_and_an_empty_folder_are_told_apart(run, spec, tmp_path):
+    code, _, err = run("estimate", tmp_path / "none.csv", "--spec", spec(RATING))
+    assert code == 4 and "none.csv is not there" in err
+    (tmp_path / "empty").mkdir()
+    code, _, err = run("estimate", tmp_path / "empty", "--spec", spec(RATING))
+    assert code == 4 and "there are no files in" in err
 
 
 @pytest.mark.parametrize(

@@ -171,3 +171,29 @@ def test_reports_that_the_mechanism_never_gives_so_often_are_doubted_everywhere(
     code, out, err = run("estimate", file, "--json", "--by", "country", "--html", tmp_path / "t.html")
     assert code == 0 and "column 'age', DE: these reports are not what" in err
     assert "are not what this mechanism gives" in (tmp_path / "t.html").read_text(encoding="utf-8")
+
+
+def test_folders_and_patterns_stand_for_the_files_that_privatize_would_read(run, tmp_path):
+    first, second = reports(1), reports(2)
+    write_csv(tmp_path / "all" / "a.csv", first, PLAN)
+    write_csv(tmp_path / "all" / "b.csv", second, PLAN)
+    (tmp_path / "all" / ".hidden").write_text("x")
+    both = pa.concat_tables([first, second])
+    expected = {name: by_hand(both, name) for name in ("age", "job")}
+    for named in ("all", "all/*.csv", "all/[ab].csv"):
+        code, out, err = run("estimate", tmp_path / named, "--json")
+        assert (code, err) == (0, "") and answers(out) == expected
+    code, out, _ = run("estimate", f"file://{tmp_path}/all/a.csv", "--json")
+    assert code == 0 and answers(out)["age"] == by_hand(first, "age")
+    code, out, err = run("estimate", tmp_path / "all", tmp_path / "all" / "b.csv")
+    assert (code, out) == (2, "") and "named twice" in err
+    (tmp_path / "none").mkdir()
+    for named in ("none", "all/*.parquet"):
+        code, out, err = run("estimate", tmp_path / named)
+        assert (code, out) == (4, "") and "no file" in err
+    code, out, err = run("estimate", "s3://bucket/reports.parquet")
+    assert (code, out) == (2, "") and "s3://bucket/reports.parquet" in err and "copy it here first" in err
+    spec = tmp_path / "age.json"
+    spec.write_text(json.dumps(AGES.to_spec()))
+    code, out, _ = run("estimate", tmp_path / "all", "--spec", spec, "--column", "age")
+    assert code == 0 and "800 reports" in out

@@ -51,13 +51,9 @@ def chunks(path: Path, asked: Asked, is_report: Callable[[str], bool | None]) ->
             raise BadDataError(msg)
         yield from _chunks("standard input", _without_mark(sys.stdin), asked, is_report)
         return
-    try:
-        # What is no UTF-8 is found where it matters: in the cell that is read, with its line.
-        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            yield from _chunks(str(path), iter(file), asked, is_report)
-    except IsADirectoryError:
-        msg = f"{path} is a folder; name the files in it."
-        raise BadDataError(msg) from None
+    # What is no UTF-8 is found where it matters: in the cell that is read, with its line.
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        yield from _chunks(str(path), iter(file), asked, is_report)
 
 
 def _without_mark(lines: Iterable[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from bipartite.estimation.estimating import from_evidence
 from bipartite.estimation.intervals import check_confidence
 from bipartite.estimation.methods import METHODS
 from bipartite.spec import spec_sha256
-from bipartite.tables.answering import files_of, no_specs
+from bipartite.tables.answering import files_at, files_of, no_specs
 from bipartite.tables.counting import count_files
 from bipartite.tables.domain_files import read_text
 from bipartite.tables.formats import Format
@@ -56,7 +56,9 @@ counted together. Groups and weights are public columns.
 def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
     parser = commands.add_parser("estimate", help="what the people are like, from their reports", epilog=_EXAMPLES)
-    parser.add_argument("files", metavar="FILE", nargs="*", type=Path, help="reports; - for standard input")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="*", help="reports: files, folders, quoted patterns; - for standard input"
+    )
     add_mechanism(parser, required=False)
     reading = parser.add_argument_group("what is read")
     reading.add_argument("--column", metavar="NAME", help='the reports (default: the only column, or "report")')
@@ -86,7 +88,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
 def run(options: argparse.Namespace) -> int:
     """Estimate from reports, counts or both; or from a table that says itself what its reports were made with."""
     confidence = check_confidence(options.confidence)
-    _check_files(options)
+    _find_files(options)
     release = estimate_table.release_of(options)
     if release is not None and STDIN not in options.files and not options.counts:
         return estimate_table.run(options, release, confidence)
@@ -119,17 +121,13 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _check_files(options: argparse.Namespace) -> None:
-    """Refuse files that are not there, and reports that would count twice."""
+def _find_files(options: argparse.Namespace) -> None:
+    """Find the files that are named, and refuse reports that would count twice."""
     if not options.files and not options.counts:
         msg = "Expected files of reports, or --counts; for example bipartite estimate reports.csv --spec age.json."
         raise InputError(msg)
-    files = [*options.files, *(options.counts or ())]
-    for path in files:
-        if path != STDIN and not path.exists():
-            msg = f"{path} is not there"
-            raise FileNotFoundError(msg)
-    named = [path.resolve() for path in files]
+    options.files = [path for name in options.files for path in ([STDIN] if name == str(STDIN) else files_at([name]))]
+    named = [path.resolve() for path in (*options.files, *(options.counts or ()))]
     if len(set(named)) < len(named):
         msg = "A file is named twice, so that its reports would count twice; name each once."
         raise InputError(msg)

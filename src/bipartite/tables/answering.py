@@ -13,7 +13,7 @@ from bipartite.estimation.evidence import Evidence
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.counting import count_files
 from bipartite.tables.extras import need
-from bipartite.tables.formats import Format, format_of
+from bipartite.tables.formats import Format, files_named, format_of, local
 from bipartite.tables.metadata import METADATA_KEY, Described
 from bipartite.tables.outputs import side_file
 from bipartite.tables.sources import open_arrow
@@ -109,7 +109,7 @@ def estimate_file(
     ----------
     path
         A file that ``bipartite privatize`` wrote, which carries its specs or has them beside it; or several files of
-        one format that were made with the same specs, and are counted together.
+        one format that were made with the same specs, and are counted together: a list, a folder, a pattern.
     release
         What the files were made with, where they do not say so themselves.
     by
@@ -119,11 +119,7 @@ def estimate_file(
     method, of_sample, progress
         As in :func:`bipartite.estimate`.
     """
-    paths = [Path(each) for each in ([path] if isinstance(path, (str, Path)) else path)]
-    for each in paths:
-        if not each.exists():
-            msg = f"{each} is not there"
-            raise FileNotFoundError(msg)
+    paths = files_at([path] if isinstance(path, (str, Path)) else path)
     about = carried_by_all(paths) if release is None else release
     if about is None:
         raise SpecError(no_specs(paths[0]))
@@ -148,23 +144,29 @@ def no_specs(path: Path) -> str:
     return f"{path} carries no specs{beside}; name what its reports were made with: --spec, or a domain and --epsilon."
 
 
+def files_at(names: Sequence[str | Path]) -> list[Path]:
+    """The files that names, folders and patterns stand for; a release in parts stays one folder."""
+    found: list[Path] = []
+    for name in map(str, names):
+        path = Path(local(name))
+        files = [path] if path.is_dir() and parts_in(path) else files_named(name)
+        for file in files:
+            if not isinstance(file, Path):
+                msg = f"Expected files of this machine, got {file}; copy it here first."
+                raise InputError(msg)
+            found.append(file)
+    return found
+
+
 def files_of(paths: Sequence[Path]) -> tuple[list[Path], Format]:
     """(all files, their one format); a name that tells no format is that of a CSV file."""
-    files = [file for path in paths for file in (_parts(path) if path.is_dir() else [path])]
+    files = [file for path in paths for file in (parts_in(path) if path.is_dir() else [path])]
     formats = {_format(file): file for file in reversed(files)}
     if len(formats) > 1:
         one, other = list(formats.values())[-2:]
         msg = f"Expected files of one format to count together, got {other} and {one}; estimate each on its own."
         raise InputError(msg)
     return files, next(iter(formats))
-
-
-def _parts(folder: Path) -> list[Path]:
-    parts = parts_in(folder)
-    if not parts:
-        msg = f"{folder} is a folder without the parts of a release; name the files in it."
-        raise DataFileError(msg)
-    return parts
 
 
 def _format(path: Path) -> Format:
