@@ -285,7 +285,7 @@ def test_a_request_to_stop_removes_what_was_begun(run, files, monkeypatch):
 
     monkeypatch.setattr(privatize._Rows, "note", ask_to_stop)
     code, _, err = run("privatize", files / "big.parquet", files / "o.csv", "--plan", files / "one.toml")
-    assert code == 130 and "interrupted" in err and begun
+    assert code == 143 and "interrupted" in err and begun
     assert not list(files.glob(".o.csv*")) and not (files / "o.csv").exists()
 
 
@@ -341,6 +341,6 @@ def test_an_interruption_does_not_wait_for_standard_input(files):
         process.stdin.flush()
         # A pipe holds far less: the release has begun, and waits for more.
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=60) == 143
         assert process.stderr.read() == b"bipartite: interrupted\n"
     assert not list(files.glob("*out.csv*"))

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     except ImportError:
         msg = 'Completion needs shtab; install it with pip install "bipartite[completion]".'
         raise MissingExtraError(msg) from None
-    from bipartite.cli.main import build_parser  # noqa: PLC0415 (main lists this command)
+    from bipartite.cli.running import build_parser  # noqa: PLC0415 (which lists this command)
 
     print(shtab.complete(build_parser(), shell=options.shell))
     return OK

@@ -22,7 +22,6 @@ USAGE: Final = 2
 BAD_DATA: Final = 3
 MISSING: Final = 4
 BUG: Final = 70
-INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 _BAR_WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1

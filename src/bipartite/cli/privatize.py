@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +15,6 @@ from bipartite.tables.releasing import Settings, privatize_file
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from bipartite.tables.releasing import Released
 
@@ -88,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         memory=options.memory,
         specs=options.specs,
     )
-    with _stopping_on_termination(), _Rows() as rows:
+    with _Rows() as rows:
         done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.note)
     _conclude(options, done)
     return OK
@@ -161,20 +157,3 @@ class _Rows(Progress):
         """So many rows are done, of so many where that is known."""
         self._total = total
         self.advance(rows - self._done)
-
-
-@contextmanager
-def _stopping_on_termination() -> Iterator[None]:
-    """A polite request to stop is an interruption: temporary files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: object) -> None:  # noqa: ARG001
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

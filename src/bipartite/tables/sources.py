@@ -6,9 +6,11 @@ errors of readers show the line; a column of marks tells such nulls from missing
 
 from __future__ import annotations
 
-import os
+import shutil
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import SetDomain
@@ -35,8 +37,7 @@ from bipartite.tables.streams import BLOCK, NamedInput, unbuffered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-    from typing import BinaryIO
+    from typing import IO, BinaryIO
 
     import numpy as np
     from numpy.typing import NDArray
@@ -92,6 +93,8 @@ class Source:
     """Once all was read: (number, text) of the lines that could not be cut into cells, where those are left out."""
     at_once: int = BATCH
     """How many rows come at a time, at most."""
+    copy: IO[bytes] | None = None
+    """What standard input held, where that is read from a file; gone when it is closed."""
     stop: Callable[[], None] = _nothing
     """Ends the reading where it waits for rows that nobody wants any more."""
 
@@ -145,11 +148,13 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
         opened = pa.ipc.open_stream(stream)
         return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":
-        copy = spill / "standard-input.parquet"
-        with os.fdopen(os.open(copy, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "wb") as file:
-            while block := stream.read(BLOCK):
-                file.write(block)
-        return _parquet(connection, [copy], plan, raw=raw)
+        # A file without a name: however this process ends, nothing of it is left.
+        copy = tempfile.TemporaryFile(dir=spill)  # noqa: SIM115 (open as long as it is read)
+        shutil.copyfileobj(unbuffered(stream), copy, BLOCK)
+        copy.flush()
+        source = _parquet(connection, [Path(f"/dev/fd/{copy.fileno()}")], plan, raw=raw)
+        source.copy = copy
+        return source
     ready(connection, [], written)
     raw_stream = unbuffered(stream)
     start = b""

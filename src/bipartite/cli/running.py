@@ -1,39 +1,21 @@
-"""The command ``bipartite``: reads the arguments, runs one command, turns errors into messages and exit codes."""
+"""One command: its arguments are read, it is run, and errors become messages and exit codes."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import sys
 from typing import TYPE_CHECKING, Final
 
 from bipartite import __version__
-from bipartite.cli import (
-    audit,
-    compare,
-    completion,
-    datasets,
-    demo,
-    design,
-    estimate,
-    explain,
-    ledger,
-    locations,
-    plan,
-    privatize,
-    report,
-    reproduce,
-    sample_size,
-    verify,
-)
 from bipartite.cli.arguments import Command
 from bipartite.cli.output import (
     BAD_DATA,
     BROKEN_PIPE,
     BUG,
     FINDING,
-    INTERRUPTED,
     MISSING,
     USAGE,
     BadDataError,
@@ -53,23 +35,25 @@ from bipartite.errors import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bipartite.cli.signals import Stopping
+
 _COMMANDS: Final = (
-    compare,
-    sample_size,
-    design,
-    report,
-    plan,
-    privatize,
-    estimate,
-    verify,
-    audit,
-    explain,
-    locations,
-    ledger,
-    demo,
-    datasets,
-    reproduce,
-    completion,
+    "compare",
+    "sample-size",
+    "design",
+    "report",
+    "plan",
+    "privatize",
+    "estimate",
+    "verify",
+    "audit",
+    "explain",
+    "locations",
+    "ledger",
+    "demo",
+    "datasets",
+    "reproduce",
+    "completion",
 )
 
 
@@ -83,28 +67,37 @@ _EXIT_CODES: Final = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None, stopping: Stopping) -> int:
     """Run the command line; return the exit code."""
     _speak_utf8()
-    parser = build_parser()
+    words = sys.argv[1:] if arguments is None else arguments
+    # The other commands take their time to load, and are named by --help alone.
+    parser = build_parser(words[0] if words and words[0] in _COMMANDS else None)
     options = parser.parse_args(arguments)
+    stopping.started()
     try:
         code: int = options.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return complain("interrupted", INTERRUPTED)
+        return complain("interrupted", stopping.exit_code)
     except BrokenPipeError:
         # The reader went away, as `head` does. Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except UnicodeDecodeError:
-        return complain("standard input is not UTF-8 text.", BAD_DATA)
     except Exception as error:  # noqa: BLE001
-        for kinds, exit_code in _EXIT_CODES:
-            if isinstance(error, kinds):
-                return complain(error, exit_code)
-        return complain(f"unexpected {type(error).__name__}: this is a bug of bipartite, please report it.", BUG)
+        # A library that is cut off may make an error of its own of it.
+        return complain("interrupted", stopping.exit_code) if stopping.requested else _complain_of(error)
     return code
+
+
+def _complain_of(error: Exception) -> int:
+    """Say what went wrong; the exit code of it."""
+    if isinstance(error, UnicodeDecodeError):
+        return complain("standard input is not UTF-8 text.", BAD_DATA)
+    for kinds, exit_code in _EXIT_CODES:
+        if isinstance(error, kinds):
+            return complain(error, exit_code)
+    return complain(f"unexpected {type(error).__name__}: this is a bug of bipartite, please report it.", BUG)
 
 
 def _speak_utf8() -> None:
@@ -114,16 +107,16 @@ def _speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line, as documented by ``--help``."""
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The whole command line, as documented by ``--help``; or as much of it as one command needs."""
     parser = argparse.ArgumentParser(
         prog="bipartite",
         description="Local differential privacy for values that have neighbours.",
         epilog="Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage, 3 bad data, "
-        "4 missing data or extra, 70 a bug of bipartite, 130 interrupted.",
+        "4 missing data or extra, 70 a bug of bipartite, 128 + n stopped by signal n (130: interrupted).",
     )
     parser.add_argument("--version", action="version", version=f"bipartite {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=Command)
-    for command in _COMMANDS:
-        command.add_to(commands)
+    for name in _COMMANDS if command is None else [command]:
+        importlib.import_module(f"bipartite.cli.{name.replace('-', '_')}").add_to(commands)
     return parser

@@ -1,0 +1,63 @@
+"""Requests to stop, heard from the first moment: Ctrl-C, ``kill``, a terminal that goes away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+    from typing import Self
+
+_SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_STDERR: Final = 2
+_BY_SIGNAL: Final = 128
+
+
+class Stopping:
+    """While the block runs, a request to stop is a ``KeyboardInterrupt``, so that temporary files are removed.
+
+    What is ignored stays ignored, as under ``nohup``.
+    """
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._starting = True
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                if signal.getsignal(number) not in {signal.SIG_IGN, None}:
+                    self._before[number] = signal.signal(number, self._stop)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def started(self) -> None:
+        """From here on there may be something to remove."""
+        self._starting = False
+
+    @property
+    def requested(self) -> bool:
+        """Whether a request came."""
+        return self._number is not None
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell expects of a command that was stopped."""
+        return _BY_SIGNAL + (self._number or signal.SIGINT)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        self._number = number
+        if self._starting:
+            # Nothing is there to be removed, and an import that is cut off may raise anything.
+            os.write(_STDERR, b"bipartite: interrupted\n")
+            os._exit(self.exit_code)
+        raise KeyboardInterrupt
