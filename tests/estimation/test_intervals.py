@@ -112,3 +112,13 @@ def test_the_bound_behind_a_doubt_is_that_of_a_binomial_law():
     assert all(min(tails[count], tails[people - count]) < 1e-9 / 4 for count in doubted)
     # And it is not much too cautious: what has a chance below 1e-12 is doubted.
     assert all(count in doubted for count in range(people + 1) if tails[max(count, people - count)] < 1e-12)
+
+
+def test_the_limits_of_a_mechanism_are_found_once_for_all_groups(monkeypatch):
+    mechanism = bp.Geometric(bp.Integers(0, 12), epsilon=0.7)
+    asked = []
+    matrix = type(mechanism).matrix
+    monkeypatch.setattr(type(mechanism), "matrix", lambda self: asked.append(1) or matrix(self))
+    reports = mechanism.privatize([3, 9] * 300, rng=bp.insecure_seed(1))
+    found = bp.estimate(mechanism, reports, by=["a", "b", "c"] * 200)
+    assert [each.doubt for each in found.values()] == [""] * 3 and len(asked) <= 1

@@ -93,7 +93,8 @@ class Estimate:
         """Why these reports cannot have come from the mechanism, whatever the people are like; mostly empty.
 
         True reports are doubted with a chance below 1e-9. Not every wrong file is: only outputs that came more often
-        than any value gives them, or less often. Weighted reports and flat categories are not looked at.
+        than any value gives them, or less often. Weighted reports, flat categories and large mechanisms whose matrix
+        has no structure are not looked at.
         """
         return self._basis.doubt()
 

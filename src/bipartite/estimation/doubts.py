@@ -8,6 +8,7 @@ KL(s, p) = s·ln(s/p) + (1 − s)·ln((1 − s)/(1 − p)).
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 _FALSE: Final = 1e-9
 """The chance that true reports are doubted, at most, all outputs together."""
-_MOST_DENSE: Final = 2**22
+_MOST_DENSE: Final = 2**18
+_KEPT: Final = 4
 
 
 def doubt_of(mechanism: Mechanism, evidence: Evidence) -> str:
@@ -58,6 +60,11 @@ def _limits(mechanism: Mechanism) -> tuple[Array, Array] | None:
         return np.full(size, tickets.far / lottery.total), np.full(size, tickets.near / lottery.total)
     if len(mechanism.domain) * size > _MOST_DENSE:
         return None
+    return _of_columns(mechanism)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _of_columns(mechanism: Mechanism) -> tuple[Array, Array]:
     matrix = mechanism.matrix()
     return matrix.min(axis=0), matrix.max(axis=0)
 
