@@ -148,6 +148,24 @@ def test_a_first_plan_for_several_files_of_one_kind(run, files):
     assert "age" not in run("plan", "new", inside)[1].partition("[columns")[2]
 
 
+def test_the_options_of_files_reach_the_release(run, files):
+    rows = (files / "people.csv").read_text().replace(",", ";").replace("DE", "Köln")
+    (files / "semi.csv").write_bytes(rows.encode("latin-1"))
+    said = ("--delimiter", ";", "--encoding", "latin-1")
+    code, out, _ = run("plan", "new", files / "semi.csv", *said)
+    assert code == 0 and "[columns.age]" in out
+    for option in said[::2]:
+        assert run("plan", "check", files / "plan.toml", option, "x")[0] == 2
+    command = ("privatize", files / "semi.csv", files / "out", "--plan", files / "plan.toml", *said)
+    code, _, err = run(*command, "--to", "parquet", "--partition-by", "country")
+    assert code == 0 and "2,000 rows released" in err
+    assert sorted(path.name for path in (files / "out").iterdir()) == ["_SUCCESS", "country=FR", "country=K%C3%B6ln"]
+    code, out, _ = run("estimate", files / "out", "--by", "country", "--nulls", "drop", "--column", "age")
+    assert code == 0 and "Köln" in out
+    code, _, err = run(*command[:2], files / "o2", *command[3:], "--to", "parquet", "--partition-by", "age")
+    assert code == 2 and "a public column" in err
+
+
 def test_a_plan_shows_what_a_row_spends_and_what_is_published(run, files):
     code, out, _ = run("plan", "show", files / "plan.toml")
     assert code == 0 and "A row spends ε = 1.5" in out and "'job': which values are missing" in out and "holds" in out

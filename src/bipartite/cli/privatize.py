@@ -23,6 +23,7 @@ _EXAMPLES = """examples:
   bipartite privatize 'part-*.parquet' reports.parquet --plan plan.toml
   bipartite privatize people/ reports.parquet --plan plan.toml                  all files in a folder
   bipartite privatize people.csv reports.csv --plan plan.toml --delimiter ';' --encoding latin-1
+  bipartite privatize people.csv reports --plan plan.toml --to parquet --partition-by country
   bipartite privatize people.csv.gz reports.csv.zst --plan plan.toml --reject rejected.csv
   zcat people.csv.gz | bipartite privatize - - --from csv --to csv --plan plan.toml --specs specs.json > reports.csv
 
@@ -55,6 +56,9 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     files.add_argument("--delimiter", metavar="MARK", help="between the cells of CSV in IN, such as ';'")
     files.add_argument("--encoding", metavar="NAME", help="of CSV in IN: utf-8 (default), utf-16 or latin-1")
     files.add_argument("--compression", metavar="NAME", help="of Parquet, as DuckDB names it (default: its own)")
+    files.add_argument(
+        "--partition-by", metavar="COLUMN", action="append", help="a public column: OUT is a folder of Parquet parts"
+    )
     files.add_argument("--specs", metavar="FILE.json", type=Path, help="where specs go when text is written to -")
     running = parser.add_argument_group("running")
     running.add_argument("--threads", metavar="N", type=int, help="threads of DuckDB (default: its own choice)")
@@ -80,6 +84,7 @@ def run(options: argparse.Namespace) -> int:
         delimiter=options.delimiter,
         encoding=options.encoding,
         compression=options.compression,
+        partition_by=tuple(options.partition_by or ()),
         threads=options.threads,
         memory=options.memory,
         specs=options.specs,

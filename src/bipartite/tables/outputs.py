@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PART: Final = ".part"
+COMPLETE: Final = "_SUCCESS"
+"""An empty file that stands in a folder of parts when all of them do, as Spark does it."""
 
 
 def side_file(path: Path) -> Path:
@@ -29,10 +32,13 @@ def side_file(path: Path) -> Path:
     return path.with_name(path.name + SIDE)
 
 
-def check_free(path: Path, *, overwrite: bool) -> None:
-    """Refuse to write over a file unless asked to, and where no file can be."""
+def check_free(path: Path, *, overwrite: bool, folder: bool = False) -> None:
+    """Refuse to write over a file, or a folder of parts, unless asked to, and where none can be."""
     there = os.path.lexists(path)  # a link to nothing is there, too
-    if there and not (path.is_file() or (path.is_symlink() and not path.exists())):
+    if folder and there and (path.is_symlink() or not (path / COMPLETE).is_file()):
+        msg = f"{path} is there and is no release in parts; name a folder that is not there."
+        raise InputError(msg)
+    if not folder and there and not (path.is_file() or (path.is_symlink() and not path.exists())):
         msg = f"{path} is no file; name a file that may be written."
         raise InputError(msg)
     if there and not overwrite:
@@ -61,7 +67,10 @@ def part_of(path: Path, *, private: bool = False) -> Iterator[Path]:
             os.close(os.open(part, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600))
         yield part
     finally:
-        part.unlink(missing_ok=True)
+        if part.is_dir():
+            shutil.rmtree(part)
+        else:
+            part.unlink(missing_ok=True)
 
 
 def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> None:
@@ -92,6 +101,20 @@ def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> No
             part.replace(path)
         else:
             _move_to_free(part, path)
+        flush(path.parent)
+
+
+def publish_folder(part: Path, path: Path, *, overwrite: bool) -> None:
+    """Move a complete folder to its final name."""
+    (part / COMPLETE).touch()
+    for each in (*part.rglob("*"), part):
+        flush(each)
+    with ExitStack() as stack:
+        stack.enter_context(_alone_in(path.parent))
+        check_free(path, overwrite=overwrite, folder=True)  # someone may have been faster
+        if path.exists():
+            path.rename(stack.enter_context(part_of(path)))
+        part.rename(path)
         flush(path.parent)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import BipartiteError, InputError, Problems
+from bipartite.errors import BipartiteError, DataFileError, InputError, Problems
 from bipartite.tables.ahead import ahead
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.drawing import Release
@@ -17,7 +17,7 @@ from bipartite.tables.engine import name as quoted
 from bipartite.tables.extras import need
 from bipartite.tables.formats import EXTENSIONS, STDIO, Asked, Format, format_of, inputs, local
 from bipartite.tables.metadata import METADATA_KEY, described
-from bipartite.tables.outputs import check_free, part_of, publish
+from bipartite.tables.outputs import check_free, part_of, publish, publish_folder
 from bipartite.tables.rejects import Rejects
 from bipartite.tables.sources import BATCH, Reading, Source, open_files, open_stream, text_labels
 from bipartite.tables.streams import named_output
@@ -76,6 +76,8 @@ class Settings:
     memory, its own bound), and write with 512 MiB. The interpreter, NumPy, the compiled draw and a few batches of rows
     of about 32 MB each come on top.
     """
+    partition_by: tuple[str, ...] = ()
+    """Public columns: the target is then a folder, with a folder of Parquet files for each of their values."""
     specs: Path | None = None
     """Where the specs go when text is written to standard output."""
 
@@ -108,9 +110,7 @@ def privatize_file(
     _check_streams(str(source), str(target))
     _check_names(plan)
     _check_targets(str(source), target, files, chosen)
-    if chosen.compression is not None and written.kind != "parquet":
-        msg = "--compression belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
-        raise InputError(msg)
+    _check_output(target, written, plan, chosen)
     with ExitStack() as stack:
         spill = stack.enter_context(private_folder())
         reader, writer = (_engine(stack, spill / does, chosen) for does in ("reading", "writing"))
@@ -134,13 +134,18 @@ def privatize_file(
             stack.callback(rejects.close)
         part = stack.enter_context(_standard_output(written) if str(target) == STDIO else part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
-        drawn.write(_Writer(writer, part, written, chosen.compression, about.to_json(), plan, rows), schema)
+        drawn.write(_Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
+        if chosen.partition_by and release.rows == release.rejected:
+            msg = "There are no rows to release in parts, so that there would be no part to carry the specs."
+            raise DataFileError(msg)
         specs = about.to_json() if written.is_text else None
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out of it must be known once it is there.
             rejects.close()
             publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite)
-        if str(target) != STDIO:
+        if chosen.partition_by:
+            publish_folder(part, Path(target), overwrite=chosen.overwrite)
+        elif str(target) != STDIO:
             publish(part, Path(target), specs, overwrite=chosen.overwrite)
         elif specs is not None and chosen.specs is not None:
             with part_of(chosen.specs) as held:
@@ -204,13 +209,33 @@ def _check_targets(source: str, target: str, files: Sequence[File], chosen: Sett
             problems.add(f"{path} would stand in the folder that is read; name an output elsewhere.")
             continue
         try:
-            check_free(path, overwrite=chosen.overwrite)
+            in_parts = bool(chosen.partition_by) and path == Path(target)
+            check_free(path, overwrite=chosen.overwrite, folder=in_parts)
         except InputError as error:
             problems.add(str(error))
     if len({path.resolve() for path in targets}) < len(targets):
         problems.add("Expected different files for the reports, the specs and the rejected rows.")
     if chosen.reject is not None and chosen.reject.suffix.lower() != ".csv":
         problems.add(f"Expected --reject FILE.csv, got {chosen.reject}; rejected rows are written as CSV.")
+    problems.raise_if_any(InputError)
+
+
+def _check_output(target: str, written: Format, plan: Plan, chosen: Settings) -> None:
+    problems = Problems()
+    if chosen.compression is not None and written.kind != "parquet":
+        problems.add(
+            "--compression belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
+        )
+    columns = chosen.partition_by
+    if columns and target == STDIO:
+        problems.add("Expected a folder to write parts to, got standard output; name one.")
+    elif columns and written.kind != "parquet":
+        problems.add(f"--partition-by writes Parquet, got {written.kind}; use --to parquet.")
+    for each in columns:
+        if each not in plan.public():  # the name of a part tells it
+            problems.add(f"Expected a public column of the plan in --partition-by, got {each!r}; name another.")
+    if len(set(columns)) < len(columns):
+        problems.add("A column is named twice in --partition-by; name each once.")
     problems.raise_if_any(InputError)
 
 
@@ -287,7 +312,7 @@ class _Writer:
     connection: Any
     part: Path
     written: Format
-    compression: str | None
+    chosen: Settings
     about: str
     plan: Plan
     rows: Source
@@ -299,10 +324,12 @@ class _Writer:
             return
         self.connection.register("reports", reader)
         columns = ", ".join(self._selected(field) for field in reader.schema)
+        how = "USE_TMP_FILE false"
+        if self.chosen.partition_by:
+            by = ", ".join(map(quoted, self.chosen.partition_by))
+            how = f"PARTITION_BY ({by}), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'part-{{i}}'"
         target = text(str(self.part))
-        self.connection.execute(
-            f"COPY (SELECT {columns} FROM reports) TO {target} ({self._options()}, USE_TMP_FILE false)"
-        )
+        self.connection.execute(f"COPY (SELECT {columns} FROM reports) TO {target} ({self._options()}, {how})")
 
     def _selected(self, field: Any) -> str:  # noqa: ANN401
         """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
@@ -324,7 +351,7 @@ class _Writer:
         else:
             options = f"FORMAT csv, HEADER true, DELIMITER {text(self.written.delimiter)}"
         whole = None if self.written.kind == "parquet" else "uncompressed"
-        squeezed = self.compression or self.written.compression or whole
+        squeezed = self.chosen.compression or self.written.compression or whole
         return options if squeezed is None else f"{options}, COMPRESSION {text(squeezed)}"
 
     def _write_arrow(self, reader: Any) -> None:  # noqa: ANN401

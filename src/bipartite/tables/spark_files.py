@@ -1,4 +1,4 @@
-"""The folder that a release on Spark wrote, read without Spark: its parts, and the release that they carry."""
+"""The folder of a release in parts, of Spark's or of our own: its files, and the release that they carry."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError
 from bipartite.tables.extras import need
-from bipartite.tables.metadata import Described
+from bipartite.tables.metadata import METADATA_KEY, Described
+from bipartite.tables.outputs import COMPLETE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +20,10 @@ _SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 def parts_in(folder: Path) -> list[Path]:
     """The Parquet files of a release that is complete; an unfinished one is refused."""
-    parts = sorted(folder.glob("part-*.parquet"))
-    if parts and not (folder / "_SUCCESS").exists():
+    found = [part.relative_to(folder) for part in folder.rglob("part-*.parquet")]
+    # Folders within are those of values, country=DE; any other is not of this release.
+    parts = [folder / part for part in sorted(found) if all("=" in value for value in part.parts[:-1])]
+    if parts and not (folder / COMPLETE).exists():
         msg = f"{folder} has no _SUCCESS: the release is not complete, or failed; wait for it, or release again."
         raise DataFileError(msg)
     return parts
@@ -32,12 +35,16 @@ def carried_in(folder: Path) -> Described | None:
     if not parts:
         return None
     read = need("pyarrow.parquet").read_metadata
-    held = {(read(part).metadata or {}).get(_SPARK_SCHEMA, b"{}") for part in parts}
+    found = [read(part).metadata or {} for part in parts]
+    held = {(each.get(METADATA_KEY), each.get(_SPARK_SCHEMA, b"{}")) for each in found}
     if len(held) > 1:
         msg = f"{folder} holds parts of different releases; ask for it again, or move what does not belong there."
         raise DataFileError(msg)
+    ours, spark = held.pop()
+    if ours is not None:
+        return Described.from_json(ours)
     try:
-        metadata = [field.get("metadata", {}) for field in json.loads(held.pop()).get("fields", [])]
+        metadata = [field.get("metadata", {}) for field in json.loads(spark).get("fields", [])]
     except (ValueError, AttributeError):
         msg = f"{folder} says nothing readable about its columns; its files were edited: ask for it again."
         raise DataFileError(msg) from None
