@@ -326,10 +326,11 @@ def a_fork_behind_the_back_of_python_is_refused_in_the_child(desk):
 
 def a_number_that_comes_back_is_no_disguise(desk):
     def work():
-        connection._PROCESS._number = os.getpid()  # as if this process had got the number of the one that opened it
         assert refuses(lambda: desk.ask("bob")) == 0
 
-    if connection._PROCESS._page is not None:
+    if sys.platform == "linux":
+        number = os.getpid()
+        os.getpid = lambda: number  # as if the child had got the number of the process that opened the ledger
         ended(child(work, ctypes.PyDLL(None).fork))
     desk.ask("ada")
 

@@ -34,7 +34,10 @@ OPENING: Final = threading.RLock()
 
 
 class _Process:
-    """Tells a process from its forks, hooks or none: by its number, and, as numbers come back, by a page of memory."""
+    """Tells a process from its forks, whether they ran a hook or not.
+
+    By a page of memory in which a fork has zeros; where there is none, by its number, which may come back.
+    """
 
     def __init__(self) -> None:
         self._page: mmap.mmap | None = None
@@ -61,7 +64,7 @@ class _Process:
         return self._token
 
     def _is_copy(self) -> bool:
-        return self._number != os.getpid() or (self._page is not None and not self._page[0])
+        return self._number != os.getpid() if self._page is None else not self._page[0]
 
 
 _PROCESS: Final = _Process()
@@ -83,22 +86,14 @@ class Connection(sqlite3.Connection):
         """Whether this process opened it."""
         return self.process is here()
 
-    def execute(self, *statement: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102
-        self._check()
-        return super().execute(*statement)
-
-    def executemany(self, *statement: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102
-        self._check()
-        return super().executemany(*statement)
+    def forbid(self) -> None:
+        """Let no further statement run: what a child calls for a transaction of its parent that it woke up in."""
+        self.set_authorizer(lambda *_: sqlite3.SQLITE_DENY)
 
     def close(self) -> None:  # noqa: D102
         if self.is_ours:
             super().close()
             _OPEN.pop(id(self), None)
-
-    def _check(self) -> None:
-        if not self.is_ours:
-            raise inherited()
 
     def __del__(self) -> None:
         if self.process is here():
@@ -113,7 +108,7 @@ def _nothing() -> None:
     """What older Pythons do when a connection is collected."""
 
 
-def inherited(name: str = "This ledger") -> LedgerFileError:
+def inherited(name: str) -> LedgerFileError:
     """The refusal of a ledger whose connection came with a fork."""
     return LedgerFileError(
         f"{name} was open when this process was forked, in the middle of a transaction or without a word to Python, "
@@ -137,10 +132,15 @@ class Forkable(Protocol):
     def close_for_fork(self) -> None:
         """Close the connection, unless this very thread is in a transaction."""
 
+    def forbid_after_fork(self) -> None:
+        """In a child that this thread forked from within a transaction: let it go no further."""
+
 
 _FILES: Final[dict[int, weakref.ref[Any]]] = {}
 _held: list[Any] = []
 """The locks that the fork holds: those of all files, and OPENING."""
+_closed: list[Any] = []
+"""The files whose locks it holds."""
 
 
 def close_at_fork(file: Forkable) -> None:
@@ -173,6 +173,7 @@ def _before() -> None:
         if busy is None or time.monotonic() >= deadline:
             break
         _after()
+    _closed.extend(ready)
     for file in ready:
         with suppress(Exception):  # what cannot be closed stays the parent's
             file.close_for_fork()
@@ -181,12 +182,15 @@ def _before() -> None:
 def _after() -> None:
     held = _held[::-1]
     _held.clear()
+    _closed.clear()
     for lock in held:
         lock.release()
 
 
 def _after_in_child() -> None:
     _PROCESS.begin()
+    for file in _closed:
+        file.forbid_after_fork()
     _after()
 
 

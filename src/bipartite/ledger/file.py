@@ -32,6 +32,7 @@ from bipartite.ledger.schema import APPLICATION_ID, VERSION, make_tables, read_a
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from bipartite.ledger.connection import Inode
 
@@ -59,6 +60,7 @@ class LedgerFile:
     def __init__(self, path: str | os.PathLike[str], wait: float, *, read_only: bool = False) -> None:
         # The file itself, whatever links lead to it and whatever folder the process goes to later.
         self.path = Path(os.path.realpath(path))
+        self._name, self._log = str(self.path), f"{self.path}-wal"
         self._wait = wait
         self._read_only = read_only
         self._quiet = False
@@ -126,6 +128,7 @@ class LedgerFile:
             try:
                 self._check_place()
                 yield database
+                self._check_ours(database)
                 database.execute("COMMIT")
             except BaseException:
                 if database.is_ours and database.in_transaction:
@@ -142,7 +145,8 @@ class LedgerFile:
                 yield database
                 self._check_still_quiet()
             finally:
-                database.execute("ROLLBACK")
+                if database.is_ours:
+                    database.execute("ROLLBACK")
 
     def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, of one moment, a block at a time; this file serves nothing else meanwhile."""
@@ -173,6 +177,11 @@ class LedgerFile:
                 self._connection.close()
             self._connection = None
 
+    def forbid_after_fork(self) -> None:
+        """Stop the transaction from within which this process was forked: it is the parent's."""
+        if self._depth and self._connection is not None:
+            self._connection.forbid()
+
     def close_for_fork(self) -> None:
         """Close the file between two transactions; rows that are being read are read to their end first."""
         if self._depth or self._connection is None or not self._connection.is_ours:
@@ -181,29 +190,39 @@ class LedgerFile:
             self._unread = self._unread.fetchall()
         self.close()
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """The turn of this thread."""
+    def _alone(self) -> AbstractContextManager[bool]:
+        """What makes it the turn of this thread."""
         if self._process is not here():
             with OPENING:
                 if self._process is not here():
                     # The thread that had the turn in the parent is not in this process.
                     self.turn, self._process = threading.RLock(), here()
-        with self.turn:
-            yield
+        return self.turn
 
     @contextmanager
     def _taking_turns(self) -> Iterator[Connection]:
-        with self._alone(), self._explaining():
+        """The connection, for this thread alone; SQLite's errors in words that say what to do."""
+        with self._alone():
             self._depth += 1
             try:
-                yield self._connected()
+                database = self._connected()
+                yield database
+                self._check_ours(database)
+            except sqlite3.Error as error:
+                refusal = self._refusal(error)
+            else:
+                return
             finally:
                 self._depth -= 1
+            raise refusal
+
+    def _check_ours(self, database: Connection) -> None:
+        if not database.is_ours:
+            raise inherited(self.path.name)
 
     def _connected(self) -> Connection:
-        if self._connection is not None and not self._connection.is_ours:
-            raise inherited(self.path.name)
+        if self._connection is not None:
+            self._check_ours(self._connection)
         if self._connection is not None and self._quiet and self._unread is None and self._place != self._look():
             self.close()  # it was written since it was last read
         if self._connection is None:
@@ -257,7 +276,7 @@ class LedgerFile:
         if not self._quiet:
             return self._inode(), self._log_inode()
         found = self.path.stat()
-        return self._inode(), found.st_size, found.st_mtime_ns, Path(f"{self.path}-wal").exists()
+        return self._inode(), found.st_size, found.st_mtime_ns, os.path.exists(self._log)  # noqa: PTH110
 
     def _check_still_quiet(self) -> None:
         if self._quiet and self._place != self._look():
@@ -266,7 +285,7 @@ class LedgerFile:
 
     def _inode(self) -> Inode:
         """Which file the path names; a file of several names is refused."""
-        found = self.path.stat()
+        found = os.stat(self._name)  # noqa: PTH116 (at every transaction, and quicker so)
         if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
             msg = (
                 f"{self.path.name} has {found.st_nlink} names (hard links), each of which would have a log of its own, "
@@ -276,7 +295,7 @@ class LedgerFile:
         return found.st_dev, found.st_ino
 
     def _log_inode(self) -> Inode:
-        found = os.stat(f"{self.path}-wal")  # noqa: PTH116 (a hundred thousand times a minute)
+        found = os.stat(self._log)  # noqa: PTH116
         return found.st_dev, found.st_ino
 
     def _check_place(self) -> None:
@@ -323,18 +342,12 @@ class LedgerFile:
             msg = f"{self.path.name} cannot have a write-ahead log here; put the ledger on a local disk."
             raise LedgerFileError(msg)
 
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """SQLite's errors in words that say what to do."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            self._check_still_quiet()
-            code = getattr(error, "sqlite_errorcode", None)
-            refusal = self._explain(None if code is None else code & 0xFF, str(error))
-        else:
-            return
-        raise refusal
+    def _refusal(self, error: sqlite3.Error) -> LedgerFileError:
+        if self._connection is not None and not self._connection.is_ours:
+            return inherited(self.path.name)
+        self._check_still_quiet()
+        code = getattr(error, "sqlite_errorcode", None)
+        return self._explain(None if code is None else code & 0xFF, str(error))
 
     def _explain(self, code: int | None, said: str) -> LedgerFileError:
         name = self.path.name
@@ -344,7 +357,7 @@ class LedgerFile:
             why = "is not a SQLite database, so not a ledger; choose another path"
         elif code == sqlite3.SQLITE_CORRUPT:
             why = "is damaged; restore it from a backup, and debit nothing until then"
-        elif self._read_only and code in _NO_RIGHTS and Path(f"{self.path}-wal").exists():
+        elif self._read_only and code in _NO_RIGHTS and os.path.exists(self._log):  # noqa: PTH110
             why = (
                 "has a log beside it that cannot be read here without the right to write; have its owner make a copy "
                 "with `bipartite ledger backup`, and read that"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from bipartite.errors import BudgetSpentError, InputError
 from bipartite.ledger.amounts import decimal_of
@@ -24,8 +24,7 @@ ON_CHANGE: Final = ("repeat", "fresh", "when-changed")
 WhenSpent = Literal["refuse", "skip"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """One person who is asked: as stored, the key of the request, and whether they say that their value changed."""
 
     person: str
