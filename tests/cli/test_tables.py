@@ -106,10 +106,13 @@ def test_plans_come_from_every_format_with_odd_names(run, files):
         ("Lovelace,40\nTuring,50\n", "say with --header"),
         ("Lovelace,1815-12-10\nTuring,1912-06-23\n", "say with --header"),
         ("Lovelace,true\nTuring,false\n", "say with --header"),
+        ("Lovelace;x\nTuring;y\n", "say with --delimiter"),
+        ("Lovelace 40 x\nTuring 50 y\n", "say with --header"),
+        ('{"name": "Lovelace"}\n{"name": "Turing"}\n', "say with --header"),
         ("Lovelace,Lovelace\nTuring,Turing\n", "more than once"),
         ("Lovelace,\nTuring,\n", "without a name"),
     ],
-    ids=["as R writes", "more cells", "number", "date", "truth", "twice", "empty"],
+    ids=["as R writes", "more cells", "number", "date", "truth", "other mark", "spaces", "JSON", "twice", "empty"],
 )
 def test_a_first_plan_takes_no_names_from_a_persons_row(run, files, content, told):
     (files / "odd.csv").write_text(content)

@@ -44,6 +44,7 @@ LEAK: Final = (
 _SAMPLE: Final = 20_480
 _NESTED: Final = {"OBJECT": "STRUCT", "ARRAY": "LIST"}
 _VALUE: Final = re.compile(r"\s*(?:[-+]?[.,0-9][-+.,:/0-9eET Z]*|true|false|nan|n/?a|null|none)\s*", re.IGNORECASE)
+_UNCUT: Final = re.compile(r"[;|\t]|^\s*[{\[]")
 _HEAD: Final = """# A first plan, from the names and types of the columns and nothing else.
 # Fill in every {todo} from public knowledge, never from the data: a range or a list of categories that was learned from
 # the data is itself a release, which no ε covers. `bipartite plan check` lists what is left to do.
@@ -137,15 +138,22 @@ def _columns(
         each = [(f"cells[{at}]", f"kinds[{at}]") for at in range(1, len(names) + 1)]
     else:
         names = csv_columns(connection, files, written)
-        if not header and any(_VALUE.fullmatch(name) for name in names):
+        if not header and _may_be_a_row(names):
             msg = (
-                "The first line holds numbers, dates or truth values, as a person's row does and names seldom do; add "
-                "a line of names above it, or say with --header that they are names."
+                "The first line holds numbers, dates or truth values, as a person's row does and names seldom do, or "
+                "other marks between cells; add a line of names above it, say with --delimiter what stands between "
+                "cells, or say with --header that they are names."
             )
             raise DataFileError(msg)
         table = f"(SELECT * FROM {csv_scan(where, written, len(names))} LIMIT {_SAMPLE})"
         each = [(cell, "NULL") for cell in cells_of(len(names))]
     return names, list(connection.execute(f"SELECT {', '.join(map(_kind, each))} FROM {table}").fetchall()[0])
+
+
+def _may_be_a_row(names: list[str]) -> bool:
+    """Whether a first line looks like a row of values, or like one that was not cut into its cells."""
+    cells = names[0].split() if len(names) == 1 else names
+    return any(_VALUE.fullmatch(cell) for cell in cells) or any(_UNCUT.search(name) for name in names)
 
 
 def _described(connection: Any, table: str) -> list[str]:  # noqa: ANN401
