@@ -11,8 +11,8 @@ from bipartite.learn.column_choices import Choices, choose
 from bipartite.learn.column_tables import build_table, plain
 from bipartite.learn.column_values import check_is_table, checked_values, read_table
 from bipartite.learn.fitting import as_it_was
-from bipartite.learn.guarantee import SEEDED, Guarantee
-from bipartite.lottery import source_of
+from bipartite.learn.guarantee import Guarantee, from_known_words
+from bipartite.lottery import is_secure, source_of
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -154,18 +154,20 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.record_ = record
         self.mechanisms_ = dict(record.mechanisms)
         self.epsilon_per_column_ = {name: each.epsilon_decimal for name, each in record.mechanisms.items()}
-        self._seeded = self._is_seeded()
+        self._seeded = not is_secure(self.rng)
 
     @property
     def guarantee_(self) -> Guarantee:
         """What one release promises, by the parameters that the next call goes by."""
         check_is_fitted(self)
-        return Guarantee(
+        promised = Guarantee(
             model="local",
             add_remove=float("inf"),
             replace=at_least(self.record_.epsilon_decimal),
             not_covered=self._not_covered(),
         )
+        # Of the release that came with fit, or of the next.
+        return from_known_words(promised) if self._seeded or not is_secure(self.rng) else promised
 
     def fit_transform(self, X: Any, y: object = None, **fit_params: object) -> Any:  # noqa: ANN401, N803, ARG002
         """Fit, and report every row once; whatever ``at_predict`` says."""
@@ -218,13 +220,8 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             problems.add(f"Expected other as None or one of the categories, got {shown(self.other)}.")
         problems.raise_if_any(InputError)
 
-    def _is_seeded(self) -> bool:
-        return source_of(self.rng) is not source_of(None)
-
     def _not_covered(self) -> tuple[str, ...]:
         sentences = [
-            # Of the release that came with fit, or of the next.
-            *([SEEDED] if self._seeded or self._is_seeded() else []),
             (
                 "a second release of the same people's rows, which adds its own ε: every call of fit_transform or of a "
                 "transform that privatizes, and so every fit in a cross-validation or a search"

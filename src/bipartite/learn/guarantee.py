@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 Model = Literal["local", "central", "none"]
@@ -11,7 +11,7 @@ SEEDED: Final = (
     "the random words were given, by a seed or as they are: whoever knows them can undo the noise, so this fit is not "
     "private"
 )
-"""Stands first in ``not_covered`` wherever ``rng`` was not the secure source."""
+"""Stands first in ``not_covered`` wherever ``rng`` was not the secure source; no ε is claimed there."""
 _MODELS = {
     "local": "local differential privacy: the collector sees reports only",
     "central": "central differential privacy: whoever trains sees the data, whoever gets the model does not",
@@ -52,6 +52,18 @@ class Guarantee:
             ]
         lines += [f"not covered: {each}" for each in self.not_covered]
         return "\n".join([*lines, *(f"measured, not proved: {each}" for each in self.measured)])
+
+
+def from_known_words(promised: Guarantee) -> Guarantee:
+    """What is left of a promise where someone may know the words that it was kept with: nothing."""
+    return replace(
+        promised,
+        model="none",
+        add_remove=math.inf,
+        replace=math.inf,
+        delta=0.0,
+        not_covered=(SEEDED, *promised.not_covered),
+    )
 
 
 def _number(epsilon: float) -> str:

@@ -105,7 +105,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     >>> from sklearn.datasets import load_breast_cancer
     >>> rows, labels = load_breast_cancer(return_X_y=True)
     >>> columns = PrivateColumns([(6, 30), (9, 40)], epsilon=8, outside="clip", at_predict="pass")
-    >>> model = PrivateNetwork(columns, labels=2, classes=[0, 1], epochs=3, rng=bp.insecure_seed(7))
+    >>> model = PrivateNetwork(columns, labels=2, classes=[0, 1], epochs=3)
     >>> model.fit(rows[:, :2], labels).guarantee_.replace
     10.0
     """
@@ -209,7 +209,9 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         promise = self.columns_.guarantee_
         spent = self.columns_.record_.epsilon_decimal
         if self.epsilon_label_ is None:
-            return replace(promise, not_covered=("labels, which were declared public", *promise.not_covered))
+            return replace(promise, not_covered=(*promise.not_covered, "labels, which were declared public"))
+        if not promise.is_private:
+            return promise
         return replace(promise, replace=at_least(exact_sum([spent, self.epsilon_label_])))
 
     def _positions(self, rows: int, y: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:  # noqa: ANN401

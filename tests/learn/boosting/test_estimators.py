@@ -1,3 +1,4 @@
+import math
 import pickle
 import subprocess
 import sys
@@ -128,7 +129,9 @@ def test_the_guarantee_states_both_relations_and_what_is_left_out():
     assert any("cross-validation" in each for each in promise.not_covered)
     assert not any("words" in each for each in promise.not_covered)
     for words in (bp.insecure_seed(1), bp.fixed_words(range(2**62, 2**62 + 5000))):
-        assert "not private" in regressor(rng=words).fit(*DIABETES).guarantee_.not_covered[0]
+        known = regressor(rng=words).fit(*DIABETES).guarantee_
+        assert "not private" in known.not_covered[0]
+        assert not known.is_private and known.add_remove == known.replace == math.inf and "ε =" not in str(known)
     nothing = regressor(leaf="none").fit(*DIABETES).guarantee_
     assert (nothing.model, nothing.is_private, nothing.add_remove) == ("none", False, float("inf"))
 
@@ -166,13 +169,12 @@ def test_several_classes_share_epsilon_and_one_that_never_occurs_is_allowed():
     assert model.score(x, names) > 0.85
     assert model.decision_function(x).shape == (3000, 4)
     np.testing.assert_allclose(model.predict_proba(x).sum(axis=1), 1)
-    assert model.guarantee_.add_remove == 48
+    assert settings_of(model.get_params()).epsilon.value == 48
 
 
 def test_several_ensembles_share_epsilon():
     model = regressor(trees=10, ensemble_trees=4, leaf="laplace").fit(*DIABETES)
     assert len(model.trees_[0]) == 10
-    assert model.guarantee_.add_remove == 5
     recipe = settings_of(model.get_params()).recipe(model.grid_)
     assert list(recipe.sizes()) == [4, 4, 2]
     # Three ensembles, half of each tree's ε to leaves and half to three levels.

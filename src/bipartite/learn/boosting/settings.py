@@ -17,8 +17,8 @@ from bipartite.learn.boosting.ensemble import Recipe
 from bipartite.learn.boosting.leaves import LEAVES, leaf_rule
 from bipartite.learn.boosting.splits import BestSplit, SplitRule
 from bipartite.learn.budgets import at_least, exact_sum
-from bipartite.learn.guarantee import SEEDED, Guarantee
-from bipartite.lottery import Epsilon, source_of
+from bipartite.learn.guarantee import Guarantee, from_known_words
+from bipartite.lottery import Epsilon, is_secure, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,13 +96,13 @@ class Settings:
         if self.leaf == "none":
             return Guarantee("none", math.inf, math.inf, not_covered=("everything: leaf='none' adds no noise",))
         value = self.epsilon.value
-        seeded = (SEEDED,) if self.source is not source_of(None) else ()
-        return Guarantee(
+        promised = Guarantee(
             "central",
             at_least(value),
             at_least(exact_sum([value, value])),
-            not_covered=(*seeded, *more, _TUNING, _PUBLIC, _ERRORS),
+            not_covered=(*more, _TUNING, _PUBLIC, _ERRORS),
         )
+        return promised if is_secure(self.source) else from_known_words(promised)
 
 
 def settings_of(given: dict[str, Any]) -> Settings:

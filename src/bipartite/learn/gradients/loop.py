@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -16,6 +16,7 @@ from bipartite.learn.gradients.local import LocalSGD
 from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.gradients.per_example import TOGETHER, PerExample
 from bipartite.learn.gradients.progress import progress
+from bipartite.learn.guarantee import from_known_words
 from bipartite.lottery import is_secure, source_of
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
     Plan = GaussianSGD | LaplaceSGD | LocalSGD
     Optimizer = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
-
-
-SEEDED: Final = "everybody who knows the seed: all draws came from rng=, not from secure words, and can be repeated"
 
 
 def best_device() -> torch.device:
@@ -109,13 +107,13 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     promised = plan.guarantee(gradients.size)  # before anything is spent
     if people is None and promised.model == "central":
         promised = replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
-    if not is_secure(source):
-        promised = replace(promised, not_covered=(*promised.not_covered, SEEDED))
     if not promised.is_private:
         msg = "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
         raise InputError(msg)
     gradients, measured = independent(gradients, features, labels)
     promised = replace(promised, measured=(measured,))
+    if not is_secure(source):
+        promised = from_known_words(promised)
     with progress(_steps(plan, len(features))) as tell:
 
         def done(step: int) -> None:
