@@ -85,6 +85,16 @@ def test_frames_carry_no_entry_that_no_row_has():
     assert released.fillna("Rome").tolist() == ["Rome", "Oslo", "Rome", "Rome"] and released.isna().sum() == 1
 
 
+def test_dictionaries_of_arrow_within_pandas_carry_no_other_entry_either():
+    pd = pytest.importorskip("pandas")
+    rows = table((40,) * 5).to_pandas(types_mapper=pd.ArrowDtype).drop(index=1)
+    found = bp.privatize_frame(rows, PLAN)["town"]
+    assert found.dtype == rows["town"].dtype and found.dropna().tolist() == ["Rome", "Oslo", "Rome"]
+    held = pa.array(found)
+    chunks = held.chunks if isinstance(held, pa.ChunkedArray) else [held]
+    assert all(LEFT_OUT not in chunk.dictionary.to_pylist() for chunk in chunks)
+
+
 def test_the_order_of_ordered_categories_stays():
     sizes = pa.DictionaryArray.from_arrays(
         pa.array([2, 0], pa.int8()), pa.array(["small", LEFT_OUT, "large"]), ordered=True

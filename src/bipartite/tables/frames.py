@@ -103,8 +103,11 @@ def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     for name, what in plan.columns.items():
         if what == PUBLIC:
             public = frame[name].reset_index(drop=True)
-            categories = isinstance(public.dtype, pd.CategoricalDtype)
-            columns[name] = public.cat.remove_unused_categories() if categories else public
+            if isinstance(public.dtype, pd.CategoricalDtype):
+                public = public.cat.remove_unused_categories()
+            elif isinstance(public.dtype, pd.ArrowDtype) and pa.types.is_dictionary(public.dtype.pyarrow_dtype):
+                public = reports.column(name).to_pandas(types_mapper=pd.ArrowDtype)
+            columns[name] = public
             continue
         mapper = _types(frame[plan.inputs_of(name)[0]].dtype, may_be_null=what.may_be_null)
         columns[name] = reports.column(name).to_pandas(types_mapper=mapper)
