@@ -4,8 +4,10 @@
 
 Every process asks in a loop: two questions, one that repeats its report and one that draws a fresh one, about few
 people whose budget soon ends and many who have some left. Before it asks it notes the request in a file of its own;
-after the ledger answered it notes the report there, which stands for releasing it. The parent kills one of them with
-SIGKILL at a random moment, starts another, and after each kill checks, while the others go on:
+after the ledger answered it notes the report there, which stands for releasing it. Now and then it forks, with the
+ledger open: the child asks a few times too, either may close the ledger, and the child ends in one of several ways. The
+parent kills one process with SIGKILL at a random moment, starts another, and after each kill checks, while the others
+go on:
 
 1. every released report is in the ledger, the same;
 2. no balance is beyond the budget, and every balance is the sum of its debits;
@@ -18,6 +20,7 @@ A killed process tells nothing about a power cut: that rests on SQLite's synchro
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import multiprocessing
 import os
@@ -48,6 +51,8 @@ QUESTIONS: dict[str, tuple[Any, Any, int]] = {
 BUDGET = 4
 MANY = 5000
 WAIT = 120.0
+FORKS = 0.03
+"""How often a process forks before it asks."""
 
 
 def ask(ledger: bp.Ledger, person: str, question: str, request: str) -> int | None:
@@ -64,8 +69,22 @@ def work(path: Path, log: Path, seed: int, people: int) -> None:
     """Ask for ever; each line of the log is written at once, so that a kill loses none."""
     chance = random.Random(seed)  # noqa: S311 (who is asked, not what is reported)
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    # Held by this process and its children: whoever gets it alone knows that they have ended.
+    fcntl.flock(os.open(path.with_suffix(".alive"), os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_SH)
     ledger = bp.Ledger(path, budget=BUDGET, wait=WAIT)
-    while True:
+    children, left = [], -1  # a child has so many asks left; the process itself goes on for ever
+    while left:
+        left -= left > 0
+        if left < 0 and chance.random() < FORKS:
+            children = [child for child in children if os.waitpid(child, os.WNOHANG) == (0, 0)]
+            child = os.fork()
+            if child:
+                children.append(child)
+            else:
+                left = 20
+                chance.seed(os.getpid())
+            if chance.random() < 0.5:  # noqa: PLR2004
+                ledger.close()
         # Half of the time one of few, whose budget everybody fights for; else one of many, who have some left.
         person = f"p{chance.randrange(people if chance.random() < 0.5 else MANY)}"  # noqa: PLR2004
         question = chance.choice(list(QUESTIONS))
@@ -74,6 +93,8 @@ def work(path: Path, log: Path, seed: int, people: int) -> None:
         os.write(out, (json.dumps(note) + "\n").encode())
         report = ask(ledger, person, question, request)
         os.write(out, (json.dumps(note | {"report": report}) + "\n").encode())
+    if chance.random() < 0.5:  # noqa: PLR2004
+        os._exit(0)  # else as programs end, tidying up
 
 
 @dataclass
@@ -195,6 +216,11 @@ class Soak:
         """Kill what is left and ask for every released report once more: the same, and not debited."""
         for at in range(len(self.running)):
             self.kill(at)
+        with open(self.path.with_suffix(".alive"), "w") as alive:  # noqa: PTH123
+            fcntl.flock(alive, fcntl.LOCK_EX)  # their children have ended too
+        for at in range(1, self.logs + 1):
+            self.released |= Log.read(self.folder / f"log-{at}.jsonl").released
+        self.problems += problems_of(self.path, self.released)
         with bp.Ledger(self.path, wait=WAIT) as ledger:
             held = ledger.summary()
             again = {key: ask(ledger, *key) for key in self.released}

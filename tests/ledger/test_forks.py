@@ -17,7 +17,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no f
 @forks
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_what_was_released_is_kept_whoever_forks_and_closes_when(scenario, path):
-    command = [sys.executable, "-m", "tests.ledger.forking", scenario, str(path)]
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.ledger.forking", scenario, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]", "")
     with bp.Ledger(path) as ledger:

@@ -93,3 +93,11 @@ def test_a_refused_ledger_leaves_no_descriptor_open(make, path, clock):
             bp.Ledger(path, clock=clock, **wrong)
         assert held() == []
         del caught
+
+
+def test_a_reader_of_a_file_that_was_removed_says_so(make, path):
+    make(budget=1).close()
+    with bp.Ledger(path, read_only=True) as reader:
+        path.unlink()
+        with pytest.raises(LedgerFileError, match=r"spent.db cannot be opened; check the folder and its rights"):
+            reader.check()

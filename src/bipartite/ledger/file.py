@@ -247,7 +247,7 @@ class LedgerFile:
         try:
             self._begin(database)
             self._place = self._place or self._look()
-            if self._place[0] != inode:
+            if self._place[:1] != (inode,):
                 self._place = None  # another file came in its place while it was opened
             self._check_place()
         except BaseException:
@@ -273,10 +273,13 @@ class LedgerFile:
 
     def _look(self) -> tuple[object, ...]:
         """Which file and log are there; of a file that is read as it lies, also when it was last written."""
-        if not self._quiet:
-            return self._inode(), self._log_inode()
-        found = self.path.stat()
-        return self._inode(), found.st_size, found.st_mtime_ns, os.path.exists(self._log)  # noqa: PTH110
+        try:
+            if not self._quiet:
+                return self._inode(), self._log_inode()
+            found = self.path.stat()
+            return self._inode(), found.st_size, found.st_mtime_ns, os.path.exists(self._log)  # noqa: PTH110
+        except FileNotFoundError:
+            return ()
 
     def _check_still_quiet(self) -> None:
         if self._quiet and self._place != self._look():
@@ -300,11 +303,7 @@ class LedgerFile:
 
     def _check_place(self) -> None:
         """Refuse to go on with a file or a log that is no longer where everybody else will look for it."""
-        try:
-            moved = self._place != self._look()
-        except FileNotFoundError:
-            moved = True
-        if moved:
+        if not self._place or self._place != self._look():
             msg = (
                 f"{self.path.name} or its log {self.path.name}-wal was moved, removed or replaced while it was open, "
                 "and what is debited here would be lost; stop everything that uses the ledger, put the files back, and "
