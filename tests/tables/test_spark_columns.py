@@ -132,3 +132,29 @@ def test_names_that_spark_takes_for_one_are_refused(session, tmp_path):
     with setting(session, "spark.sql.caseSensitive", "true"):
         released = spark.privatize(both, Plan({"ID": "public", "id": "public", "age": AGE}), tmp_path / "out")
         assert sorted(tuple(row)[:2] for row in released.collect()) == [(7 * row, row) for row in range(30)]
+
+
+def test_a_release_becomes_a_table_and_a_folder_for_each_value_and_is_still_read_by_spark(session, tmp_path):
+    people = session.range(60).selectExpr("id", "cast(20 + id as int) AS age", "concat('c.', id % 3) AS `the country`")
+    people.write.saveAsTable("people_of_columns")
+    plan = Plan({"id": "public", "age": AGE, "the country": "public"})
+    released = spark.privatize(session.table("people_of_columns"), plan, tmp_path / "out", row_id="id")
+    released.write.saveAsTable("reports_of_columns")
+    released.write.partitionBy("the country").parquet(str(tmp_path / "parts"))
+    rows = sorted(tuple(row) for row in released.collect())
+    for stored in (session.table("reports_of_columns"), session.read.parquet(str(tmp_path / "parts"))):
+        assert sorted(tuple(row) for row in stored.select(*plan.columns).collect()) == rows
+        assert spark.count(stored, "age") == spark.count(released, "age")
+        assert spark.release_of(stored) == plan.metadata()
+        one = stored.where("`the country` = 'c.1'")
+        assert spark.count(one, "age").people == 20
+
+
+def test_reports_of_an_earlier_release_may_be_public_and_the_new_release_speaks_for_itself(session, tmp_path):
+    people = session.range(30).selectExpr("id", "cast(20 + id as int) AS age", "cast(id % 5 + 1 as int) AS stars")
+    first = Plan({"age": AGE, "stars": "public"})
+    second = Plan({"age": "public", "stars": bp.GRR(bp.Integers(1, 5), 1)})
+    earlier = spark.privatize(people, first, tmp_path / "first")
+    later = spark.privatize(earlier, second, tmp_path / "second")
+    assert spark.release_of(later) == second.metadata() != first.metadata()
+    assert spark.mechanism_of(later, "age") == AGE
