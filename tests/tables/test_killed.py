@@ -1,15 +1,17 @@
 """Kill -9 at any point of a release: never a partial output under the final name, never data without specs."""
 
+import errno
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from bipartite.tables import outputs, sources
+from bipartite.tables import outputs, sources, streams
 from bipartite.tables.answering import carried_by
 from tests.tables.conftest import AGE
 
@@ -54,7 +56,9 @@ def run(source, target, kill_at, overwrite):
 def test_whenever_it_is_killed_an_output_is_whole_or_not_there(tmp_path, overwrite):
     source, target = tmp_path / "in.parquet", tmp_path / "out.csv"
     pq.write_table(pa.table({"age": pa.array([40] * ROWS, type=pa.int8())}), source)
-    moments = int(run(source, target, 0, overwrite=False).stdout)
+    whole_run = run(source, target, 0, overwrite=False)
+    assert whole_run.returncode == 0, whole_run.stderr
+    moments = int(whole_run.stdout)
     whole = target.stat().st_size
     old = b"age\n18\n"
     seen_parts = 0
@@ -88,4 +92,40 @@ def test_an_interruption_leaves_nothing(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         bp.tables.privatize_file(source, target, bp.Plan({"age": AGE}), progress=interrupt)
+    assert [each.name for each in tmp_path.iterdir()] == ["in.parquet"]
+
+
+class Full:
+    """A disk that takes a little, as DuckDB is given it."""
+
+    def __init__(self, room):
+        self.room = room
+
+    def write(self, block):
+        self.room -= len(block)
+        if self.room < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return len(block)
+
+    def flush(self):
+        pass
+
+
+@pytest.mark.parametrize("room", [0, 300_000])
+def test_whoever_writes_never_waits_for_a_disk_that_takes_no_more(room):
+    # DuckDB, told of a full disk in one thread, now and then waited for another one for good.
+    output = streams.NamedOutput(Full(room))
+    with pytest.raises(OSError, match="No space left"), output, output.path.open("wb", buffering=0) as file:
+        written = [file.write(bytes(2**16)) for _ in range(40)]  # far more than a pipe holds
+    assert output.refused and written == [2**16] * 40
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_a_full_disk_stops_a_release_and_leaves_nothing(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(streams, "unbuffered", lambda _: Full(100_000))
+    source = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"age": np.random.default_rng(1).integers(18, 91, 40 * sources.BATCH // 8)}), source)
+    monkeypatch.setattr(sources, "BATCH", sources.BATCH // 8)
+    with pytest.raises(OSError, match="no space is left on the disk"):
+        bp.tables.privatize_file(source, tmp_path / f"out.{kind}", bp.Plan({"age": AGE}))
     assert [each.name for each in tmp_path.iterdir()] == ["in.parquet"]

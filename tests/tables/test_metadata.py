@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from bipartite.cli.main import main
+from bipartite.cli import main
 from bipartite.errors import DataFileError, SpecError
 from bipartite.tables import Column, Release, estimate_file, privatize_file
 from bipartite.tables.metadata import METADATA_KEY, Described, described

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,7 @@ from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, part_of, publish, publish_folder
 from bipartite.tables.rejects import Rejects
 from bipartite.tables.sources import BATCH, Reading, Source, open_files, open_stream, text_labels
-from bipartite.tables.streams import named_output
+from bipartite.tables.streams import NamedOutput
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def privatize_file(
             reject_part = stack.enter_context(part_of(chosen.reject, private=True))
             rejects = Rejects(reject_part, rows)
             stack.callback(rejects.close)
-        part = stack.enter_context(_standard_output(written) if str(target) == STDIO else part_of(Path(target)))
+        part = Path(STDIO) if str(target) == STDIO else stack.enter_context(part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
         drawn.write(_Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
         if chosen.partition_by and release.rows == release.rejected:
@@ -163,16 +163,6 @@ def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> Any:  # noqa: AN
     connection = connect(spill, own if chosen.memory is None else bytes_of(chosen.memory) // 2, chosen.threads)
     stack.callback(connection.close)
     return connection
-
-
-@contextmanager
-def _standard_output(written: Format) -> Iterator[Path]:
-    """The name of standard output; Arrow, which writes to streams, needs none."""
-    if written.kind == "arrow":
-        yield Path(STDIO)
-        return
-    with named_output(sys.stdout.buffer) as name:
-        yield name
 
 
 def _check_streams(source: str, target: str) -> None:
@@ -269,11 +259,13 @@ class _Drawn:
         if self._rejects is not None:
             self._release.leave_out(self._rejects.add_lines())
 
-    def _watched(self, drawn: Iterator[Any], schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    def _watched(self, drawn: Iterator[Any], schema: Any, refused: Callable[[], bool]) -> Iterator[Any]:  # noqa: ANN401
         """The batches for a writer, which would make a message of its own of whatever is raised here."""
         try:
             for batch in drawn:
                 yield batch.cast(schema)
+                if refused():
+                    return
         except GeneratorExit:
             raise
         except BaseException as failure:
@@ -285,10 +277,12 @@ class _Drawn:
         pa = need("pyarrow")
         schema = schema.with_metadata({METADATA_KEY: writer.about})
         drawn = ahead(self._batches(), _AHEAD)
-        reader = pa.RecordBatchReader.from_batches(schema, self._watched(drawn, schema))
+        reader = pa.RecordBatchReader.from_batches(schema, self._watched(drawn, schema, writer.refused))
         try:
             writer.write(reader)
-        except (pa.ArrowException, need("duckdb").Error, RuntimeError) as error:
+        except BrokenPipeError:
+            raise
+        except (pa.ArrowException, need("duckdb").Error, RuntimeError, OSError) as error:
             # A RuntimeError is how DuckDB says that a signal came.
             if self._failure is None:
                 raise unreadable(error, "the output", "written") from None
@@ -316,6 +310,12 @@ class _Writer:
     about: str
     plan: Plan
     rows: Source
+    outputs: list[NamedOutput] = field(default_factory=list)
+    """What DuckDB writes to, once it does."""
+
+    def refused(self) -> bool:
+        """Whether no more can be written."""
+        return any(each.refused for each in self.outputs)
 
     def write(self, reader: Any) -> None:  # noqa: ANN401
         """Write all batches, by DuckDB with its own defaults; it does not write Arrow, which Arrow does."""
@@ -324,12 +324,18 @@ class _Writer:
             return
         self.connection.register("reports", reader)
         columns = ", ".join(self._selected(field) for field in reader.schema)
-        how = "USE_TMP_FILE false"
+        reports = f"COPY (SELECT {columns} FROM reports)"
         if self.chosen.partition_by:
             by = ", ".join(map(quoted, self.chosen.partition_by))
             how = f"PARTITION_BY ({by}), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'part-{{i}}'"
-        target = text(str(self.part))
-        self.connection.execute(f"COPY (SELECT {columns} FROM reports) TO {target} ({self._options()}, {how})")
+            self.connection.execute(f"{reports} TO {text(str(self.part))} ({self._options()}, {how})")
+            return
+        with ExitStack() as stack:
+            to_stdout = str(self.part) == STDIO
+            stream = sys.stdout.buffer if to_stdout else stack.enter_context(self.part.open("ab", buffering=0))
+            output = stack.enter_context(NamedOutput(stream))
+            self.outputs.append(output)
+            self.connection.execute(f"{reports} TO {text(str(output.path))} ({self._options()}, USE_TMP_FILE false)")
 
     def _selected(self, field: Any) -> str:  # noqa: ANN401
         """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
+    from types import TracebackType
+    from typing import BinaryIO, Self
 
 BLOCK: Final = 2**18
 _PATIENCE_SECONDS: Final = 1.0
@@ -58,33 +57,46 @@ class NamedInput:
                 os.close(nowhere)
 
 
-@contextmanager
-def named_output(stream: BinaryIO) -> Iterator[Path]:
-    """A name under which can be written where a stream stands; what the stream refuses is raised at the end."""
-    stream.flush()
-    way_out, way_in = os.pipe()
-    failures: list[OSError] = []
+class NamedOutput:
+    """A name under which can be written where a stream stands; what the stream refuses is raised at the end.
 
-    def pump() -> None:
-        raw = unbuffered(stream)
-        try:
-            with os.fdopen(way_out, "rb", buffering=0) as pipe:
-                while block := pipe.read(BLOCK):
-                    _write(raw, block)
-        except OSError as failure:
-            failures.append(failure)
+    Whoever writes never hears of a refusal: DuckDB, on a full disk, now and then waited for itself for good. The rest
+    goes nowhere, and :attr:`refused` says that no more is worth making.
+    """
 
-    pumping = threading.Thread(target=pump, daemon=True)
-    pumping.start()
-    patience: float | None = _PATIENCE_SECONDS  # after an error, nobody may be reading
-    try:
-        yield Path(f"/dev/fd/{way_in}")
-        patience = None
-    finally:
-        os.close(way_in)
-        pumping.join(patience)
-        if failures:
-            raise failures[0] from None
+    def __init__(self, stream: BinaryIO) -> None:
+        stream.flush()
+        self._raw = unbuffered(stream)
+        self._way_out, self._way_in = os.pipe()
+        self._failure: OSError | None = None
+        self._pumping = threading.Thread(target=self._pump, daemon=True)
+        self.path = Path(f"/dev/fd/{self._way_in}")
+
+    def _pump(self) -> None:
+        with os.fdopen(self._way_out, "rb", buffering=0) as pipe:
+            while block := pipe.read(BLOCK):
+                if self._failure is None:
+                    try:
+                        _write(self._raw, block)
+                    except OSError as failure:
+                        self._failure = failure
+
+    @property
+    def refused(self) -> bool:
+        """Whether the stream takes no more."""
+        return self._failure is not None
+
+    def __enter__(self) -> Self:
+        self._pumping.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        os.close(self._way_in)
+        self._pumping.join(None if kind is None else _PATIENCE_SECONDS)  # after an error, nobody may be reading
+        if self._failure is not None:
+            raise self._failure from None
 
 
 def _write(raw: Any, block: bytes) -> None:  # noqa: ANN401
