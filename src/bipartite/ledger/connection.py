@@ -137,10 +137,8 @@ class Forkable(Protocol):
 
 
 _FILES: Final[dict[int, weakref.ref[Any]]] = {}
-_held: list[Any] = []
-"""The locks that the fork holds: those of all files, and OPENING."""
-_closed: list[Any] = []
-"""The files whose locks it holds."""
+_forks: list[tuple[list[Any], list[Any]]] = []
+"""The forks under way (a signal may fork while another fork waits): the locks that each holds, and their files."""
 
 
 def close_at_fork(file: Forkable) -> None:
@@ -161,7 +159,6 @@ def _before() -> None:
         first = busy
         had = first is not None and first.turn.acquire(timeout=max(0.0, deadline - time.monotonic()))
         OPENING.acquire()
-        _held.extend([OPENING, first.turn] if first is not None and had else [OPENING])
         files = [file for file in (each() for each in list(_FILES.values())) if file is not None]
         busy, ready = None, []
         for file in files:
@@ -169,29 +166,31 @@ def _before() -> None:
                 ready.append(file)
             else:
                 busy = file
-        _held.extend(file.turn for file in ready if not (file is first and had))
+        held = [OPENING, *(file.turn for file in ready)]
         if busy is None or time.monotonic() >= deadline:
             break
-        _after()
-    _closed.extend(ready)
+        _release(held)
+    _forks.append((held, ready))
     for file in ready:
         with suppress(Exception):  # what cannot be closed stays the parent's
             file.close_for_fork()
 
 
-def _after() -> None:
-    held = _held[::-1]
-    _held.clear()
-    _closed.clear()
-    for lock in held:
+def _release(held: list[Any]) -> None:
+    for lock in reversed(held):
         lock.release()
+
+
+def _after() -> None:
+    _release(_forks.pop()[0])
 
 
 def _after_in_child() -> None:
     _PROCESS.begin()
-    for file in _closed:
+    for file in _forks[-1][1] if _forks else ():
         file.forbid_after_fork()
-    _after()
+    if _forks:  # none where a library told Python of a fork only afterwards
+        _after()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
