@@ -19,7 +19,7 @@ from bipartite.tables.formats import EXTENSIONS, STDIO, Asked, Format, format_of
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, part_of, publish, publish_folder
 from bipartite.tables.rejects import Rejects
-from bipartite.tables.sources import BATCH, Reading, Source, open_files, open_stream, text_labels
+from bipartite.tables.sources import Reading, Source, open_files, open_stream, text_labels
 from bipartite.tables.streams import NamedOutput
 from bipartite.tables.workspace import private_folder
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 _TO_WRITE: Final = 2**29
 # Batches that are drawn while those before them are written.
 _AHEAD: Final = 2
-# Of rows that are so wide that a batch holds few of them.
-_BATCHES_IN_A_GROUP: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,8 +348,9 @@ class _Writer:
 
     def _options(self) -> str:
         if self.written.kind == "parquet":
-            together = min(BATCH, _BATCHES_IN_A_GROUP * self.rows.at_once)
-            options = f"FORMAT parquet, ROW_GROUP_SIZE {together}, KV_METADATA {{bipartite: {text(self.about)}}}"
+            options = (
+                f"FORMAT parquet, ROW_GROUP_SIZE {self.rows.at_once}, KV_METADATA {{bipartite: {text(self.about)}}}"
+            )
         elif self.written.kind == "jsonl":
             options = "FORMAT json"
         else:
