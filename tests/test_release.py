@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import bipartite
+import environments
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -63,3 +64,11 @@ def test_everything_that_may_be_installed_is_pinned():
     named = groups + extras + PROJECT["project"]["dependencies"] + PROJECT["build-system"]["requires"] + ["pip"]
     names = {canonical(re.split(r"[\[<>=~! ;]", item)[0]) for item in named} - {"bipartite"}
     assert names - set(pinned()) == set()
+
+
+def test_every_python_that_is_claimed_has_a_row_of_results():
+    rows = [line.split(" | ") for line in read("docs/versions.md").splitlines() if line.startswith("| `")]
+    assert {row[0].strip("|` ") for row in rows} <= set(environments.COMBINATIONS)
+    tested = {re.match(r"\d+\.\d+", row[1])[0] for row in rows}
+    claimed = {item.rpartition(" ")[2] for item in PROJECT["project"]["classifiers"] if ":: Python :: 3." in item}
+    assert claimed <= tested
