@@ -4,6 +4,7 @@ import ctypes
 import os
 import pickle
 import signal
+import sys
 import threading
 
 import numpy as np
@@ -116,7 +117,7 @@ def test_a_fork_while_the_buffer_is_made_shares_none(forking, monkeypatch):
         forking.now()
         return key
 
-    SCALAR.forget()
+    SCALAR._block = None
     monkeypatch.setattr(os, "urandom", interrupted)
     mine, theirs = forking.both(some_words)
     assert not set(mine) & set(theirs)
@@ -191,3 +192,14 @@ def test_a_child_neither_waits_for_the_threads_of_its_parent_nor_misses_what_the
     mine, theirs = forking.both(lambda: WIDE.privatize(VALUES, threads=2).tolist())
     assert mine != theirs
     assert all(0 <= report < 1000 for report in theirs) and len(theirs) == 1000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel wipes a page at a fork on Linux only")
+def test_a_child_with_the_number_of_its_parent_is_another_process(forking, monkeypatch):
+    # Numbers are used again, and a container's first process and that of a namespace inside it are both number 1.
+    number = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: number)
+    some_words()
+    forking.now()
+    mine, theirs = forking.both(some_words)
+    assert not set(mine) & set(theirs)

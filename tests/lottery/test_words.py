@@ -14,6 +14,7 @@ import bipartite
 from bipartite import BRR, Integers
 from bipartite.errors import InputError, WordsExhaustedError
 from bipartite.lottery import fixed_words, insecure_seed
+from bipartite.lottery.process import _PROCESS
 from bipartite.lottery.words import BLOCK, CHUNK, SCALAR, SECURE, KeyStream, _ScalarBlock, is_secure, source_of
 
 # NIST SP 800-38A, F.5.5 CTR-AES256.Encrypt: the key, the first counter, and plaintext ⊕ ciphertext of four blocks.
@@ -106,7 +107,7 @@ def test_scalar_words_are_erased_once_used_and_never_repeat():
 
 
 def test_the_scalar_buffer_takes_a_new_key_at_each_refill(monkeypatch):
-    SCALAR.forget()
+    SCALAR._block = None
     keys = []
     original = os.urandom
     monkeypatch.setattr(os, "urandom", lambda count: keys.append(original(count)) or keys[-1])
@@ -168,14 +169,13 @@ def test_a_forked_child_draws_other_words():
 
 
 def test_a_child_that_cannot_rekey_does_not_go_on_with_its_parents_words(monkeypatch):
-    # After a fork exceptions are swallowed, so the hook must not be able to fail: it only drops the words.
     SCALAR.word()
 
     def unavailable(_):
         raise OSError(5, "no randomness")
 
     monkeypatch.setattr(os, "urandom", unavailable)
-    SCALAR.forget()
+    _PROCESS.begin()  # as in a forked child
     with pytest.raises(OSError, match="no randomness"):
         SCALAR.word()
 

@@ -10,10 +10,8 @@ from within a transaction) the parent goes on and the child refuses the file, fo
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
 import sqlite3
-import sys
 import threading
 import time
 import weakref
@@ -21,54 +19,15 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from bipartite.errors import LedgerFileError
+from bipartite.lottery import here
 
 Inode = tuple[int, int]
 """The device and the number of a file: which file it is, whatever its name."""
 
 # How long a fork waits for the transactions of other threads; where one takes longer, the child refuses the file.
 PATIENCE: Final = 60.0
-# Linux: the kernel hands a forked process zeros instead of a copy of such a page.
-_MADV_WIPEONFORK: Final = 18
 # Held while a file is opened or made, and during a fork. Nobody waits for anything else while holding it.
 OPENING: Final = threading.RLock()
-
-
-class _Process:
-    """Tells a process from its forks, whether they ran a hook or not.
-
-    By a page of memory in which a fork has zeros; where there is none, by its number, which may come back.
-    """
-
-    def __init__(self) -> None:
-        self._page: mmap.mmap | None = None
-        if sys.platform == "linux":
-            self._page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-            try:
-                self._page.madvise(_MADV_WIPEONFORK)
-            except OSError:  # a kernel before 4.14
-                self._page = None
-        self.begin()
-
-    def begin(self) -> None:
-        """Be a process of its own."""
-        self._number, self._token = os.getpid(), object()
-        if self._page is not None:
-            self._page[0] = 1
-
-    def token(self) -> object:
-        """The same object in this process, another one in every other."""
-        if self._is_copy():
-            with OPENING:
-                if self._is_copy():
-                    self.begin()
-        return self._token
-
-    def _is_copy(self) -> bool:
-        return self._number != os.getpid() if self._page is None else not self._page[0]
-
-
-_PROCESS: Final = _Process()
-here: Final = _PROCESS.token
 # Every open connection, by its id: in which process it was opened, and which file it holds.
 _OPEN: Final[dict[int, tuple[object, Inode]]] = {}
 
@@ -186,7 +145,6 @@ def _after() -> None:
 
 
 def _after_in_child() -> None:
-    _PROCESS.begin()
     for file in _forks[-1][1] if _forks else ():
         file.forbid_after_fork()
     if _forks:  # none where a library told Python of a fork only afterwards

@@ -22,13 +22,13 @@ from bipartite.ledger.connection import (
     OPENING,
     Connection,
     close_at_fork,
-    here,
     inherited,
     refuse_if_inherited,
 )
 from bipartite.ledger.copying import OWNER_ONLY, make_private
 from bipartite.ledger.periods import FOREVER, Period
 from bipartite.ledger.schema import APPLICATION_ID, VERSION, make_tables, read_as_current, upgrade, version_of
+from bipartite.lottery import here
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,6 +6,7 @@ from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.line import LineLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
+from bipartite.lottery.process import here
 from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.rows import RowLottery, check_table, issue_rows, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
@@ -45,6 +46,7 @@ __all__ = [
     "check_table",
     "draw_many",
     "fixed_words",
+    "here",
     "insecure_seed",
     "is_secure",
     "issue_rows",

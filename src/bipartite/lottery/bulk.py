@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
-import os
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -21,6 +20,7 @@ from bipartite.lottery.line import LineLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.pairs import split_coins
 from bipartite.lottery.points import PointLottery
+from bipartite.lottery.process import here
 from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.rows import RowLottery
 from bipartite.lottery.vectorised import VectorisedLine
@@ -224,14 +224,14 @@ def share_out(job: Callable[[int], None], jobs: int, threads: int) -> None:
         except BaseException as failure:  # noqa: BLE001 (raised again below, in the caller's thread)
             failures.append(failure)
 
-    process = os.getpid()
+    process = here()
     helpers = [threading.Thread(target=work) for _ in range(min(threads, jobs) - 1)]
     for helper in helpers:
         helper.start()
     work()
     try:
         for helper in helpers:
-            if os.getpid() == process:  # in a forked child there are none
+            if here() is process:  # in a forked child there are none
                 helper.join()
     except BaseException as interruption:  # noqa: BLE001 (likewise; it also tells the helpers to stop)
         failures.append(interruption)

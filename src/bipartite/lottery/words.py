@@ -11,9 +11,9 @@ that the reports depend on the words and not on how many threads drew them.
 ====================  ======================================================================================
 
 **Forks.** A forked child holds a copy of its parent's words, wherever the parent stood: between two calls, or in the
-middle of one, where a signal handler forks. Secure words know the process that they were made in. They are handed out
-after a look at the number of the process, which no fork can avoid (hooks of Python's run only where Python forks), and
-a call during which it changed is done again, by :func:`undivided`.
+middle of one, where a signal handler forks. Secure words know the process that they were made in, and are handed out in
+no other (:mod:`bipartite.lottery.process`); a call during which the process was forked is done again in the child, by
+:func:`undivided`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from bipartite.errors import InputError, WordsExhaustedError
+from bipartite.lottery.process import here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -141,13 +142,13 @@ class _SecureStream(KeyStream):
 
     __slots__ = ("_process",)
 
-    def __init__(self, key: bytes, chunk: int, expected: int, process: int) -> None:
+    def __init__(self, key: bytes, chunk: int, expected: int, process: object) -> None:
         super().__init__(key, _nonce(0, chunk), expected)
         self._process = process
 
     def window(self, least: int = 1) -> Words:
-        process = os.getpid()
-        if process != self._process:
+        process = here()
+        if process is not self._process:
             self._cipher = _counter_mode(os.urandom(_KEY_BYTES), _nonce(0, 0))
             self.erase()
             self._process = process
@@ -160,7 +161,7 @@ class _SecureStreams:
     __slots__ = ("_key", "_process")
 
     def __init__(self) -> None:
-        self._process = os.getpid()
+        self._process = here()
         self._key = os.urandom(_KEY_BYTES)
 
     def stream(self, chunk: int, expected: int) -> KeyStream:
@@ -189,7 +190,7 @@ class _ScalarBlock:
     __slots__ = ("_bytes", "_positions", "process")
 
     def __init__(self) -> None:
-        self.process = os.getpid()
+        self.process = here()
         """The process that they are for: noted first, so that a fork meanwhile makes them nobody's."""
         cipher = _counter_mode(os.urandom(_KEY_BYTES), bytes(_NONCE_BYTES))
         self._bytes = bytearray(cipher.update(_ZEROS[: _SCALAR_WORDS * _WORD_BYTES]))
@@ -215,21 +216,13 @@ class _ScalarWords(threading.local):
             block = self._block
             word = None if block is None else block.take()
             # After it was taken: a fork before this line, wherever it happened, leaves the child without it.
-            if word is not None and block is not None and block.process == os.getpid():
+            if word is not None and block is not None and block.process is here():
                 return word
             self._block = _ScalarBlock()
-
-    def forget(self) -> None:
-        """Drop the words at hand; nothing here can fail, and the next word comes under a new key."""
-        self._block = None
 
 
 SECURE: Final = SecureSource()
 SCALAR: Final = _ScalarWords()
-
-# The buffer of a forked child serves nobody any more. (Windows has no fork.)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=SCALAR.forget)
 
 
 def undivided(draw: Callable[[], T]) -> T:
@@ -238,9 +231,9 @@ def undivided(draw: Callable[[], T]) -> T:
     There the child holds words at hand that its parent goes on to use, and the helping threads of its parent are gone.
     """
     while True:
-        process = os.getpid()
+        process = here()
         drawn = draw()
-        if os.getpid() == process:
+        if here() is process:
             return drawn
 
 
