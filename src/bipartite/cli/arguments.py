@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from bipartite.cli.output import BadDataError, Progress
 from bipartite.domains import Domain, Integers, Interval, SetDomain
 from bipartite.errors import InputError
-from bipartite.lottery import PREPARE_FROM
+from bipartite.lottery import PREPARE_FROM, insecure_seed
 from bipartite.mechanisms import BRR, Mechanism
 from bipartite.mechanisms.names import BY_NAME, WITH_PRIOR
 from bipartite.spec import load_spec
@@ -18,6 +19,7 @@ from bipartite.tables.domain_files import read_items, read_places, read_text
 
 if TYPE_CHECKING:
     from bipartite.categories import CategoryMechanism
+    from bipartite.lottery import InsecureSeed
 
 _NO_EPSILON: Final = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
 
@@ -55,6 +57,25 @@ def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, req
     domain.add_argument(
         "--rounding", choices=["nearest", "random"], help="how a value moves to a node (default: nearest)"
     )
+
+
+def add_seed(parser: argparse._ActionsContainer) -> None:
+    """Add the option that makes reports repeatable, and so not private."""
+    parser.add_argument(
+        "--insecure-seed", metavar="N", type=int, help="repeatable reports, for experiments: NOT private"
+    )
+
+
+def source_of(options: argparse.Namespace) -> InsecureSeed | None:
+    """The words that reports are drawn from, with a warning where someone may know them."""
+    if options.insecure_seed is None:
+        return None
+    source = insecure_seed(options.insecure_seed)
+    print(
+        "bipartite: --insecure-seed: these reports are NOT private; whoever knows the seed can undo them.",
+        file=sys.stderr,
+    )
+    return source
 
 
 def add_mechanism(

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bipartite.cli.arguments import add_seed, source_of
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import InputError
-from bipartite.lottery import insecure_seed
 from bipartite.tables.formats import KINDS, STDIO, TEXT
 from bipartite.tables.plan import Plan
 from bipartite.tables.releasing import Settings, privatize_file
@@ -63,9 +63,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     running = parser.add_argument_group("running")
     running.add_argument("--threads", metavar="N", type=int, help="threads of DuckDB (default: its own choice)")
     running.add_argument("--memory", metavar="SIZE", help="what DuckDB may hold, such as 1GB (default: what it needs)")
-    running.add_argument(
-        "--insecure-seed", metavar="N", type=int, help="repeatable reports, for experiments: NOT private"
-    )
+    add_seed(running)
     running.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
     parser.set_defaults(run=run)
 
@@ -74,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     """Release a table."""
     _check(options)
     plan = Plan.read(options.plan)
-    rng = None if options.insecure_seed is None else insecure_seed(options.insecure_seed)
+    rng = source_of(options)
     _warn(options, plan)
     settings = Settings(
         overwrite=options.overwrite,
@@ -113,11 +111,6 @@ def _warn(options: argparse.Namespace, plan: Plan) -> None:
         print(
             "bipartite: --overwrite: if these rows were released before, this release adds "
             f"ε = {plan.epsilon_decimal:f} to what each of them spent; removing the old reports takes nothing back.",
-            file=sys.stderr,
-        )
-    if options.insecure_seed is not None:
-        print(
-            "bipartite: --insecure-seed: these reports are NOT private; whoever knows the seed can undo them.",
             file=sys.stderr,
         )
     if options.target == STDIO and options.specs is None and options.output_format in TEXT:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.cli.arguments import add_mechanism, mechanism_of
+from bipartite.cli.arguments import add_mechanism, add_seed, mechanism_of, source_of
 from bipartite.cli.output import OK, BadDataError, Progress, print_json
 from bipartite.errors import DataError
-from bipartite.lottery import insecure_seed
 
 if TYPE_CHECKING:
     import argparse
@@ -44,9 +43,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     parser.add_argument(
         "--nulls", choices=["error", "keep"], default="error", help="refuse empty lines, or keep (and so publish) them"
     )
-    parser.add_argument(
-        "--insecure-seed", metavar="N", type=int, help="repeatable reports, for experiments: NOT private"
-    )
+    add_seed(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object a line (schemas/report.json)")
     parser.set_defaults(run=run)
 
@@ -54,7 +51,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
 def run(options: argparse.Namespace) -> int:
     """Report every line of standard input."""
     mechanism = mechanism_of(options)
-    rng = None if options.insecure_seed is None else insecure_seed(options.insecure_seed)
+    rng = source_of(options)
     if sys.stdin is None:
         msg = "standard input is closed; give the values there, one a line."
         raise BadDataError(msg)
