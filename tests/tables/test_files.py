@@ -277,6 +277,23 @@ def test_rejected_rows_go_to_a_private_file_and_the_others_are_released(put, tmp
     assert (tmp_path / "bad4.csv").read_bytes() == b""
 
 
+@pytest.mark.parametrize(("name", "rows"), [("arrow", 600), ("parquet", 130_000)])
+def test_how_rows_are_grouped_does_not_tell_where_some_were_rejected(name, rows, put, tmp_path):
+    layouts = set()
+    for first in (0, rows - 200):
+        ages = [40] * rows
+        ages[first : first + 5] = [200] * 5
+        out = tmp_path / f"out{first}.{name}"
+        release(put(f"in{first}.{name}", {"age": ages}), out, bp.Plan({"age": AGE}), reject=tmp_path / f"{first}.csv")
+        if name == "parquet":
+            held = pq.ParquetFile(out)
+            layouts.add(tuple(held.metadata.row_group(at).num_rows for at in range(held.num_row_groups)))
+        else:
+            file = pa.ipc.open_file(out)
+            layouts.add(tuple(file.get_batch(at).num_rows for at in range(file.num_record_batches)))
+    assert len(layouts) == 1 and sum(next(iter(layouts))) == rows - 5
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

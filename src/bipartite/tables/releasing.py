@@ -274,7 +274,8 @@ class _Drawn:
         """Write all batches to a file."""
         pa = need("pyarrow")
         schema = schema.with_metadata({METADATA_KEY: writer.about})
-        drawn = ahead(self._batches(), _AHEAD)
+        batches = self._batches() if self._rejects is None else _even(self._batches(), self._rows.at_once)
+        drawn = ahead(batches, _AHEAD)
         reader = pa.RecordBatchReader.from_batches(schema, self._watched(drawn, schema, writer.refused))
         try:
             writer.write(reader)
@@ -291,6 +292,22 @@ class _Drawn:
             # What readers and writers say may show a row; what this package says never does.
             failure, self._failure = self._failure, None
             raise failure if _is_ours(failure) else unreadable(failure) from None
+
+
+def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
+    """The same rows, so many at a time: a batch that is short of rows would tell where some were rejected."""
+    pa = need("pyarrow")
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) < size:
+            continue
+        table = pa.Table.from_batches(waiting).combine_chunks()
+        whole = table.num_rows // size * size
+        yield from table.slice(0, whole).to_batches(max_chunksize=size)
+        waiting = table.slice(whole).to_batches()
+    if waiting:
+        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
 def _is_ours(failure: BaseException) -> bool:
