@@ -346,8 +346,7 @@ class _Writer:
             self.connection.execute(f"{reports} TO {text(str(self.part))} ({self._options()}, {how})")
             return
         with ExitStack() as stack:
-            to_stdout = str(self.part) == STDIO
-            stream = sys.stdout.buffer if to_stdout else stack.enter_context(self.part.open("ab", buffering=0))
+            stream = sys.stdout.buffer if str(self.part) == STDIO else stack.enter_context(self._file())
             output = stack.enter_context(NamedOutput(stream))
             self.outputs.append(output)
             self.connection.execute(f"{reports} TO {text(str(output.path))} ({self._options()}, USE_TMP_FILE false)")
@@ -363,6 +362,12 @@ class _Writer:
             return column
         return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"
 
+    def _file(self) -> Any:  # noqa: ANN401 (a file that bytes can be written to)
+        """The file that text goes to, compressed here: into a pipe DuckDB writes bare text, whatever it is told."""
+        if self.written.compression is None:
+            return self.part.open("ab", buffering=0)
+        return need("pyarrow").output_stream(str(self.part), compression=self.written.compression)
+
     def _options(self) -> str:
         if self.written.kind == "parquet":
             options = (
@@ -372,8 +377,7 @@ class _Writer:
             options = "FORMAT json"
         else:
             options = f"FORMAT csv, HEADER true, DELIMITER {text(self.written.delimiter)}"
-        whole = None if self.written.kind == "parquet" else "uncompressed"
-        squeezed = self.chosen.compression or self.written.compression or whole
+        squeezed = self.chosen.compression if self.written.kind == "parquet" else "uncompressed"
         return options if squeezed is None else f"{options}, COMPRESSION {text(squeezed)}"
 
     def _write_arrow(self, reader: Any) -> None:  # noqa: ANN401
