@@ -173,6 +173,16 @@ def test_blocks_in_which_rows_depend_on_others_are_given_up_for_smaller_ones(spo
     assert (" some did)" in said) == (gradients.rows_in_block < 256)
 
 
+@pytest.mark.parametrize("together", [128, 8, 2])
+def test_from_blocks_of_two_rows_are_computed_alone(together, monkeypatch):
+    """A quarter of two is none: networks of 130,000 to 260,000 parameters, in blocks of 128, came there."""
+    kernel(monkeypatch, last_place(1))
+    features, labels = people_like(torch.float64, 3)
+    gradients, said = independent(PerExample(odd().double(), LOSS, together), features, labels)
+    assert gradients.rows_in_block == 1
+    assert "each computed alone" in said
+
+
 def test_what_was_measured_stands_in_the_guarantee_and_is_not_called_proved(monkeypatch):
     kernel(monkeypatch, last_place(1))
     features, labels = people_like(torch.float64, 40)

@@ -59,11 +59,12 @@ def independent(gradients: PerExample, features: torch.Tensor, labels: torch.Ten
             return tried, _said(size, people, failed, where, tame=tame)
         except _Changed:
             failed.append(size)
-            size = max(size // 4, size > 1)
+            size = size // 4 or (1 if size > 1 else 0)
     msg = (
         "Expected gradients that are the same to the bit whoever else is there, got rows of made-up people that change "
         f"with their place or company even where each is computed alone ({where}), so that nothing can be promised; "
-        "look for a layer or loss that keeps something between calls, or train on another device or in float64."
+        "look for a layer or loss that keeps something between calls or never gives the same twice (on a GPU, "
+        "interpolation), or train on another device or in float64."
     )
     raise InputError(msg)
 
