@@ -283,6 +283,30 @@ def test_a_missing_file_and_an_empty_folder_are_told_apart(run, spec, tmp_path):
     assert code == 4 and "there are no files in" in err
 
 
+@pytest.mark.parametrize("option", ["--spec", "--counts"])
+def test_a_missing_spec_or_count_is_named_in_words(run, write, tmp_path, option):
+    code, _, err = run("estimate", write("r.csv", "3\n"), option, tmp_path / "none.json")
+    assert (code, err) == (4, f"bipartite: {tmp_path / 'none.json'}: No such file or directory\n")
+    code, _, err = run("estimate", write("r.csv", "3\n"), option, tmp_path)
+    assert (code, err) == (3, f"bipartite: {tmp_path}: Is a directory\n")
+
+
+@pytest.mark.parametrize("name", ["r.tsv", "r.jsonl"])
+@pytest.mark.parametrize("asked", [["--column", "other"], ["--column", "report", "--by", "other"]])
+def test_a_column_that_is_not_there_is_no_matter_of_a_plan(run, spec, write, name, asked):
+    there = write(name, "report\n3\n" if name.endswith("tsv") else '{"report": 3}\n')
+    code, _, err = run("estimate", there, "--spec", spec(RATING), *asked)
+    assert code == 3 and "has no column 'other'" in err
+    assert "plan" not in err and "specs name" not in err
+
+
+def test_doubt_is_said_before_any_number(run, spec, write):
+    raw = write("raw.csv", "3\n" * 2000)
+    code, out, _ = run("estimate", raw, "--spec", spec(RATING))
+    assert code == 0
+    assert out.splitlines()[1].startswith("  these reports are not what this mechanism gives: 100.00% of them")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -218,7 +218,11 @@ def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
         ("r.jsonl", '{"age": 20}\n{"age": 3', "r.jsonl: the last line has no end: the file may be cut off"),
         ("r.jsonl", '{"age": 20}\n{"age"\n', "r.jsonl"),
         ("r.jsonl", "", "r.jsonl is empty"),
-        ("r.jsonl", '{"other": 20}\n', "has no column 'age', which its specs name"),
+        (
+            "r.jsonl",
+            '{"other": 20}\n',
+            "has no column 'age'; see that the name is right, and that the specs are those of this file",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_without_what_it_holds(tmp_path, name, content, told):

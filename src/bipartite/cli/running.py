@@ -96,8 +96,15 @@ def _complain_of(error: Exception) -> int:
         return complain("standard input is not UTF-8 text.", BAD_DATA)
     for kinds, exit_code in _EXIT_CODES:
         if isinstance(error, kinds):
-            return complain(error, exit_code)
+            return complain(_in_words(error), exit_code)
     return complain(f"unexpected {type(error).__name__}: this is a bug of bipartite, please report it.", BUG)
+
+
+def _in_words(error: Exception) -> object:
+    """What the system says about a file, with its name and without the number of the error."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return error
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 def _speak_utf8() -> None:

@@ -252,6 +252,8 @@ class Estimate:
         """The answers in words, with intervals."""
         whose = "these people" if self.of_sample else "the population"
         lines = [f"{self.people:,} reports of {self.mechanism!r}, for {whose}"]
+        if self.doubt:
+            lines.append(f"  {self.doubt}")
         if isinstance(self.mechanism.domain, LineDomain):
             lines += [
                 f"  mean      {self.mean:.6g}, {self.interval(confidence)}",
@@ -263,8 +265,6 @@ class Estimate:
             lines.append(f"  not identifiable: {found}")
         if self.fit is not None and not self.fit.converged:
             lines.append(f"  stopped after {self.fit.steps} steps without reaching its rule: take it with care")
-        if self.doubt:
-            lines.append(f"  {self.doubt}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -49,12 +49,13 @@ class _AsTheyAre(Plan):
         self._set(_columns=tuple((name, PUBLIC) for name in names))
 
     def check_inputs(self, given: Any) -> None:  # noqa: ANN401 (an Arrow schema)
-        """Refuse a table that lacks a column."""
+        """Refuse a table that lacks a column, or has it twice."""
         for each in self.inputs():
-            if given.names.count(each) != 1:
+            times = given.names.count(each)
+            if times != 1:
                 msg = (
-                    f"it has no column {each!r}, which its specs name; it was edited, or its specs are those of "
-                    "another file: ask for both again."
+                    f"it has {'several columns' if times else 'no column'} {each!r}; see that the name is right, and "
+                    "that the specs are those of this file."
                 )
                 raise InputError(msg)
 

@@ -135,7 +135,7 @@ def json_columns(connection: Any, files: Sequence[File], written: Format, wanted
         found = dict.fromkeys(key for (row,) in rows for key in row or ())
         folded = {key.casefold() for key in found}
         if len(files) > 1 and any(each not in found and each.casefold() in folded for each in wanted):
-            msg = f"{file} writes the name of a column of the plan in another case; rename it there."
+            msg = f"{file} writes the name of a column in another case; rename it there."
             raise DataFileError(msg)
         keys |= found
     return list(keys)
