@@ -123,6 +123,28 @@ def test_a_fork_while_the_buffer_is_made_shares_none(forking, monkeypatch):
     assert not set(mine) & set(theirs)
 
 
+MANY = dict.fromkeys(map(str, range(300)), 5)
+ONE_BY_ONE = {
+    "a line": lambda: BRR(Integers(0, 2**30), epsilon=1).privatize(5),
+    "samples": lambda: sorted(Record(dict.fromkeys(MANY, WIDE), sample=2).privatize(MANY)),
+}
+
+
+@pytest.mark.parametrize("call", ONE_BY_ONE.values(), ids=ONE_BY_ONE)
+def test_a_fork_between_a_word_and_its_use_makes_the_child_draw_again(forking, call, monkeypatch):
+    # Two processes that draw apart agree with a chance below 2^-15 in every case here.
+    word = type(SCALAR).word
+
+    def interrupted(words):
+        found = word(words)
+        forking.now()
+        return found
+
+    monkeypatch.setattr(type(SCALAR), "word", interrupted)
+    mine, theirs = forking.both(call)
+    assert mine != theirs
+
+
 HELD = {
     "streams": lambda: (SECURE.streams(), lambda held: held.stream(0, 100)),
     "a stream": lambda: (SECURE.streams().stream(0, 100), lambda held: held),

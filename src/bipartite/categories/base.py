@@ -15,7 +15,7 @@ from bipartite.domains import SetDomain
 from bipartite.domains.sets import refuse_clip
 from bipartite.errors import DesignError, InputError, NullError, shown
 from bipartite.lottery import source_of
-from bipartite.lottery.words import undivided
+from bipartite.lottery.words import from_words
 from bipartite.mechanisms.base import check_domain, check_options
 from bipartite.mechanisms.certified import Certified
 
@@ -148,15 +148,11 @@ class CategoryMechanism(Certified):
             msg = f"The value is missing; {_NULL_HINT}"
             raise NullError(msg)
 
-        def drawn() -> Any:  # noqa: ANN401
-            stream = source.streams().stream(0, self._words_each + 1)
-            try:
-                index = self.domain.encode(value, outside=outside, stream=stream)
-                return draw(np.array([index], dtype=np.int64), stream)[0]
-            finally:
-                stream.erase()
+        def drawn(stream: Stream) -> Any:  # noqa: ANN401
+            index = self.domain.encode(value, outside=outside, stream=stream)
+            return draw(np.array([index], dtype=np.int64), stream)[0]
 
-        return undivided(drawn)
+        return from_words(source, self._words_each + 1, drawn)
 
     def estimate(
         self,

@@ -23,6 +23,7 @@ from bipartite.learn.network_training import (
     train_network,
 )
 from bipartite.lottery import Epsilon, source_of
+from bipartite.lottery.words import from_words
 from bipartite.mechanisms import GRR
 
 try:
@@ -174,7 +175,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             positions,
             len(classes),
             TrainingPlan(tuple(self.hidden), self.epochs, self.batch_size, self.learning_rate, self.device),
-            seed=_one_word(source),
+            seed=from_words(source, 1, lambda stream: stream.word()),
             randomised=randomised,
             after_epoch=None if self.progress is None else self._report_progress,
         )
@@ -305,11 +306,3 @@ def _are_widths(hidden: object) -> bool:
 
 def _is_rate(value: object) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0 < float(value) < np.inf
-
-
-def _one_word(source: Source) -> int:
-    stream = source.streams().stream(0, 1)
-    try:
-        return stream.word()
-    finally:
-        stream.erase()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.lottery.uniform import tickets_below
-from bipartite.lottery.words import T, undivided
+from bipartite.lottery.words import from_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,14 +54,14 @@ met at most, in the mean, and the whole parts left out hold less than 2^−140. 
 
 def discrete_laplace(count: int, bits: int, source: Source) -> Whole:
     """So many draws with Pr[z] ∝ exp(−|z|/2^bits), exactly."""
-    return _from_words(
+    return from_words(
         source, 4 * count, lambda stream: _collected(count, lambda wanted: _laplace_tries(wanted, bits, stream))
     )
 
 
 def rounded_gaussian(count: int, bits: int, source: Source) -> Whole:
     """So many draws of a normal variable of standard deviation 2^bits, each rounded to the nearest whole number."""
-    return _from_words(
+    return from_words(
         source, 16 * count, lambda stream: _collected(count, lambda wanted: _gaussian_tries(wanted, bits, stream))
     )
 
@@ -71,25 +71,12 @@ def coins(count: int, chance: float, source: Source) -> NDArray[np.bool_]:
     if chance >= 1:
         return np.ones(count, dtype=np.bool_)
     below = np.uint64(int(chance * 2.0**64))
-    return _from_words(source, count, lambda stream: _take(count, stream) < below)
+    return from_words(source, count, lambda stream: _take(count, stream) < below)
 
 
 def whole_numbers_below(total: int, count: int, source: Source) -> Whole:
     """So many independent whole numbers below ``total``, each equally likely, exactly."""
-    return _from_words(source, count, lambda stream: _below(total, count, stream))
-
-
-def _from_words(source: Source, expected: int, draw: Callable[[Stream], T]) -> T:
-    """What is drawn from a stream of about so many words, which is erased."""
-
-    def drawn() -> T:
-        stream = source.streams().stream(0, expected)
-        try:
-            return draw(stream)
-        finally:
-            stream.erase()
-
-    return undivided(drawn)
+    return from_words(source, count, lambda stream: _below(total, count, stream))
 
 
 def _collected(count: int, tries: Callable[[int], Whole]) -> Whole:

@@ -237,6 +237,19 @@ def undivided(draw: Callable[[], T]) -> T:
             return drawn
 
 
+def from_words(source: Source, expected: int, draw: Callable[[Stream], T]) -> T:
+    """What is drawn, undivided, from one stream of about so many words, which is then erased."""
+
+    def drawn() -> T:
+        stream = source.streams().stream(0, expected)
+        try:
+            return draw(stream)
+        finally:
+            stream.erase()
+
+    return undivided(drawn)
+
+
 class InsecureSeed:
     """A reproducible stream for experiments and tests. Reports drawn from it are not private.
 

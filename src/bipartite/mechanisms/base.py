@@ -14,6 +14,7 @@ from bipartite.domains.subset import Subset, codec_between
 from bipartite.domains.values import Values
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, SCALAR, ValuesRefusedError, draw_many, source_of
+from bipartite.lottery.words import undivided
 from bipartite.mechanisms.certified import Certified
 
 if TYPE_CHECKING:
@@ -123,12 +124,14 @@ class Mechanism(Certified):
         # NaN counts as missing where it would in an array.
         if nulls == "keep" and isinstance(value, (float, np.floating)) and value != value:  # noqa: PLR0124
             return value
-        stream = SCALAR if source is None else source.streams().stream(0, 1)
-        index = self.domain.encode(value, outside=outside, stream=stream)
-        report = self.outputs.decode(self._lottery.draw(index, stream))
+        report = self.outputs.decode(undivided(lambda: self._draw_one(value, source, outside)))
         if isinstance(value, np.generic) and self.domain.labels is None:
             return (np.int64 if self.outputs.whole else np.float64)(report)
         return report
+
+    def _draw_one(self, value: Any, source: Source | None, outside: Outside) -> int:  # noqa: ANN401
+        stream = SCALAR if source is None else source.streams().stream(0, 1)
+        return self._lottery.draw(self.domain.encode(value, outside=outside, stream=stream), stream)
 
     def matrix(self) -> NDArray[np.float64]:
         """P[x, y] = Pr[report y | value x], dense, from the tickets; for study of small domains."""

@@ -16,6 +16,7 @@ from bipartite.containers import is_scalar
 from bipartite.errors import DataError, InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, source_of
+from bipartite.lottery.words import undivided
 from bipartite.mechanisms.base import Mechanism, check_options
 from bipartite.mechanisms.choice import MOST_CHOICES, choose_many, choose_one
 
@@ -133,7 +134,7 @@ class Record(Frozen):
             raise InputError(msg)
         _check_names(values, [name for name, _ in self._attributes])
         if _is_one_person(values):
-            return self._report_one(values, rng, outside, nulls)
+            return undivided(lambda: self._report_one(values, rng, outside, nulls))
         return self._report_many(values, source, outside, nulls, threads)
 
     def _report_one(

@@ -14,6 +14,7 @@ from bipartite.learn.boosting.ensemble import boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import settings_of
 from bipartite.learn.fitting import as_it_was
+from bipartite.lottery.words import from_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,11 +57,11 @@ class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         grid = grid_of(parameters.feature_range, parameters.bins, values.shape[1])
         bins = grid.encode(values, settings.outside)
         recipe = settings.recipe(grid, len(labels))
-        stream = settings.source.streams().stream(0, len(values))
-        try:
-            grown = [boost(recipe, bins, each, stream, settings.progress) for each in labels]
-        finally:
-            stream.erase()
+        grown = from_words(
+            settings.source,
+            len(values),
+            lambda stream: [boost(recipe, bins, each, stream, settings.progress) for each in labels],
+        )
         self.grid_ = grid
         self.trees_ = tuple(map(tuple, grown))
 
