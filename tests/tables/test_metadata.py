@@ -105,9 +105,12 @@ def without(*names):
         (edited(epsilon="NaN"), "with ε = NaN over specs that spend ε = 5"),
         (edited(epsilon=None), "with no ε over specs that spend ε = 5"),
         (edited(epsilon="many"), "parts missing"),
+        (edited(epsilon="9" * 10**5), r"with ε = 1\.0*e\+100000 over specs"),
+        (edited(guarantee=described(PLAN).drawn_from(insecure=True).guarantee), "an ε over reports that it calls not private"),
         (edited(insecure="no"), "parts missing"),
         (edited(publishes="none"), "parts missing"),
         (edited(publishes=[1]), "parts missing"),
+        (edited(publishes=[]), "parts missing"),
         (edited(public=["age"]), "columns that are both public and private"),
         (edited(columns={}), "parts missing"),
         (edited(columns=[]), "parts missing"),
@@ -116,6 +119,7 @@ def without(*names):
         (without("insecure"), "parts missing"),
         (edited()[:-1] + ', "epsilon": "0.01"}', "as JSON; the file may be cut off or edited"),
         (edited()[:-9], "as JSON; the file may be cut off or edited"),
+        ("[" * 10**5, "as JSON; the file may be cut off or edited"),
     ],
 )
 def test_a_description_that_contradicts_itself_is_refused(text, message):

@@ -101,7 +101,7 @@ class Described:
         """A release from :meth:`to_json`, checked: every spec by its name, that it keeps its ε, and the sum of them."""
         try:
             held = json.loads(text, object_pairs_hook=_once)
-        except ValueError:
+        except (ValueError, RecursionError):
             msg = "Expected the description of a release as JSON; the file may be cut off or edited: ask for it again."
             raise SpecError(msg) from None
         if not isinstance(held, dict) or held.get("bipartite_release") != _VERSION:
@@ -114,8 +114,8 @@ class Described:
             stated = None if held["epsilon"] is None else Decimal(held["epsilon"])
             lists = isinstance(held["public"], list) and isinstance(held["publishes"], list)
             words = all(isinstance(each, str) for each in (held["guarantee"], *found.public, *found.publishes))
-            if lists and words and type(held["insecure"]) is bool and mechanisms:
-                wrong = _contradiction(found, stated)
+            if lists and words and type(held["insecure"]) is bool and mechanisms and found.publishes:
+                wrong = _contradiction(found, stated, held["guarantee"])
         except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as error:
             if isinstance(error, SpecError):
                 raise
@@ -145,14 +145,16 @@ def _mechanism(name: str, column: dict[str, Any]) -> Mechanism:
     return mechanism  # type: ignore[return-value]  # what composes is no mechanism of flat categories
 
 
-def _contradiction(found: Described, stated: Decimal | None) -> str:
+def _contradiction(found: Described, stated: Decimal | None, guarantee: str) -> str:
     """What in a description contradicts the rest of it, if anything does."""
     if set(found.public) & set(found.mechanisms):
         return "columns that are both public and private"
     # Older releases from known words state the ε that they do not keep.
     if not found.insecure and stated != found.epsilon:
-        claim = "no ε" if stated is None else f"ε = {stated}"
+        claim = "no ε" if stated is None else f"ε = {stated:.20g}"
         return f"{claim} over specs that spend ε = {found.epsilon_text}"
+    if not found.insecure and guarantee == _NOT_PRIVATE:
+        return "an ε over reports that it calls not private"
     return ""
 
 
