@@ -170,7 +170,14 @@ def test_reports_that_the_mechanism_never_gives_so_often_are_doubted_everywhere(
     file = write_csv(tmp_path / "t.csv", table, plan)
     code, out, err = run("estimate", file, "--json", "--by", "country", "--html", tmp_path / "t.html")
     assert code == 0 and "column 'age', DE: these reports are not what" in err
-    assert "are not what this mechanism gives" in (tmp_path / "t.html").read_text(encoding="utf-8")
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "are not what this mechanism gives" in page
+    # What may be private values in clear is not called private.
+    said = json.loads(out)
+    assert conforms(said, "estimate-table") and said["epsilon"] is None
+    assert said["guarantee"].startswith("no ε is claimed, for the reports of 'age' are not what the mechanism")
+    assert run("estimate", file)[1].startswith("no ε is claimed, for the reports of 'age'")
+    assert "no ε is claimed" in page and "ε-LDP" not in page
 
 
 def test_folders_and_patterns_stand_for_the_files_that_privatize_would_read(run, tmp_path):

@@ -94,11 +94,23 @@ def _mention(answers: Answers, nulls: str) -> None:
             print(f"bipartite: column {name!r}: {count:,} rows without a report were left out.", file=sys.stderr)
 
 
+def _doubted(groups: dict[str | None, Estimate]) -> bool:
+    return any(each.doubt for each in groups.values())
+
+
+def _guarantee(answers: Answers) -> str:
+    """What the release promises; nothing where its reports cannot be what it says."""
+    doubted = [repr(name) for name, groups in answers.columns.items() if _doubted(groups)]
+    if not doubted:
+        return answers.about.guarantee
+    return f"no ε is claimed, for the reports of {', '.join(doubted)} are not what the mechanism of the release gives"
+
+
 def _described(answers: Answers, confidence: float) -> dict[str, Any]:
     about = answers.about
     return {
-        "guarantee": about.guarantee,
-        "epsilon": about.epsilon_text,
+        "guarantee": _guarantee(answers),
+        "epsilon": None if any(map(_doubted, answers.columns.values())) else about.epsilon_text,
         "insecure": about.insecure,
         "publishes": list(about.publishes),
         "confidence": confidence,
@@ -128,7 +140,7 @@ def _table(answers: Answers, confidence: float) -> str:
 
 
 def _show(answers: Answers, confidence: float) -> None:
-    print(f"{answers.about.guarantee}.")
+    print(f"{_guarantee(answers)}.")
     for name, groups in answers.columns.items():
         print(f"\n{name}")
         show(groups, confidence)
@@ -139,11 +151,12 @@ def _page(answers: Answers, confidence: float, title: str) -> str:
     parts = [
         f"<h1>{escape(title)}</h1>",
         "<p class='lead'>What the people in this table are like, from their reports alone.</p>",
-        f"<p>{escape(about.guarantee)}. Each interval has a confidence of {100 * confidence:g}&nbsp;%.</p>",
+        f"<p>{escape(_guarantee(answers))}. Each interval has a confidence of {100 * confidence:g}&nbsp;%.</p>",
     ]
     for name, groups in answers.columns.items():
         parts.append(f"<h2>{escape(name)}</h2>")
-        parts.append(f"<p>{escape(about.guarantee_of(name))}.{_left_out(answers, name)}</p>")
+        promised = "" if _doubted(groups) else f"{escape(about.guarantee_of(name))}."
+        parts.append(f"<p>{promised}{_left_out(answers, name)}</p>")
         parts += [f"<p><strong>{escape(each.doubt)}</strong></p>" for each in groups.values() if each.doubt]
         parts.append(str(answers.estimates(name).plot(confidence=confidence)))
         parts.append(_numbers(groups, confidence))
