@@ -90,6 +90,9 @@ def test_the_command_line_says_so_in_words_and_json(tmp_path, capsys):
     assert "ε-LDP" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+SEEDED = described(PLAN).drawn_from(insecure=True)
+
+
 def edited(**changes):
     return json.dumps(described(PLAN).to_dict() | changes, ensure_ascii=False)
 
@@ -106,7 +109,7 @@ def without(*names):
         (edited(epsilon=None), "with no ε over specs that spend ε = 5"),
         (edited(epsilon="many"), "parts missing"),
         (edited(epsilon="9" * 10**5), r"with ε = 1\.0*e\+100000 over specs"),
-        (edited(guarantee=described(PLAN).drawn_from(insecure=True).guarantee), "an ε over reports that it calls not private"),
+        (edited(guarantee=SEEDED.guarantee), "an ε over reports that it calls not private"),
         (edited(insecure="no"), "parts missing"),
         (edited(publishes="none"), "parts missing"),
         (edited(publishes=[1]), "parts missing"),
