@@ -1,4 +1,7 @@
-"""Dictionaries list what stands in released rows, and nothing of the rows that were left out."""
+"""Dictionaries and memory hold what stands in released rows, and nothing of the rows that were left out."""
+
+import io
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -6,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
+from bipartite.errors import InputError
 from bipartite.tables import Release, Settings, privatize_file
 from tests.tables.conftest import AGE
 
@@ -111,6 +115,107 @@ def test_entries_of_a_polars_category_that_no_row_has_stay_behind():
     assert found["town"].to_list() == ["Rome"] and found["town"].dtype == pl.Categorical
     held = found.to_arrow()["town"].combine_chunks()
     assert LEFT_OUT not in held.dictionary.to_pylist()
+
+
+def written(frame):
+    """A frame as a pickle and as an Arrow stream, which write out the memory that it holds."""
+    stream = io.BytesIO()
+    rows = frame if isinstance(frame, (pa.Table, pa.RecordBatch)) else pa.table(frame)
+    with pa.ipc.new_stream(stream, rows.schema) as file:
+        file.write(rows)
+    return pickle.dumps(frame) + stream.getvalue()
+
+
+ENDS = pa.array([0, 1, 2], pa.int32())
+HELD = {
+    "text": lambda texts: texts,
+    "view": lambda texts: texts.cast(pa.string_view()),
+    "bytes": lambda texts: texts.cast(pa.large_binary()),
+    "dictionary": lambda texts: texts.dictionary_encode(),
+    "list": lambda texts: pa.ListArray.from_arrays(ENDS, texts),
+    "list of a dictionary": lambda texts: pa.ListArray.from_arrays(ENDS, texts.dictionary_encode()),
+    "one of a dictionary": lambda texts: pa.FixedSizeListArray.from_arrays(texts.dictionary_encode(), 1),
+    "struct of a dictionary": lambda texts: pa.StructArray.from_arrays([texts.dictionary_encode()], ["name"]),
+    "map to a dictionary": lambda texts: pa.MapArray.from_arrays(ENDS, pa.array(["a", "b"]), texts.dictionary_encode()),
+    "list of lists": lambda texts: pa.ListArray.from_arrays(ENDS, HELD["list of a dictionary"](texts)),
+}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("kind", HELD)
+def test_an_arrow_frame_holds_nothing_of_rows_that_were_sliced_off(kind, first):
+    towns = HELD[kind](pa.array([LEFT_OUT, "Rome"] if first else ["Rome", LEFT_OUT]))
+    rows = pa.table({"age": [40, 50], "town": towns}).slice(first, 1)
+    batch = rows.to_batches()[0]
+    assert LEFT_OUT.encode() in written(rows)
+    for found in (bp.privatize_frame(rows, PLAN), bp.privatize_frame(batch, PLAN), PLAN.privatize_batch(batch)):
+        assert LEFT_OUT.encode() not in written(found)
+        assert found.column("town").to_pylist() == rows.column("town").to_pylist()
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_an_arrow_file_holds_nothing_of_rows_that_were_sliced_off_before_it_was_written(tmp_path, kind):
+    rows = pa.table({"age": [40, 50], "town": HELD[kind](pa.array(["Rome", LEFT_OUT]))}).slice(0, 1)
+    source = write(rows, tmp_path / "in.arrow")
+    privatize_file(source, tmp_path / "out.arrow", PLAN)
+    # Arrow writes short views without the memory behind them.
+    assert (LEFT_OUT.encode() in source.read_bytes()) == (kind != "view")
+    assert LEFT_OUT.encode() not in (tmp_path / "out.arrow").read_bytes()
+    assert pa.ipc.open_file(tmp_path / "out.arrow").read_all()["town"].to_pylist() == rows["town"].to_pylist()
+
+
+def test_a_value_under_a_null_is_not_released():
+    hidden = int.from_bytes(LEFT_OUT.encode(), "little")
+    towns = pa.Array.from_buffers(pa.int64(), 2, [pa.py_buffer(b"\x01"), pa.array([7, hidden]).buffers()[1]])
+    rows = pa.table({"age": [40, 50], "town": towns})
+    assert LEFT_OUT.encode() in written(rows) and towns.to_pylist() == [7, None]
+    found = bp.privatize_frame(rows, PLAN)
+    assert LEFT_OUT.encode() not in written(found) and found["town"].to_pylist() == [7, None]
+
+
+@pytest.mark.parametrize("of_arrow", [False, True])
+def test_a_pandas_frame_holds_nothing_of_rows_that_were_sliced_off(of_arrow):
+    pd = pytest.importorskip("pandas")
+    for held in HELD.values() if of_arrow else [HELD["text"]]:
+        rows = pa.table({"age": [40, 50], "town": held(pa.array(["Rome", LEFT_OUT]))})
+        found = bp.privatize_frame(rows.to_pandas(types_mapper=pd.ArrowDtype if of_arrow else None).head(1), PLAN)
+        assert LEFT_OUT.encode() not in written(found)
+        assert found["town"].tolist() == rows.slice(0, 1).to_pandas()["town"].tolist()
+
+
+def test_a_polars_frame_holds_nothing_of_rows_that_were_sliced_off():
+    pl = pytest.importorskip("polars")
+    text, category = pl.String, pl.Categorical
+    for given, found_as, rome, left_out in (
+        (text, text, "Rome", LEFT_OUT),
+        (category, category, "Rome", LEFT_OUT),
+        (pl.Enum(["Rome", LEFT_OUT]), pl.Enum(["Rome"]), "Rome", LEFT_OUT),
+        (pl.List(text), pl.List(text), ["Rome"], [LEFT_OUT]),
+        (pl.Array(text, 1), pl.Array(text, 1), ["Rome"], [LEFT_OUT]),
+        (pl.List(category), pl.List(text), ["Rome"], [LEFT_OUT]),
+        (pl.Struct({"a": text}), pl.Struct({"a": text}), {"a": "Rome"}, {"a": LEFT_OUT}),
+        (pl.Struct({"a": category}), pl.Struct({"a": text}), {"a": "Rome"}, {"a": LEFT_OUT}),
+    ):
+        for first, towns in enumerate([[rome, left_out], [left_out, rome]]):
+            rows = pl.DataFrame({"age": [40, 50], "town": towns}, schema_overrides={"town": given})
+            found = bp.privatize_frame(rows.slice(first, 1), PLAN)
+            stream = io.BytesIO()
+            found.write_ipc(stream)
+            assert LEFT_OUT.encode() not in written(found.to_arrow()) + pickle.dumps(found) + stream.getvalue()
+            assert found["town"].to_list() == [rome] and found["town"].dtype == found_as
+
+
+def test_a_type_whose_values_cannot_be_copied_is_refused():
+    texts = pa.array(["Rome", "Oslo"])
+    kinds, places = pa.array([0, 0], pa.int8()), pa.array([0, 1], pa.int32())
+    for towns, told in (
+        (pa.RunEndEncodedArray.from_arrays([1, 2], texts), "run_end_encoded"),
+        (pa.ListViewArray.from_arrays(places, pa.array([1, 1], pa.int32()), texts), "list_view"),
+        (pa.UnionArray.from_dense(kinds, places, [texts.dictionary_encode()]), "dense_union"),
+    ):
+        wanted = f"column 'town': Expected a type whose values can be copied one by one, got {told}.*; cast it first"
+        with pytest.raises(InputError, match=wanted):
+            bp.privatize_frame(pa.table({"age": [40, 50], "town": towns}), PLAN)
 
 
 def test_a_release_of_batches_rejects_entries_too():

@@ -1,32 +1,72 @@
-"""Dictionaries of public columns: a value that no released row has must not be released in one."""
+"""Public columns: nothing of a row that is not released may lie in a dictionary or in memory beside those that are."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 
-def only_used(array: Any) -> Any:  # noqa: ANN401 (Arrow arrays)
-    """The same array, whose dictionary lists what it holds and nothing else, in the same order."""
+from bipartite.errors import InputError
+
+
+def copied(array: Any) -> Any:  # noqa: ANN401 (Arrow arrays)
+    """The same values in memory of their own; a dictionary lists those that occur and nothing else, in the same order.
+
+    Rows that were sliced off, and values under a null, stay in Arrow's memory, which pickles and Arrow files write out.
+    """
     import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    if not pa.types.is_dictionary(array.type):
-        return array
-    used = array.indices.unique().drop_null().sort()
-    indices = pc.index_in(array.indices, value_set=used).cast(array.type.index_type)
-    return pa.DictionaryArray.from_arrays(indices, array.dictionary.take(used), ordered=array.type.ordered)
+    if pa.types.is_dictionary(array.type):
+        used = array.indices.unique().drop_null().sort()
+        indices = pc.index_in(array.indices, value_set=used).cast(array.type.index_type)
+        return pa.DictionaryArray.from_arrays(indices, array.dictionary.take(used), ordered=array.type.ordered)
+    kind = plain(array.type)
+    values = array if array.type == kind else array.cast(kind)
+    return values.take(pa.array(np.arange(len(values))))
+
+
+def released(name: str, kind: Any) -> Any:  # noqa: ANN401 (Arrow types)
+    """The type of a public column in a release: a dictionary stays one, but within lists and structs values are plain.
+
+    Raises InputError where the values of a type cannot be copied one by one.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    is_dictionary = pa.types.is_dictionary(kind)
+    values = kind.value_type if is_dictionary else plain(kind)
+    try:
+        pa.nulls(0, values).take(pa.array([], pa.int64()))
+        known = not any(shared in str(values) for shared in ("dictionary<", "list_view<"))
+    except pa.ArrowNotImplementedError:
+        known = False
+    if not known:
+        msg = f"column {name!r}: Expected a type whose values can be copied one by one, got {kind}; cast it first."
+        raise InputError(msg)
+    return kind if is_dictionary else values
 
 
 def plain(kind: Any) -> Any:  # noqa: ANN401 (Arrow types)
-    """A type without dictionaries, such as a file may hold whose batches would have different ones."""
+    """A type without dictionaries and views of texts, whose memory batches and rows share with others."""
     import pyarrow as pa  # noqa: PLC0415
 
-    if pa.types.is_dictionary(kind):
-        return plain(kind.value_type)
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(plain(field.type)) for field in kind.fields])
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(plain(kind.value_type)))
-    if pa.types.is_large_list(kind):
-        return pa.large_list(kind.value_field.with_type(plain(kind.value_type)))
+    types = pa.types
+    if types.is_dictionary(kind):
+        kind = plain(kind.value_type)
+    elif types.is_string_view(kind) or types.is_binary_view(kind):
+        kind = pa.large_string() if types.is_string_view(kind) else pa.large_binary()
+    elif types.is_struct(kind):
+        kind = pa.struct([_plain(field) for field in kind.fields])
+    elif types.is_map(kind):
+        kind = pa.map_(plain(kind.key_type), _plain(kind.item_field))
+    elif types.is_fixed_size_list(kind):
+        kind = pa.list_(_plain(kind.value_field), kind.list_size)
+    elif types.is_list(kind):
+        kind = pa.list_(_plain(kind.value_field))
+    elif types.is_large_list(kind):
+        kind = pa.large_list(_plain(kind.value_field))
     return kind
+
+
+def _plain(field: Any) -> Any:  # noqa: ANN401
+    return field.with_type(plain(field.type))

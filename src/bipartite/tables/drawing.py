@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.lottery import ValuesRefusedError, draw_many, is_secure
 from bipartite.lottery.words import CHUNK
 from bipartite.tables.columns import PUBLIC
-from bipartite.tables.dictionaries import only_used
+from bipartite.tables.dictionaries import copied
 from bipartite.tables.opening import Opened, all_troubles, open_rows, refusal
 from bipartite.tables.words import column_sources
 
@@ -110,7 +110,7 @@ class Release:
         arrays = []
         for name, what in self.plan.columns.items():
             if what == PUBLIC:
-                arrays.append(only_used(batch.column(name)))
+                arrays.append(copied(batch.column(name)))
                 continue
             rows = opened[name]
             reports = self._draw_column(name, ways[name], rows)

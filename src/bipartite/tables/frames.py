@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from bipartite.domains import SetDomain
 from bipartite.errors import InputError, Problems
 from bipartite.tables.columns import PUBLIC
@@ -102,12 +104,13 @@ def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     columns = {}
     for name, what in plan.columns.items():
         if what == PUBLIC:
-            public = frame[name].reset_index(drop=True)
+            public = frame[name].array
             if isinstance(public.dtype, pd.CategoricalDtype):
-                public = public.cat.remove_unused_categories()
-            elif isinstance(public.dtype, pd.ArrowDtype) and pa.types.is_dictionary(public.dtype.pyarrow_dtype):
-                public = reports.column(name).to_pandas(types_mapper=pd.ArrowDtype)
-            columns[name] = public
+                columns[name] = public.remove_unused_categories()
+            elif isinstance(public.dtype, pd.ArrowDtype):
+                columns[name] = reports.column(name).to_pandas(types_mapper=pd.ArrowDtype)
+            else:
+                columns[name] = public.take(np.arange(len(public)))
             continue
         mapper = _types(frame[plan.inputs_of(name)[0]].dtype, may_be_null=what.may_be_null)
         columns[name] = reports.column(name).to_pandas(types_mapper=mapper)
@@ -157,12 +160,14 @@ def _polars(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
         )
         raise InputError(msg)
     plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in frame.columns]))
+    # Public columns come back from Arrow, too: Polars keeps, and writes out, values of rows that were sliced off.
     reports = _table(frame.select(plan.inputs()).to_arrow(), plan, rng)
-    columns = [
-        frame.get_column(name) if what == PUBLIC else pl.from_arrow(reports.select([name])).get_column(name)
-        for name, what in plan.columns.items()
-    ]
-    return pl.DataFrame(columns)
+    found = pl.from_arrow(reports)
+    for name in plan.public():
+        if isinstance(frame.schema[name], pl.Enum):
+            labels = reports.column(name).combine_chunks().dictionary.to_pylist()
+            found = found.with_columns(pl.col(name).cast(pl.Enum(labels)))
+    return found
 
 
 def _duckdb(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401

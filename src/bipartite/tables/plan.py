@@ -14,6 +14,7 @@ from bipartite.frozen import Frozen
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.record import exact_sum
 from bipartite.tables.columns import PUBLIC, Column
+from bipartite.tables.dictionaries import released
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import need
 from bipartite.tables.metadata import METADATA_KEY, described
@@ -161,7 +162,7 @@ class Plan(Frozen):
         pa = need("pyarrow")
         back = self.ways_back(given) if ways is None else ways
         fields = [
-            pa.field(name, given.field(name).type if what == PUBLIC else back[name].type)
+            pa.field(name, released(name, given.field(name).type) if what == PUBLIC else back[name].type)
             for name, what in self._columns
         ]
         return pa.schema(fields, metadata={METADATA_KEY: described(self).drawn_from(insecure=insecure).to_json()})
