@@ -212,6 +212,25 @@ def test_nulls_are_refused_kept_or_taken_for_a_value():
         bp.privatize_frame(jobs, bp.Plan({"j": JOB}))
 
 
+def test_a_column_of_nothing_but_gaps_fits_every_plan_whatever_type_they_gave_it():
+    plan = bp.Plan({"j": Column(JOB, nulls_as="no answer"), "n": Column(AGE, nulls_as=18)})
+    connection = duckdb.connect()
+    for frame in (
+        pd.DataFrame({"j": [np.nan] * 9, "n": pd.array([None] * 9, dtype="string")}),
+        pd.DataFrame({"j": [None] * 9, "n": pd.Series([None] * 9, dtype="datetime64[ns]")}),
+        pl.DataFrame({"j": [None] * 9, "n": [None] * 9}, schema={"j": pl.Int32, "n": pl.String}),
+        pa.table({"j": pa.nulls(9, pa.int32()), "n": pa.nulls(9, pa.string())}),
+        pa.record_batch({"j": pa.nulls(9, pa.int32()), "n": pa.nulls(9, pa.string())}),
+        connection.sql("SELECT NULL AS j, NULL AS n FROM range(9)"),
+        connection.sql("SELECT CAST(NULL AS INTEGER) AS j, CAST(NULL AS DATE) AS n FROM range(9)"),
+    ):
+        found = as_dict(bp.privatize_frame(frame, plan, bp.insecure_seed(6)))
+        assert found["j"] == JOB.privatize(["no answer"] * 9, rng=column_words(6, "j"))
+        assert found["n"] == AGE.privatize([18] * 9, rng=column_words(6, "n"))
+    with pytest.raises(InputError, match="column 'j': Expected text, got int64"):
+        bp.privatize_frame(pa.table({"j": [None, 1], "n": [40, 50]}), plan)
+
+
 def test_positions_far_away_are_refused_moved_or_taken_for_a_place():
     table = pa.table({"lat": [48.86, -40.0], "lon": [2.35, 170.0]})
     near = Column(HOME, ("lat", "lon"), max_distance=100)

@@ -77,6 +77,15 @@ def _arrow(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
 
 
 def _selected(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
+    """The columns that a plan reads.
+
+    One that holds nothing but gaps fits every plan, whatever type they gave it: doubles in pandas, whole numbers in
+    DuckDB before 2.0. A refusal would tell of them.
+    """
+    for each in plan.wrong_types(frame.schema):
+        if frame.column(each).null_count == frame.num_rows:
+            nulls = need("pyarrow").nulls(frame.num_rows)
+            frame = frame.set_column(frame.schema.get_field_index(each), each, nulls)
     plan.check_inputs(frame.schema)
     return frame.select(plan.inputs())
 

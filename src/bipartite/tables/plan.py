@@ -177,13 +177,19 @@ class Plan(Frozen):
                 hint = f"did you mean {near[0]!r}?" if near else "name one that is there, or leave it out of the plan."
                 problem = "has no column" if not count else "has several columns named"
                 problems.add(f"The table {problem} {each!r}; {hint}")
+        for each, wrong in self.wrong_types(given).items():
+            problems.add(f"column {each!r}: {wrong}")
+        problems.raise_if_any(InputError)
+
+    def wrong_types(self, given: Any) -> dict[str, str]:  # noqa: ANN401 (an Arrow schema)
+        """Why each private column that is of another kind than the plan needs cannot be read."""
+        found = {}
         for name, column in self.private().items():
             for each in self.inputs_of(name):
-                if given.names.count(each) == 1:
-                    wrong = _type_problem(column, given.field(each).type)
-                    if wrong is not None:
-                        problems.add(f"column {each!r}: {wrong}")
-        problems.raise_if_any(InputError)
+                wrong = _type_problem(column, given.field(each).type) if given.names.count(each) == 1 else None
+                if wrong is not None:
+                    found[each] = wrong
+        return found
 
     def privatize_batch(self, batch: Any, rng: object = None) -> Any:  # noqa: ANN401 (pyarrow record batches)
         """The reports of a whole table that is one Arrow record batch; ε is spent once for each row.
