@@ -287,7 +287,13 @@ def learn_shape(table):
 
 
 @pytest.mark.parametrize(
-    "make", [pd.DataFrame, lambda table: pl.DataFrame(table, strict=False)], ids=["pandas", "polars"]
+    "make",
+    [
+        pd.DataFrame,
+        lambda table: pd.DataFrame(table).convert_dtypes(),
+        lambda table: pl.DataFrame(table, strict=False),
+    ],
+    ids=["pandas", "pandas converted", "polars"],
 )
 def test_learned_columns_tell_nothing_by_their_types(make):
     columns = PrivateColumns(

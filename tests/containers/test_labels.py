@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bipartite import BRR, Integers, Interval, Items, Record, insecure_seed
+from bipartite import BRR, GRR, Integers, Interval, Items, Record, insecure_seed
 from bipartite.errors import InputError, NullError, OutsideDomainError
 
 GENRES = ["jazz", "blues", "metal", "techno"]
@@ -156,3 +156,15 @@ def test_a_sampled_array_shows_no_plausible_number_when_its_mask_is_dropped():
 
 def test_the_budget_of_many_attributes_is_written_plainly():
     assert str(Record({f"q{i}": BRR(Integers(0, 9), 1) for i in range(10)}).epsilon_decimal) == "10"
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [3, 5]], ids=["texts", "numbers"])
+def test_a_column_of_nothing_but_nulls_comes_back_as_any_other(labels):
+    mech = GRR(Items(labels, loss=1 - np.eye(2)), epsilon=1)
+    for make in (pl.Series, pa.array):
+        gone = mech.privatize(make([None, None]), nulls="keep")
+        some = mech.privatize(make([labels[0], None]), nulls="keep")
+        assert gone.to_pylist() == [None, None] if make is pa.array else gone.to_list() == [None, None]
+        assert str(getattr(gone, "type", None) or gone.dtype) == str(getattr(some, "type", None) or some.dtype)
+        with pytest.raises(NullError):
+            mech.privatize(make([None]))

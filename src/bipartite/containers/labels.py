@@ -116,8 +116,11 @@ def _open_pandas(values: Any, domain: SetDomain) -> _Column | None:  # noqa: ANN
 def _open_polars(values: Any, domain: SetDomain) -> _Column | None:  # noqa: ANN401
     import polars as pl  # noqa: PLC0415 (loaded already)
 
+    if not isinstance(values, pl.Series):
+        return None
     whole = _are_whole(domain)
-    if not isinstance(values, pl.Series) or not (values.dtype.is_integer() if whole else values.dtype == pl.String):
+    # A column in which every value is missing has no other type.
+    if values.dtype != pl.Null and not (values.dtype.is_integer() if whole else values.dtype == pl.String):
         return None
     dtype = pl.Int64 if whole else pl.String
     return _Column(
@@ -132,9 +135,12 @@ def _open_arrow(values: Any, domain: SetDomain) -> _Column | None:  # noqa: ANN4
     if kind is None or not isinstance(values, (pa.Array, pa.ChunkedArray)):
         return None
     whole = _are_whole(domain)
-    if not (pa.types.is_integer(kind) if whole else pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    large = pa.types.is_large_string(kind)
+    # A column in which every value is missing has no other type.
+    if not (pa.types.is_null(kind) or (pa.types.is_integer(kind) if whole else pa.types.is_string(kind) or large)):
         return None
-    dtype = pa.int64() if whole else kind
+    text = pa.large_string() if large else pa.string()
+    dtype = pa.int64() if whole else text
 
     def rebuild(found: list[Any], nullable: bool) -> Any:  # noqa: ANN401, ARG001, FBT001
         array = pa.array(found, type=dtype)

@@ -53,9 +53,9 @@ def _pandas(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], 
     for (name, column), given in zip(columns.items(), like.columns, strict=True):
         dtype: Any = column.dtype
         if column.dtype == object and like.kind == "pandas":
-            # Not the type of the column: pandas calls text objects as soon as one of them is no text.
-            chosen = isinstance(given.dtype, pd.StringDtype) and given.dtype.na_value is pd.NA
-            dtype = given.dtype if chosen else pd.Series(["text"]).dtype
+            # Not the type of the column, nor one of pandas' other types of text (convert_dtypes): as soon as one of
+            # its values is no text, pandas calls all of them objects.
+            dtype = pd.Series(["text"]).dtype
             if isinstance(given.dtype, pd.CategoricalDtype):
                 # The public categories, not those that the table happens to have.
                 dtype = pd.CategoricalDtype(list(getattr(domains[name], "labels", None) or ()))
