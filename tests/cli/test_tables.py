@@ -300,6 +300,8 @@ def test_a_request_to_stop_removes_what_was_begun(run, files, monkeypatch):
     begun = []
 
     def ask_to_stop(*_):
+        if begun:  # one request is enough: a second may come when nobody but the test itself is left to hear it
+            return
         begun.extend(files.glob(".o.csv*"))
         os.kill(os.getpid(), signal.SIGTERM)
         threading.Event().wait(1)  # DuckDB looks for signals many times a second
