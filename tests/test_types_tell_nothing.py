@@ -189,6 +189,7 @@ FRAMES = {
     "pandas Int64": lambda values: pd.DataFrame({"n": pd.array(values, dtype="Int64")}),
     "pandas Float64": lambda values: pd.DataFrame({"n": pd.array(values, dtype="Float64")}),
     "pandas Arrow": lambda values: pd.DataFrame({"n": pd.arrays.ArrowExtensionArray(arrow(values))}),
+    "pandas converted": lambda values: pd.DataFrame({"n": values}).convert_dtypes(),
     "pandas category": lambda values: pd.DataFrame({"n": pd.Series(values, dtype="category")}),
     "polars": lambda values: pl.DataFrame({"n": pl.Series(values, strict=False)}),
     "polars Int8": lambda values: pl.DataFrame({"n": pl.Series(values, dtype=pl.Int8)}),
@@ -201,8 +202,7 @@ FRAMES = {
     "DuckDB": lambda values: duckdb.from_arrow(pa.table({"n": arrow(values)})),
 }
 FRAME_FAMILIES = [
-    ["pandas"],
-    ["pandas Int64", "pandas Float64"],
+    ["pandas", "pandas Int64", "pandas Float64", "pandas converted"],
     ["pandas Arrow"],
     ["pandas category"],
     ["polars", "polars Int8"],

@@ -82,9 +82,13 @@ def _selected(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
     One that holds nothing but gaps fits every plan, whatever type they gave it: doubles in pandas, whole numbers in
     DuckDB before 2.0. A refusal would tell of them.
     """
+    pa = need("pyarrow")
     for each in plan.wrong_types(frame.schema):
-        if frame.column(each).null_count == frame.num_rows:
-            nulls = need("pyarrow").nulls(frame.num_rows)
+        gaps = frame.column(each)
+        if gaps.null_count == frame.num_rows:
+            # Categories stay categories, as those of a column with values do.
+            kind = pa.dictionary(pa.int32(), pa.null()) if pa.types.is_dictionary(gaps.type) else pa.null()
+            nulls = pa.nulls(frame.num_rows, kind)
             frame = frame.set_column(frame.schema.get_field_index(each), each, nulls)
     plan.check_inputs(frame.schema)
     return frame.select(plan.inputs())
@@ -141,17 +145,15 @@ def _converted(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
 
 
 def _types(given: Any, *, may_be_null: bool) -> Any:  # noqa: ANN401 (a type of pandas; a function from Arrow's to pandas')
-    """The family that the types of a column are from, and not the type that gaps gave it: pandas', or NumPy's.
+    """The types of reports: Arrow's where the column had one of those, and NumPy's elsewhere.
 
+    Not pandas' nullable types where the column had one: a column of nothing but nulls has none (convert_dtypes).
     NumPy's whole numbers have no null, so that pandas' stand for them where the plan lets nulls through.
     """
     pd = need("pandas")
     if isinstance(given, pd.ArrowDtype):
         return pd.ArrowDtype
-    masked = isinstance(given, pd.api.extensions.ExtensionDtype) and hasattr(given, "numpy_dtype")
-    found: dict[str, Any] = {"int64": pd.Int64Dtype()} if masked or may_be_null else {}
-    if masked:
-        found["double"] = pd.Float64Dtype()
+    found: dict[str, Any] = {"int64": pd.Int64Dtype()} if may_be_null else {}
     text = pd.Series(["text"]).dtype
     if isinstance(text, pd.api.extensions.ExtensionDtype):  # else a column of nothing but nulls would be objects
         found["string"] = text
