@@ -175,3 +175,32 @@ def test_columns_that_only_folders_name_are_not_there(tmp_path):
     inside = put(tmp_path / "id=999" / "people.parquet", {"age": [40]})
     with pytest.raises(InputError, match="no column 'id'"):
         release(inside, tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("options", [{}, {"reject": "rejected.csv"}])
+def test_lines_within_a_cell_are_never_taken_for_rows(tmp_path, options):
+    """Cells of a dropped column that read like rows to whoever begins in the middle of one: 8.8 MB, for two threads."""
+    cell = "\n" + f"20,{SECRET},z\n" * 500 + f'20,{SECRET},""'
+    source = tmp_path / "in.csv"
+    source.write_text("age,id,note\n" + f'40,7,"{cell}"\n' * 1600 + f'40,7,"\n20,{SECRET},z"\n')
+    options = {name: tmp_path / path for name, path in options.items()}
+    assert release(source, tmp_path / "out.parquet", threads=2, **options).rows == 1601
+    assert set(pq.read_table(tmp_path / "out.parquet")["id"].to_pylist()) == {"7"}
+
+
+def test_a_cell_too_many_is_one_even_where_it_is_empty(tmp_path):
+    """As R writes a table with names of rows: the line would be read as if it began one cell later."""
+    source = tmp_path / "in.csv"
+    source.write_text(f"id,age\n7,40\n{SECRET},50,\n8,41\n")
+    with pytest.raises(DataFileError, match="line 3 of the input has another number of cells than the first line"):
+        release(source, tmp_path / "out.csv")
+    assert release(source, tmp_path / "out.csv", reject=tmp_path / "rejected.csv").rejected == 1
+    assert str(SECRET) not in (tmp_path / "out.csv").read_text()
+
+
+def test_a_line_is_rejected_once_however_many_cells_it_has_too_many(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("id,age\n7,40\n7,40,1,2,3,4\n8,41\n")
+    done = release(source, tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
+    assert (done.rows, done.rejected) == (3, 1)
+    assert len((tmp_path / "rejected.csv").read_text().splitlines()) == 2

@@ -94,15 +94,21 @@ def _header(connection: Any, address: Address, written: Format) -> list[str]:  #
 
 
 def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False) -> str:
-    """CSV files as text, by position.
+    """CSV files as text, by position; an empty cell is null.
 
+    Each file is read from its start, by one thread. Threads that begin in the middle have to guess whether they stand
+    between quotation marks, and may take what is written in a cell for rows. A cell too many is one even where it is
+    empty, which DuckDB forgives where empty means null.
     ``leaving_out`` leaves out the lines that cannot be cut into cells, for :func:`lines_left_out`.
     """
-    types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells_of(width))
+    cells = cells_of(width)
+    types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells)
+    values = ", ".join(f"NULLIF({cell}, '') AS {cell}" for cell in cells)
     return (
-        f"read_csv({where}, auto_detect=false, header=true, delim={text(written.delimiter)}, quote='\"', escape='\"', "
-        f"comment='', columns={{{types}}}, hive_partitioning=false, encoding={text(written.encoding)}"
-        f"{_compression(written)}{', store_rejects=true' if leaving_out else ''})"
+        f"(SELECT {values} FROM read_csv({where}, auto_detect=false, header=true, delim={text(written.delimiter)}, "
+        f"quote='\"', escape='\"', comment='', nullstr='\n', allow_quoted_nulls=false, columns={{{types}}}, "
+        f"parallel=false, hive_partitioning=false, encoding={text(written.encoding)}{_compression(written)}"
+        f"{', store_rejects=true' if leaving_out else ''}))"
     )
 
 
@@ -118,7 +124,8 @@ def lines_left_out(connection: Any) -> list[tuple[int, str]]:  # noqa: ANN401
         if kind not in {"MISSING COLUMNS", "TOO MANY COLUMNS"}:
             msg = f"Invalid Input Error: CSV Error on Line: {line}\n{message}"
             raise need("duckdb").InvalidInputException(msg)
-    return [(line, held) for _, line, _, held, _ in found]
+    # A line is noted once for each cell too many.
+    return [(line, held) for _, line, held in dict.fromkeys((file, line, held) for file, line, _, held, _ in found)]
 
 
 def json_columns(connection: Any, files: Sequence[File], written: Format, wanted: list[str]) -> list[str]:  # noqa: ANN401
