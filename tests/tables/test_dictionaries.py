@@ -4,6 +4,8 @@ import io
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -223,3 +225,60 @@ def test_a_release_of_batches_rejects_entries_too():
     reports, reasons = Release(PLAN, bp.insecure_seed(1)).privatize_or_reject(batch, {})
     assert list(reasons) == [1] and reports["town"].dictionary.to_pylist() == ["Rome", "Oslo"]
     assert np.unique(reports["age"].to_numpy()).size > 0
+
+
+def nested(entries):
+    """Columns of every kind of nesting, one entry to a row."""
+    inner = pa.array(entries).dictionary_encode()
+    ends = pa.array(range(len(entries) + 1), pa.int32())
+    return {
+        "list": pa.ListArray.from_arrays(ends, inner),
+        "fixed list": pa.FixedSizeListArray.from_arrays(inner, 1),
+        "struct": pa.StructArray.from_arrays([inner], ["in"]),
+        "map": pa.MapArray.from_arrays(ends, pa.array(["in"] * len(entries)), inner),
+        "view": pa.array([None if each is None else each * 3 for each in entries], pa.string_view()),
+        "text": pa.array(entries),
+    }
+
+
+def streamed(rows):
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_stream(out, rows.schema) as stream:
+        stream.write_table(rows)
+    return out.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("kind", nested(TOWNS))
+def test_a_part_of_a_table_carries_nothing_of_the_rest(kind):
+    rows = pa.table({"age": [40] * 5, "town": nested(TOWNS)[kind]}).slice(0, 1)
+    reports = bp.privatize_frame(rows, PLAN)
+    assert reports["town"].to_pylist() == rows["town"].to_pylist()
+    assert LEFT_OUT.encode() in pickle.dumps(rows)
+    assert LEFT_OUT.encode() not in pickle.dumps(reports) + streamed(reports)
+    if kind != "view":
+        frame = bp.privatize_frame(rows.to_pandas(types_mapper=pd.ArrowDtype), PLAN)
+        assert LEFT_OUT.encode() not in pickle.dumps(frame)
+
+
+@pytest.mark.parametrize("kind", ["text", "struct", "number"])
+def test_what_lies_under_a_null_is_not_released(tmp_path, kind):
+    hidden = np.array([False, True, False])
+    values = {
+        "text": pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\x05"), *pa.array(TOWNS[:3]).buffers()[1:]]),
+        "struct": pa.StructArray.from_arrays([pa.array(TOWNS[:3])], ["in"], mask=pa.array(hidden)),
+        "number": pa.array(np.frombuffer(LEFT_OUT.encode() * 3, np.int64), mask=hidden | True),
+    }
+    rows = pa.table({"age": [40, 50, 60], "town": values[kind]})
+    source = write(rows, tmp_path / "in.arrow")
+    assert LEFT_OUT.encode() in source.read_bytes()
+    privatize_file(source, tmp_path / "out.arrow", PLAN)
+    assert LEFT_OUT.encode() not in (tmp_path / "out.arrow").read_bytes()
+    assert LEFT_OUT.encode() not in streamed(bp.privatize_frame(rows, PLAN))
+    assert pa.ipc.open_file(tmp_path / "out.arrow").read_all()["town"].to_pylist() == rows["town"].to_pylist()
+
+
+def test_a_polars_enumeration_lists_what_rows_have_in_its_order():
+    rows = pl.DataFrame(
+        {"age": [40, 50], "town": pl.Series(["Rome", "Oslo"], dtype=pl.Enum(["Oslo", LEFT_OUT, "Rome"]))}
+    )
+    assert bp.privatize_frame(rows, PLAN)["town"].dtype == pl.Enum(["Oslo", "Rome"])

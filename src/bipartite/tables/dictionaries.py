@@ -23,7 +23,9 @@ def copied(array: Any) -> Any:  # noqa: ANN401 (Arrow arrays)
         return pa.DictionaryArray.from_arrays(indices, array.dictionary.take(used), ordered=array.type.ordered)
     kind = plain(array.type)
     values = array if array.type == kind else array.cast(kind)
-    return values.take(pa.array(np.arange(len(values))))
+    # A missing index for each missing value: the fields of a missing struct would be copied, too.
+    gone = values.is_null().to_numpy(zero_copy_only=False)
+    return values.take(pa.array(np.arange(len(values)), mask=gone))
 
 
 def released(name: str, kind: Any) -> Any:  # noqa: ANN401 (Arrow types)
