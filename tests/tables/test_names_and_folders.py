@@ -131,7 +131,7 @@ def test_text_files_keep_one_order_of_columns_and_all_have_a_header(tmp_path, ki
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_a_name_that_stands_twice_is_refused_where_the_plan_reads_it(tmp_path, kind):
     twice = put(tmp_path / f"in.{kind}", [("age", [40]), ("id", [7]), ("id", [SECRET])])
-    with pytest.raises(InputError, match="several columns named 'id'"):
+    with pytest.raises(InputError, match="several columns named 'id'; rename all but one"):
         release(twice, tmp_path / "out.csv")
     elsewhere = put(tmp_path / f"in2.{kind}", [("x", [SECRET]), ("age", [40]), ("x", [1]), ("id", [7])])
     release(elsewhere, tmp_path / "out.csv", reject=tmp_path / "rejected.csv")

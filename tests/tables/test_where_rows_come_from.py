@@ -1,6 +1,7 @@
 """Folders, file:// and other addresses, other delimiters and encodings: what may be named as the input."""
 
 import csv
+import io
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -170,3 +171,27 @@ def test_what_cannot_be_read_or_written_elsewhere_is_said(tmp_path, elsewhere):
     (tmp_path / "in.csv").write_text("age,town\n40,x\n")
     with pytest.raises(InputError, match="not on this machine"):
         release(tmp_path / "in.csv", "s3://bucket/out.csv")
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_one_file_under_two_names_is_not_released_twice(tmp_path, link):
+    """Its rows would spend twice what the release says."""
+    folder = tmp_path / "people" / "2024"
+    folder.mkdir(parents=True)
+    (folder / "1.csv").write_text("age,town\n40,Rome\n")
+    getattr(folder / "latest.csv", link)(folder / "1.csv")
+    for source in (folder, folder / "*.csv"):
+        with pytest.raises(InputError, match=r"1\.csv and .*latest\.csv are one file under two names"):
+            release(source, tmp_path / "out.csv")
+    (folder / "latest.csv").unlink()
+    (tmp_path / "people" / "now").symlink_to(folder)
+    with pytest.raises(InputError, match="are one file under two names, which would be read twice; name it once"):
+        release(tmp_path / "people" / "**" / "*.csv", tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("held", [b"Lovelace,40\n" * 9, b"", b"\xff\xff\xff\xff\x10\0\0\0Lovelace, Ada Lovelace"])
+def test_standard_input_that_is_no_arrow_stream_is_named_and_not_shown(tmp_path, monkeypatch, held):
+    """Arrow's own message writes the first bytes as a number."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(held)))
+    with pytest.raises(DataFileError, match=r"^standard input is no Arrow stream; it may be cut off, or of another"):
+        release("-", tmp_path / "out.csv", input_format="arrow")

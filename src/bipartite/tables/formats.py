@@ -109,9 +109,9 @@ def files_named(pattern: str) -> list[File]:
         return [path]
     if any(letter in pattern for letter in "*?["):
         found = sorted(Path(each) for each in glob.glob(pattern, recursive=True))  # noqa: PTH207 (patterns may be absolute)
-        files: list[File] = [each for each in found if each.is_file()]
+        files = [each for each in found if each.is_file()]
         if files:
-            return files
+            return _apart(files)
         msg = f"no file matches {pattern}"
         raise FileNotFoundError(msg)
     msg = f"{pattern} is not there"
@@ -124,11 +124,23 @@ def _files_in(folder: Path) -> list[File]:
     if any(each.is_dir() for each in there):
         msg = f"{folder} holds folders; say which files are meant with a pattern, for example '{folder}/**/*.parquet'."
         raise InputError(msg)
-    files: list[File] = [each for each in there if not each.name.endswith(SIDE)]
+    files = [each for each in there if not each.name.endswith(SIDE)]
     if not files:
         msg = f"there are no files in {folder}"
         raise FileNotFoundError(msg)
-    return files
+    return _apart(files)
+
+
+def _apart(files: list[Path]) -> list[File]:
+    """These files, none of which is there twice under two names: its rows would be released, or counted, twice."""
+    found: dict[tuple[int, int], Path] = {}
+    for file in files:
+        told = file.stat()
+        other = found.setdefault((told.st_dev, told.st_ino), file)
+        if other is not file:
+            msg = f"{other} and {file} are one file under two names, which would be read twice; name it once."
+            raise InputError(msg)
+    return list(files)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,8 +174,11 @@ class Plan(Frozen):
             count = given.names.count(each)
             if count != 1:
                 near = difflib.get_close_matches(each, given.names, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else "name one that is there, or leave it out of the plan."
-                problem = "has no column" if not count else "has several columns named"
+                problem, hint = "has no column", "name one that is there, or leave it out of the plan."
+                if count:
+                    problem, hint = "has several columns named", "rename all but one."
+                elif near:
+                    hint = f"did you mean {near[0]!r}?"
                 problems.add(f"The table {problem} {each!r}; {hint}")
         for each, wrong in self.wrong_types(given).items():
             problems.add(f"column {each!r}: {wrong}")

@@ -145,7 +145,11 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
     written, plan, raw = reading.written, reading.plan, reading.raw
     if written.kind == "arrow":
         pa = need("pyarrow")
-        opened = pa.ipc.open_stream(stream)
+        try:
+            opened = pa.ipc.open_stream(stream)
+        except (pa.ArrowInvalid, OSError):
+            msg = "standard input is no Arrow stream; it may be cut off, or of another format than --from says."
+            raise DataFileError(msg) from None
         return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":
         # A file without a name: however this process ends, nothing of it is left.
