@@ -93,13 +93,14 @@ def _header(connection: Any, address: Address, written: Format) -> list[str]:  #
     return split_header(found[0][0] if found else "", written, str(address))
 
 
-def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False) -> str:
+def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False, parallel: bool = True) -> str:
     """CSV files as text, by position; an empty cell is null.
 
-    Each file is read from its start, by one thread. Threads that begin in the middle have to guess whether they stand
-    between quotation marks, and may take what is written in a cell for rows. A cell too many is one even where it is
-    empty, which DuckDB forgives where empty means null.
+    A cell too many is one even where it is empty, which DuckDB forgives where empty means null.
     ``leaving_out`` leaves out the lines that cannot be cut into cells, for :func:`lines_left_out`.
+    ``parallel`` lets threads begin in the middle of a file, where they guess whether they stand between quotation
+    marks, and may take what is written in a cell for rows; DuckDB sees that at the end, but not while it leaves out
+    lines. Without it, DuckDB does not see a quotation mark that does not end.
     """
     cells = cells_of(width)
     types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells)
@@ -107,8 +108,8 @@ def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = Fal
     return (
         f"(SELECT {values} FROM read_csv({where}, auto_detect=false, header=true, delim={text(written.delimiter)}, "
         f"quote='\"', escape='\"', comment='', nullstr='\n', allow_quoted_nulls=false, columns={{{types}}}, "
-        f"parallel=false, hive_partitioning=false, encoding={text(written.encoding)}{_compression(written)}"
-        f"{', store_rejects=true' if leaving_out else ''}))"
+        f"parallel={str(parallel).lower()}, hive_partitioning=false, encoding={text(written.encoding)}"
+        f"{_compression(written)}{', store_rejects=true' if leaving_out else ''}))"
     )
 
 

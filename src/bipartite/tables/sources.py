@@ -214,7 +214,13 @@ def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Sou
         raise InputError(msg)
     _check_names(names, reading.plan)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
-    scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw)
+    if reading.raw and not reading.once:
+        # Only to see whether all quotation marks end, for which the scan below has no eye.
+        with connection.cursor() as apart:
+            scan = csv_scan(where, reading.written, len(names), leaving_out=True)
+            apart.execute(f"SELECT count(*) FROM {scan}").fetchall()
+            lines_left_out(apart)
+    scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw, parallel=not reading.raw)
     source = _cast(connection, scan, cells, reading, names)
     if reading.raw:
         source.left_out = lambda: lines_left_out(connection)
