@@ -367,3 +367,14 @@ def test_an_interruption_does_not_wait_for_standard_input(files):
         assert process.wait(timeout=60) == 143
         assert process.stderr.read() == b"bipartite: interrupted\n"
     assert not list(files.glob("*out.csv*"))
+
+
+def test_duckdb_draws_no_progress_where_the_reports_go(files):
+    # It does after two seconds, on standard output, where it takes a session for interactive, as one without a script.
+    code = (
+        "from pathlib import Path\n"
+        "from bipartite.tables.engine import connect\n"
+        "print(connect(Path()).execute(\"SELECT current_setting('enable_progress_bar')\").fetchall())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True)
+    assert done.stdout == "[(False,)]\n"

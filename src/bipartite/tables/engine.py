@@ -30,7 +30,10 @@ def connect(spill: Path, memory: int | None = None, threads: int | None = None) 
         settings["memory_limit"] = f"{memory}B"
     if threads is not None:
         settings["threads"] = threads
-    return duckdb.connect(config=settings)
+    connection = duckdb.connect(config=settings)
+    # DuckDB draws one where it takes a session for interactive, on standard output, where the reports may go.
+    connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def bytes_of(memory: str) -> int:
