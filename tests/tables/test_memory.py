@@ -60,12 +60,13 @@ def test_what_the_message_about_memory_advises_works(tmp_path):
     privatize_file(tmp_path / "in.parquet", tmp_path / "out.csv", PLAN, settings=Settings(memory=advised))
 
 
-def test_wide_rows_are_released_without_a_word_about_memory(tmp_path):
-    # 320 MB of text in one group of rows, which did not fit into what DuckDB was given.
+@pytest.mark.parametrize("threads", [None, 16])
+def test_wide_rows_are_released_without_a_word_about_memory(tmp_path, threads):
+    # 320 MB of text in one group of rows, which did not fit into what DuckDB was given; nor did what 16 threads write.
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
     query = "SELECT 40 AS age, repeat(md5(i::VARCHAR), 500) AS note FROM range(20000) AS numbers(i)"
     duckdb.execute(f"COPY ({query}) TO '{source}'")
-    assert privatize_file(source, target, PLAN).rows == 20_000
+    assert privatize_file(source, target, PLAN, settings=Settings(threads=threads)).rows == 20_000
     assert pq.ParquetFile(target).metadata.row_group(0).num_rows < 20_000
 
 

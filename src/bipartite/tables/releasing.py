@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 # What DuckDB may hold while it writes, unless told: it waits for room, where a reader without room must give up.
 _TO_WRITE: Final = 2**29
+# Each thread that writes holds a group of rows: those of a machine of many cores would not fit, and the draw is not
+# fast enough for more.
+_MOST_WRITERS: Final = 4
 # Batches that are drawn while those before them are written.
 _AHEAD: Final = 2
 
@@ -71,8 +74,8 @@ class Settings:
     """What DuckDB may hold, such as ``"1GB"``, half to read and half to write.
 
     None lets it read with what it needs, a group of rows of the input for each thread (at most 80 % of the machine's
-    memory, its own bound), and write with 512 MiB. The interpreter, NumPy, the compiled draw and a few batches of rows
-    of about 32 MB each come on top.
+    memory, its own bound), and write with 512 MiB, on at most four threads. The interpreter, NumPy, the compiled draw
+    and a few batches of rows of about 32 MB each come on top.
     """
     partition_by: tuple[str, ...] = ()
     """Public columns: the target is then a folder, with a folder of Parquet files for each of their values."""
@@ -157,9 +160,12 @@ def privatize_file(
 def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> Any:  # noqa: ANN401 (a DuckDB connection)
     """One of the two engines: in one, threads that wait for the next batch to write could not read it meanwhile."""
     spill.mkdir(mode=0o700)
-    own = _TO_WRITE if spill.name == "writing" else None
+    writing = spill.name == "writing"
+    own = _TO_WRITE if writing else None
     connection = connect(spill, own if chosen.memory is None else bytes_of(chosen.memory) // 2, chosen.threads)
     stack.callback(connection.close)
+    if writing:
+        connection.execute(f"SET threads = least(current_setting('threads'), {_MOST_WRITERS})")
     return connection
 
 
