@@ -1,6 +1,6 @@
 """Exact randomness: whole-number tickets, secure words, and one draw in three implementations that agree."""
 
-from bipartite.lottery.bulk import PREPARE_FROM, Codec, Lottery, ValuesRefusedError, draw_many, prepare
+from bipartite.lottery.bulk import PREPARE_FROM, Codec, Lottery, ValuesRefusedError, announce, draw_many, prepare
 from bipartite.lottery.epsilon import Epsilon, log_between
 from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.line import LineLottery
@@ -43,6 +43,7 @@ __all__ = [
     "TooFewTickets",
     "ValuesRefusedError",
     "WeightLottery",
+    "announce",
     "check_table",
     "draw_many",
     "fixed_words",

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 Lottery = LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLottery | BlockLottery | WeightLottery
 
-# Loading numba takes about as long as NumPy needs for this many reports (0.7 s, measured), so it is loaded once so many
-# have been asked for, in one call or in several; once loaded, it pays from far fewer.
-LOAD_COMPILER_FROM: Final = 2**23
+# Loading numba takes about as long as it saves on this many reports (0.6 s, measured), so it is loaded once so many
+# have been asked for or announced, in one call or in several; once loaded, it pays from far fewer.
+LOAD_COMPILER_FROM: Final = 2**25
 USE_COMPILED_FROM: Final = 2**11
 # Without the compiler a report takes 1.2 µs on 100 points and 10 µs on 3,000. Loading these kernels takes 0.4 s once
 # they are compiled, and 7.5 to 8 s the first time on a machine (all measured): they wait until 2 s have been asked for.
@@ -127,6 +127,11 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
         if compiled is not None:
             return compiled(lottery)  # type: ignore[call-arg]  # a Protocol says nothing of __init__
     return VectorisedLine(lottery)
+
+
+def announce(reports: int) -> None:
+    """Say how many reports will be asked for, where that is known: the compiler is then loaded at once if it pays."""
+    _Demand.reports += reports
 
 
 def _search_kernel(lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery) -> Kernel:

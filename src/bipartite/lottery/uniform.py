@@ -41,9 +41,18 @@ def tickets_below(total: int, words: NDArray[np.uint64], wanted: int) -> tuple[N
 
 def high_half(a: NDArray[np.uint64], b: int) -> NDArray[np.uint64]:
     """⌊a·b / 2^64⌋, from four 32-bit products."""
-    a0, a1 = a & _LOW, a >> _HALF
     b0, b1 = np.uint64(b & 0xFFFFFFFF), np.uint64(b >> 32)
-    middle = a1 * b0 + ((a0 * b0) >> _HALF)
-    carry = (middle & _LOW) + a0 * b1
-    high: NDArray[np.uint64] = a1 * b1 + (middle >> _HALF) + (carry >> _HALF)
+    a0, high = a & _LOW, a >> _HALF
+    middle, low = high * b0, a0 * b0
+    # In place from here on: large arrays made anew would cost more than the arithmetic.
+    low >>= _HALF
+    middle += low
+    np.bitwise_and(middle, _LOW, out=low)
+    a0 *= b1
+    low += a0
+    low >>= _HALF
+    middle >>= _HALF
+    high *= b1
+    high += middle
+    high += low
     return high

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import BipartiteError, DataFileError, InputError, Problems
+from bipartite.lottery import announce
 from bipartite.tables.ahead import ahead
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.drawing import Release
@@ -126,6 +127,7 @@ def privatize_file(
             raise unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
         release = Release(plan, rng, style=style)
+        announce((rows.rows or 0) * len(plan.private()))
         schema = plan.schema(rows.schema, plan.ways_back(rows.schema, style))
         about = described(plan).drawn_from(insecure=release.insecure, rejecting=rejecting)
         rejects = None
