@@ -378,3 +378,26 @@ def test_duckdb_draws_no_progress_where_the_reports_go(files):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True)
     assert done.stdout == "[(False,)]\n"
+
+
+def test_a_small_release_loads_neither_pandas_nor_a_compiler(files):
+    code = (
+        "import sys\n"
+        "from bipartite.cli import main\n"
+        "main()\n"
+        "print([name for name in ('pandas', 'numba') if name in sys.modules])"
+    )
+    words = ["privatize", "people.csv", "reports.parquet", "--plan", "plan.toml"]
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=files, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_command_that_is_called_from_python_leaves_pandas_to_arrow(files):
+    code = (
+        "from bipartite.cli import main\n"
+        "main(['privatize', 'people.csv', 'reports.parquet', '--plan', 'plan.toml'])\n"
+        "import pandas, pyarrow\n"
+        "print(pyarrow.array(pandas.Series([1, None], dtype='Int64')).to_pylist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[1, None]"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite.cli.arguments import add_seed, source_of
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import InputError
+from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, STDIO, TEXT
 from bipartite.tables.plan import Plan
 from bipartite.tables.releasing import Settings, privatize_file
@@ -72,6 +73,8 @@ def run(options: argparse.Namespace) -> int:
     """Release a table."""
     _check(options)
     plan = Plan.read(options.plan)
+    if options.own_process:
+        spare_pandas()
     rng = source_of(options)
     _warn(options, plan)
     settings = Settings(

@@ -74,6 +74,7 @@ def run(arguments: Sequence[str] | None, stopping: Stopping) -> int:
     # The other commands take their time to load, and are named by --help alone.
     parser = build_parser(words[0] if words and words[0] in _COMMANDS else None)
     options = parser.parse_args(arguments)
+    options.own_process = arguments is None
     stopping.started()
     try:
         code: int = options.run(options)
