@@ -19,6 +19,7 @@ from pathlib import Path
 import bipartite as bp
 from bipartite.errors import BudgetSpentError, LedgerFileError
 from bipartite.ledger import connection
+from bipartite.ledger.file import LedgerFile
 from bipartite.lottery import InsecureSeed
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
@@ -287,6 +288,33 @@ def a_fork_within_a_transaction_is_refused_in_the_child(desk):
     desk.note("ada", report)
     ended(numbers[0])
     desk.ask("bob", "ada")
+
+
+def a_signal_that_forks_while_the_file_is_opened_is_refused_in_the_child(desk):
+    turns = Turns(1)
+    for step in ("_use_log", "_check_ours", "_check_kind"):
+        desk.ledger.close()
+        numbers, original = [], getattr(LedgerFile, step)
+
+        def forks_first(*given, numbers=numbers, original=original):
+            if not numbers:
+                numbers.append(os.fork())
+            return original(*given)
+
+        setattr(LedgerFile, step, forks_first)
+        try:
+            desk.ask("ada")
+        except LedgerFileError as error:
+            if numbers != [0]:
+                raise
+            turns.wait(0)  # having taken no lock that the parent needs
+            os._exit(0 if "was open when this process was forked" in str(error) else 3)
+        if numbers == [0]:
+            os._exit(4)
+        setattr(LedgerFile, step, original)
+        desk.ask(f"after {step}")
+        turns.go(0)
+        ended(numbers[0])
 
 
 def refuses(use):

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import stat
+import time
 from contextlib import closing
 
 import pytest
@@ -129,3 +130,43 @@ def test_a_ledger_that_does_not_add_up_is_not_copied(book, path, tmp_path):
     with pytest.raises(LedgerFileError, match=r"does not add up \(2 balances that .* and no copy was made; run"):
         book.backup(tmp_path / "copy.db")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["spent.db", "spent.db-shm", "spent.db-wal"]
+
+
+@pytest.mark.parametrize("end", ["-wal", "-journal"])
+def test_a_copy_is_not_put_beside_a_log_of_something_else(book, tmp_path, end):
+    (tmp_path / f"copy.db{end}").write_bytes(b"of a ledger that was removed")
+    with pytest.raises(InputError, match=f"copy.db{end} of another database is there, and SQLite would take it for"):
+        book.backup(tmp_path / "copy.db")
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_a_writer_who_comes_while_a_reader_opens_is_not_overlooked(make, book, path, monkeypatch):
+    book.close()
+    exists, writers = os.path.exists, []
+
+    def comes_after_the_look(name):
+        found = exists(name)
+        if str(name).endswith("-journal") and not writers:
+            writers.append(make())
+            writers[0].report("eve", "age", AGE, 37)
+        return found
+
+    monkeypatch.setattr(os.path, "exists", comes_after_the_look)
+    try:
+        with bp.Ledger(path, read_only=True) as reader:
+            seen = reader.summary()["reports"]
+    except LedgerFileError as error:
+        assert "was written while it was read; try again" in str(error)  # noqa: PT017
+    else:
+        assert seen == 3
+    assert writers
+
+
+def test_a_file_that_was_written_just_now_is_looked_at_again_when_the_clock_has_moved_on(book, path, monkeypatch):
+    book.close()
+    now = [path.stat().st_mtime_ns + 1_000_000]  # a later writing might get the same time
+    monkeypatch.setattr(time, "time_ns", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + int(seconds * 1e9)))
+    with bp.Ledger(path, read_only=True) as reader:
+        assert reader.summary()["reports"] == 2
+    assert now[0] - path.stat().st_mtime_ns > 10_000_000  # the coarsest clock of Linux

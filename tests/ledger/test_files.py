@@ -7,7 +7,7 @@ import subprocess
 import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 import pytest
 from hypothesis import given
@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger.amounts import budget_units, debit_units, decimal_of
+from bipartite.ledger.connection import Connection
 from bipartite.ledger.periods import Period
 from bipartite.ledger.stored import from_stored, to_stored
+from tests.ledger.forking import Within
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 
@@ -144,6 +146,11 @@ TAMPERED = {
     "DELETE FROM specs": "1 questions whose spec is not there",
     "UPDATE reports SET number = 2": "1 second reports to a question that repeats its first",
     "DELETE FROM requests; INSERT INTO requests VALUES ('x', 'y', 'forever', 'age', 1)": "1 answered requests without",
+    (
+        "UPDATE questions SET epsilon = 1; UPDATE reports SET epsilon = 1; UPDATE balances SET spent = 1"
+    ): "1 questions at another ε than that of their mechanism",
+    "UPDATE specs SET spec = replace(spec, '\"1\"', '\"0.01\"')": "1 specs that are not the ones that their name",
+    "UPDATE specs SET spec = 'x'": "1 specs that are not the ones that their name",
     "UPDATE reports SET insecure = 1": "1 questions that do not say that reports to them were drawn from insecure",
     "PRAGMA ignore_check_constraints = ON; UPDATE balances SET spent = 2000000000000": "1 balances beyond the budget",
 }
@@ -252,3 +259,65 @@ def test_a_damaged_report_is_named():
             from_stored(stored)
     with pytest.raises(AssertionError, match="reported dict"):
         to_stored({})
+
+
+def test_a_request_to_stop_that_is_heard_just_after_waiting_leaves_the_file_free(make, monkeypatch):
+    ledger, other = make(budget=2, wait=0.05), make(wait=0.05)
+    for use in (lambda: ledger.report("ada", "age", AGE, 37), lambda: ledger.spent("ada")):
+        with monkeypatch.context() as patched:
+            patched.setattr(Connection, "execute", interrupted_after("BEGIN"))
+            with pytest.raises(KeyboardInterrupt):
+                use()
+        other.report("bob", "age", AGE, 37)
+    assert ledger.summary()["reports"] == 1
+
+
+def interrupted_after(word):
+    """Runs a statement, and hears Ctrl-C where it begins so, as Python does after it waited in C."""
+
+    def execute(self, statement, *given):
+        done = sqlite3.Connection.execute(self, statement, *given)
+        if statement.startswith(word):
+            raise KeyboardInterrupt
+        return done
+
+    return execute
+
+
+def test_a_ledger_that_is_used_from_within_its_transaction_refuses_and_keeps_that_whole(make):
+    ledger = make(budget=2)
+
+    def within():
+        for use in (lambda: ledger.spent("ada"), lambda: ledger.report("ada", "other", AGE, 37)):
+            with pytest.raises(LedgerFileError, match="was used from within one of its own transactions, by a source"):
+                use()
+
+    ledger.report("ada", "age", AGE, 37, rng=Within(within))
+    assert ledger.spent("ada") == ledger.summary()["reports"] == 1 and ledger.check() == []
+
+
+def test_a_ledger_that_a_newer_bipartite_upgrades_while_it_is_open_is_refused_from_then_on(make, path):
+    ledger = make(budget=1)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 3")
+    for use in (lambda: ledger.report("ada", "age", AGE, 37), ledger.check, lambda: next(ledger.export())):
+        with pytest.raises(LedgerFileError, match="is a ledger of version 3, this reads 1 to 2; update bipartite"):
+            use()
+
+
+def test_amounts_are_exact_whatever_precision_decimals_have(make, clock):
+    ledger = make(budget=1000, period="day")
+    third = bp.BRR(bp.Integers(18, 90), epsilon="0.333333333333")
+    for _ in range(2):
+        ledger.report("ada", "often", third, 37, on_change="fresh")
+        clock.go_on(days=1)
+    ledger.report("ada", "often", third, 37, on_change="fresh")
+    with localcontext(prec=3):
+        assert str(ledger.spent_ever("ada")) == "0.999999999999"
+        assert str(ledger.certificate("often").epsilon_period) == "999.999999999"
+
+
+def test_an_instant_whose_period_begins_before_the_calendar_is_refused(make):
+    ledger = make(budget=1, period="999999 weeks")
+    with pytest.raises(InputError, match="Expected now in a period that begins after the year 1, got"):
+        ledger.spent("ada", now=datetime(1969, 12, 31, tzinfo=UTC))

@@ -134,7 +134,10 @@ def test_an_older_ledger_is_upgraded_at_its_first_opening_and_holds_what_it_held
     ledger = make(**old)
     assert (list(ledger.export()), ledger.summary(), ledger.questions(), ledger.check()) == seen
     assert {debit.insecure for debit in ledger.export()} == {None} and ledger.check() == []
-    assert "provided that none was drawn with rng=: some are older" in ledger.certificate("age").guarantee
+    assert (
+        "provided that none was drawn with rng= and nobody was asked under two names: some"
+        in ledger.certificate("age").guarantee
+    )
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (2,)
         after = [row[:-1] for row in database.execute("SELECT * FROM reports")]
@@ -144,3 +147,115 @@ def test_an_older_ledger_is_upgraded_at_its_first_opening_and_holds_what_it_held
 def test_a_reader_who_may_not_write_counts_older_forms_too(old, path):
     with bp.Ledger(path, read_only=True, **old) as reader:
         assert [reader.spent(name) for name in (Person.ADA, "José", NGUYEN[2], "nobody")] == [1, 1, 1, 0]
+
+
+ZOE = ["Zoé", decomposed("Zoé")]
+
+
+def insert(path, *rows, on_change="repeat"):
+    """Debit as version 1 did: (person, question) each."""
+    with closing(sqlite3.connect(path)) as database:
+        sha256 = database.execute("SELECT sha256 FROM specs").fetchone()[0]
+        for person, question in rows:
+            given = ("forever", question, on_change, sha256, 10**12)
+            database.execute("INSERT OR IGNORE INTO questions VALUES (?, ?, ?, ?, ?)", given)
+            number = database.execute(
+                "SELECT 1 + count(*) FROM reports WHERE person = ? AND question = ?", (person, question)
+            ).fetchone()[0]
+            report = (person, "forever", question, number, 10**12, "2026-11-15T12:00:00.000000Z", 40)
+            database.execute("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?)", report)
+            database.execute(
+                "INSERT INTO balances VALUES (?, 'forever', ?) ON CONFLICT DO UPDATE SET spent = 2 * spent",
+                (person, 10**12),
+            )
+        database.commit()
+
+
+@pytest.fixture
+def plain(path):
+    """The file of a ledger of version 1 with budget 2."""
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript((Path(__file__).parent / "version-1-plain.sql").read_text(encoding="utf-8"))
+    return path
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_certificate_counts_all_reports_of_one_person_whom_version_1_took_for_two(make, plain, read_only):
+    insert(plain, *((name, question) for name in ZOE for question in ("age", "job")))
+    ledger = make(read_only=read_only)
+    for question in ("age", "job"):
+        certificate = ledger.certificate(question)
+        assert (certificate.epsilon_report, certificate.epsilon_period) == (1, 2)
+        assert "ε-LDP with ε = 2 for the whole period: some people have several reports, of ε = 1 each, because" in (
+            certificate.guarantee
+        )
+        assert "one report" not in certificate.guarantee and certificate in ledger.questions()
+    assert "one report a person" in ledger.certificate("other").guarantee
+
+
+def test_a_certificate_counts_the_reports_to_two_questions_that_are_one(make, plain):
+    insert(plain, ("zoe", "âge"))
+    ledger = make()
+    assert ledger.certificate(decomposed("âge")).epsilon_period == 2
+    assert [each.question for each in ledger.questions()] == ["age", "other", "âge"]
+
+
+def test_a_certificate_covers_every_rule_that_version_1_had_for_forms_of_one_question(make, plain):
+    insert(plain, ("zoe", "âge"), on_change="when-changed")
+    ledger = make()
+    assert not ledger.certificate("âge").ldp_for_sequences
+    periods = {each.on_change: each.epsilon_period for each in ledger.questions() if each.question == "âge"}
+    assert periods == {"repeat": 2, "when-changed": Decimal("Infinity")}
+
+
+def test_fresh_reports_of_one_person_whom_version_1_took_for_two_may_exceed_the_budget(make, plain):
+    insert(plain, *((name, "often") for name in ZOE * 2), on_change="fresh")
+    ledger = make()
+    assert ledger.certificate("often").epsilon_period == ledger.spent("Zoé") == 4
+    assert ledger.check() == ["1 people whose names, spelled in several ways, are beyond the budget together"]
+
+
+def test_a_reader_of_version_1_knows_the_forms_that_came_since_it_was_opened_and_the_upgrade(make, plain):
+    with closing(sqlite3.connect(plain)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("SELECT * FROM settings").fetchone()  # version 1 has it open, log and all
+        with bp.Ledger(plain, read_only=True) as reader:
+            assert reader.spent("Zoé") == 0
+            insert(plain, *((name, "often") for name in ZOE * 2), on_change="fresh")
+            assert reader.spent("Zoé") == reader.certificate("often").epsilon_period == 4
+            assert len(reader.check()) == 1
+            ledger = make()
+            ledger.report("tim", "age", AGE, 30, rng=bp.insecure_seed(1))
+            assert reader.certificate("age").insecure and reader.summary() == ledger.summary()
+            assert list(reader.export()) == list(ledger.export())
+
+
+class Odd(str):  # noqa: SLOT000 (a kind of str)
+    """Lies about everything that can be asked of a text."""
+
+    def __len__(self):
+        return 1
+
+    def __contains__(self, part):
+        return False
+
+    def __eq__(self, other):
+        return False
+
+    def __hash__(self):
+        return id(self)
+
+    def encode(self, *_):
+        return b"x"
+
+    def __str__(self):
+        return self
+
+
+def test_a_text_is_what_it_holds_whatever_it_says_of_itself(make):
+    ledger = make(budget=1)
+    first = ledger.report("ada", "age", AGE, 37, request="r")
+    assert ledger.report(Odd("ada"), Odd("age"), AGE, 37, request=Odd("r")) == first and ledger.spent(Odd("ada")) == 1
+    for text in ("", "a\0b", "half a pair \ud800", "x" * 1001):
+        with pytest.raises(InputError, match="Expected person as a text of 1 to 1000 characters"):
+            ledger.report(Odd(text), "age", AGE, 37)

@@ -8,6 +8,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import LedgerFileError
+from tests.ledger.forking import Within
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 
@@ -101,3 +102,24 @@ def test_a_reader_of_a_file_that_was_removed_says_so(make, path):
         path.unlink()
         with pytest.raises(LedgerFileError, match=r"spent.db cannot be opened; check the folder and its rights"):
             reader.check()
+
+
+@pytest.mark.parametrize("happens", [_move, _replace, _lose_the_log, lambda path: os.link(path, f"{path}-2")])
+def test_no_report_is_released_whose_debit_went_to_a_file_that_was_moved_meanwhile(make, path, happens):
+    ledger = make(budget=1)
+    with pytest.raises(LedgerFileError, match=r"was moved, removed or replaced|has 2 names"):
+        ledger.report("ada", "age", AGE, 37, rng=Within(lambda: happens(path)))
+
+
+def test_a_folder_that_is_renamed_takes_its_ledger_with_it(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    ledger = bp.Ledger(folder / "spent.db", budget=1)
+    first = ledger.report("ada", "age", AGE, 37)
+    folder.rename(tmp_path / "renamed")
+    folder.mkdir()
+    with pytest.raises(LedgerFileError, match="was moved, removed or replaced"):
+        ledger.report("ada", "age", AGE, 37)
+    with bp.Ledger(tmp_path / "renamed" / "spent.db") as other:
+        assert other.report("ada", "age", AGE, 80) == first
+    ledger.close()

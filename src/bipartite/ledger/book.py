@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.ledger.amounts import budget_units, decimal_of
-from bipartite.ledger.certificate import QuestionCertificate, certify
+from bipartite.ledger.certificate import QuestionCertificate, certificates
 from bipartite.ledger.checking import findings
 from bipartite.ledger.copying import back_up
 from bipartite.ledger.file import LedgerFile, wanted_settings
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
     from datetime import datetime
+    from decimal import Decimal
     from types import TracebackType
     from typing import Self
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
 _KNOWN_OFFERS: Final = 64
-_QUESTIONS: Final = "SELECT question, period, on_change, spec_sha256, epsilon, insecure FROM questions"
 _PEOPLE: Final = (
     "(SELECT coalesce((SELECT min(name) FROM spellings WHERE kind = 'person' AND stored = person), person) AS name, "
     "period, spent FROM balances)"
@@ -270,55 +269,42 @@ class Ledger:
         Reports that were drawn with ``rng=`` are not private, and tell more.
         """
         name, older = self._stored_name(person)
-        return Decimal(sum(self._balances(name, older).values()))
+        return decimal_of(sum(self._balances(name, older).values()))
 
     def balances(self, stored_name: str) -> dict[str, Decimal]:
         """What a person, named as stored, has spent in each period; empty for a stranger."""
         problems = Problems()
         check_text("stored_name", stored_name, problems)
         problems.raise_if_any(InputError)
-        return self._balances(canonical(stored_name), (stored_name,))
+        spent = self._balances(canonical(stored_name), (stored_name,))
+        return {period: decimal_of(spent[period]) for period in sorted(spent)}
 
-    def _balances(self, name: str, older: Sequence[str]) -> dict[str, Decimal]:
+    def _balances(self, name: str, older: Sequence[str]) -> dict[str, int]:
         spent: dict[str, int] = {}
         with self._file.reading() as database:
             for each in stored_forms(database, "person", name, older):
                 query = "SELECT period, spent FROM balances WHERE person = ?"
                 for period, units in database.execute(query, (each,)):
                     spent[period] = spent.get(period, 0) + units
-        return {period: decimal_of(spent[period]) for period in sorted(spent)}
+        return spent
 
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
         """What all reports of a question about one person in the period of ``now`` promise together."""
         problems = Problems()
         check_text("question", question, problems)
         problems.raise_if_any(InputError)
-        period = self._period_at(now)
-        name = canonical(question)
+        period, name = self._period_at(now), canonical(question)
         with self._file.reading() as database:
-            rows = [
-                row
-                for each in stored_forms(database, "question", name)
-                for row in database.execute(f"{_QUESTIONS} WHERE period = ? AND question = ?", (period, each))
-            ]
-        if not rows:
+            found = [each for each in certificates(database, self._settings, period) if each.question == name]
+        if not found:
             msg = f"Expected a question that was asked in the period {period}, got {name!r:.60}; see questions()."
             raise InputError(msg)
-        marks = {row[-1] for row in rows}
-        _, _, on_change, spec, units, _ = rows[0]
-        return self._certified(name, period, on_change, spec, units, 1 if 1 in marks else None if None in marks else 0)
+        return max(found, key=lambda each: each.epsilon_period)
 
     def questions(self) -> list[QuestionCertificate]:
         """The certificates of all questions in all periods, in order of period and name."""
         with self._file.reading() as database:
-            rows = database.execute(f"{_QUESTIONS} ORDER BY period, question").fetchall()
-        return [self._certified(*row) for row in rows]
-
-    def _certified(
-        self, question: str, period: str, on_change: OnChange, spec: str, units: int, mark: int | None
-    ) -> QuestionCertificate:
-        insecure = None if mark is None else bool(mark)
-        return certify(question, period, on_change, spec, decimal_of(units), self.budget, insecure)
+            return certificates(database, self._settings)
 
     def specs(self) -> dict[str, str]:
         """Every spec that a question used, by its SHA-256, in canonical form."""

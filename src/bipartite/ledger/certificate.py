@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from bipartite.ledger.amounts import decimal_of
+from bipartite.ledger.names import canonical
 
 if TYPE_CHECKING:
+    import sqlite3
+
+    from bipartite.ledger.file import Settings
     from bipartite.ledger.serving import OnChange
+
+_NamedIn = tuple[str, str]
+"""A period, and the one form of a question's name."""
+# What version 1 debited to people and questions of which it may have taken two forms of the name for two.
+_OLDER_DEBITS: Final = """
+WITH people AS (SELECT stored AS person, name FROM spellings WHERE kind = 'person'
+                UNION SELECT name, name FROM spellings WHERE kind = 'person'),
+     forms AS (SELECT stored FROM spellings WHERE kind = 'question'
+               UNION SELECT name FROM spellings WHERE kind = 'question')
+SELECT period, question, coalesce(name, person) AS who, sum(epsilon) FROM reports LEFT JOIN people USING (person)
+WHERE name IS NOT NULL OR question IN forms GROUP BY period, question, who
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +39,8 @@ class QuestionCertificate:
     """ε of one report, as debited."""
     epsilon_period: Decimal
     """ε of all reports of the question in the period together, for whatever sequence of values a person had: infinite
-    where the releases themselves tell when the value changed, and where some were drawn from insecure words."""
+    where the releases themselves tell when the value changed, and where some were drawn from insecure words. More than
+    the rule allows where version 1 took forms of one name for several."""
     spec_sha256: str
     """The mechanism, by the name of its spec."""
     insecure: bool | None
@@ -41,17 +60,25 @@ class QuestionCertificate:
         doubt = (
             ""
             if self.insecure is False
-            else (", provided that none was drawn with rng=: some are older than the mark that would tell")
+            else (
+                ", provided that none was drawn with rng= and nobody was asked under two names: some are older than "
+                "version 2 of ledgers, which sees to both"
+            )
         )
         return self._promise + doubt
 
     @property
     def _promise(self) -> str:
         one, all_of_them = self.epsilon_report, self.epsilon_period
-        if self.on_change == "repeat":
+        if self.on_change == "repeat" and all_of_them == one:
             return (
                 f"ε-LDP with ε = {one} for the whole period: one report a person, drawn from the value at the first "
                 "request and repeated whatever the value becomes"
+            )
+        if self.on_change == "repeat":
+            return (
+                f"ε-LDP with ε = {all_of_them} for the whole period: some people have several reports, of ε = {one} "
+                "each, because version 1 of ledgers took forms of one name for several"
             )
         if self.on_change == "fresh":
             return (
@@ -71,23 +98,44 @@ class QuestionCertificate:
         )
 
 
-def certify(
-    question: str,
-    period: str,
-    on_change: OnChange,
-    spec_sha256: str,
-    one: Decimal,
-    budget: Decimal,
-    insecure: bool | None,  # noqa: FBT001
-) -> QuestionCertificate:
-    """The certificate of a question as the ledger holds it."""
-    if insecure:
-        together = Decimal("Infinity")
-    elif on_change == "repeat":
-        together = one
-    elif on_change == "fresh":
-        # At most so many whole reports fit into the budget, whatever else was asked.
-        together = (budget // one) * one if one else Decimal(0)
-    else:
-        together = Decimal("Infinity")
-    return QuestionCertificate(question, period, on_change, one, together, spec_sha256, insecure)
+def certificates(
+    database: sqlite3.Connection, settings: Settings, period: str | None = None
+) -> list[QuestionCertificate]:
+    """The certificates of all questions, or of those of one period, in order of period and name.
+
+    Forms of one name that version 1 took for several questions are one, so each certificate covers them all; there are
+    several of one name only where their rules or mechanisms differ.
+    """
+    rows = database.execute(
+        "SELECT period, question, on_change, spec_sha256, epsilon, insecure FROM questions "
+        "WHERE period = coalesce(?, period) ORDER BY period, question",
+        (period,),
+    ).fetchall()
+    marks: dict[_NamedIn, set[int | None]] = {}
+    for when, question, *_, mark in rows:
+        marks.setdefault((when, canonical(question)), set()).add(mark)
+    debited = _most_debited(database) if settings.older_names else {}
+    found = []
+    for when, question, on_change, spec_sha256, units, _ in rows:
+        named = when, canonical(question)
+        insecure = True if 1 in marks[named] else None if None in marks[named] else False
+        if insecure or on_change == "when-changed":
+            together = Decimal("Infinity")
+        else:
+            # Of fresh reports, as many as fit into the budget, whatever else was asked.
+            by_rule = settings.budget // max(units, 1) * units if on_change == "fresh" else units
+            together = decimal_of(max(by_rule, debited.get(named, 0)))
+        found.append(QuestionCertificate(named[1], when, on_change, decimal_of(units), together, spec_sha256, insecure))
+    return sorted(dict.fromkeys(found), key=lambda each: (each.period, each.question))
+
+
+def _most_debited(database: sqlite3.Connection) -> dict[_NamedIn, int]:
+    """The most that was debited to one person for a question, under all forms of both names, if there are several."""
+    debited: dict[tuple[str, str, str], int] = {}
+    for period, question, who, units in database.execute(_OLDER_DEBITS):
+        key = period, canonical(question), who
+        debited[key] = debited.get(key, 0) + units
+    most: dict[_NamedIn, int] = {}
+    for (period, question, _), units in debited.items():
+        most[period, question] = max(units, most.get((period, question), 0))
+    return most

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bipartite.errors import BipartiteError
+from bipartite.ledger.offer import Offer
+from bipartite.spec import load_spec
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -83,4 +87,23 @@ def findings(database: sqlite3.Connection) -> list[str]:
         count = database.execute(query).fetchone()[0]
         if count:
             found.append(words.format(count))
-    return found
+    return found + _wrong_prices(database)
+
+
+def _wrong_prices(database: sqlite3.Connection) -> list[str]:
+    """What was debited at another ε than the mechanism's own, which its spec gives anew."""
+    prices = {sha256: _price(sha256, spec) for sha256, spec in database.execute("SELECT sha256, spec FROM specs")}
+    strange = sum(price is None for price in prices.values())
+    debited = database.execute("SELECT spec_sha256, epsilon FROM questions")
+    wrong = sum(prices.get(sha256) not in {None, epsilon} for sha256, epsilon in debited)
+    found = [f"{strange} specs that are not the ones that their name stands for"] if strange else []
+    return [*found, f"{wrong} questions at another ε than that of their mechanism"] if wrong else found
+
+
+def _price(sha256: str, spec: str) -> int | None:
+    """What a report of this spec costs; None where it is no spec of an ε-LDP mechanism, or not the one of this name."""
+    try:
+        offer = Offer.of(load_spec(spec))
+    except BipartiteError:
+        return None
+    return offer.units if offer.spec_sha256 == sha256 else None

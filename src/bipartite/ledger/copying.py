@@ -22,6 +22,13 @@ OWNER_ONLY = 0o600
 def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
     """Copy the ledger into a new file of its owner alone: whole, checked and on the disk, or not at all."""
     path = Path(os.path.realpath(target))
+    for left in (f"{path}-wal", f"{path}-journal"):
+        if os.path.exists(left):  # noqa: PTH110
+            msg = (
+                f"{Path(left).name} of another database is there, and SQLite would take it for that of the copy; "
+                "remove it, or choose another name."
+            )
+            raise InputError(msg)
     try:
         make_private(path)  # holds the name; nobody's file is replaced
     except FileExistsError:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from bipartite.ledger.connection import Inode
 
 _RETRY_SECONDS: Final = 0.01
+# Longer than file systems leave between two times that they tell apart.
+_TICK_NS: Final = 20_000_000
 _NO_RIGHTS: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _BLOCK_OF_ROWS: Final = 1000
 
@@ -123,40 +125,59 @@ class LedgerFile:
         if self._read_only:
             msg = f"{self.path.name} was opened with read_only=True, and reports are debited; open it without."
             raise InputError(msg)
-        with self._taking_turns() as database:
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                self._check_place()
-                yield database
-                self._check_ours(database)
-                database.execute("COMMIT")
-            except BaseException:
-                if database.is_ours and database.in_transaction:
-                    database.execute("ROLLBACK")
-                raise
+        with self._transaction("BEGIN IMMEDIATE", "COMMIT") as database:
+            yield database
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One moment of the ledger, whatever others write meanwhile."""
+        with self._transaction("BEGIN", "ROLLBACK") as database:
+            yield database
+
+    @contextmanager
+    def _transaction(self, begin: str, end: str) -> Iterator[Connection]:
         with self._taking_turns() as database:
-            database.execute("BEGIN")
+            if self._depth > 1:
+                msg = (
+                    f"{self.path.name} was used from within one of its own transactions, by a source of words or the "
+                    "handler of a signal; use it before or afterwards."
+                )
+                raise LedgerFileError(msg)
             try:
-                self._check_place()
+                database.execute(begin)  # within: a request to stop is often heard just after waiting here
+                self._check_moment(database)
                 yield database
-                self._check_still_quiet()
-            finally:
-                if database.is_ours:
+                self._check_ours(database)
+                database.execute(end)
+            except BaseException:
+                if database.is_ours and database.in_transaction:
                     database.execute("ROLLBACK")
+                raise
+            # Again: nothing is released whose debit went to a file that was moved away meanwhile.
+            self._check_place()
 
     def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, of one moment, a block at a time; this file serves nothing else meanwhile."""
         with self._taking_turns() as database:
             database.execute("BEGIN")
-            self._check_place()
+            self._check_moment(database)
             self._unread = database.execute(query)
         while block := self._next_block():
             yield from block
-        self._check_still_quiet()
+        if self._quiet:
+            self._check_place()
+
+    def _check_moment(self, database: Connection) -> None:
+        """Refuse to begin with a file that is not in its place, or that a newer bipartite upgraded since it was opened.
+
+        A reader sees what version 1 wrote as if it were upgraded, until the transaction ends.
+        """
+        self._check_place()
+        version = version_of(database)
+        if version > VERSION:
+            raise self._wrong_version(version)
+        if self._read_only and version < VERSION:
+            read_as_current(database)
 
     def _next_block(self) -> list[tuple[Any, ...]]:
         with self._alone():
@@ -230,30 +251,53 @@ class LedgerFile:
         return self._connection
 
     def _connect(self) -> Connection:
+        at_rest = self._at_rest() if self._read_only else None
         with OPENING:
             try:
                 inode = self._inode()
             except FileNotFoundError:
                 raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
             refuse_if_inherited(inode, self.path.name)
-            # A file without a log is open nowhere. It is read as it lies, so that a reader who may not write leaves no
-            # log behind that the writers could not use; whether somebody wrote meanwhile is looked at afterwards.
-            self._quiet = self._read_only and not any(
-                Path(f"{self.path}{end}").exists() for end in ("-wal", "-journal")
-            )
-            self._place = self._look() if self._quiet else None
+            self._quiet, self._place = at_rest is not None, at_rest
             rights = "mode=rw" if not self._read_only else "mode=ro&immutable=1" if self._quiet else "mode=ro"
             database = Connection(f"{self.path.as_uri()}?{rights}", inode, timeout=self._wait, cached_statements=64)
+            self._connection = database  # already here, so that a child forked by a signal finds it
         try:
+            self._check_ours(database)
             self._begin(database)
             self._place = self._place or self._look()
             if self._place[:1] != (inode,):
                 self._place = None  # another file came in its place while it was opened
             self._check_place()
         except BaseException:
-            database.close()
+            if database.is_ours:
+                self.close()
             raise
         return database
+
+    def _at_rest(self) -> tuple[object, ...] | None:
+        """How a file lies that is open nowhere, which is to say: without a log; None for one that is in use.
+
+        It is then read as it lies, so that a reader who may not write leaves no log behind that the writers could not
+        use. Whether somebody wrote meanwhile is looked at afterwards: by its time, which is coarse, so a file that was
+        written just now is looked at again a little later.
+        """
+        while True:
+            now = time.time_ns()
+            try:
+                found = self._resting()
+            except FileNotFoundError:
+                return None
+            if found[-1]:
+                return None
+            if abs(now - found[2]) > _TICK_NS:
+                return found
+            time.sleep(_RETRY_SECONDS)
+
+    def _resting(self) -> tuple[Inode, int, int, bool]:
+        found = self.path.stat()
+        logs = (self._log, f"{self._name}-journal")
+        return self._inode(), found.st_size, found.st_mtime_ns, any(map(os.path.exists, logs))
 
     def _begin(self, database: Connection) -> None:
         """Look at what was opened before anything is changed: another programme's database stays as it is."""
@@ -268,23 +312,13 @@ class LedgerFile:
             for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
                 database.execute(f"PRAGMA {setting}")
             self._holds_nothing(database)  # opens the log
-        elif version_of(database) < VERSION:
-            read_as_current(database)
 
     def _look(self) -> tuple[object, ...]:
         """Which file and log are there; of a file that is read as it lies, also when it was last written."""
         try:
-            if not self._quiet:
-                return self._inode(), self._log_inode()
-            found = self.path.stat()
-            return self._inode(), found.st_size, found.st_mtime_ns, os.path.exists(self._log)  # noqa: PTH110
+            return self._resting() if self._quiet else (self._inode(), self._log_inode())
         except FileNotFoundError:
             return ()
-
-    def _check_still_quiet(self) -> None:
-        if self._quiet and self._place != self._look():
-            msg = f"{self.path.name} was written while it was read; try again."
-            raise LedgerFileError(msg)
 
     def _inode(self) -> Inode:
         """Which file the path names; a file of several names is refused."""
@@ -303,7 +337,11 @@ class LedgerFile:
 
     def _check_place(self) -> None:
         """Refuse to go on with a file or a log that is no longer where everybody else will look for it."""
-        if not self._place or self._place != self._look():
+        found = self._look()
+        if not self._place or self._place != found:
+            if self._quiet and found:
+                msg = f"{self.path.name} was written while it was read; try again."
+                raise LedgerFileError(msg)
             msg = (
                 f"{self.path.name} or its log {self.path.name}-wal was moved, removed or replaced while it was open, "
                 "and what is debited here would be lost; stop everything that uses the ledger, put the files back, and "
@@ -322,9 +360,11 @@ class LedgerFile:
             raise LedgerFileError(msg)
         version = version_of(database)
         if not 1 <= version <= VERSION:
-            what = "update bipartite" if version > VERSION else "no bipartite wrote it so; restore it from a backup"
-            msg = f"{self.path.name} is a ledger of version {version}, this reads 1 to {VERSION}; {what}."
-            raise LedgerFileError(msg)
+            raise self._wrong_version(version)
+
+    def _wrong_version(self, version: int) -> LedgerFileError:
+        what = "update bipartite" if version > VERSION else "no bipartite wrote it so; restore it from a backup"
+        return LedgerFileError(f"{self.path.name} is a ledger of version {version}, this reads 1 to {VERSION}; {what}.")
 
     def _use_log(self, database: sqlite3.Connection) -> None:
         """Switch to the write-ahead log; while others open the file too, SQLite may refuse at once instead of wait."""
@@ -344,7 +384,8 @@ class LedgerFile:
     def _refusal(self, error: sqlite3.Error) -> LedgerFileError:
         if self._connection is not None and not self._connection.is_ours:
             return inherited(self.path.name)
-        self._check_still_quiet()
+        if self._quiet and self._connection is not None:
+            self._check_place()  # a file that is written while it is read looks damaged
         code = getattr(error, "sqlite_errorcode", None)
         return self._explain(None if code is None else code & 0xFF, str(error))
 

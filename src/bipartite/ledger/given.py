@@ -23,7 +23,8 @@ def check_key(key: object) -> bytes | None:
 
 def check_text(name: str, value: object, problems: Problems) -> None:
     """Note what keeps this from being a name."""
-    if not isinstance(value, str) or not 1 <= len(value) <= _LONGEST_NAME or "\0" in value or not _is_unicode(value):
+    text = str.__str__(value) if isinstance(value, str) else ""  # what it holds, whatever kind of str it is
+    if not 1 <= len(text) <= _LONGEST_NAME or "\0" in text or not _is_unicode(text):
         what = "" if isinstance(value, str) else f", got {type(value).__name__}"
         problems.add(f"Expected {name} as a text of 1 to {_LONGEST_NAME} characters{what}; pass a str.")
 

@@ -30,7 +30,7 @@ def canonical(text: str) -> str:
 
 def older_forms(text: str) -> tuple[str, ...]:
     """Under which other texts version 1 may have stored this name."""
-    forms = dict.fromkeys((str.__str__(text), str(text), unicodedata.normalize("NFD", text)))
+    forms = dict.fromkeys((str.__str__(text), str.__str__(str(text)), unicodedata.normalize("NFD", text)))
     forms.pop(canonical(text), None)
     return tuple(forms)
 

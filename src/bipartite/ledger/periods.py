@@ -53,7 +53,11 @@ class Period:
         if self.seconds is None:
             return now.astimezone(UTC).strftime(_CALENDAR[self.text])
         passed = (now - _START) // timedelta(seconds=1)
-        start = _START + timedelta(seconds=passed // self.seconds * self.seconds)
+        try:
+            start = _START + timedelta(seconds=passed // self.seconds * self.seconds)
+        except OverflowError:
+            msg = f"Expected now in a period that begins after the year 1, got {now!r:.60}; check the clock."
+            raise InputError(msg) from None
         return start.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
