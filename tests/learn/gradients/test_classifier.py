@@ -254,7 +254,7 @@ def test_any_module_and_loss_train_in_place_and_steps_can_be_watched():
         watch=seen.append,
     )
     assert seen == list(range(1, 61))
-    assert promised.model == "central"
+    assert promised.model == "none"  # the words were known
     np.testing.assert_allclose(module.weight.detach().numpy()[0], line.numpy(), atol=0.4)
     assert all(each.grad is None for each in module.parameters())
 
