@@ -79,8 +79,8 @@ def _arrow(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
 def _selected(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
     """The columns that a plan reads.
 
-    One that holds nothing but gaps fits every plan, whatever type they gave it: doubles in pandas, whole numbers in
-    DuckDB before 2.0. A refusal would tell of them.
+    One that holds nothing but gaps fits every plan, whatever type they gave it, such as doubles in pandas: a refusal
+    would tell of them.
     """
     pa = need("pyarrow")
     for each in plan.wrong_types(frame.schema):
