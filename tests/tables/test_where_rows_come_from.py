@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ import pytest
 import bipartite as bp
 from bipartite.errors import BipartiteError, DataFileError, InputError, MissingExtraError
 from bipartite.tables import Settings, engine, formats, privatize_file, releasing
+from bipartite.tables.answering import files_at
 from bipartite.tables.formats import Asked, files_named
 from bipartite.tables.suggesting import first_plan
 from tests.tables.conftest import AGE
@@ -195,3 +197,38 @@ def test_standard_input_that_is_no_arrow_stream_is_named_and_not_shown(tmp_path,
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(held)))
     with pytest.raises(DataFileError, match=r"^standard input is no Arrow stream; it may be cut off, or of another"):
         release("-", tmp_path / "out.csv", input_format="arrow")
+
+
+@pytest.mark.parametrize("name", ["people.csv", "", "*.csv"])
+def test_a_pipe_that_is_named_as_a_file_is_refused_before_it_is_opened(tmp_path, name):
+    """Files are opened more than once: a pipe would lose the rows that were read first, or wait for ever."""
+    folder = tmp_path / "people"
+    folder.mkdir()
+    os.mkfifo(folder / "people.csv")
+    (folder / "more.csv").write_text("age,town\n40,x\n")
+    for read in (
+        lambda source: release(source, tmp_path / "out.csv"),
+        first_plan,
+        lambda source: files_at([source]),
+    ):
+        with pytest.raises(InputError, match=r"people\.csv is not a regular file.*to `bipartite privatize -`"):
+            read(f"{folder}/{name}")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_pipe_of_the_shell_is_refused_and_not_released_as_no_rows(tmp_path):
+    way_in, way_out = os.pipe()
+    os.write(way_out, b"age,town\n40,x\n")
+    os.close(way_out)
+    try:
+        with pytest.raises(InputError, match="is not a regular file"):
+            release(f"/dev/fd/{way_in}", tmp_path / "out.csv", input_format="csv")
+    finally:
+        os.close(way_in)
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("kind", formats.KINDS)
+def test_a_first_plan_needs_a_file_and_says_so_of_standard_input(kind):
+    with pytest.raises(InputError, match="needs a file, not standard input; save the table as one"):
+        first_plan("-", Asked(kind))

@@ -30,7 +30,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     """Add this command to the command line."""
     parser = commands.add_parser("plan", help="what each column of a table may become", epilog=_EXAMPLES)
     parser.add_argument("action", choices=["new", "check", "show"], help="write a first plan, check one, or show one")
-    parser.add_argument("file", metavar="FILE", help="new: a table, as privatize reads it; check and show: a plan")
+    parser.add_argument("file", metavar="FILE", help="new: a table, as privatize reads it, in a file; else a plan")
     parser.add_argument("--output", metavar="PLAN.toml", type=Path, help="new: where to write (default: stdout)")
     parser.add_argument("--from", dest="input_format", metavar="FORMAT", help="new: csv, tsv, jsonl, parquet or arrow")
     parser.add_argument("--delimiter", metavar="MARK", help="new: between the cells of CSV, such as ';'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -106,12 +107,12 @@ def files_named(pattern: str) -> list[File]:
     if path.is_dir():
         return _files_in(path)
     if path.exists():
-        return [path]
+        return _checked([path])
     if any(letter in pattern for letter in "*?["):
         found = sorted(Path(each) for each in glob.glob(pattern, recursive=True))  # noqa: PTH207 (patterns may be absolute)
-        files = [each for each in found if each.is_file()]
+        files = [each for each in found if not each.is_dir()]
         if files:
-            return _apart(files)
+            return _checked(files)
         msg = f"no file matches {pattern}"
         raise FileNotFoundError(msg)
     msg = f"{pattern} is not there"
@@ -128,14 +129,24 @@ def _files_in(folder: Path) -> list[File]:
     if not files:
         msg = f"there are no files in {folder}"
         raise FileNotFoundError(msg)
-    return _apart(files)
+    return _checked(files)
 
 
-def _apart(files: list[Path]) -> list[File]:
-    """These files, none of which is there twice under two names: its rows would be released, or counted, twice."""
+def _checked(files: list[Path]) -> list[File]:
+    """These files, each a regular one, and none there under two names.
+
+    Files are opened more than once: a pipe would lose the rows that were read first, or wait for ever. The rows of a
+    file under two names would be released, or counted, twice.
+    """
     found: dict[tuple[int, int], Path] = {}
     for file in files:
         told = file.stat()
+        if not stat.S_ISREG(told.st_mode):
+            msg = (
+                f"{file} is not a regular file, and a pipe cannot be read twice; save its rows as a file, or pipe them "
+                "to `bipartite privatize -`."
+            )
+            raise InputError(msg)
         other = found.setdefault((told.st_dev, told.st_ino), file)
         if other is not file:
             msg = f"{other} and {file} are one file under two names, which would be read twice; name it once."

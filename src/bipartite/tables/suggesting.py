@@ -10,11 +10,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import DataFileError
+from bipartite.errors import DataFileError, InputError
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.engine import connect, paths
 from bipartite.tables.extras import need
-from bipartite.tables.formats import Asked, inputs
+from bipartite.tables.formats import STDIO, Asked, inputs
 from bipartite.tables.reading import TODO
 from bipartite.tables.scans import (
     cells_of,
@@ -95,6 +95,9 @@ def first_plan(pattern: str | Path, asked: Asked | None = None, *, header: bool 
 
 def schema_of(pattern: str, asked: Asked, *, header: bool) -> dict[str, str]:
     """The DuckDB type of each column; those of text files are what the cells of their first rows look like."""
+    if pattern == STDIO:
+        msg = "A first plan needs a file, not standard input; save the table as one."
+        raise InputError(msg)
     written, files = inputs(pattern, asked)
     with private_folder() as spill, connect(spill) as connection:
         try:
