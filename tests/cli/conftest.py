@@ -12,7 +12,8 @@ def run(capsys, monkeypatch):
     """Run a command; return (exit code, stdout, stderr)."""
 
     def runner(*arguments, stdin=""):
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        given = io.TextIOWrapper(io.BytesIO(stdin)) if isinstance(stdin, bytes) else io.StringIO(stdin)
+        monkeypatch.setattr("sys.stdin", given)
         try:
             code = main([str(argument) for argument in arguments])
         except SystemExit as stop:

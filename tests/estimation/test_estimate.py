@@ -669,3 +669,26 @@ def test_quantiles_between_tested_rows_are_read_in_proportion():
         assert found.quantile(q) == pytest.approx(2000 * q, abs=3)
     assert found.quantile(1e-6) == 0
     assert found.quantile(1 - 1e-9) >= 1995
+
+
+def test_counts_say_whether_reports_were_drawn_from_known_words():
+    mech = GRR(Integers(1, 3), epsilon=1)
+
+    def marked(insecure):
+        counts = Counts(mech).add([1, 2])
+        counts.insecure = insecure
+        return counts
+
+    assert "insecure" not in marked(None).to_dict()
+    for mark in (None, False, True):
+        assert Counts.from_json(marked(mark).to_json()).insecure is mark
+        assert Counts(mech).merge(marked(mark)).insecure is mark
+        assert marked(True).merge(marked(mark)).insecure is True
+        assert marked(mark).merge(marked(True)).insecure is True
+    assert marked(False).merge(marked(False)).insecure is False
+    assert marked(False).merge(marked(None)).insecure is None
+    # More reports, of which nothing is said.
+    assert marked(False).add([3]).insecure is None and marked(True).add([3]).insecure is True
+    assert marked(True) != marked(None)
+    with pytest.raises(SpecError, match="ask for it again"):
+        Counts.from_dict(marked(None).to_dict() | {"insecure": "no"})

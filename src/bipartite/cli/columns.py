@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 CHUNK: Final = 2**16
 REPORT: Final = "report"
 STDIN: Final = Path("-")
+SPOKEN: Final = "standard input"
+_NO_TEXT: Final = ("PAR1", "ARROW1")  # how files of Parquet and Arrow begin
 _NAMED: Final = 8  # columns in an error
 
 
@@ -49,7 +51,7 @@ def chunks(path: Path, asked: Asked, is_report: Callable[[str], bool | None]) ->
         if sys.stdin is None:
             msg = "standard input is closed; give the reports there, or name a file."
             raise BadDataError(msg)
-        yield from _chunks("standard input", _without_mark(sys.stdin), asked, is_report)
+        yield from _chunks(SPOKEN, _without_mark(sys.stdin), asked, is_report)
         return
     # What is no UTF-8 is found where it matters: in the cell that is read, with its line.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
@@ -59,7 +61,15 @@ def chunks(path: Path, asked: Asked, is_report: Callable[[str], bool | None]) ->
 def _without_mark(lines: Iterable[str]) -> Iterator[str]:
     """The lines of standard input, where a mark of UTF-8 at the beginning would belong to the first cell."""
     rest = iter(lines)
-    yield from (first.removeprefix("\ufeff") for first in itertools.islice(rest, 1))
+    try:
+        first = next(rest, "")
+    except UnicodeDecodeError:
+        first = _NO_TEXT[0]
+    if first.startswith(_NO_TEXT):
+        msg = f"{SPOKEN} is read as CSV, and this is not UTF-8 text; save Parquet or Arrow to a file, and name that."
+        raise BadDataError(msg)
+    if first:
+        yield first.removeprefix("\ufeff")
     yield from rest
 
 

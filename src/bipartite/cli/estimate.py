@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,7 @@ import numpy as np
 from bipartite.categories import CategoryMechanism
 from bipartite.cli import estimate_table
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
-from bipartite.cli.columns import STDIN, Asked, chunks
+from bipartite.cli.columns import SPOKEN, STDIN, Asked, chunks
 from bipartite.cli.counting import Tally, Texts, check_label, weights_of
 from bipartite.cli.estimate_output import as_csv, as_json, show, warn
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
@@ -21,10 +22,11 @@ from bipartite.estimation.estimating import from_evidence
 from bipartite.estimation.intervals import check_confidence
 from bipartite.estimation.methods import METHODS
 from bipartite.spec import spec_sha256
-from bipartite.tables.answering import files_at, files_of, no_specs
+from bipartite.tables.answering import Answers, check_asked, files_at, files_of, insecure_by, no_specs
 from bipartite.tables.counting import count_files
 from bipartite.tables.domain_files import read_text
 from bipartite.tables.formats import Format
+from bipartite.tables.metadata import NOT_PRIVATE
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +38,10 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # of all groups together
-_NO_SPEC: Final = "Expected --spec, or a domain and --epsilon: what the reports on standard input were made with."
+_NO_SPEC: Final = (
+    "Expected --spec, or a domain and --epsilon: what the reports on standard input, which is read as CSV, were made "
+    "with; files of Parquet or Arrow that carry their specs are read by name."
+)
 _EXAMPLES = """examples:
   bipartite estimate reports.csv --spec age.json
   bipartite estimate reports.csv --spec age.json --column age --by region --plot regions.svg
@@ -90,23 +95,29 @@ def run(options: argparse.Namespace) -> int:
     confidence = check_confidence(options.confidence)
     _find_files(options)
     release = estimate_table.release_of(options)
-    if release is not None and STDIN not in options.files and not options.counts:
+    one = STDIN in options.files or options.counts or options.weights is not None or options.save_counts is not None
+    if release is not None and not one:
         return estimate_table.run(options, release, confidence)
-    _check(options)
+    _check(options, release)
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
     mechanism = _mechanism(options, saved) if release is None else _of_release(options, release)
-    groups = _read(options, mechanism)
-    for counts in saved:
-        groups.setdefault(None, Tally(mechanism, weighted=False)).counts.merge(counts)
-    if not any(tally.evidence.size for tally in groups.values()):
-        msg = "There are no reports, so nothing can be said; give at least one."
-        raise BadDataError(msg)
+    groups, dropped = _read(options, mechanism)
+    mark = _mark(options, release)
+    for tally in groups.values():
+        tally.counts.insecure = mark
+    _merge(groups, saved, mechanism)
     found = _estimated(groups, mechanism, options)
+    if release is not None and not saved:
+        about = replace(release, insecure=bool(mark))
+        answers = Answers(about, options.by, {options.column: found}, {options.column: dropped})
+        counts = None if options.save_counts is None else groups[None].counts
+        return estimate_table.write(answers, options, confidence, counts)
+    insecure = next(iter(groups.values())).counts.insecure
     whole = Estimates(found) if options.by is not None else next(iter(found.values()))
     # Everything is computed before anything is written.
     picture = whole.plot(confidence=confidence) if options.plot is not None else None
     table = as_csv(found, confidence, grouped=options.by is not None) if options.csv is not None else None
-    described = _described(found, mechanism, confidence) if options.json else None
+    described = _described(found, mechanism, confidence, insecure=insecure) if options.json else None
     if options.save_counts is not None:
         write_atomically(options.save_counts, groups[None].counts.to_json() + "\n")
     if table is not None:
@@ -117,8 +128,19 @@ def run(options: argparse.Namespace) -> int:
         warn(found)
         print_json(described)
     else:
+        if insecure:
+            print(f"{NOT_PRIVATE}.\n")
         show(found, confidence)
     return OK
+
+
+def _mark(options: argparse.Namespace, release: Described | None) -> bool | None:
+    """Whether the reports that are read were drawn from known words; None where nobody says."""
+    files = [path for path in options.files if path != STDIN]
+    mark = insecure_by(files)
+    if release is not None:
+        return bool(mark) or release.insecure
+    return mark if mark or len(files) == len(options.files) else None
 
 
 def _find_files(options: argparse.Namespace) -> None:
@@ -133,7 +155,7 @@ def _find_files(options: argparse.Namespace) -> None:
         raise InputError(msg)
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: argparse.Namespace, release: Described | None) -> None:
     """Refuse what cannot go together."""
     if options.counts and (options.by is not None or options.weights is not None):
         msg = "--by and --weights need the reports themselves; leave out --counts."
@@ -141,7 +163,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.save_counts is not None and (options.by is not None or options.weights is not None):
         msg = "--save-counts counts all reports alike; leave out --by and --weights."
         raise InputError(msg)
-    if options.html is not None:
+    if options.html is not None and (release is None or options.counts):
         msg = "--html belongs to a table that bipartite privatize wrote, and that carries its specs; use --plot."
         raise InputError(msg)
     if not options.files and options.column is not None:
@@ -171,15 +193,16 @@ def _of_release(options: argparse.Namespace, release: Described) -> Mechanism:
     names = list(release.mechanisms)
     if options.column is None and len(names) == 1:
         options.column = names[0]
-    if options.column not in names:
+    if options.column is None:
         there = ", ".join(map(repr, names))
-        msg = f"Expected --column to name a private column of the release, one of {there}, got {options.column!r}."
+        msg = f"Expected --column to name one private column of the release: {there}."
         raise InputError(msg)
+    check_asked(release, [options.column], options.by)
     return release.mechanisms[options.column]
 
 
-def _read(options: argparse.Namespace, mechanism: Mechanism) -> dict[str | None, Tally]:
-    """Sums over all reports, by group, or under None where there are none."""
+def _read(options: argparse.Namespace, mechanism: Mechanism) -> tuple[dict[str | None, Tally], int]:
+    """(sums over all reports, by group, or under None where there are none; how many rows have no report)."""
     if options.files and STDIN not in options.files:
         files, written = files_of(options.files)
         if written != Format("csv"):
@@ -190,7 +213,7 @@ def _read(options: argparse.Namespace, mechanism: Mechanism) -> dict[str | None,
     dropped = 0
     with Progress("reports", None, patience=2.0) as progress:
         for path in options.files:
-            name = "standard input" if path == STDIN else str(path)
+            name = SPOKEN if path == STDIN else str(path)
             for chunk in chunks(path, asked, texts.is_report):
                 kept = _filled(name, chunk, options.nulls)
                 dropped += len(chunk.lines) - len(kept.lines)
@@ -198,13 +221,13 @@ def _read(options: argparse.Namespace, mechanism: Mechanism) -> dict[str | None,
                 progress.advance(len(chunk.lines))
     if dropped:
         print(f"bipartite: {dropped:,} rows without a report were left out.", file=sys.stderr)
-    return groups
+    return groups, dropped
 
 
 def _read_table(
     options: argparse.Namespace, files: list[Path], written: Format, mechanism: Mechanism
-) -> dict[str | None, Tally]:
-    """The same from files of other formats than plain CSV, which carry no specs."""
+) -> tuple[dict[str | None, Tally], int]:
+    """The same from files of other formats than plain CSV."""
     if options.column is None or options.weights is not None:
         what = "--column, the column of reports" if options.column is None else "no --weights, which need plain CSV"
         msg = f"Expected {what}, for {files[0]}, which is of another format."
@@ -215,11 +238,20 @@ def _read_table(
         raise BadDataError(msg)
     if counted.unreported:
         print(f"bipartite: {counted.unreported:,} rows without a report were left out.", file=sys.stderr)
-    groups = {}
+    groups: dict[str | None, Tally] = {}
     for label, counts in counted.groups.items():
         groups[label] = Tally(mechanism, weighted=False)
         groups[label].counts.values, groups[label].counts.people = counts, int(counts.sum())
-    return groups
+    return groups, counted.unreported
+
+
+def _merge(groups: dict[str | None, Tally], saved: list[Counts], mechanism: Mechanism) -> None:
+    """Add counts that were saved to those of reports."""
+    for counts in saved:
+        groups.setdefault(None, Tally(mechanism, weighted=False)).counts.merge(counts)
+    if not any(tally.evidence.size for tally in groups.values()):
+        msg = "There are no reports, so nothing can be said; give at least one."
+        raise BadDataError(msg)
 
 
 def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
@@ -286,9 +318,12 @@ def _estimated(
     return found
 
 
-def _described(found: dict[str | None, Estimate], mechanism: Mechanism, confidence: float) -> dict[str, Any]:
+def _described(
+    found: dict[str | None, Estimate], mechanism: Mechanism, confidence: float, *, insecure: bool | None
+) -> dict[str, Any]:
     return {
         "spec_sha256": spec_sha256(mechanism),
+        "insecure": insecure,
         "confidence": confidence,
         "estimates": [{"group": label, **as_json(estimate, confidence)} for label, estimate in found.items()],
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite import __version__
 from bipartite.cli.arguments import describes_mechanism
-from bipartite.cli.columns import STDIN
+from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_output import as_csv, as_json, show, warn
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
 from bipartite.cli.pages import whole_page
@@ -25,7 +25,7 @@ from bipartite.tables.metadata import Described
 if TYPE_CHECKING:
     import argparse
 
-    from bipartite.estimation import Estimate
+    from bipartite.estimation import Counts, Estimate
     from bipartite.tables.answering import Answers
 
 _RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
@@ -44,7 +44,9 @@ def release_of(options: argparse.Namespace) -> Described | None:
 
 def run(options: argparse.Namespace, release: Described, confidence: float) -> int:
     """Estimate every private column of a released table, or the one that is asked for."""
-    _check(options)
+    if options.plot is not None and options.column is None:
+        msg = "--plot draws one column; name it with --column, or use --html for all of them."
+        raise InputError(msg)
     with Progress("steps", None, patience=2.0) as progress:
         answers = estimate_file(
             options.files,
@@ -56,12 +58,18 @@ def run(options: argparse.Namespace, release: Described, confidence: float) -> i
             progress=lambda _: progress.advance(1),
         )
     _mention(answers, options.nulls)
-    # Everything is computed before anything is written.
-    page = None if options.html is None else _page(answers, confidence, options.files[0].name)
+    return write(answers, options, confidence)
+
+
+def write(answers: Answers, options: argparse.Namespace, confidence: float, counts: Counts | None = None) -> int:
+    """Write and print the answers; everything is computed before anything is written."""
+    first = options.files[0]
+    page = None if options.html is None else _page(answers, confidence, SPOKEN if first == STDIN else first.name)
     table = None if options.csv is None else _table(answers, confidence)
     picture = None if options.plot is None else answers.estimates(options.column).plot(confidence=confidence)
     described = _described(answers, confidence) if options.json else None
-    for path, content in ((options.html, page), (options.csv, table)):
+    saved = None if counts is None else counts.to_json() + "\n"
+    for path, content in ((options.save_counts, saved), (options.html, page), (options.csv, table)):
         if path is not None and content is not None:
             write_atomically(path, content)
     if picture is not None:
@@ -73,16 +81,6 @@ def run(options: argparse.Namespace, release: Described, confidence: float) -> i
     else:
         _show(answers, confidence)
     return OK
-
-
-def _check(options: argparse.Namespace) -> None:
-    for name, given in (("--weights", options.weights), ("--save-counts", options.save_counts)):
-        if given is not None:
-            msg = f"{name} needs one column and its spec; give --spec and --column for it."
-            raise InputError(msg)
-    if options.plot is not None and options.column is None:
-        msg = "--plot draws one column; name it with --column, or use --html for all of them."
-        raise InputError(msg)
 
 
 def _mention(answers: Answers, nulls: str) -> None:

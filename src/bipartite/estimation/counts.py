@@ -41,12 +41,15 @@ class Counts:
     True
     """
 
-    __slots__ = ("_sha256", "mechanism", "people", "values")
+    __slots__ = ("_sha256", "insecure", "mechanism", "people", "values")
 
     mechanism: Mechanism | CategoryMechanism
     people: int
     """How many reports were counted."""
     values: NDArray[np.int64]
+    insecure: bool | None
+    """Whether reports among them were drawn from words that someone may know, and so are not private; None where nobody
+    said. Set it where you know; it travels with the counts."""
 
     def __init__(self, mechanism: Mechanism | CategoryMechanism) -> None:
         check_mechanism(mechanism)
@@ -56,6 +59,7 @@ class Counts:
             raise InputError(msg)
         self.mechanism = mechanism
         self.people = 0
+        self.insecure = None
         self.values = np.zeros(size, dtype=np.int64)
         self._sha256 = spec_sha256(mechanism)
 
@@ -68,6 +72,7 @@ class Counts:
             indices = indices_of(self.mechanism, reports, nulls)
             self.values += np.bincount(indices, minlength=len(self.values))
             self.people += len(indices)
+        self.insecure = self.insecure or None  # nothing is said of the new ones
         return self
 
     def merge(self, other: object) -> Counts:
@@ -82,6 +87,8 @@ class Counts:
                 f"({theirs[:12]}… and {self._sha256[:12]}…); estimate each on its own."
             )
             raise SpecError(msg)
+        marks = {other.insecure} if not self.people else {self.insecure, other.insecure}
+        self.insecure = True if self.insecure or other.insecure else None if None in marks else False
         self.values += other.values
         self.people += other.people
         return self
@@ -94,7 +101,7 @@ class Counts:
             "spec_sha256": self._sha256,
             "people": self.people,
             "counts": self.values.tolist(),
-        }
+        } | ({} if self.insecure is None else {"insecure": self.insecure})
 
     @classmethod
     def from_dict(cls, held: Any) -> Counts:  # noqa: ANN401 (whatever JSON held)
@@ -106,6 +113,11 @@ class Counts:
         if held.get("spec_sha256") != counts._sha256:
             msg = "The counts name another spec than the one beside them; ask for both again."
             raise SpecError(msg)
+        mark = held.get("insecure")  # older files have none
+        if mark is not None and not isinstance(mark, bool):
+            msg = f"Expected insecure as true or false, got {shown(mark)}; the file was edited: ask for it again."
+            raise SpecError(msg)
+        counts.insecure = mark
         try:
             counts.people = check_people(held.get("people"), least=0)
             counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
@@ -133,7 +145,7 @@ class Counts:
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Counts)
-            and (self._sha256, self.people) == (other._sha256, other.people)
+            and (self._sha256, self.people, self.insecure) == (other._sha256, other.people, other.insecure)
             and np.array_equal(self.values, other.values)
         )
 

@@ -92,6 +92,12 @@ def carried_by_all(paths: Sequence[Path]) -> Described | None:
     return replace(next((each for each in held.values() if each.insecure), about), publishes=publishes)
 
 
+def insecure_by(paths: Sequence[Path]) -> bool | None:
+    """Whether a file itself says that its reports were drawn from known words; None where some say nothing."""
+    said = {None if each is None else each.insecure for each in map(carried_by, paths)}
+    return True if True in said else False if said == {False} else None
+
+
 @without_lines
 def estimate_file(
     path: str | Path | Sequence[str | Path],
@@ -111,7 +117,8 @@ def estimate_file(
         A file that ``bipartite privatize`` wrote, which carries its specs or has them beside it; or several files of
         one format that were made with the same specs, and are counted together: a list, a folder, a pattern.
     release
-        What the files were made with, where they do not say so themselves.
+        What the files were made with, where they do not say so themselves. One that says that it is not private is
+        believed.
     by
         A public column of groups: an estimate for each.
     columns
@@ -123,8 +130,10 @@ def estimate_file(
     about = carried_by_all(paths) if release is None else release
     if about is None:
         raise SpecError(no_specs(paths[0]))
+    if release is not None and insecure_by(paths):
+        about = replace(about, insecure=True)
     wanted = list(about.mechanisms) if columns is None else columns
-    _check(about, wanted, by)
+    check_asked(about, wanted, by)
     counted = count_files(*files_of(paths), {name: about.mechanisms[name] for name in wanted}, by)
     found = {
         name: {
@@ -176,7 +185,8 @@ def _format(path: Path) -> Format:
         return Format("csv")
 
 
-def _check(about: Described, wanted: list[str], by: str | None) -> None:
+def check_asked(about: Described, wanted: list[str], by: str | None) -> None:
+    """Refuse reports of a column that is not private, and groups by one that is not public."""
     unknown = [name for name in wanted if name not in about.mechanisms]
     if unknown:
         there = ", ".join(map(repr, about.mechanisms))

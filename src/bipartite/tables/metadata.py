@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 METADATA_KEY: Final = b"bipartite"
 """The key in the metadata of Arrow schemas and Parquet files."""
 _VERSION: Final = 1
-_NOT_PRIVATE: Final = "NOT PRIVATE: drawn from words that someone may know (--insecure-seed or fixed words)"
+NOT_PRIVATE: Final = "NOT PRIVATE: drawn from words that someone may know (--insecure-seed or fixed words)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ class Described:
     def guarantee(self) -> str:
         """What the release of one row promises, in words."""
         if self.insecure:
-            return _NOT_PRIVATE
+            return NOT_PRIVATE
         return f"ε-LDP of the private columns of each row with ε = {self.epsilon_text}"
 
     def guarantee_of(self, name: str) -> str:
         """What the report of one column promises, in words."""
-        return _NOT_PRIVATE if self.insecure else self.mechanisms[name].guarantee
+        return NOT_PRIVATE if self.insecure else self.mechanisms[name].guarantee
 
     def drawn_from(self, *, insecure: bool, rejecting: bool = False) -> Described:
         """The same, with how it was drawn."""
@@ -153,7 +153,7 @@ def _contradiction(found: Described, stated: Decimal | None, guarantee: str) -> 
     if not found.insecure and stated != found.epsilon:
         claim = "no ε" if stated is None else f"ε = {stated:.20g}"
         return f"{claim} over specs that spend ε = {found.epsilon_text}"
-    if not found.insecure and guarantee == _NOT_PRIVATE:
+    if not found.insecure and guarantee == NOT_PRIVATE:
         return "an ε over reports that it calls not private"
     return ""
 
