@@ -23,12 +23,24 @@ Result = TypeVar("Result")
 
 _LINE: Final = re.compile(r"[A-Za-z ]+: (?:CSV Error on Line: |JSON transform error in file .*?, in line )(\d+)")
 # DuckDB's reasons stand behind the line that it shows; whatever the line says, the last of them is meant.
+_NOT_UTF8: Final = ("is not UTF-8 text", "save it as UTF-8, or, of CSV, say with --encoding what it is.")
 _REASONS: Final = {
-    "Expected Number of Columns: ": "has another number of cells than the first line",
-    "Value with unterminated quote found.": "has a quotation mark that does not end",
-    "Maximum line size of 2000000 bytes exceeded": "has more than 2,000,000 bytes; shorten it, or end a quotation mark",
-    "Invalid unicode": "is not UTF-8 text",
-    "not utf-8 encoded": "is not UTF-8 text",
+    "Expected Number of Columns: ": (
+        "has another number of cells than the first line",
+        "repair it, say with --delimiter what stands between cells, or leave such lines out with privatize --reject.",
+    ),
+    "Value with unterminated quote found.": ("has a quotation mark that does not end", "repair it."),
+    "Maximum line size of 2000000 bytes exceeded": (
+        "has more than 2,000,000 bytes",
+        "shorten it, or end a quotation mark.",
+    ),
+    "Invalid unicode": _NOT_UTF8,
+    "not utf-8 encoded": _NOT_UTF8,
+}
+"""For what DuckDB says: (what is wrong, what to do)."""
+_CURES: Final = {
+    "read": "repair it, or say which format it has with --from.",
+    "written": "check --compression and the disk.",
 }
 
 
@@ -71,14 +83,11 @@ def unreadable(
             return OSError(error.errno, os.strerror(error.errno))
     line = _LINE.match(said)
     where = f"line {int(line[1]):,} of {what}" if line else what
-    why = f"cannot be {verb} ({type(error).__name__})"
+    why, cure = f"cannot be {verb} ({type(error).__name__})", _CURES[verb]
     if NO_OBJECT in said[:200]:
         why = "has a line that is no JSON object"
     else:
         last = max(_REASONS, key=said.rfind)
         if last in said:
-            why = _REASONS[last]
-    if hint is None:
-        asked = "Repair it, or say which format it has with --from."
-        hint = f"nothing was released. {asked if verb == 'read' else 'Check --compression and the disk.'}"
-    return DataFileError(f"{where} {why}; {hint}")
+            why, cure = _REASONS[last]
+    return DataFileError(f"{where} {why}; {hint or cure}")

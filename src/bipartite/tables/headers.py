@@ -61,7 +61,13 @@ def split_header(text: str, written: Format, source: str) -> list[str]:
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=written.delimiter, strict=True), [])
     except csv.Error:
-        names = []
+        names = None
+    if names is None:
+        msg = (
+            f"{source}: the first line cannot be cut into cells at {written.delimiter!r}; say with --delimiter what "
+            "stands between them, or repair its quotation marks."
+        )
+        raise DataFileError(msg)
     if not names:
         msg = f"{source} is empty or has no first line that names its columns; add one."
         raise DataFileError(msg)

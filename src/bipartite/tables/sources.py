@@ -210,7 +210,10 @@ def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Sou
     wanted = reading.plan.inputs()
     if not set(wanted) & set(names):
         # It may be a person's row, from which no likely name is suggested.
-        msg = f"The table has no column {wanted[0]!r}, nor any other that is read; does its first line hold names?"
+        msg = (
+            f"The table has no column {wanted[0]!r}, nor any other that is read; does its first line hold names, with "
+            f"{reading.written.delimiter!r} between them (--delimiter)?"
+        )
         raise InputError(msg)
     _check_names(names, reading.plan)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
