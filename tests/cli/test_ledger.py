@@ -131,3 +131,21 @@ def test_a_backup_is_a_private_checked_copy(run, book, tmp_path):
     assert code == 2 and "copy.db is there already; choose another name" in err
     assert run("ledger", "backup", tmp_path / "none.db", tmp_path / "new.db")[0] == 4
     assert not (tmp_path / "new.db").exists()
+
+
+def test_a_person_of_whom_the_ledger_holds_nothing_is_not_said_to_have_spent_nothing(run, book):
+    code, out, err = run("ledger", "show", book, "--person", "nobody")
+    assert (code, err) == (0, "") and "in all     0" not in out
+    assert out.endswith("\nspent.db holds nothing under the name 'nobody'.\n")
+    assert (
+        conforms(json.loads(run("ledger", "show", book, "--person", "nobody", "--json")[1]), "ledger-show")["person"]
+        == {}
+    )
+
+
+def test_a_person_of_a_ledger_with_keyed_names_is_asked_for_by_their_stored_name(run, tmp_path):
+    path = tmp_path / "keyed.db"
+    with bp.Ledger(path, budget=4, person_key=b"0123456789abcdef") as ledger:
+        ledger.report("ada", "age", AGE, 37)
+    code, out, _ = run("ledger", "show", path, "--person", "ada")
+    assert code == 0 and out.endswith("holds nothing under the name 'ada'; names are keyed: give the stored one.\n")

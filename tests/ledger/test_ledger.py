@@ -108,7 +108,7 @@ def test_a_spent_budget_is_refused_with_all_three_amounts_and_nothing_is_drawn(m
         ledger.report("ada", "more", AGE, Unreadable())
     error = pickle.loads(pickle.dumps(caught.value))
     assert (error.budget, error.spent, error.asked) == (Decimal("2.3"), Decimal("2.3"), 1)
-    assert "budget 2.3, spent 2.3, asked 1. Nothing was drawn or debited; wait for the next period." in str(error)
+    assert "budget 2.3, spent 2.3, asked 1. Nothing was drawn or debited; the budget is for all time" in str(error)
     assert not ledger.check() and len(list(ledger.export())) == 2
 
 

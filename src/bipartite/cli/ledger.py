@@ -96,9 +96,12 @@ def run_show(options: argparse.Namespace) -> int:
         print(_insecure(held["insecure_reports"]))
     for each in questions:
         print(each)
-    if person is not None:
+    if person:
         rows = [(period, f"{spent:f}") for period, spent in person.items()]
         print_table(("period", "spent"), [*rows, ("in all", f"{sum(person.values()):f}")])
+    elif person is not None:
+        hint = "; names are keyed: give the stored one" if keyed else ""
+        print(f"{options.ledger.name} holds nothing under the name {options.person!r}{hint}.")
     return OK
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.ledger.amounts import budget_units, decimal_of
@@ -141,8 +141,17 @@ class Ledger:
                 "begin a new ledger."
             )
         if check is not None and check != held.person_key:
-            problems.add("Expected the person_key that this ledger was made with, got another; find the right one.")
+            problems.add(
+                "Expected no person_key: this ledger stores names without a key; leave person_key= out, or begin a new "
+                "ledger."
+                if held.person_key is None
+                else "Expected the person_key that this ledger was made with, got another; find the right one."
+            )
         problems.raise_if_any(InputError)
+
+    def __reduce__(self) -> NoReturn:
+        msg = "A ledger cannot be pickled or copied: one process holds its file; open it by its path in each process."
+        raise TypeError(msg)
 
     @property
     def budget(self) -> Decimal:

@@ -108,11 +108,14 @@ class LedgerFile:
     def _is_new(self) -> bool:
         try:
             return self.path.stat().st_size == 0
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return True
 
     def _make_file(self) -> None:
         """An empty file of its owner alone, from the first moment on; SQLite gives its log the same rights."""
+        if not self.path.parent.is_dir():
+            msg = f"{self.path.name} cannot be made: there is no folder {self.path.parent}; make it first."
+            raise LedgerFileError(msg)
         # To close any descriptor of a file gives up all locks that the process has on it: so only who makes the file
         # opens it, while no other thread can open it in SQLite.
         with OPENING, suppress(FileExistsError):

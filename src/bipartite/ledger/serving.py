@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from bipartite.errors import BudgetSpentError, InputError
 from bipartite.ledger.amounts import decimal_of
 from bipartite.ledger.names import stored_forms
+from bipartite.ledger.periods import FOREVER
 from bipartite.ledger.stored import from_stored, to_stored
 
 if TYPE_CHECKING:
@@ -223,15 +224,19 @@ def _check_meaning(question: Question, spec_sha256: str, on_change: str) -> None
         msg = (
             f"Expected the mechanism that {question.name!r} has in the period {question.period} "
             f"(spec {spec_sha256[:12]}…), got another (spec {question.offer.spec_sha256[:12]}…); ask under another "
-            "name, or wait for the next period."
+            f"name{_or_wait(question)}."
         )
         raise InputError(msg)
     if on_change != question.on_change:
         msg = (
             f"Expected on_change={on_change!r}, as {question.name!r} has it in the period {question.period}, "
-            f"got {question.on_change!r}; ask under another name, or wait for the next period."
+            f"got {question.on_change!r}; ask under another name{_or_wait(question)}."
         )
         raise InputError(msg)
+
+
+def _or_wait(question: Question) -> str:
+    return "" if question.period == FOREVER else ", or wait for the next period"
 
 
 def _standing(state: _Transaction, person: str) -> _Standing:
@@ -276,7 +281,14 @@ def _needs_new(question: Question, ask: Ask, standing: _Standing) -> bool:
 def _refusal(state: _Transaction, spent: int, position: int | None) -> BudgetSpentError:
     budget, held, asked = (decimal_of(units) for units in (state.budget, spent, state.question.offer.units))
     who = "" if position is None else f"persons[{position}]: "
-    hint = "wait for the next period" if position is None else "wait for the next period, or pass when_spent='skip'"
+    if asked > budget:
+        hint = "this is more than the whole budget; use a smaller ε"
+    elif state.question.period == FOREVER:
+        hint = f"the budget is for all time, and allows ε = {decimal_of(state.budget - spent)} more"
+    else:
+        hint = "wait for the next period"
+    if position is not None:
+        hint += "; or pass when_spent='skip'"
     msg = (
         f"{who}The budget of the period {state.question.period} does not allow this report: budget {budget}, spent "
         f"{held}, asked {asked}. Nothing was drawn or debited; {hint}."

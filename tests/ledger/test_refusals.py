@@ -1,0 +1,82 @@
+"""What a ledger refuses says what would help."""
+
+import copy
+import pickle
+
+import pytest
+
+import bipartite as bp
+from bipartite.errors import BudgetSpentError, InputError, LedgerFileError
+
+KEY = b"a secret of 16 bytes, or more"
+
+
+def rating(epsilon):
+    return bp.GRR(bp.Integers(1, 5), epsilon=epsilon)
+
+
+def test_a_budget_for_all_time_is_not_waited_for(make):
+    ledger = make(budget=3)
+    ledger.report("ada", "a", rating(2), 4)
+    with pytest.raises(BudgetSpentError) as caught:
+        ledger.report("ada", "b", rating(2), 4)
+    assert "wait" not in str(caught.value)
+    assert str(caught.value).endswith("debited; the budget is for all time, and allows ε = 1 more.")
+    with pytest.raises(BudgetSpentError) as caught:
+        ledger.report_many(["bob", "ada"], "b", rating(2), [4, 4])
+    assert str(caught.value).endswith("allows ε = 1 more; or pass when_spent='skip'.")
+
+
+@pytest.mark.parametrize("period", ["forever", "day"])
+def test_a_report_above_the_whole_budget_is_not_waited_for(make, period):
+    ledger = make(budget=3, period=period)
+    with pytest.raises(BudgetSpentError) as caught:
+        ledger.report("ada", "a", rating(5), 4)
+    assert "wait" not in str(caught.value) and "more than the whole budget; use a smaller ε" in str(caught.value)
+
+
+def test_a_question_for_all_time_does_not_change_when_one_waits(make):
+    ledger = make(budget=9)
+    ledger.report("ada", "a", rating(1), 4)
+    with pytest.raises(InputError, match=r"got another .*; ask under another name\.$"):
+        ledger.report("bob", "a", rating(2), 4)
+    with pytest.raises(InputError, match=r"got 'fresh'; ask under another name\.$"):
+        ledger.report("bob", "a", rating(1), 4, on_change="fresh")
+
+
+def test_a_ledger_is_not_sent_to_another_process(make):
+    ledger = make(budget=3)
+    for send in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"cannot be pickled or copied.*open it by its path in each process"):
+            send(ledger)
+    assert ledger.report("ada", "a", rating(1), 4) in range(1, 6)
+
+
+def test_a_key_for_a_ledger_without_one_is_refused_in_words(make):
+    make(budget=3)
+    with pytest.raises(InputError, match="this ledger stores names without a key; leave person_key= out"):
+        make(person_key=KEY)
+
+
+def test_another_key_is_refused_in_words(make):
+    make(budget=3, person_key=KEY)
+    with pytest.raises(InputError, match="Expected the person_key that this ledger was made with, got another"):
+        make(person_key=KEY[::-1])
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(LedgerFileError, match="cannot be opened; check the folder and its rights"):
+        bp.Ledger(tmp_path, budget=1)
+    for folder in ("nodir", "file"):
+        with pytest.raises(LedgerFileError, match=f"x.db cannot be made: there is no folder .*{folder}; make it first"):
+            bp.Ledger(tmp_path / folder / "x.db", budget=1)
+
+
+def test_a_spent_period_is_waited_for(make):
+    ledger = make(budget=1, period="day")
+    ledger.report("ada", "a", rating(1), 4)
+    with pytest.raises(
+        BudgetSpentError, match=r"spent 1, asked 1\. Nothing was drawn or debited; wait for the next"
+    ):
+        ledger.report("ada", "b", rating(1), 4)
