@@ -151,7 +151,7 @@ def test_every_problem_is_listed_and_near_names_are_suggested():
         "columns.f: A public column is copied as it is, and takes no 'epsilon'",
         "columns.g: A domain of integers takes no points",
         "columns.h: Expected nulls = 'error', 'keep' or { as =",
-        "columns.i: Expected outside_as as a value of the domain, got 9",
+        "columns.i: Expected outside_as (in a plan file, outside = { as = … }) as a value of the domain, got 9",
         "columns.j: domain still says TODO",
         "columns.j: epsilon still says TODO",
         "columns.k: Expected domain",
@@ -169,7 +169,7 @@ def test_every_problem_is_listed_and_near_names_are_suggested():
         "columns.t: Expected a domain of one kind",
         "columns.u: max_distance belongs to",
         "columns.v: Expected bp.Points of 2 coordinates",
-        "columns.w: outside='clip' has no meaning on a set",
+        "which has no ends; name a value with outside_as (in a plan file, outside = { as = … }).",
     ):
         assert each in told, each
 

@@ -59,16 +59,19 @@ class Column:
         if not is_one_of(self.nulls, ("error", "keep")):
             problems.add(f"Expected nulls='error' or 'keep', got {shown(self.nulls)}.")
         if self.outside == "clip" and isinstance(self.mechanism.domain, SetDomain) and not self.is_position:
-            problems.add("outside='clip' has no meaning on a set, which has no ends; name a value with outside_as.")
+            problems.add(
+                f"outside='clip' has no meaning on a set, which has no ends; name a value with {_as('outside')}."
+            )
         if self.is_position and not _takes_positions(self.mechanism, len(self.inputs)):
             problems.add(
                 f"Expected bp.Points of {len(self.inputs)} coordinates for a column made from {len(self.inputs)} "
                 f"columns, got {self.mechanism.domain!r}; use bp.Points, or one column."
             )
-        for name in ("outside_as", "nulls_as"):
-            given = getattr(self, name)
+        for name, given in (("outside", self.outside_as), ("nulls", self.nulls_as)):
             if given is not None and not _is_value(self.mechanism, given):
-                problems.add(f"Expected {name} as a value of the domain, got {shown(given)}; add it to the domain.")
+                problems.add(
+                    f"Expected {_as(name)} as a value of the domain, got {shown(given)}; add it to the domain."
+                )
         if not (type(self.max_distance) in {int, float} and self.max_distance >= 0):
             problems.add(f"Expected max_distance ≥ 0, got {shown(self.max_distance)}.")
         elif not self.is_position and self.max_distance < math.inf:
@@ -110,6 +113,11 @@ class Column:
         elif isinstance(domain, LineDomain):
             found.append("that every value is a number")
         return tuple(found)
+
+
+def _as(name: str) -> str:
+    """How a value that stands for others is given, here and in a file."""
+    return f"{name}_as (in a plan file, {name} = {{ as = … }})"
 
 
 def _takes_positions(mechanism: Mechanism, coordinates: int) -> bool:
