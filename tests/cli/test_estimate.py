@@ -286,7 +286,7 @@ def test_a_missing_file_and_an_empty_folder_are_told_apart(run, spec, tmp_path):
 @pytest.mark.parametrize("option", ["--spec", "--counts"])
 def test_a_missing_spec_or_count_is_named_in_words(run, write, tmp_path, option):
     code, _, err = run("estimate", write("r.csv", "3\n"), option, tmp_path / "none.json")
-    assert (code, err) == (4, f"bipartite: {tmp_path / 'none.json'}: No such file or directory\n")
+    assert (code, err) == (4, f"bipartite: {tmp_path / 'none.json'} is not there\n")
     code, _, err = run("estimate", write("r.csv", "3\n"), option, tmp_path)
     assert (code, err) == (3, f"bipartite: {tmp_path}: Is a directory\n")
 

@@ -105,6 +105,8 @@ def _in_words(error: Exception) -> object:
     """What the system says about a file, with its name and without the number of the error."""
     if not isinstance(error, OSError) or error.strerror is None:
         return error
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"{error.filename} is not there"
     return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 

@@ -190,9 +190,10 @@ def _check_names(plan: Plan) -> None:
 
 
 def _check_targets(source: str, target: str, files: Sequence[File], chosen: Settings) -> None:
-    problems = Problems()
     if target.partition("://")[0].lower() in EXTENSIONS:
-        problems.add(f"{target} is not on this machine; name a file here, and copy it when it is complete.")
+        msg = f"{target} is not on this machine; name a file here, and copy it when it is complete."
+        raise InputError(msg)
+    problems = Problems()
     folder = Path(local(source)).resolve()
     targets = [Path(target)] if target != STDIO else []
     targets += [path for path in (chosen.reject, chosen.specs) if path is not None]
