@@ -244,6 +244,36 @@ def test_bad_rows_stop_or_are_rejected_and_overwriting_warns(run, files):
     assert run("privatize", files / "nowhere.csv", files / "o.csv", "--plan", files / "plan.toml")[0] == 4
 
 
+def test_a_release_of_no_rows_says_so_and_speaks_of_no_epsilon_that_was_spent(run, files):
+    options = ("--plan", files / "plan.toml", "--reject", files / "rejected.csv")
+    (files / "bad.csv").write_text("age,job,country\n17,nurse,DE\n16,nurse,FR\n")
+    code, _, err = run("privatize", files / "bad.csv", files / "out.csv", *options)
+    assert code == 3 and "no row was released: all 2 were rejected." in err and "spent" not in err
+    (files / "none.csv").write_text("age,job,country\n")
+    code, _, err = run("privatize", files / "none.csv", files / "out.csv", *options, "--overwrite")
+    assert code == 0 and "no row was released: the input has none." in err
+
+
+def test_a_failure_after_reports_went_to_standard_output_says_that_they_are_released(run, files):
+    """The first batch is written when the second fails."""
+    with (files / "people.csv").open("a", newline="\r\n") as file:
+        file.write("40,nurse,DE,1990-01-01,1.5,true\n" * 300_000 + "secret,nurse,DE,1990-01-01,1.5,true\n")
+    target = ("-", "--to", "csv", "--plan", files / "plan.toml", "--specs", files / "specs.json")
+    code, out, err = run("privatize", files / "people.csv", *target)
+    assert code == 3 and "is not readable" in err
+    assert "Rows that were written to standard output before this are released" in err
+    (files / "bad.csv").write_text("other\n1\n")
+    code, out, err = run("privatize", files / "bad.csv", *target)
+    assert (code, out) == (2, "") and "are released" not in err
+
+
+def test_what_is_not_there_or_not_here_is_said_once_and_without_numbers_of_errors(run, files):
+    code, _, err = run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "nowhere.toml")
+    assert code == 4 and err == f"bipartite: {files / 'nowhere.toml'} is not there\n"
+    code, _, err = run("privatize", files / "people.csv", "s3://bucket/o.csv", "--plan", files / "plan.toml")
+    assert code == 2 and "s3://bucket/o.csv is not on this machine" in err and "no folder" not in err
+
+
 def bipartite(*arguments, **settings):
     command = [sys.executable, "-m", "bipartite", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, check=True, **settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bipartite.cli.arguments import add_seed, source_of
-from bipartite.cli.output import OK, Progress, print_json
+from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
 from bipartite.errors import InputError
 from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, STDIO, TEXT
@@ -34,6 +34,8 @@ table may be larger than memory, and keep their order. The output is written und
 Standard output cannot be taken back: there a failed run has released the rows that it wrote. The output carries its
 specs, in it or, for text, beside it as OUT.bipartite.json, so that `bipartite estimate OUT` needs nothing else.
 """
+
+_CANNOT_BE_TAKEN_BACK = "Rows that were written to standard output before this are released, and spent their ε."
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401
@@ -91,9 +93,14 @@ def run(options: argparse.Namespace) -> int:
         specs=options.specs,
     )
     with _Rows() as rows:
-        done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.note)
+        try:
+            done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.note)
+        except BaseException as error:
+            if options.target == STDIO and rows.any and not isinstance(error, BrokenPipeError):
+                print(f"bipartite: {_CANNOT_BE_TAKEN_BACK}", file=sys.stderr)
+            raise
     _conclude(options, done)
-    return OK
+    return BAD_DATA if done.rows and done.rows == done.rejected else OK
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -143,6 +150,10 @@ def _conclude(options: argparse.Namespace, done: Released) -> None:
             }
         )
         return
+    if done.rows == done.rejected:
+        why = f"all {done.rows:,} were rejected" if done.rows else "the input has none"
+        print(f"bipartite: no row was released: {why}.", file=sys.stderr)
+        return
     rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
     spent = done.guarantee if done.insecure else f"each spent ε = {done.epsilon}"
     print(f"bipartite: {done.rows - done.rejected:,} rows released{rejected}; {spent}.", file=sys.stderr)
@@ -158,3 +169,8 @@ class _Rows(Progress):
         """So many rows are done, of so many where that is known."""
         self._total = total
         self.advance(rows - self._done)
+
+    @property
+    def any(self) -> bool:
+        """Whether any are done."""
+        return self._done > 0
