@@ -379,6 +379,7 @@ def test_version_and_help_name_the_program(run):
 
 def test_the_installed_command_runs():
     script = Path(sys.executable).with_name("bipartite" + (".exe" if os.name == "nt" else ""))
+    assert script.exists(), "bipartite is not installed beside this Python; run: pip install --no-deps --editable ."
     result = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout == f"bipartite {bipartite.__version__}\n"
 
