@@ -1,7 +1,6 @@
 """What a report is worth: every measure of every mechanism against the matrix, for every loss and prior."""
 
 import math
-import time
 from fractions import Fraction
 
 import mpmath

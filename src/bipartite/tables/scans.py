@@ -93,14 +93,13 @@ def _header(connection: Any, address: Address, written: Format) -> list[str]:  #
     return split_header(found[0][0] if found else "", written, str(address))
 
 
-def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False, parallel: bool = True) -> str:
+def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False, parallel: bool = False) -> str:
     """CSV files as text, by position; an empty cell is null.
 
     A cell too many is one even where it is empty, which DuckDB forgives where empty means null.
     ``leaving_out`` leaves out the lines that cannot be cut into cells, for :func:`lines_left_out`.
-    ``parallel`` lets threads begin in the middle of a file, where they guess whether they stand between quotation
-    marks, and may take what is written in a cell for rows; DuckDB sees that at the end, but not while it leaves out
-    lines. Without it, DuckDB does not see a quotation mark that does not end.
+    ``parallel`` lets DuckDB begin in the middle of a file: only for files without quotation marks, see
+    :mod:`bipartite.tables.quotes`.
     """
     cells = cells_of(width)
     types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells)

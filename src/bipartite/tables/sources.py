@@ -20,6 +20,7 @@ from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
 from bipartite.tables.extras import need
 from bipartite.tables.headers import parse_header
+from bipartite.tables.quotes import Quotes, hold_marks
 from bipartite.tables.scans import (
     cells_of,
     check_alike,
@@ -74,6 +75,8 @@ class Reading:
     """Whether public values of JSON lines stay JSON, for output that is JSON again; elsewhere they become text."""
     once: bool = False
     """Whether the input can be read only once: standard input."""
+    parallel: bool = False
+    """Whether CSV may be read from several places at once."""
 
 
 @dataclass(slots=True)
@@ -95,6 +98,8 @@ class Source:
     """How many rows come at a time, at most."""
     copy: IO[bytes] | None = None
     """What standard input held, where that is read from a file; gone when it is closed."""
+    check_end: Callable[[], None] = _nothing
+    """Once all was read: raises where rows are missing from the end."""
     stop: Callable[[], None] = _nothing
     """Ends the reading where it waits for rows that nobody wants any more."""
 
@@ -122,6 +127,7 @@ class Source:
                 unreadable,
                 pa.RecordBatch.from_arrays(raw, names=self.raw) if self.raw else None,
             )
+        self.check_end()
 
 
 def open_files(connection: Any, files: Sequence[File], reading: Reading) -> Source:  # noqa: ANN401
@@ -137,7 +143,10 @@ def open_files(connection: Any, files: Sequence[File], reading: Reading) -> Sour
         return _arrow(schemas[0][1], (open_arrow(file, written) for file in files), plan, raw=raw)
     if written.kind == "jsonl":
         return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
-    return _csv(connection, paths(files), reading, csv_columns(connection, files, written))
+    names = csv_columns(connection, files, written)
+    if all(isinstance(file, Path) for file in files):
+        reading = replace(reading, parallel=not hold_marks(files, written))
+    return _csv(connection, paths(files), reading, names)
 
 
 def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path) -> Source:  # noqa: ANN401
@@ -164,10 +173,11 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
     start = b""
     while b"\n" not in start and (block := raw_stream.read(_HEADER_BLOCK)):
         start += block
-    named = NamedInput(start, raw_stream)
+    quotes = Quotes(written)
+    is_json = written.kind == "jsonl"
+    named = NamedInput(start, raw_stream, None if is_json else quotes.take)
     reading = replace(reading, once=True)
     where = f"[{text(str(named.path))}]"
-    is_json = written.kind == "jsonl"
     names = plan.inputs() if is_json else parse_header(start, written, "standard input")
     # DuckDB waits for the first rows, deaf to signals: this thread stays free to hear them.
     with ThreadPoolExecutor(1) as worker:
@@ -178,6 +188,8 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
             named.stop()
             raise
     source.stop = named.stop
+    if not is_json:
+        source.check_end = lambda: quotes.check_closed("standard input")
     return source
 
 
@@ -217,13 +229,7 @@ def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Sou
         raise InputError(msg)
     _check_names(names, reading.plan)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
-    if reading.raw and not reading.once:
-        # Only to see whether all quotation marks end, for which the scan below has no eye.
-        with connection.cursor() as apart:
-            scan = csv_scan(where, reading.written, len(names), leaving_out=True)
-            apart.execute(f"SELECT count(*) FROM {scan}").fetchall()
-            lines_left_out(apart)
-    scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw, parallel=not reading.raw)
+    scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw, parallel=reading.parallel)
     source = _cast(connection, scan, cells, reading, names)
     if reading.raw:
         source.left_out = lambda: lines_left_out(connection)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import BinaryIO, Self
 
@@ -26,9 +27,10 @@ def unbuffered(stream: BinaryIO) -> Any:  # noqa: ANN401 (a raw stream of io)
 
 
 class NamedInput:
-    """A name under which ``start`` can be read, and then the rest of an unbuffered stream."""
+    """A name under which ``start`` and then the rest of an unbuffered stream can be read; ``watch`` sees each block."""
 
-    def __init__(self, start: bytes, stream: Any) -> None:  # noqa: ANN401
+    def __init__(self, start: bytes, stream: Any, watch: Callable[[bytes], None] | None = None) -> None:  # noqa: ANN401
+        self._watch = watch
         way_out, self._way_in = os.pipe()
         self.path = Path(f"/dev/fd/{way_out}")
         self._turn = threading.Lock()
@@ -39,6 +41,8 @@ class NamedInput:
         block = start
         try:
             while block:
+                if self._watch is not None:
+                    self._watch(block)
                 view = memoryview(block)
                 while view:
                     view = view[os.write(self._way_in, view) :]

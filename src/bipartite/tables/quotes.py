@@ -1,0 +1,113 @@
+"""Quotation marks in CSV: whether there are any, and whether one is still open at the end.
+
+DuckDB can read a CSV file from several places at once. Where it begins between two quotation marks it may take lines
+inside a cell for rows, and a column that nobody named comes out as one that is public. So that is done only with files
+that hold no quotation mark. All others are read from the beginning to the end; what DuckDB then does not notice is a
+mark that is never closed, which swallows the rows behind it. That is found here.
+"""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.errors import DataFileError
+from bipartite.tables.extras import need
+from bipartite.tables.formats import UTF8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bipartite.tables.formats import File, Format
+
+_BLOCK: Final = 2**22
+_MARK: Final = ord('"')
+_SPACE: Final = ord(" ")
+
+
+class Quotes:
+    """Follows a CSV text block by block.
+
+    A run of marks is an opening or closing one where its length is odd; in pairs they stand for marks within a cell.
+    An odd run at the beginning of a cell opens it, or closes one whose last letter looks like such a place: either way
+    it changes sides. Any other odd run closes a cell, or stands within one that was never opened: outside either way.
+    So only what follows the last of those matters, and a block is read from its end.
+    """
+
+    def __init__(self, written: Format) -> None:
+        self._before_a_cell = frozenset(b"\r\n" + written.delimiter.encode())
+        # UTF-8 and Latin-1 write marks, spaces and ends of lines as ASCII does.
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace") if written.encoding == "utf-16" else None
+        # The last byte that is neither a mark nor a space, and what follows it: a run of marks may go on in the next
+        # block.
+        self._held = b"\n"
+        self._inside = False
+        self.any = False
+        """Whether there was a quotation mark."""
+
+    def take(self, block: bytes) -> None:
+        """Read on."""
+        text = self._held + (block if self._decoder is None else self._decoder.decode(block).encode(UTF8, "replace"))
+        self.any = self.any or b'"' in text
+        end = len(text.rstrip(b'" '))
+        self._held = text[end - 1 :]
+        self._inside = self._after(text, end)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the text so far ends between quotation marks."""
+        return self._after(self._held, len(self._held))
+
+    def _after(self, text: bytes, end: int) -> bool:
+        changes = 0
+        while (last := text.rfind(b'"', 0, end)) >= 0:
+            end = last
+            while text[end - 1] == _MARK:
+                end -= 1
+            if (last - end) % 2:
+                continue
+            before = end - 1
+            while text[before] == _SPACE and _SPACE not in self._before_a_cell:
+                before -= 1
+            if text[before] not in self._before_a_cell:
+                return changes % 2 == 1
+            changes += 1
+        return self._inside ^ (changes % 2 == 1)
+
+    def check_closed(self, source: object) -> None:
+        """Refuse a text that ends between quotation marks."""
+        if self.is_open:
+            msg = f"{source} has a quotation mark that does not end; end it."
+            raise DataFileError(msg)
+
+
+def hold_marks(files: Sequence[File], written: Format) -> bool:
+    """Whether CSV files of this machine hold quotation marks; a file in which one does not end is refused."""
+    found = False
+    for file in files:
+        quotes = Quotes(written)
+        for block in _blocks(file, written):
+            quotes.take(block)
+        quotes.check_closed(file)
+        found = found or quotes.any
+    return found
+
+
+def _blocks(file: File, written: Format) -> Iterator[bytes]:
+    """A file piece by piece, decompressed."""
+    pa = need("pyarrow")
+    with Path(file).open("rb", buffering=0) as raw:
+        stream: Any = raw
+        if written.compression is not None:
+            stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), written.compression)
+        try:
+            while block := bytes(stream.read(_BLOCK)):
+                yield block
+        except OSError:
+            broken = True
+        else:
+            broken = False
+    if broken:
+        msg = f"{file} cannot be decompressed; it may be cut off, or of another kind than its name says."
+        raise DataFileError(msg)
