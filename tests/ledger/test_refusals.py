@@ -76,7 +76,5 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 def test_a_spent_period_is_waited_for(make):
     ledger = make(budget=1, period="day")
     ledger.report("ada", "a", rating(1), 4)
-    with pytest.raises(
-        BudgetSpentError, match=r"spent 1, asked 1\. Nothing was drawn or debited; wait for the next"
-    ):
+    with pytest.raises(BudgetSpentError, match=r"spent 1, asked 1\. Nothing was drawn or debited; wait for the next"):
         ledger.report("ada", "b", rating(1), 4)

@@ -82,22 +82,28 @@ class Quotes:
             raise DataFileError(msg)
 
 
-def hold_marks(files: Sequence[File], written: Format) -> bool:
-    """Whether CSV files of this machine hold quotation marks; a file in which one does not end is refused."""
-    found = False
+def may_be_split(files: Sequence[File], written: Format) -> bool:
+    """Whether CSV files may be read from several places at once: they are here, and hold no quotation mark.
+
+    A file in which a quotation mark does not end is refused.
+    """
+    bare = True
     for file in files:
+        if not isinstance(file, Path):
+            bare = False
+            continue
         quotes = Quotes(written)
         for block in _blocks(file, written):
             quotes.take(block)
         quotes.check_closed(file)
-        found = found or quotes.any
-    return found
+        bare = bare and not quotes.any
+    return bare
 
 
-def _blocks(file: File, written: Format) -> Iterator[bytes]:
+def _blocks(file: Path, written: Format) -> Iterator[bytes]:
     """A file piece by piece, decompressed."""
     pa = need("pyarrow")
-    with Path(file).open("rb", buffering=0) as raw:
+    with file.open("rb", buffering=0) as raw:
         stream: Any = raw
         if written.compression is not None:
             stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), written.compression)

@@ -20,7 +20,7 @@ from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
 from bipartite.tables.extras import need
 from bipartite.tables.headers import parse_header
-from bipartite.tables.quotes import Quotes, hold_marks
+from bipartite.tables.quotes import Quotes, may_be_split
 from bipartite.tables.scans import (
     cells_of,
     check_alike,
@@ -144,8 +144,7 @@ def open_files(connection: Any, files: Sequence[File], reading: Reading) -> Sour
     if written.kind == "jsonl":
         return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
     names = csv_columns(connection, files, written)
-    if all(isinstance(file, Path) for file in files):
-        reading = replace(reading, parallel=not hold_marks(files, written))
+    reading = replace(reading, parallel=may_be_split(files, written))
     return _csv(connection, paths(files), reading, names)
 
 

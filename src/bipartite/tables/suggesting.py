@@ -15,6 +15,7 @@ from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.engine import connect, paths
 from bipartite.tables.extras import need
 from bipartite.tables.formats import STDIO, Asked, inputs
+from bipartite.tables.quotes import may_be_split
 from bipartite.tables.reading import TODO
 from bipartite.tables.scans import (
     cells_of,
@@ -148,7 +149,8 @@ def _columns(
                 "cells, or say with --header that they are names."
             )
             raise DataFileError(msg)
-        table = f"(SELECT * FROM {csv_scan(where, written, len(names))} LIMIT {_SAMPLE})"
+        scan = csv_scan(where, written, len(names), parallel=may_be_split(files, written))
+        table = f"(SELECT * FROM {scan} LIMIT {_SAMPLE})"
         each = [(cell, "NULL") for cell in cells_of(len(names))]
     return names, list(connection.execute(f"SELECT {', '.join(map(_kind, each))} FROM {table}").fetchall()[0])
 
