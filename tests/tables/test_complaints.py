@@ -118,6 +118,7 @@ def test_an_error_of_an_estimate_carries_no_cell(tmp_path):
         (b"age,who\n40," + b"x" * 3_000_000 + b"\n", "line 2 of the input has more than 2,000,000 bytes; shorten it"),
         (b'age,who\n40,"quote\n', "in.csv has a quotation mark that does not end; end it.$"),
         (b"age,who\n40,x\n50\n", "line 3 of the input has another number of cells .* with privatize --reject"),
+        (b"age,who\r\n40,x\r\n41,y\n", "the input cannot be read as CSV; see that all of its lines end alike"),
         (b"age,who\n40,a quote of unicode,utf-8\n", "line 2 of the input has another number of cells"),
         (b"age,who\n40,Number of Columns\xff\n", "line 2 of the input is not UTF-8 text; .* say with --encoding"),
     ],

@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 _LINE: Final = re.compile(r"[A-Za-z ]+: (?:CSV Error on Line: |JSON transform error in file .*?, in line )(\d+)")
 # DuckDB's reasons stand behind the line that it shows; whatever the line says, the last of them is meant.
-_NOT_UTF8: Final = ("is not UTF-8 text", "save it as UTF-8, or, of CSV, say with --encoding what it is.")
+_NOT_UTF8: Final = ("is not UTF-8 text", "save it as UTF-8, or, for CSV, say with --encoding what it is.")
 _REASONS: Final = {
     "Expected Number of Columns: ": (
         "has another number of cells than the first line",
@@ -33,6 +33,10 @@ _REASONS: Final = {
     "Maximum line size of 2000000 bytes exceeded": (
         "has more than 2,000,000 bytes",
         "shorten it, or end a quotation mark.",
+    ),
+    "The CSV Parser state machine reached an invalid state.": (
+        "cannot be read as CSV",
+        "see that all of its lines end alike, and that quotation marks stand around whole cells.",
     ),
     "Invalid unicode": _NOT_UTF8,
     "not utf-8 encoded": _NOT_UTF8,
