@@ -153,6 +153,12 @@ def shown(value: object) -> str:
         return "a whole number of very many digits"
 
 
+def how_many(count: float, what: str) -> str:
+    """A count in words: "1 report", "2,000 reports"."""
+    number = f"{count:,}" if isinstance(count, int) else f"{count:.3g}"
+    return f"{number} {what}{'' if number == '1' else 's'}"
+
+
 def is_one_of(value: object, choices: tuple[str, ...]) -> bool:
     """Whether an option is one of these words; anything else, lists and arrays too, is not."""
     return isinstance(value, str) and value in choices

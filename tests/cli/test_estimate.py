@@ -209,7 +209,7 @@ def test_errors_of_too_many_shares_are_left_out_and_the_mean_is_there(run, spec,
 
 def test_few_reports_are_answered_with_what_holds_for_any_number(run, spec, write):
     code, out, _ = run("estimate", write("one.csv", "3\n"), "--spec", spec(RATING))
-    assert code == 0 and "1 reports" in out and "only 1 reports: too few for the normal law" in out
+    assert code == 0 and "only 1 report: too few for the normal law" in out
 
 
 def test_missing_reports_are_an_error_or_left_out_with_a_word(run, spec, write):
@@ -449,3 +449,38 @@ def test_a_file_may_begin_with_a_missing_report(run, spec, write):
     assert (code, out) == (3, "") and "line 1 has no report" in err and "--nulls drop" in err
     code, out, err = run("estimate", file, "--spec", spec(RATING), "--nulls", "drop")
     assert code == 0 and out.startswith("2 reports") and "1 rows without a report" in err
+
+
+@pytest.mark.parametrize(
+    "repeated", [["--by", "sex", "--by", "country"], ["--column", "age", "--column=hours"], ["--json", "--js"]]
+)
+def test_an_option_that_is_given_twice_is_refused_unless_it_may_be(run, spec, write, repeated):
+    file = write("f.csv", "age,hours,sex,country\n1,2,m,DE\n")
+    code, out, err = run("estimate", file, "--spec", spec(RATING), *repeated)
+    if repeated[0] == "--json":
+        assert "twice" not in err  # says the same again
+        return
+    assert (code, out) == (2, "") and f"{repeated[0]} is given twice; give it once" in err
+
+
+def test_the_same_default_given_twice_is_refused_too(run, write, spec):
+    file = write("f.csv", "1\n")
+    code, _, err = run("estimate", file, "--spec", spec(RATING), "--method", "auto", "--method", "em")
+    assert code == 2 and "--method is given twice" in err
+
+
+def test_one_report_is_one_report(run, spec, write):
+    code, out, _ = run("estimate", write("f.csv", "1\n"), "--spec", spec(RATING))
+    assert code == 0 and out.startswith("1 report of GRR")
+
+
+def test_a_share_whose_whole_interval_is_impossible_is_explained(run, spec, write):
+    # Nobody has 5, and by bad luck fewer report it than would if nobody had it.
+    counts = [3000, 2400, 2400, 2400, 1500]
+    file = write("f.csv", "".join(f"{value}\n" * count for value, count in zip(range(1, 6), counts, strict=True)))
+    code, out, _ = run("estimate", file, "--spec", spec(RATING))
+    row = next(line for line in out.splitlines() if line.strip().startswith("5 "))
+    assert code == 0 and row.count("-") == 3
+    assert "an interval that lies wholly outside 0 % to 100 % is left as it is" in out
+    whole = write("w.csv", "1\n2\n3\n4\n5\n" * 400)
+    assert "wholly outside" not in run("estimate", whole, "--spec", spec(RATING))[1]

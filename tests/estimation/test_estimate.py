@@ -281,7 +281,7 @@ def test_with_few_reports_the_interval_says_so_and_holds_for_any_number():
         found = estimate(PADDED, reports_of(PADDED, [30] * count), method="inverse")
         for of in ("mean", "median", ("cdf", 40), ("bin", 30), "variance"):
             interval = found.interval(of=of)
-            assert f"only {count} reports: too few for the normal law" in interval.note, of
+            assert f"only {count} report{'s' * (count > 1)}: too few for the normal law" in interval.note, of
             assert interval.low <= interval.high
     # Hoeffding for the mean: the scores of a report are within their spread.
     found = estimate(PADDED, reports_of(PADDED, [30] * 49), method="inverse")

@@ -117,6 +117,12 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
         ("  value", "share", f"{100 * confidence:g} % interval"),
         [(f"  {names[at]}", f"{shares[at][1]:.2%}", _interval(*shares[at][2:])) for at in order],
     )
+    # Others are cut at 0 and 1.
+    if any(shares[at][2] is not None and (shares[at][3] < 0 or shares[at][4] > 1) for at in order):
+        print(
+            "  an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
+            "sample was unlucky"
+        )
 
 
 def _interval(error: float | None, low: float, high: float) -> str:

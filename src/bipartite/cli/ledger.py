@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.cli.arguments import Command
 from bipartite.cli.output import FINDING, OK, Progress, print_json, print_table
-from bipartite.errors import MissingDataError
+from bipartite.errors import MissingDataError, how_many
 from bipartite.ledger import Debit, Ledger
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def run_show(options: argparse.Namespace) -> int:
             return OK
         keyed = ", names are keyed" if ledger.names_are_keyed else ""
         print(f"{options.ledger.name}: ε = {ledger.budget} a person and period ({ledger.period}){keyed}")
-    print(f"{summary['reports']:,} reports of {summary['people']:,} people; the most that one has spent:")
+    people = "1 person" if held["people"] == 1 else f"{held['people']:,} people"
+    print(f"{how_many(held['reports'], 'report')} of {people}; the most that one has spent:")
     print(f"  in one period  {summary['most_spent_in_a_period']}")
     print(f"  in all         {summary['most_spent_ever']}")
     if held["insecure_reports"]:
@@ -135,7 +136,7 @@ def run_check(options: argparse.Namespace) -> int:
     elif found:
         print("\n".join(found))
     else:
-        print(f"{options.ledger.name} adds up: {reports:,} reports, every balance is the sum of its debits.")
+        print(f"{options.ledger.name} adds up: {how_many(reports, 'report')}, every balance is the sum of its debits.")
     if insecure and not options.json:
         print(_insecure(insecure))
     return FINDING if found else OK
@@ -147,7 +148,8 @@ def run_backup(options: argparse.Namespace) -> int:
         ledger.backup(options.copy)
     with _opened(options.copy) as copy:
         reports = copy.summary()["reports"]
-    print(f"{options.copy.name}: {reports:,} reports, and everything adds up. It forgets what is debited from now on.")
+    held = how_many(reports, "report")
+    print(f"{options.copy.name}: {held}, and everything adds up. It forgets what is debited from now on.")
     return OK
 
 

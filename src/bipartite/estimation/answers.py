@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import LineDomain
-from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.errors import InputError, MissingExtraError, how_many, shown
 from bipartite.estimation import methods
 from bipartite.estimation.asking import line_of, numbers_of, parsed, quantile_of, unit, up_to, weights_of
 from bipartite.estimation.basis import Answer
@@ -251,7 +251,7 @@ class Estimate:
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words, with intervals."""
         whose = "these people" if self.of_sample else "the population"
-        lines = [f"{self.people:,} reports of {self.mechanism!r}, for {whose}"]
+        lines = [f"{how_many(self.people, 'report')} of {self.mechanism!r}, for {whose}"]
         if self.doubt:
             lines.append(f"  {self.doubt}")
         if isinstance(self.mechanism.domain, LineDomain):
@@ -268,7 +268,7 @@ class Estimate:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<Estimate from {self.people:,} reports of {self.mechanism!r}, method {self.method!r}>"
+        return f"<Estimate from {how_many(self.people, 'report')} of {self.mechanism!r}, method {self.method!r}>"
 
     # What follows is how the answers are computed.
 

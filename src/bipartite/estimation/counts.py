@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.categories import CategoryMechanism
-from bipartite.errors import InputError, SpecError, shown
+from bipartite.errors import InputError, SpecError, how_many, shown
 from bipartite.estimation.reports import indices_of
 from bipartite.mechanisms import Mechanism
 from bipartite.spec import from_spec, spec_sha256
@@ -152,7 +152,7 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __repr__(self) -> str:
-        return f"<Counts of {self.people:,} reports of {self.mechanism!r}>"
+        return f"<Counts of {how_many(self.people, 'report')} of {self.mechanism!r}>"
 
 
 def check_mechanism(mechanism: object) -> None:

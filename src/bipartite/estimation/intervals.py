@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from bipartite.errors import InputError, shown
+from bipartite.errors import InputError, how_many, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,4 +109,5 @@ def likely_width(error: Array | float, spread: Array | float, people: float, con
 
 def few_note(people: float) -> str:
     """What the interval says when there are too few reports."""
-    return f"only {people:.3g} reports: too few for the normal law, so a wider bound that holds for any number is given"
+    few = how_many(float(people), "report")
+    return f"only {few}: too few for the normal law, so a wider bound that holds for any number is given"

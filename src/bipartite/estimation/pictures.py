@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import LineDomain
-from bipartite.errors import DesignError
+from bipartite.errors import DesignError, how_many
 from bipartite.estimation.intervals import FEW
 from bipartite.plots import Mark, Row, forest, histogram, shares_by_name
 from bipartite.plots.shares import shortened
@@ -160,7 +160,7 @@ def _notes(estimate: Estimate) -> list[str]:
     """What to know about the picture."""
     whose = "these people" if estimate.of_sample else "the population"
     found = estimate.identifiability
-    notes = [f"{estimate.people:,} reports, about {whose}; histogram by {estimate.method!r}"]
+    notes = [f"{how_many(estimate.people, 'report')}, about {whose}; histogram by {estimate.method!r}"]
     if estimate.method == "ems":
         notes.append("smoothed over neighbours: the bars show chance, not what smoothing does to peaks and ends")
     if estimate.effective_people < FEW:
