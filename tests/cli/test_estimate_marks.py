@@ -125,6 +125,13 @@ def test_groups_on_standard_input_are_public_columns_of_the_release(run, release
     assert code == 0 and out.startswith(NOT_PRIVATE)
 
 
+def test_weights_are_public_columns_of_the_release(run, released):
+    file, specs, _ = released
+    for where, stdin in ((file, ""), ("-", file.read_text(encoding="utf-8"))):
+        code, out, err = run("estimate", where, "--spec", specs, "--column", "age", "--weights", "job", stdin=stdin)
+        assert (code, out) == (2, "") and "Expected a public column for the weights, got 'job'" in err
+
+
 @pytest.mark.parametrize("first", [b"PAR1\x15\x04", b"PAR1\xff", b"ARROW1\0\0", b"\xff\xff\xff\xff\x10"])
 def test_standard_input_is_read_as_text_and_says_so(run, released, first):
     _, specs, _ = released

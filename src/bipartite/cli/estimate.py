@@ -197,7 +197,7 @@ def _of_release(options: argparse.Namespace, release: Described) -> Mechanism:
         there = ", ".join(map(repr, names))
         msg = f"Expected --column to name one private column of the release: {there}."
         raise InputError(msg)
-    check_asked(release, [options.column], options.by)
+    check_asked(release, [options.column], options.by, options.weights)
     return release.mechanisms[options.column]
 
 

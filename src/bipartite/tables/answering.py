@@ -185,14 +185,15 @@ def _format(path: Path) -> Format:
         return Format("csv")
 
 
-def check_asked(about: Described, wanted: list[str], by: str | None) -> None:
-    """Refuse reports of a column that is not private, and groups by one that is not public."""
+def check_asked(about: Described, wanted: list[str], by: str | None, weights: str | None = None) -> None:
+    """Refuse reports of a column that is not private, and groups or weights of one that is not public."""
     unknown = [name for name in wanted if name not in about.mechanisms]
     if unknown:
         there = ", ".join(map(repr, about.mechanisms))
         msg = f"Expected a private column of the release, got {shown(unknown[0])}; it has {there}."
         raise InputError(msg)
-    if by is not None and by not in about.public:
-        there = ", ".join(map(repr, about.public)) or "none"
-        msg = f"Expected a public column for the groups, got {by!r}; the release has {there}."
-        raise InputError(msg)
+    for what, name in (("groups", by), ("weights", weights)):
+        if name is not None and name not in about.public:
+            there = ", ".join(map(repr, about.public)) or "none"
+            msg = f"Expected a public column for the {what}, got {name!r}; the release has {there}."
+            raise InputError(msg)
