@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from bipartite.tables.plan import Plan
     from bipartite.tables.returning import Style
 
-# What DuckDB may hold while it writes, unless told: it waits for room, where a reader without room must give up.
-_TO_WRITE: Final = 2**29
+# What DuckDB may hold while it writes, unless told. With half of it, wide rows ran out of room now and then.
+_TO_WRITE: Final = 2**30
 # Each thread that writes holds a group of rows: those of a machine of many cores would not fit, and the draw is not
 # fast enough for more.
 _MOST_WRITERS: Final = 4
@@ -75,7 +75,7 @@ class Settings:
     """What DuckDB may hold, such as ``"1GB"``, half to read and half to write.
 
     None lets it read with what it needs, a group of rows of the input for each thread (at most 80 % of the machine's
-    memory, its own bound), and write with 512 MiB, on at most four threads. The interpreter, NumPy, the compiled draw
+    memory, its own bound), and write with 1 GiB, on at most four threads. The interpreter, NumPy, the compiled draw
     and a few batches of rows of about 32 MB each come on top.
     """
     partition_by: tuple[str, ...] = ()
