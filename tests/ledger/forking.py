@@ -276,7 +276,7 @@ class Within(InsecureSeed):
 def a_fork_within_a_transaction_is_refused_in_the_child(desk):
     numbers = []
     try:
-        report = desk.ledger.report("ada", "age", AGE, 37, rng=Within(lambda: numbers.append(os.fork())))
+        report = desk.ledger.report("ada", "age", AGE, 37, rng=Within(lambda: numbers or numbers.append(os.fork())))
     except LedgerFileError as error:
         if numbers != [0]:
             raise

@@ -1,8 +1,10 @@
 """A ledger that is open when a process forks: nothing lost, nothing twice, on either side. See ``forking.py``."""
 
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,15 @@ def test_what_was_released_is_kept_whoever_forks_and_closes_when(scenario, path)
     # From Python 3.12 on a fork beside threads is warned of; that it holds is what is tested here.
     quiet = ("-W", "ignore:This process:DeprecationWarning")
     command = [sys.executable, *quiet, "-m", "tests.ledger.forking", scenario, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "[]", "")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
+    ) as run:
+        try:
+            said = run.communicate(timeout=120)
+        finally:
+            with suppress(ProcessLookupError):  # nothing that was forked outlives the test
+                os.killpg(run.pid, signal.SIGKILL)
+    assert (run.returncode, *said) == (0, "[]", "")
     with bp.Ledger(path) as ledger:
         assert ledger.check() == []
 

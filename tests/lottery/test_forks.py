@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, GRR, OUE, Integers, Interval, Record
+from bipartite.errors import BipartiteError
 from bipartite.lottery import bulk
 from bipartite.lottery.integer_noise import coins, discrete_laplace, rounded_gaussian, whole_numbers_below
-from bipartite.lottery.words import SCALAR, SECURE, KeyStream, _ScalarBlock
+from bipartite.lottery.process import _PROCESS
+from bipartite.lottery.words import SCALAR, SECURE, KeyStream, _ScalarBlock, undivided
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
@@ -225,3 +227,15 @@ def test_a_child_with_the_number_of_its_parent_is_another_process(forking, monke
     forking.now()
     mine, theirs = forking.both(some_words)
     assert not set(mine) & set(theirs)
+
+
+def test_a_draw_that_forks_each_time_is_refused_and_does_not_fork_for_ever():
+    forks = []
+
+    def draw():
+        forks.append(None)
+        _PROCESS.begin()  # as a fork does
+
+    with pytest.raises(BipartiteError, match="forked in the middle of each of 8 tries to draw; fork between two calls"):
+        undivided(draw)
+    assert len(forks) == 8

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from bipartite.errors import InputError, WordsExhaustedError
+from bipartite.errors import BipartiteError, InputError, WordsExhaustedError
 from bipartite.lottery.process import here
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ _KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 16
 _WORDS_IN_BLOCK: Final = 2  # AES makes 128 bits at a time
 _WORDS: Final = 2**64
+# Signals that fork may interrupt a call once or twice, not eight times in a row.
+_MOST_TRIES: Final = 8
 
 
 class Stream(Protocol):
@@ -229,12 +231,15 @@ def undivided(draw: Callable[[], T]) -> T:
     """What ``draw`` gives; drawn anew where the process was forked in between, as by a signal handler.
 
     There the child holds words at hand that its parent goes on to use, and the helping threads of its parent are gone.
+    Where the draw itself forks each time, every child would fork another for ever: after a few tries it is refused.
     """
-    while True:
+    for _ in range(_MOST_TRIES):
         process = here()
         drawn = draw()
         if here() is process:
             return drawn
+    msg = f"The process was forked in the middle of each of {_MOST_TRIES} tries to draw; fork between two calls."
+    raise BipartiteError(msg)
 
 
 def from_words(source: Source, expected: int, draw: Callable[[Stream], T]) -> T:
