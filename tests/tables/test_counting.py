@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
+from bipartite.cli import main
 from bipartite.errors import DataFileError, InputError
 from bipartite.spec import canonical
-from bipartite.tables import counting, estimate_file, outputs
+from bipartite.tables import counting, estimate_file, metadata, outputs
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
 DATES = ["2020-01-01", "2020-01-02", "17:00", "true", "1e3"]
@@ -61,6 +62,14 @@ def test_how_often_a_spec_is_hashed_does_not_depend_on_how_many_different_report
         return len(hashed)
 
     assert hashes(100) == hashes(4) <= 2
+
+
+def test_the_description_that_a_file_carries_is_read_once(tmp_path, monkeypatch):
+    file = write_csv(tmp_path / "r.csv", bp.Plan({"c": grr(5)}), {"c": ["label 1"]})
+    read, original = [], metadata._mechanism
+    monkeypatch.setattr(metadata, "_mechanism", lambda *given: read.append(None) or original(*given))
+    assert main(["estimate", str(file)]) == 0
+    assert len(read) == 1
 
 
 def test_a_file_is_scanned_once_for_all_columns_and_groups(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,10 @@ class Answers:
         return found[None] if self.by is None else Estimates(found)
 
 
+# A command asks for the same description more than once, and one of thousands of categories takes a second to read.
+_described = functools.lru_cache(maxsize=1)(Described.from_json)
+
+
 def carried_by(path: Path) -> Described | None:
     """The description that a file, or a folder of Spark, carries or has beside it; None where there is none."""
     if path.is_dir():
@@ -55,7 +60,7 @@ def carried_by(path: Path) -> Described | None:
         return None
     if written.is_text:
         side = side_file(path)
-        return Described.from_json(side.read_bytes()) if side.is_file() else None
+        return _described(side.read_bytes()) if side.is_file() else None
     return _embedded(path, written)
 
 
@@ -70,7 +75,7 @@ def _embedded(path: Path, written: Format) -> Described | None:
         msg = f"{path} cannot be read; it may be cut off, or of another kind than its name says."
         raise DataFileError(msg) from None
     held = (metadata or {}).get(METADATA_KEY)
-    return None if held is None else Described.from_json(held)
+    return None if held is None else _described(held)
 
 
 def carried_by_all(paths: Sequence[Path]) -> Described | None:
