@@ -162,21 +162,21 @@ def test_missing_reports_are_bad_data_in_every_kind_of_file(run, tmp_path):
 def test_reports_that_the_mechanism_never_gives_so_often_are_doubted_everywhere(run, tmp_path):
     lone = "20\n" * 20_000
     code, out, err = run("estimate", "-", "--integers", "18..90", "--epsilon", 1, stdin=lone)
-    assert code == 0 and err == "" and "18 to 90 (95 %" in out and "are not what this mechanism gives" in out
+    assert code == 0 and err == "" and "18 to 90 (95 %" in out and "cannot have come from this mechanism" in out
     code, out, err = run("estimate", "-", "--integers", "18..90", "--epsilon", 1, "--json", stdin=lone)
-    assert code == 0 and conforms(json.loads(out), "estimate") and "are not what this mechanism gives" in err
+    assert code == 0 and conforms(json.loads(out), "estimate") and "cannot have come from this mechanism" in err
     table = pa.table({"age": [20] * 1000, "country": ["DE"] * 1000})
     plan = bp.Plan({"age": AGES, "country": "public"})
     file = write_csv(tmp_path / "t.csv", table, plan)
     code, out, err = run("estimate", file, "--json", "--by", "country", "--html", tmp_path / "t.html")
-    assert code == 0 and "column 'age', DE: these reports are not what" in err
+    assert code == 0 and "column 'age', DE: these reports cannot have come" in err
     page = (tmp_path / "t.html").read_text(encoding="utf-8")
-    assert "are not what this mechanism gives" in page
+    assert "cannot have come from this mechanism" in page
     # What may be private values in clear is not called private.
     said = json.loads(out)
     assert conforms(said, "estimate-table") and said["epsilon"] is None
-    assert said["guarantee"].startswith("no ε is claimed, for the reports of 'age' are not what the mechanism")
-    assert run("estimate", file)[1].startswith("no ε is claimed, for the reports of 'age'")
+    assert said["guarantee"].startswith("no ε is claimed: the reports of 'age' cannot have come from the mechanism")
+    assert run("estimate", file)[1].startswith("no ε is claimed: the reports of 'age'")
     assert "no ε is claimed" in page and "ε-LDP" not in page
 
 

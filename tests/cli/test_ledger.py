@@ -128,7 +128,7 @@ def test_a_backup_is_a_private_checked_copy(run, book, tmp_path):
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert run("ledger", "export", copy)[1] == run("ledger", "export", book)[1]
     code, _, err = run("ledger", "backup", book, copy)
-    assert code == 2 and "copy.db is there already; choose another name" in err
+    assert code == 2 and "copy.db exists; choose another name" in err
     assert run("ledger", "backup", tmp_path / "none.db", tmp_path / "new.db")[0] == 4
     assert not (tmp_path / "new.db").exists()
 

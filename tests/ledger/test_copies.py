@@ -81,14 +81,17 @@ def test_a_reader_debits_nothing_and_makes_no_ledger(path, tmp_path):
     with (
         bp.Ledger(path, read_only=True) as reader,
         pytest.raises(
-            InputError, match="spent.db was opened with read_only=True, and reports are debited; open it without"
+            InputError,
+            match="spent.db was opened with read_only=True, and a report must be debited; open it without read_only",
         ),
     ):
         reader.report("eve", "age", AGE, 37)
     with pytest.raises(LedgerFileError, match="none.db cannot be opened; check the folder and its rights"):
         bp.Ledger(tmp_path / "none.db", budget=1, read_only=True)
     (tmp_path / "empty.db").touch()
-    with pytest.raises(LedgerFileError, match="empty.db holds no ledger yet; whoever debits first makes it"):
+    with pytest.raises(
+        LedgerFileError, match="empty.db is empty: nothing was debited yet, so there is no ledger to read"
+    ):
         bp.Ledger(tmp_path / "empty.db", budget=1, read_only=True)
     assert not (tmp_path / "none.db").exists()
 
@@ -118,7 +121,7 @@ def test_a_copy_is_whole_and_for_its_owner_alone(book, tmp_path, monkeypatch):
 
 def test_a_copy_replaces_nothing(book, tmp_path):
     (tmp_path / "there.db").write_text("precious")
-    with pytest.raises(InputError, match="the name of a new file for the copy, and there.db is there already; choose"):
+    with pytest.raises(InputError, match="a new file for the copy, but there.db exists; choose"):
         book.backup(tmp_path / "there.db")
     assert (tmp_path / "there.db").read_text() == "precious"
 

@@ -69,7 +69,9 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(LedgerFileError, match="cannot be opened; check the folder and its rights"):
         bp.Ledger(tmp_path, budget=1)
     for folder in ("nodir", "file"):
-        with pytest.raises(LedgerFileError, match=f"x.db cannot be made: there is no folder .*{folder}; make it first"):
+        with pytest.raises(
+            LedgerFileError, match=f"x.db cannot be created: the folder .*{folder} does not exist; create it first"
+        ):
             bp.Ledger(tmp_path / folder / "x.db", budget=1)
 
 

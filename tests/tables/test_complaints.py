@@ -116,7 +116,7 @@ def test_an_error_of_an_estimate_carries_no_cell(tmp_path):
     ("content", "told"),
     [
         (b"age,who\n40," + b"x" * 3_000_000 + b"\n", "line 2 of the input has more than 2,000,000 bytes; shorten it"),
-        (b'age,who\n40,"quote\n', "in.csv has a quotation mark that does not end; end it.$"),
+        (b'age,who\n40,"quote\n', "in.csv has a quotation mark that is never closed; close it.$"),
         (b"age,who\n40,x\n50\n", "line 3 of the input has another number of cells .* with privatize --reject"),
         (b"age,who\r\n40,x\r\n41,y\n", "the input cannot be read as CSV; see that all of its lines end alike"),
         (b"age,who\n40,a quote of unicode,utf-8\n", "line 2 of the input has another number of cells"),
@@ -215,7 +215,7 @@ def test_a_file_of_nothing_but_rows_of_another_number_of_cells(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b'age,who\n40,"x\n50,y\n', "quotation mark that does not end"),
+        (b'age,who\n40,"x\n50,y\n', "quotation mark that is never closed"),
         (b"age,who\n40,x\n50,\xff\n", "line 3 of the input is not UTF-8"),
         (b"age,who\n40," + b"x" * 2_000_001 + b"\n", "more than 2,000,000 bytes"),
     ],

@@ -220,7 +220,7 @@ def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
     ("name", "content", "told"),
     [
         ("r.csv", "age\n20\n30,40\n", "line 3 of .*r.csv has another number of cells"),
-        ("r.csv", 'age\n20\n"30\n', "r.csv has a quotation mark that does not end"),
+        ("r.csv", 'age\n20\n"30\n', "r.csv has a quotation mark that is never closed"),
         ("r.csv", "age\n20\n3", "r.csv: the last line has no end: the file may be cut off"),
         ("r.csv", "", "r.csv is empty"),
         ("r.csv", "age\n", "column 'age' has no reports"),

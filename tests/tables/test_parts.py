@@ -84,7 +84,7 @@ def test_a_folder_that_is_there_is_replaced_only_where_it_is_a_release_and_only_
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "thesis.txt").write_text("x")
-    with pytest.raises(InputError, match="no release in parts"):
+    with pytest.raises(InputError, match="not a release in parts"):
         release(source, precious, "country", overwrite=True)
     assert (precious / "thesis.txt").exists() and not list(tmp_path.glob(".*"))
 

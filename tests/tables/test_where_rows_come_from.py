@@ -37,7 +37,7 @@ def test_a_folder_stands_for_all_files_in_it(tmp_path):
         (folder / passed_over).write_text("x")
     assert release(folder, tmp_path / "out.csv").rows == 2 and towns(tmp_path / "out.csv") == ["Rome", "Oslo"]
     assert "[columns.town]" in first_plan(folder)
-    with pytest.raises(InputError, match="would stand in the folder that is read"):
+    with pytest.raises(InputError, match="would be inside the folder that is read"):
         release(folder, folder / "out.csv")
     (folder / "notes.txt").write_text("x")
     with pytest.raises(InputError, match="which its name does not tell"):
@@ -72,12 +72,13 @@ def test_other_delimiters_and_encodings_are_read_as_they_are_named(tmp_path, enc
 @pytest.mark.parametrize(
     ("name", "options", "kind", "told"),
     [
-        ("in.csv", {"delimiter": ";;"}, InputError, "--delimiter as one character"),
-        ("in.csv", {"delimiter": '"'}, InputError, "--delimiter as one character"),
+        ("in.csv", {"delimiter": ";;"}, InputError, "--delimiter as one ASCII character"),
+        ("in.csv", {"delimiter": '"'}, InputError, "--delimiter as one ASCII character"),
+        ("in.csv", {"delimiter": "§"}, InputError, "--delimiter as one ASCII character"),
         ("in.jsonl", {"delimiter": ";"}, InputError, "belong to CSV"),
         ("in.parquet", {"encoding": "latin-1"}, InputError, "belong to CSV"),
         ("in.csv", {"encoding": "cp1252"}, MissingExtraError, "--encoding cp1252 needs DuckDB's extension encodings"),
-        ("in.csv", {"encoding": "utf-16"}, DataFileError, "does not begin as UTF-16"),
+        ("in.csv", {"encoding": "utf-16"}, DataFileError, "does not begin with the byte order mark"),
     ],
 )
 def test_options_that_cannot_be_followed_are_refused(tmp_path, name, options, kind, told):
@@ -92,7 +93,7 @@ def test_utf_16_of_the_other_end_is_refused_and_not_read_as_nothing(tmp_path):
     content = "age,town\n40,x\n".encode("utf-16-be")
     for start in (b"", b"\xfe\xff"):
         (tmp_path / "in.csv").write_bytes(start + content)
-        with pytest.raises(DataFileError, match="does not begin as UTF-16"):
+        with pytest.raises(DataFileError, match="does not begin with the byte order mark"):
             release(tmp_path / "in.csv", tmp_path / "out.csv", encoding="utf-16")
 
 
@@ -195,7 +196,9 @@ def test_one_file_under_two_names_is_not_released_twice(tmp_path, link):
 def test_standard_input_that_is_no_arrow_stream_is_named_and_not_shown(tmp_path, monkeypatch, held):
     """Arrow's own message writes the first bytes as a number."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(held)))
-    with pytest.raises(DataFileError, match=r"^standard input is no Arrow stream; it may be cut off, or of another"):
+    with pytest.raises(
+        DataFileError, match=r"^standard input is not an Arrow stream; it may be cut off, or in another"
+    ):
         release("-", tmp_path / "out.csv", input_format="arrow")
 
 

@@ -85,7 +85,7 @@ def as_csv(found: dict[str | None, Estimate], confidence: float, *, grouped: boo
 
 
 def warn(found: dict[str | None, Estimate], where: str = "") -> None:
-    """Say on stderr which reports are not what their mechanism gives; what people read says so itself."""
+    """Say on stderr which reports cannot have come from their mechanism; the text for people says so itself."""
     for label, estimate in found.items():
         if estimate.doubt:
             place = ", ".join(each for each in (where, label) if each)

@@ -101,7 +101,7 @@ def _guarantee(answers: Answers) -> str:
     doubted = [repr(name) for name, groups in answers.columns.items() if _doubted(groups)]
     if not doubted:
         return answers.about.guarantee
-    return f"no ε is claimed, for the reports of {', '.join(doubted)} are not what the mechanism of the release gives"
+    return f"no ε is claimed: the reports of {', '.join(doubted)} cannot have come from the mechanism of the release"
 
 
 def _described(answers: Answers, confidence: float) -> dict[str, Any]:

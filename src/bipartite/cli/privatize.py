@@ -35,7 +35,7 @@ Standard output cannot be taken back: there a failed run has released the rows t
 specs, in it or, for text, beside it as OUT.bipartite.json, so that `bipartite estimate OUT` needs nothing else.
 """
 
-_CANNOT_BE_TAKEN_BACK = "Rows that were written to standard output before this are released, and spent their ε."
+_CANNOT_BE_TAKEN_BACK = "Rows already written to standard output are released and have spent their ε."
 
 
 def add_to(commands: Any) -> None:  # noqa: ANN401

@@ -42,9 +42,9 @@ def doubt_of(mechanism: Mechanism, evidence: Evidence) -> str:
         worst = int(surprise.argmax())
         if surprise[worst] > math.log(2 * len(shares) / _FALSE):
             return (
-                f"these reports are not what this mechanism gives: {shares[worst]:.2%} of them are one and the "
-                f"same, and of that one it gives {than} {limit[worst]:.2%}, up to chance, whatever the people are "
-                "like; are they private values, or made with another spec?"
+                f"these reports cannot have come from this mechanism: {shares[worst]:.2%} of them are one value, which "
+                f"it reports {than} {limit[worst]:.2%} of the time, up to chance, whatever the population; are they "
+                "private values, or reports of another spec?"
             )
     return ""
 

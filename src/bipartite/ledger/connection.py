@@ -70,9 +70,9 @@ def _nothing() -> None:
 def inherited(name: str) -> LedgerFileError:
     """The refusal of a ledger whose connection came with a fork."""
     return LedgerFileError(
-        f"{name} was open when this process was forked, in the middle of a transaction or without a word to Python, "
-        "and SQLite cannot share it; fork with os.fork or multiprocessing between two reports, or open the ledger "
-        "after the fork."
+        f"{name} was open when this process was forked, in the middle of a transaction or by a library that "
+        "did not tell Python, and SQLite cannot share it; fork with os.fork or multiprocessing between two reports, "
+        "or open the ledger after the fork."
     )
 
 

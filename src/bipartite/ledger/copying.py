@@ -32,7 +32,7 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
     try:
         make_private(path)  # holds the name; nobody's file is replaced
     except FileExistsError:
-        msg = f"Expected the name of a new file for the copy, and {path.name} is there already; choose another name."
+        msg = f"Expected a new file for the copy, but {path.name} exists; choose another name."
         raise InputError(msg) from None
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:

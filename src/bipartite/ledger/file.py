@@ -114,7 +114,7 @@ class LedgerFile:
     def _make_file(self) -> None:
         """An empty file of its owner alone, from the first moment on; SQLite gives its log the same rights."""
         if not self.path.parent.is_dir():
-            msg = f"{self.path.name} cannot be made: there is no folder {self.path.parent}; make it first."
+            msg = f"{self.path.name} cannot be created: the folder {self.path.parent} does not exist; create it first."
             raise LedgerFileError(msg)
         # To close any descriptor of a file gives up all locks that the process has on it: so only who makes the file
         # opens it, while no other thread can open it in SQLite.
@@ -126,7 +126,10 @@ class LedgerFile:
     def writing(self) -> Iterator[Connection]:
         """One transaction with the only right to write: all of it, on the disk, or nothing."""
         if self._read_only:
-            msg = f"{self.path.name} was opened with read_only=True, and reports are debited; open it without."
+            msg = (
+                f"{self.path.name} was opened with read_only=True, and a report must be debited; "
+                "open it without read_only."
+            )
             raise InputError(msg)
         with self._transaction("BEGIN IMMEDIATE", "COMMIT") as database:
             yield database
@@ -308,7 +311,7 @@ class LedgerFile:
         if not empty:
             self._check_kind(database)
         elif self._read_only:
-            msg = f"{self.path.name} holds no ledger yet; whoever debits first makes it."
+            msg = f"{self.path.name} is empty: nothing was debited yet, so there is no ledger to read."
             raise LedgerFileError(msg)
         if not self._read_only:
             self._use_log(database)
@@ -329,7 +332,7 @@ class LedgerFile:
         if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
             msg = (
                 f"{self.path.name} has {found.st_nlink} names (hard links), each of which would have a log of its own, "
-                "and debits would be lost; remove the other names. A symbolic link will do."
+                "and debits would be lost; remove the other links; a symbolic link is fine."
             )
             raise LedgerFileError(msg)
         return found.st_dev, found.st_ino

@@ -166,7 +166,7 @@ def files_at(names: Sequence[str | Path]) -> list[Path]:
         files = [path] if path.is_dir() and parts_in(path) else files_named(name)
         for file in files:
             if not isinstance(file, Path):
-                msg = f"Expected files of this machine, got {file}; copy it here first."
+                msg = f"Expected local files, got {file}; copy it here first."
                 raise InputError(msg)
             found.append(file)
     return found

@@ -29,7 +29,7 @@ _REASONS: Final = {
         "has another number of cells than the first line",
         "repair it, say with --delimiter what stands between cells, or leave such lines out with privatize --reject.",
     ),
-    "Value with unterminated quote found.": ("has a quotation mark that does not end", "repair it."),
+    "Value with unterminated quote found.": ("has a quotation mark that is never closed", "repair it."),
     "Maximum line size of 2000000 bytes exceeded": (
         "has more than 2,000,000 bytes",
         "shorten it, or end a quotation mark.",
@@ -69,10 +69,7 @@ def unreadable(
     said = str(error)
     # Only how a message begins says what happened: the rest may be a line of the input, whatever that says.
     if said.startswith("Out of Memory Error"):
-        msg = (
-            "DuckDB needs more memory than it may take; give it more with --memory, such as --memory 4GB, or less to "
-            "do at a time with --threads 1."
-        )
+        msg = "DuckDB ran out of the memory that it may use; allow more, for example --memory 4GB, or use --threads 1."
         return InputError(msg)
     if said.startswith("INTERRUPT Error") or said == "Query interrupted" or isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()

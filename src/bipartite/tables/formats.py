@@ -46,8 +46,8 @@ class Format:
 
     kind: str
     compression: str | None = None
-    mark: str | None = None
-    """What stands between cells where that is said, and not told by the format."""
+    asked_delimiter: str | None = None
+    """What stands between cells, where the caller says so."""
     encoding: str = UTF8
 
     @property
@@ -58,7 +58,7 @@ class Format:
     @property
     def delimiter(self) -> str:
         """What stands between the cells of a CSV file."""
-        return self.mark or ("\t" if self.kind == "tsv" else ",")
+        return self.asked_delimiter or ("\t" if self.kind == "tsv" else ",")
 
 
 class Address(str):
@@ -175,15 +175,16 @@ def inputs(source: str, asked: Asked) -> tuple[Format, list[File]]:
     if (asked.delimiter or asked.encoding) and written.kind not in {"csv", "tsv"}:
         msg = f"--delimiter and --encoding belong to CSV, but {source} is {written.kind}; leave them out."
         raise InputError(msg)
-    return replace(written, mark=_mark(asked.delimiter), encoding=_encoding(asked.encoding)), files
+    return replace(written, asked_delimiter=_delimiter(asked.delimiter), encoding=_encoding(asked.encoding)), files
 
 
-def _mark(given: str | None) -> str | None:
-    mark = "\t" if given == "\\t" else given
-    if mark is not None and (len(mark) != 1 or mark in '"\r\n\0'):
-        msg = f"Expected --delimiter as one character, such as ';', '|' or '\\t', got {given!r}."
+def _delimiter(given: str | None) -> str | None:
+    found = "\t" if given == "\\t" else given
+    # ASCII: one byte in every encoding, which is no part of another letter.
+    if found is not None and (len(found) != 1 or not found.isascii() or found in '"\r\n\0'):
+        msg = f"Expected --delimiter as one ASCII character, such as ';', '|' or '\\t', got {given!r}."
         raise InputError(msg)
-    return mark
+    return found
 
 
 def _encoding(given: str | None) -> str:

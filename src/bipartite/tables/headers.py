@@ -5,11 +5,11 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError, InputError
-from bipartite.tables.extras import need
 from bipartite.tables.formats import ENCODINGS
+from bipartite.tables.streams import blocks_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,23 +21,16 @@ _MOST: Final = 2**20
 
 def header_of(path: Path, written: Format) -> list[str]:
     """The names of the columns of a CSV file."""
-    pa = need("pyarrow")
-    with path.open("rb") as file:
-        stream: Any = file
-        if written.compression is not None:
-            stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), written.compression)
-        try:
-            start = stream.read(_MOST)
-        except OSError:
-            msg = f"{path} cannot be decompressed; it may be cut off, or of another kind than its name says."
-            raise DataFileError(msg) from None
-    return parse_header(bytes(start), written, str(path))
+    start = next(blocks_of(path, written.compression, _MOST), b"")
+    return parse_header(start, written, str(path))
 
 
 def parse_header(start: bytes, written: Format, source: str) -> list[str]:
     """The names of the columns from the first bytes of a CSV file."""
     if written.encoding == "utf-16" and not start.startswith(codecs.BOM_UTF16_LE):
-        msg = f"{source} does not begin as UTF-16 (little-endian, with its mark) does; save it so, or as UTF-8."
+        msg = (
+            f"{source} does not begin with the byte order mark of little-endian UTF-16; save it with one, or as UTF-8."
+        )
         raise DataFileError(msg)
     encoding = ENCODINGS.get(written.encoding, written.encoding)
     try:

@@ -36,7 +36,7 @@ def check_free(path: Path, *, overwrite: bool, folder: bool = False) -> None:
     """Refuse to write over a file, or a folder of parts, unless asked to, and where none can be."""
     there = os.path.lexists(path)  # a link to nothing is there, too
     if folder and there and (path.is_symlink() or not (path / COMPLETE).is_file()):
-        msg = f"{path} is there and is no release in parts; name a folder that is not there."
+        msg = f"{path} exists and is not a release in parts; name a new folder."
         raise InputError(msg)
     if not folder and there and not (path.is_file() or (path.is_symlink() and not path.exists())):
         msg = f"{path} is no file; name a file that may be written."

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import codecs
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError
-from bipartite.tables.extras import need
 from bipartite.tables.formats import UTF8
+from bipartite.tables.streams import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from bipartite.tables.formats import File, Format
 
@@ -78,7 +78,7 @@ class Quotes:
     def check_closed(self, source: object) -> None:
         """Refuse a text that ends between quotation marks."""
         if self.is_open:
-            msg = f"{source} has a quotation mark that does not end; end it."
+            msg = f"{source} has a quotation mark that is never closed; close it."
             raise DataFileError(msg)
 
 
@@ -93,27 +93,8 @@ def may_be_split(files: Sequence[File], written: Format) -> bool:
             bare = False
             continue
         quotes = Quotes(written)
-        for block in _blocks(file, written):
+        for block in blocks_of(file, written.compression, _BLOCK):
             quotes.take(block)
         quotes.check_closed(file)
         bare = bare and not quotes.any
     return bare
-
-
-def _blocks(file: Path, written: Format) -> Iterator[bytes]:
-    """A file piece by piece, decompressed."""
-    pa = need("pyarrow")
-    with file.open("rb", buffering=0) as raw:
-        stream: Any = raw
-        if written.compression is not None:
-            stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), written.compression)
-        try:
-            while block := bytes(stream.read(_BLOCK)):
-                yield block
-        except OSError:
-            broken = True
-        else:
-            broken = False
-    if broken:
-        msg = f"{file} cannot be decompressed; it may be cut off, or of another kind than its name says."
-        raise DataFileError(msg)

@@ -139,7 +139,10 @@ def privatize_file(
         drawn = _Drawn(rows, release, rejects, progress)
         drawn.write(_Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
         if chosen.partition_by and release.rows == release.rejected:
-            msg = "There are no rows to release in parts, so that there would be no part to carry the specs."
+            msg = (
+                "There are no rows, and without rows no part would carry the specs; "
+                "release the table without --partition-by."
+            )
             raise DataFileError(msg)
         specs = about.to_json() if written.is_text else None
         if rejects is not None and chosen.reject is not None:
@@ -203,7 +206,7 @@ def _check_targets(source: str, target: str, files: Sequence[File], chosen: Sett
             problems.add(f"{path} is read and written; name another output.")
             continue
         if path.resolve().parent == folder:
-            problems.add(f"{path} would stand in the folder that is read; name an output elsewhere.")
+            problems.add(f"{path} would be inside the folder that is read; write it elsewhere.")
             continue
         try:
             in_parts = bool(chosen.partition_by) and path == Path(target)

@@ -156,7 +156,7 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
         try:
             opened = pa.ipc.open_stream(stream)
         except (pa.ArrowInvalid, OSError):
-            msg = "standard input is no Arrow stream; it may be cut off, or of another format than --from says."
+            msg = "standard input is not an Arrow stream; it may be cut off, or in another format than --from says."
             raise DataFileError(msg) from None
         return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":

@@ -12,8 +12,11 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.errors import DataFileError
+from bipartite.tables.extras import need
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
     from typing import BinaryIO, Self
 
@@ -24,6 +27,21 @@ _PATIENCE_SECONDS: Final = 1.0
 def unbuffered(stream: BinaryIO) -> Any:  # noqa: ANN401 (a raw stream of io)
     """The stream below Python's buffer, from which nothing may have been read yet."""
     return getattr(stream, "raw", stream)
+
+
+def blocks_of(file: Path, compression: str | None, size: int) -> Iterator[bytes]:
+    """The bytes of a file, decompressed, so many at a time."""
+    pa = need("pyarrow")
+    with file.open("rb", buffering=0) as raw:
+        stream: Any = raw
+        if compression is not None:
+            stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
+        try:
+            while block := bytes(stream.read(size)):
+                yield block
+        except OSError:
+            msg = f"{file} cannot be decompressed; it may be cut off, or of another kind than its name says."
+            raise DataFileError(msg) from None
 
 
 class NamedInput:
