@@ -10,11 +10,11 @@ A person's value is replaced, on their own device, by a report that is probably 
 
 from __future__ import annotations
 
-import importlib
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
+from bipartite.lazily import lazily
 
 if TYPE_CHECKING:
     from bipartite import datasets as datasets
@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # Each public name and the module that holds it; loaded at first use, so that importing bipartite stays cheap.
-_HOME = {
+_HOMES = {
     "Anchored": "bipartite.mechanisms",
     "Audit": "bipartite.verification",
     "BRR": "bipartite.mechanisms",
@@ -172,21 +172,5 @@ _HOME = {
     "worst_loss": "bipartite.quality",
 }
 
-# Public names that are folders, not things in them.
-_SUBPACKAGES = {"datasets", "design", "errors", "learn", "locations", "quality", "tables"}
-
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604 (names, kept in one place)
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401
-    if name not in _HOME:
-        msg = f"module 'bipartite' has no attribute {name!r}"
-        raise AttributeError(msg)
-    module = importlib.import_module(_HOME[name])
-    value = module if module.__name__ == f"bipartite.{name}" and name in _SUBPACKAGES else getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (names, kept in one place)

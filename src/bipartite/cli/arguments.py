@@ -13,7 +13,7 @@ from bipartite.domains import Domain, Integers, Interval, SetDomain
 from bipartite.errors import InputError
 from bipartite.lottery import PREPARE_FROM, insecure_seed
 from bipartite.mechanisms import BRR, Mechanism
-from bipartite.mechanisms.names import BY_NAME, WITH_PRIOR
+from bipartite.mechanisms.names import NAMES, WITH_PRIOR, mechanism_named
 from bipartite.spec import load_spec
 from bipartite.tables.domain_files import read_items, read_places, read_text
 
@@ -109,8 +109,8 @@ def add_mechanism(
     mechanism.add_argument(
         "--mechanism",
         metavar="NAME",
-        choices=sorted(BY_NAME),
-        help=f"{', '.join(sorted(BY_NAME))} (default: {default})",
+        choices=NAMES,
+        help=f"{', '.join(NAMES)} (default: {default})",
     )
     mechanism.add_argument(
         "--m",
@@ -189,7 +189,7 @@ def _rival(name: str, options: argparse.Namespace) -> Mechanism:
     _refuse_given(options, ("m", "edges"), f"--mechanism {name} has no window")
     if name not in WITH_PRIOR:
         _refuse_given(options, ("prior",), f"--mechanism {name} does not depend on a prior")
-    build: Any = BY_NAME[name]
+    build: Any = mechanism_named(name)
     prior = {} if options.prior is None else {"prior": prior_of(options)}
     domain = domain_of(options)
     if name == "constant":

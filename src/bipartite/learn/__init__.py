@@ -6,13 +6,11 @@ not covered. Names are loaded at first use, because each needs an extra of its o
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
+from bipartite.lazily import lazily
 from bipartite.learn.guarantee import Guarantee
 
 # Each public name and the module that holds it.
-_HOME: dict[str, str] = {
+_HOMES = {
     "CoordinateReports": "bipartite.learn.gradients.coordinates",
     "GaussianSGD": "bipartite.learn.gradients.central",
     "LaplaceSGD": "bipartite.learn.gradients.central",
@@ -26,15 +24,5 @@ _HOME: dict[str, str] = {
     "train_privately": "bipartite.learn.gradients.loop",
 }
 
-__all__ = ["Guarantee", *_HOME]  # noqa: PLE0604 (names, kept in one place)
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401
-    if name not in _HOME:
-        msg = f"module 'bipartite.learn' has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(importlib.import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)
+__all__ = ["Guarantee", *_HOMES]  # noqa: PLE0604 (names, kept in one place)

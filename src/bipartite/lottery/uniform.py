@@ -33,6 +33,8 @@ def ticket_below(total: int, stream: Stream, word_bits: int = WORD_BITS) -> int:
 def tickets_below(total: int, words: NDArray[np.uint64], wanted: int) -> tuple[NDArray[np.uint64], int]:
     """Up to ``wanted`` tickets from these words in order, and how many words they took."""
     kept = (words * np.uint64(total)) >= np.uint64(2**WORD_BITS % total)
+    if len(words) >= wanted and kept[:wanted].all():  # most often, and then nothing needs to move
+        return high_half(words[:wanted], total), wanted
     positions = np.flatnonzero(kept)[:wanted]
     enough = len(positions) == wanted
     used = (int(positions[-1]) + 1 if wanted else 0) if enough else len(words)

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from bipartite.domains.base import MAX_SPEC_INTEGER
 from bipartite.errors import Problems, SpecError, is_one_of, shown
 from bipartite.mechanisms import BRR
-from bipartite.spec.categories import read_categories
 from bipartite.spec.parts import SET_FIELDS, check_epsilon, check_fields, is_whole, read_domain, read_tickets
-from bipartite.spec.regional import read_regional
-from bipartite.spec.rivals import read_rival
 
 if TYPE_CHECKING:
     from bipartite.categories import CategoryMechanism
@@ -53,9 +50,18 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
         raise SpecError(msg)
     if version == 1:
         return _read_brr(spec)
+    # Each reader loads the mechanisms that it knows.
     if version == 2:  # noqa: PLR2004
+        from bipartite.spec.rivals import read_rival  # noqa: PLC0415
+
         return read_rival(spec)
-    return read_categories(spec) if version == 3 else read_regional(spec)  # noqa: PLR2004
+    if version == 3:  # noqa: PLR2004
+        from bipartite.spec.categories import read_categories  # noqa: PLC0415
+
+        return read_categories(spec)
+    from bipartite.spec.regional import read_regional  # noqa: PLC0415
+
+    return read_regional(spec)
 
 
 def _read_brr(spec: Mapping[str, Any]) -> BRR:

@@ -14,7 +14,7 @@ import numpy as np
 from bipartite.domains import Domain, Integers, Interval, Items, Points
 from bipartite.errors import BipartiteError, DataFileError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.names import BY_NAME, WITH_PRIOR
+from bipartite.mechanisms.names import NAMES, WITH_PRIOR, mechanism_named
 from bipartite.spec import load_spec
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.domain_files import read_items, read_places, read_text
@@ -163,7 +163,7 @@ def _mechanism(options: Mapping[str, Any], folder: Path | None) -> Mechanism:
     extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
     if isinstance(extra.get("prior"), list):
         extra["prior"] = [_number(share) for share in extra["prior"]]
-    build: Any = BY_NAME[name]
+    build: Any = mechanism_named(name)
     return build(domain, **extra) if name == "constant" else build(domain, options["epsilon"], **extra)  # type: ignore[no-any-return]
 
 
@@ -171,9 +171,9 @@ def _checked_name(options: Mapping[str, Any]) -> str:
     """The name of the mechanism, beside which all that it needs is given and nothing that it does not take."""
     problems = Problems()
     name: str = options.get("mechanism", "grr" if _is_categorical(options) else "brr")
-    if not is_one_of(name, tuple(BY_NAME)):
-        near = difflib.get_close_matches(str(name), BY_NAME, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(BY_NAME)}."
+    if not is_one_of(name, NAMES):
+        near = difflib.get_close_matches(str(name), NAMES, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(NAMES)}."
         problems.add(f"Expected the name of a mechanism, got {shown(name)}; {hint}")
     for key in ("domain", "epsilon"):
         if key not in options and not (key == "epsilon" and name == "constant"):

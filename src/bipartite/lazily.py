@@ -1,0 +1,31 @@
+"""Names of a package that are loaded when they are first used, so that importing the package stays cheap."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """(``__getattr__``, ``__dir__``) of a package whose public names live in these modules (PEP 562).
+
+    A name that is the last part of its own module is that module.
+    """
+
+    def __getattr__(name: str) -> Any:  # noqa: ANN401, N807
+        if name not in homes:
+            msg = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        module = importlib.import_module(homes[name])
+        value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def __dir__() -> list[str]:  # noqa: N807
+        return sorted(sys.modules[package].__all__)
+
+    return __getattr__, __dir__
