@@ -203,3 +203,47 @@ def test_a_line_is_rejected_once_however_many_cells_it_has_too_many(tmp_path):
     done = release(source, tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
     assert (done.rows, done.rejected) == (3, 1)
     assert len((tmp_path / "rejected.csv").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("change", ["replaced", "written over", "link"])
+def test_a_file_that_changes_while_it_is_read_is_not_released(tmp_path, kind, change):
+    """The columns of all files are checked first; a file put there later may hold a private column in their place."""
+    one, two, other = (tmp_path / f"{name}.{kind}" for name in ("part-1", "part-2", "other"))
+    put(one, {"age": [40] * 3, "id": [1, 2, 3], "salary": [SECRET] * 3})
+    put(two, {"age": [40] * 3, "id": [4, 5, 6], "salary": [SECRET] * 3})
+    put(other, {"age": [40] * 3, "salary": [SECRET] * 3, "id": [4, 5, 6]})
+    if change == "link":
+        two.rename(tmp_path / f"real.{kind}")
+        two.symlink_to(tmp_path / f"real.{kind}")
+
+    def swap(_done, _rows):
+        if change == "replaced":
+            if other.exists():
+                other.replace(two)
+        elif change == "written over":
+            two.write_bytes(other.read_bytes())
+        else:
+            two.unlink()
+            two.symlink_to(other)
+
+    target = tmp_path / "out.jsonl"
+    with pytest.raises(DataFileError, match=r"part-2.* changed while it was read; release a copy"):
+        privatize_file(tmp_path / "part-*", target, PLAN, progress=swap)
+    assert not target.exists()
+
+
+def test_a_file_swapped_behind_its_columns_sends_no_row_to_standard_output(tmp_path, monkeypatch, capfdbinary):
+    source = put(tmp_path / "in.parquet", {"age": [40], "id": [7], "salary": [SECRET]})
+    other = put(tmp_path / "other.parquet", {"age": [40], "salary": [SECRET], "id": [7]})
+    check = bp.Plan.check_inputs
+
+    def checked(plan, schema):
+        check(plan, schema)
+        if other.exists():
+            other.replace(source)
+
+    monkeypatch.setattr(bp.Plan, "check_inputs", checked)
+    with pytest.raises(DataFileError, match="changed while it was read"):
+        release(source, "-", output_format="csv")
+    assert str(SECRET).encode() not in capfdbinary.readouterr().out

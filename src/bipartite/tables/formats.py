@@ -6,10 +6,13 @@ import glob
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
-from bipartite.errors import InputError
+from bipartite.errors import DataFileError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 STDIO: Final = "-"
 KINDS: Final = ("csv", "tsv", "jsonl", "parquet", "arrow")
@@ -152,6 +155,31 @@ def _checked(files: list[Path]) -> list[File]:
             msg = f"{other} and {file} are one file under two names, which would be read twice; name it once."
             raise InputError(msg)
     return list(files)
+
+
+def unchanged(files: Sequence[File]) -> Callable[[], None]:
+    """A check that no file of this machine was changed or replaced since this call.
+
+    Columns are checked first and rows are read later, by position: in another file, a private column may stand there.
+    """
+    before = {file: _state(file) for file in files if isinstance(file, Path)}
+
+    def check() -> None:
+        for file, state in before.items():
+            if _state(file) != state:
+                msg = f"{file} changed while it was read; release a copy of it that nothing changes."
+                raise DataFileError(msg)
+
+    return check
+
+
+def _state(file: Path) -> list[tuple[int, ...]]:
+    """What tells a file from another one, or from itself before a change; of a link, too."""
+    try:
+        told = [file.stat(), file.lstat()]
+    except OSError:
+        return []
+    return [(each.st_dev, each.st_ino, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for each in told]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from bipartite.tables.dictionaries import plain
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
 from bipartite.tables.extras import need
+from bipartite.tables.formats import unchanged
 from bipartite.tables.headers import parse_header
 from bipartite.tables.quotes import Quotes, may_be_split
 from bipartite.tables.scans import (
@@ -100,6 +101,8 @@ class Source:
     """What standard input held, where that is read from a file; gone when it is closed."""
     check_end: Callable[[], None] = _nothing
     """Once all was read: raises where rows are missing from the end."""
+    check_files: Callable[[], None] = _nothing
+    """With the first rows and after the last: raises where a file changed while it was read."""
     stop: Callable[[], None] = _nothing
     """Ends the reading where it waits for rows that nobody wants any more."""
 
@@ -114,11 +117,13 @@ class Source:
         pa = need("pyarrow")
         kept, marks = len(self.inputs), len(self.marked)
         schema = self.schema
-        for batch in self.reader:
+        for at, batch in enumerate(self.reader):
+            if at == 0:
+                self.check_files()
             columns = batch.columns
             unreadable = {}
-            for at, each in enumerate(self.marked, start=kept):
-                mark = columns[at].to_numpy(zero_copy_only=False)
+            for place, each in enumerate(self.marked, start=kept):
+                mark = columns[place].to_numpy(zero_copy_only=False)
                 if mark.any():
                     unreadable[each] = mark
             raw = columns[kept + marks :]
@@ -127,11 +132,19 @@ class Source:
                 unreadable,
                 pa.RecordBatch.from_arrays(raw, names=self.raw) if self.raw else None,
             )
+        self.check_files()
         self.check_end()
 
 
 def open_files(connection: Any, files: Sequence[File], reading: Reading) -> Source:  # noqa: ANN401
     """The rows of files of one format, one after the other."""
+    check = unchanged(files)
+    source = _open_files(connection, files, reading)
+    source.check_files = check
+    return source
+
+
+def _open_files(connection: Any, files: Sequence[File], reading: Reading) -> Source:  # noqa: ANN401
     written, plan, raw = reading.written, reading.plan, reading.raw
     ready(connection, files, written)
     if written.kind == "parquet":
