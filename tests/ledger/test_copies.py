@@ -10,6 +10,8 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
+from bipartite.ledger import copying
+from bipartite.ledger.checking import findings
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 
@@ -124,6 +126,21 @@ def test_a_copy_replaces_nothing(book, tmp_path):
     with pytest.raises(InputError, match="a new file for the copy, but there.db exists; choose"):
         book.backup(tmp_path / "there.db")
     assert (tmp_path / "there.db").read_text() == "precious"
+
+
+def test_the_place_of_a_copy_that_is_being_made_is_not_taken_for_a_new_ledger(book, tmp_path, monkeypatch):
+    refused = []
+
+    def meanwhile(connection):
+        with pytest.raises(LedgerFileError, match=r"copy.db is not a SQLite database, so not a ledger") as caught:
+            bp.Ledger(tmp_path / "copy.db", budget=1)
+        refused.append(caught.value)
+        return findings(connection)
+
+    monkeypatch.setattr(copying, "findings", meanwhile)
+    book.backup(tmp_path / "copy.db")
+    assert len(refused) == 1
+    assert read_everything(tmp_path / "copy.db") == ([], 2, 2, 1)
 
 
 def test_a_ledger_that_does_not_add_up_is_not_copied(book, path, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bipartite as bp
-from bipartite.errors import LedgerFileError
+from bipartite.errors import InputError, LedgerFileError
 from tests.ledger.forking import Within
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
@@ -123,3 +123,66 @@ def test_a_folder_that_is_renamed_takes_its_ledger_with_it(tmp_path):
     with bp.Ledger(tmp_path / "renamed" / "spent.db") as other:
         assert other.report("ada", "age", AGE, 80) == first
     ledger.close()
+
+
+def test_a_symbolic_link_that_is_led_elsewhere_while_its_ledger_is_open_is_refused(tmp_path):
+    for each in ("old", "new"):
+        (tmp_path / each).mkdir()
+    folder = tmp_path / "folder"
+    folder.symlink_to("old")
+    ledger = bp.Ledger(folder / "spent.db", budget=1)
+    ledger.report("ada", "age", AGE, 37)
+    reader = bp.Ledger(folder / "spent.db", read_only=True)
+    folder.unlink()
+    folder.symlink_to("new")
+    with bp.Ledger(folder / "spent.db", budget=1) as other:
+        other.report("bob", "age", AGE, 37)
+    uses = (
+        lambda: ledger.report("bob", "age", AGE, 37),
+        lambda: list(ledger.export()),
+        lambda: ledger.backup(tmp_path / "copy.db"),
+        reader.check,
+    )
+    for _ in ("open", "closed, as before a fork"):
+        for use in uses:
+            with pytest.raises(
+                LedgerFileError, match=r"spent.db is reached by a symbolic link that no longer leads to"
+            ):
+                use()
+        ledger.close()
+    folder.unlink()
+    folder.symlink_to("old")
+    ledger.report("bob", "age", AGE, 37)
+    assert len(list(ledger.export())) == 2
+    ledger.close()
+    reader.close()
+
+
+@pytest.mark.parametrize("other", [{"budget": 5}, {"period": "day"}, {"person_key": bytes(16)}])
+def test_a_ledger_of_other_settings_that_comes_in_its_place_between_two_uses_is_refused(make, path, other):
+    ledger = make(budget=4)
+    ledger.report("ada", "age", AGE, 37)
+    ledger.close()  # as before a fork
+    path.unlink()
+    with bp.Ledger(path, **({"budget": 4} | other)):
+        pass
+    for use in (lambda: ledger.report("ada", "age", AGE, 37), ledger.check, lambda: list(ledger.export())):
+        with pytest.raises(
+            LedgerFileError, match=r"spent.db was replaced by a ledger with other settings since it was"
+        ):
+            use()
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
+def test_no_ledger_and_no_copy_has_a_name_that_sqlite_gives_to_its_own_files(make, path, end):
+    ledger = make(budget=1)
+    ledger.report("ada", "age", AGE, 37)
+    ledger.close()
+    name = f"{path}{end}"
+    reader = make(read_only=True)
+    for use in (lambda: reader.backup(name), lambda: bp.Ledger(name, budget=1)):
+        with pytest.raises(
+            InputError, match=f"does not end in -wal, -shm or -journal, got spent.db{end}: SQLite deletes"
+        ):
+            use()
+    assert [each.name for each in path.parent.iterdir()] == ["spent.db"]

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from bipartite.ledger.file import LedgerFile
 
 OWNER_ONLY = 0o600
+# What SQLite adds to the name of a database for the files that it keeps beside it, and deletes.
+_BESIDE = ("-wal", "-shm", "-journal")
+# Stands in the place of the copy until that is whole: an empty file would be taken for a ledger still to be made.
+_UNFINISHED = b"A copy of a ledger is being made here.\n"
 
 
 def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
@@ -30,7 +34,7 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
             )
             raise InputError(msg)
     try:
-        make_private(path)  # holds the name; nobody's file is replaced
+        make_private(path, _UNFINISHED)  # holds the name; nobody's file is replaced
     except FileExistsError:
         msg = f"Expected a new file for the copy, but {path.name} exists; choose another name."
         raise InputError(msg) from None
@@ -47,9 +51,19 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
         raise
 
 
-def make_private(path: Path) -> None:
-    """Make an empty file that only its owner can read, from the first moment on."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+def make_private(path: Path, content: bytes = b"") -> None:
+    """Make a file that only its owner can read, from the first moment on."""
+    if path.name.endswith(_BESIDE):
+        msg = (
+            f"Expected a name that does not end in {', '.join(_BESIDE[:-1])} or {_BESIDE[-1]}, got {path.name}: SQLite "
+            "deletes files of such names beside its databases; choose another name."
+        )
+        raise InputError(msg)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    try:
+        os.write(handle, content)
+    finally:
+        os.close(handle)
 
 
 def _copy(file: LedgerFile, part: Path) -> None:

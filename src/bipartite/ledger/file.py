@@ -63,6 +63,9 @@ class LedgerFile:
         # The file itself, whatever links lead to it and whatever folder the process goes to later.
         self.path = Path(os.path.realpath(path))
         self._name, self._log = str(self.path), f"{self.path}-wal"
+        # Where others look for it; not tidied up: ".." behind a link is not the folder before it.
+        self._given = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118
+        self._held: Settings | None = None
         self._wait = wait
         self._read_only = read_only
         self._quiet = False
@@ -76,6 +79,10 @@ class LedgerFile:
 
     def prepare(self, wanted: Settings | None) -> Settings:
         """Make the ledger with these settings, or read those of one that is there."""
+        self._held = self._prepared(wanted)
+        return self._held
+
+    def _prepared(self, wanted: Settings | None) -> Settings:
         if self._read_only:
             with self.reading() as database:
                 return self._settings(database)
@@ -174,9 +181,10 @@ class LedgerFile:
             self._check_place()
 
     def _check_moment(self, database: Connection) -> None:
-        """Refuse to begin with a file that is not in its place, or that a newer bipartite upgraded since it was opened.
+        """Refuse to begin with a file that is not in its place, or not what it was when it was first opened.
 
-        A reader sees what version 1 wrote as if it were upgraded, until the transaction ends.
+        It may have been replaced between two openings, as around a fork, or upgraded by a newer bipartite. A reader
+        sees what version 1 wrote as if it were upgraded, until the transaction ends.
         """
         self._check_place()
         version = version_of(database)
@@ -184,6 +192,13 @@ class LedgerFile:
             raise self._wrong_version(version)
         if self._read_only and version < VERSION:
             read_as_current(database)
+        older = version < VERSION and not self._read_only
+        if self._held is not None and (older or self._settings(database) != self._held):
+            msg = (
+                f"{self.path.name} was replaced by a ledger with other settings since it was first opened here; make a "
+                "new bp.Ledger to use that one."
+            )
+            raise LedgerFileError(msg)
 
     def _next_block(self) -> list[tuple[Any, ...]]:
         with self._alone():
@@ -195,7 +210,9 @@ class LedgerFile:
 
     def another(self) -> LedgerFile:
         """The same file with a connection of its own, for reading while this one goes on."""
-        return LedgerFile(self.path, self._wait, read_only=self._read_only)
+        file = LedgerFile(self.path, self._wait, read_only=self._read_only)
+        file._given, file._held = self._given, self._held
+        return file
 
     def close(self) -> None:
         """Close the file; what was committed is on the disk anyway."""
@@ -335,7 +352,17 @@ class LedgerFile:
                 "and debits would be lost; remove the other links; a symbolic link is fine."
             )
             raise LedgerFileError(msg)
-        return found.st_dev, found.st_ino
+        inode = found.st_dev, found.st_ino
+        if self._given != self._name:
+            found = os.stat(self._given)  # noqa: PTH116
+            if (found.st_dev, found.st_ino) != inode:
+                msg = (
+                    f"{os.path.basename(self._given)} is reached by a symbolic link that no longer leads to "  # noqa: PTH119
+                    f"{self.path}, where this ledger debits: others debit elsewhere, and people could report twice; "
+                    "put the link back, or stop everything that uses the ledger before you change it."
+                )
+                raise LedgerFileError(msg)
+        return inode
 
     def _log_inode(self) -> Inode:
         found = os.stat(self._log)  # noqa: PTH116
