@@ -276,3 +276,14 @@ def test_a_release_writes_the_spec_of_a_column_once(tmp_path, monkeypatch):
 def test_a_missing_library_is_named_with_the_way_to_get_it():
     with pytest.raises(MissingExtraError, match=r"pip install --upgrade 'bipartite\[tables\]'"):
         extras.need("no_such_library.part")
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.string(), pa.decimal128(20, 1)])
+def test_a_batch_of_a_wrong_type_is_refused_before_a_value_is_looked_at(kind):
+    """What Arrow says of a value that it cannot cast shows it."""
+    plan = bp.Plan({"code": bp.GRR(bp.Items([20, 30], loss=[[0, 1], [1, 0]]), epsilon=1)})
+    batch = pa.RecordBatch.from_arrays([pa.array(["987654321.5"]).cast(kind)], names=["code"])
+    for draw in (plan.privatize_batch, lambda batch: bp.tables.Release(plan).privatize_or_reject(batch, {})):
+        with pytest.raises(InputError, match="'code': Expected whole numbers, the labels of its set") as caught:
+            draw(batch)
+        assert "98765" not in str(caught.value) and caught.value.__context__ is None

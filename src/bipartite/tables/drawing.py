@@ -53,6 +53,7 @@ class Release:
 
         ``unreadable`` names, for inputs that were read as text, the rows that are no value of the type needed.
         """
+        self._prepared(batch.schema)  # before a value is looked at: what Arrow says of a wrong type shows one
         opened = {}
         for name, column in self.plan.private().items():
             rows = self._open(name, column, batch, unreadable)
@@ -67,6 +68,7 @@ class Release:
         unreadable: Mapping[str, NDArray[np.bool_]],
     ) -> tuple[Any, dict[int, str]]:
         """(the reports of the rows that may be reported, the reasons of those that may not by their number from 0)."""
+        self._prepared(batch.schema)
         good = np.ones(batch.num_rows, dtype=np.bool_)
         reasons: dict[int, str] = {}
         for name, column in self.plan.private().items():
