@@ -44,7 +44,10 @@ LEAK: Final = (
 )
 _SAMPLE: Final = 20_480
 _NESTED: Final = {"OBJECT": "STRUCT", "ARRAY": "LIST"}
-_VALUE: Final = re.compile(r"\s*(?:[-+]?[.,0-9][-+.,:/0-9eET Z]*|true|false|nan|n/?a|null|none)\s*", re.IGNORECASE)
+_VALUE: Final = re.compile(
+    r"\s*(?:[-+]?[.,0-9][-+.,:/0-9eET Z]*|true|false|nan|n/?a|null|none|[0-9]+\s.*|[$€£¥]\s*[0-9].*|\S+@\S+)\s*",
+    re.IGNORECASE,
+)
 _UNCUT: Final = re.compile(r"[;|\t]|^\s*[{\[]")
 _HEAD: Final = """# A first plan, from the names and types of the columns and nothing else.
 # Fill in every {todo} from public knowledge, never from the data: a range or a list of categories that was learned from
@@ -144,9 +147,9 @@ def _columns(
         names = csv_columns(connection, files, written)
         if not header and _may_be_a_row(names):
             msg = (
-                "The first line holds numbers, dates or truth values, as a person's row does and names seldom do, or "
-                "other marks between cells; add a line of names above it, say with --delimiter what stands between "
-                "cells, or say with --header that they are names."
+                "The first line holds numbers, dates, addresses or truth values, as a person's row does and names "
+                "seldom do, or other marks between cells; add a line of names above it, say with --delimiter what "
+                "stands between cells, or say with --header that they are names."
             )
             raise DataFileError(msg)
         scan = csv_scan(where, written, len(names), parallel=may_be_split(files, written))
