@@ -363,6 +363,26 @@ def a_number_that_comes_back_is_no_disguise(desk):
     desk.ask("ada")
 
 
+def a_daemon_that_closes_all_descriptors_is_refused_its_open_ledger(desk):
+    def work():
+        desk.ask("bob")
+        os.closerange(3, 256)
+        # They get the numbers of the descriptors that SQLite goes on to write to.
+        logs = [desk.path.with_name(f"{at}.txt") for at in range(8)]
+        for each in logs:
+            os.open(each, os.O_RDWR | os.O_CREAT, 0o600)
+        with bp.Ledger(desk.path.with_name("another.db"), budget=1) as another:
+            another.report("ada", "age", AGE, 37)
+        uses = [lambda: bp.Ledger(desk.path), lambda: desk.ask("ada"), desk.ledger.check]
+        assert [refuses(use) for use in uses] == [0] * 3
+        desk.ledger.close()
+        desk.__dict__.clear()  # whatever is collected here closes nothing of others
+        assert [each.stat().st_size for each in logs] == [0] * 8
+
+    ended(child(work))
+    desk.ask("ada", "bob")
+
+
 def other_programs_are_started(desk):
     for options in ({}, {"close_fds": False}, {"preexec_fn": os.getpid}):
         subprocess.run(["true"], check=True, **options)

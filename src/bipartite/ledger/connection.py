@@ -5,6 +5,10 @@ used the copy would write without a lock, and whoever closed first would delete 
 all. So before a fork every ledger closes its connection, between two transactions, and afterwards parent and child each
 open one of their own when they next need it. Where that cannot be done (a fork in C that runs no hook of Python, or one
 from within a transaction) the parent goes on and the child refuses the file, for as long as it lives.
+
+A process that closes all descriptors by number, as daemons do, takes SQLite's from under it, and SQLite would go on
+writing to whatever is opened under those numbers next. A descriptor beside them bears witness: where it is gone, the
+process refuses the file likewise.
 """
 
 from __future__ import annotations
@@ -28,22 +32,46 @@ Inode = tuple[int, int]
 PATIENCE: Final = 60.0
 # Held while a file is opened or made, and during a fork. Nobody waits for anything else while holding it.
 OPENING: Final = threading.RLock()
-# Every open connection, by its id: in which process it was opened, and which file it holds.
-_OPEN: Final[dict[int, tuple[object, Inode]]] = {}
+# Every open connection, by its id: which file it holds, and what tells whether it can still be used.
+_OPEN: Final[dict[int, tuple[Inode, _Witness]]] = {}
+
+
+class _Witness:
+    """In which process a connection was opened; and a descriptor, one end of a pipe, like which there is no other."""
+
+    def __init__(self) -> None:
+        self._process = here()
+        self._end, other = os.pipe()
+        os.close(other)
+        self._pipe = self._found()
+
+    def _found(self) -> Inode | None:
+        try:
+            found = os.fstat(self._end)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def is_here(self) -> bool:
+        """Whether this is that process, and nobody closed its descriptors."""
+        return self._process is here() and self._found() == self._pipe
+
+    def close(self) -> None:
+        os.close(self._end)
 
 
 class Connection(sqlite3.Connection):
     """A connection that no other process can use, nor close, by accident."""
 
     def __init__(self, address: str, inode: Inode, **options: Any) -> None:  # noqa: ANN401
-        self.process = here()
-        _OPEN[id(self)] = (self.process, inode)
+        self._witness = _Witness()
+        _OPEN[id(self)] = (inode, self._witness)
         super().__init__(address, uri=True, isolation_level=None, check_same_thread=False, **options)
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process opened it."""
-        return self.process is here()
+        """Whether this process opened it, and it is still there."""
+        return self._witness.is_here()
 
     def forbid(self) -> None:
         """Let no further statement run: what a child calls for a transaction of its parent that it woke up in."""
@@ -52,11 +80,15 @@ class Connection(sqlite3.Connection):
     def close(self) -> None:  # noqa: D102
         if self.is_ours:
             super().close()
-            _OPEN.pop(id(self), None)
+            self._forget()
+
+    def _forget(self) -> None:
+        if _OPEN.pop(id(self), None) is not None:
+            self._witness.close()
 
     def __del__(self) -> None:
-        if self.process is here():
-            _OPEN.pop(id(self), None)
+        if id(self) not in _OPEN or self.is_ours:
+            self._forget()
             getattr(super(), "__del__", _nothing)()
         else:
             # Closing it here would tidy up files that are the parent's: it is kept for good.
@@ -68,17 +100,17 @@ def _nothing() -> None:
 
 
 def inherited(name: str) -> LedgerFileError:
-    """The refusal of a ledger whose connection came with a fork."""
+    """The refusal of a ledger whose connection came with a fork, or lost its descriptors."""
     return LedgerFileError(
         f"{name} was open when this process was forked, in the middle of a transaction or by a library that "
-        "did not tell Python, and SQLite cannot share it; fork with os.fork or multiprocessing between two reports, "
-        "or open the ledger after the fork."
+        "did not tell Python, or when it closed all descriptors, and SQLite cannot go on with it; fork with os.fork or "
+        "multiprocessing between two reports, or open the ledger after the fork and the closing."
     )
 
 
 def refuse_if_inherited(inode: Inode, name: str) -> None:
-    """Refuse a file of which SQLite's table holds locks that another process has."""
-    if any(process is not here() and held == inode for process, held in list(_OPEN.values())):
+    """Refuse a file of which SQLite's table holds locks that another process has, or descriptors that are gone."""
+    if any(held == inode and not witness.is_here() for held, witness in list(_OPEN.values())):
         raise inherited(name)
 
 
