@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError
@@ -27,6 +28,12 @@ def check_text(name: str, value: object, problems: Problems) -> None:
     if not 1 <= len(text) <= _LONGEST_NAME or "\0" in text or not _is_unicode(text):
         what = "" if isinstance(value, str) else f", got {type(value).__name__}"
         problems.add(f"Expected {name} as a text of 1 to {_LONGEST_NAME} characters{what}; pass a str.")
+    elif not text.isascii() and "Cn" in map(unicodedata.category, text):
+        # Unicode promises to keep the form of a text only once all its characters are defined.
+        problems.add(
+            f"Expected {name} of characters that Unicode {unicodedata.unidata_version} defines, which this Python uses; "
+            "others may yet become forms of one name; use a newer Python, or other characters."
+        )
 
 
 def _is_unicode(text: str) -> bool:
