@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import BipartiteError
+from bipartite.ledger.names import not_noted
 from bipartite.ledger.offer import Offer
 from bipartite.spec import load_spec
 
@@ -87,6 +89,11 @@ def findings(database: sqlite3.Connection) -> list[str]:
         count = database.execute(query).fetchone()[0]
         if count:
             found.append(words.format(count))
+    lost = Counter(kind for kind, _ in not_noted(database))
+    found += [
+        f"{count} names of a {kind} that are not in their one form, so that debits under them are not counted"
+        for kind, count in lost.items()
+    ]
     return found + _wrong_prices(database)
 
 

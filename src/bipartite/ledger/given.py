@@ -31,7 +31,7 @@ def check_text(name: str, value: object, problems: Problems) -> None:
     elif not text.isascii() and "Cn" in map(unicodedata.category, text):
         # Unicode promises to keep the form of a text only once all its characters are defined.
         problems.add(
-            f"Expected {name} of characters that Unicode {unicodedata.unidata_version} defines, which this Python uses; "
+            f"Expected {name} of characters that Unicode {unicodedata.unidata_version} defines, as this Python does; "
             "others may yet become forms of one name; use a newer Python, or other characters."
         )
 

@@ -41,13 +41,22 @@ def stored_forms(database: sqlite3.Connection, kind: Kind, name: str, others: It
     return tuple(dict.fromkeys((name, *(stored for (stored,) in known), *others)))
 
 
-def note_spellings(database: sqlite3.Connection) -> None:
-    """Note every name in a ledger of version 1 that is not in its one form (those of keyed ledgers are all ASCII)."""
-    database.create_function("canonical", 1, canonical, deterministic=True)
+def not_noted(database: sqlite3.Connection) -> list[tuple[Kind, str]]:
+    """Every name that is neither in its one form nor noted as another (those of keyed ledgers are all ASCII)."""
     beyond_ascii = f"*[^{chr(1)}-{chr(127)}]*"
-    for kind, table in (("person", "balances"), ("question", "questions")):
-        database.execute(
-            f"INSERT INTO spellings SELECT DISTINCT ?, {kind}, canonical({kind}) FROM {table} "  # noqa: S608
-            f"WHERE {kind} GLOB ? AND {kind} <> canonical({kind})",
-            (kind, beyond_ascii),
+    found: list[tuple[Kind, str]] = []
+    kinds: tuple[tuple[Kind, str], ...] = (("person", "balances"), ("question", "questions"))
+    for kind, table in kinds:
+        names = database.execute(
+            f"SELECT DISTINCT {kind} FROM {table} WHERE {kind} GLOB ? AND typeof({kind}) = 'text' "  # noqa: S608
+            f"AND {kind} NOT IN (SELECT stored FROM spellings WHERE kind = ?)",
+            (beyond_ascii, kind),
         )
+        found += ((kind, stored) for (stored,) in names if stored != canonical(stored))
+    return found
+
+
+def note_spellings(database: sqlite3.Connection) -> None:
+    """Note every name in a ledger of version 1 that is not in its one form."""
+    forms = [(kind, stored, canonical(stored)) for kind, stored in not_noted(database)]
+    database.executemany("INSERT INTO spellings VALUES (?, ?, ?)", forms)
