@@ -76,6 +76,7 @@ def unreadable(
     if isinstance(error, OSError) or said.startswith("IO Error"):
         for code, told in (
             (errno.ENOSPC, "no space is left on the disk"),
+            (errno.ENAMETOOLONG, "a name would be too long for the disk; shorten it, or the values of --partition-by"),
             (errno.EMFILE, "too many files are open; allow more with ulimit -n, or release fewer at a time"),
         ):
             if getattr(error, "errno", None) == code or os.strerror(code) in said:

@@ -173,13 +173,13 @@ def unchanged(files: Sequence[File]) -> Callable[[], None]:
     return check
 
 
-def _state(file: Path) -> list[tuple[int, ...]]:
-    """What tells a file from another one, or from itself before a change; of a link, too."""
+def _state(file: Path) -> tuple[int, ...]:
+    """What tells a file from another one, and from itself before a change."""
     try:
-        told = [file.stat(), file.lstat()]
+        told = file.stat()
     except OSError:
-        return []
-    return [(each.st_dev, each.st_ino, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for each in told]
+        return ()
+    return (told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)
 
 
 @dataclass(frozen=True, slots=True)
