@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 COMBINATIONS = [
-    "3.11-oldest", "3.11-numpy-1.26", "3.11-newest", "3.12-oldest", "3.12-numpy-1.26", "3.12-newest", "3.13-pinned",
+    "3.11-oldest", "3.11-numpy-1.26", "3.11-newest", "3.12-numpy-1.26", "3.12-newest", "3.13-pinned",
     "3.13-newest",
 ]  # fmt: skip
 # The Pythons for which a build of torch without a GPU's libraries is at hand.
@@ -33,7 +33,7 @@ EXTRAS = ["fast", "optimum", "completion", "data", "png", "boosting", "learn", "
 SPARK = "tests/tables/test_spark*"
 # Containers that people bring are no extra; these are the oldest that are tested.
 OLDEST_CONTAINERS = ["pandas==2.2", "polars==1.20"]
-TOOLS = ["pytest", "pytest-xdist", "hypothesis", "sybil", "jsonschema", "mpmath", "rfc8785"]
+TOOLS = ["pytest", "pytest-xdist", "hypothesis", "sybil", "jsonschema", "mpmath", "rfc8785", "fsspec"]
 # What touches other people's code; the laws of mechanisms and the coverage of intervals do not depend on versions.
 TESTS = [
     "tests/lottery", "tests/domains", "tests/mechanisms", "tests/containers", "tests/categories/test_bits.py",
