@@ -143,6 +143,21 @@ def test_the_place_of_a_copy_that_is_being_made_is_not_taken_for_a_new_ledger(bo
     assert read_everything(tmp_path / "copy.db") == ([], 2, 2, 1)
 
 
+def test_a_copy_on_a_full_disk_names_the_copy_and_leaves_nothing(book, tmp_path, monkeypatch):
+    class Small(copying.Connection):
+        def __init__(self, *given):
+            super().__init__(*given)
+            self.execute("PRAGMA max_page_count = 1")  # says what a full disk says
+
+    monkeypatch.setattr(copying, "Connection", Small)
+    before = set(tmp_path.iterdir())
+    with pytest.raises(
+        LedgerFileError, match=r"copy.db cannot be made, its disk is full; make room, or choose another"
+    ):
+        book.backup(tmp_path / "copy.db")
+    assert set(tmp_path.iterdir()) == before
+
+
 def test_a_ledger_that_does_not_add_up_is_not_copied(book, path, tmp_path):
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE balances SET spent = 0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         make_private(part)
-        _copy(file, part)
+        _copy(file, part, path.name)
         _flush(part)
         part.replace(path)
         _flush(path.parent)
@@ -66,13 +67,19 @@ def make_private(path: Path, content: bytes = b"") -> None:
         os.close(handle)
 
 
-def _copy(file: LedgerFile, part: Path) -> None:
+def _copy(file: LedgerFile, part: Path, name: str) -> None:
     found = part.stat()
     # A connection of our own kind, so that a fork meanwhile leaves it to this process.
     copy = Connection(part.as_uri(), (found.st_dev, found.st_ino))
     with closing(copy):
         with file.reading() as database:
-            database.backup(copy)
+            try:
+                database.backup(copy)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
+                    raise
+                msg = f"{name} cannot be made, its disk is full; make room, or choose another disk."
+                raise LedgerFileError(msg) from None
         copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
         if version_of(copy) < VERSION:
             read_as_current(copy)
