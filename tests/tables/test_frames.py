@@ -332,3 +332,24 @@ def test_functions_in_sql_are_drawn_anew_at_every_call(plan):
     found = kept.sql("SELECT privatize_age(age) FROM people").fetchall()
     assert [row[0] for row in found] == expected(people(500), 1)["age"]
     assert register(duckdb.connect(), bp.Plan({"i": INCOME, "c": bp.GRR(bp.Items([1, 2], loss=[[0, 1], [1, 0]]), 1)}))
+
+
+@pytest.mark.parametrize("what", ["private", "public"])
+@pytest.mark.parametrize(
+    ("values", "kind", "told"),
+    [([20, 2**70], pl.Int128, "Int128"), ([20, object()], pl.Object, "Object")],
+    ids=["128 bits", "objects"],
+)
+def test_a_polars_column_that_arrow_does_not_hold_is_refused_by_its_type(what, values, kind, told):
+    """Polars' own error speaks of format strings, and of objects it gives the addresses in memory."""
+    frame = pl.DataFrame({"n": pl.Series(values, dtype=kind), "age": [20, 30]})
+    columns = {"n": Column(AGE, outside="clip")} if what == "private" else {"n": "public", "age": AGE}
+    with pytest.raises(InputError, match=f"column 'n': Expected a type that Arrow holds, got {told}; cast") as caught:
+        bp.privatize_frame(frame, bp.Plan(columns))
+    assert caught.value.__context__ is None
+
+
+def test_whole_numbers_beyond_64_bits_in_pandas_are_named_as_a_reason():
+    plan = bp.Plan({"n": Column(AGE, outside="clip")})
+    with pytest.raises(InputError, match="'n': .* or whole numbers of more than 64 bits; convert it first"):
+        bp.privatize_frame(pd.DataFrame({"n": [20, 2**70]}), plan)

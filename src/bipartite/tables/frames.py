@@ -139,7 +139,10 @@ def _converted(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
         try:
             columns[name] = pa.Table.from_pandas(frame[[name]], preserve_index=False).column(0)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            problems.add(f"column {name!r}: Expected values of one type, got a mixture; convert it first (.astype).")
+            problems.add(
+                f"column {name!r}: Expected values of one type, got a mixture, or whole numbers of more than 64 bits; "
+                "convert it first (.astype)."
+            )
     problems.raise_if_any(InputError)
     return pa.table(columns)
 
@@ -172,7 +175,20 @@ def _polars(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
         raise InputError(msg)
     plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in frame.columns]))
     # Public columns come back from Arrow, too: Polars keeps, and writes out, values of rows that were sliced off.
-    reports = _table(frame.select(plan.inputs()).to_arrow(), plan, rng)
+    columns = {}
+    problems = Problems()
+    for name in plan.inputs():
+        kind = frame.schema[name]
+        try:
+            columns[name] = frame.select(name).to_arrow().column(0)
+            held = kind != pl.Object  # of which Polars gives the addresses in memory
+        except (pa.ArrowException, pl.exceptions.PolarsError):
+            held = False
+        if not held:
+            told = kind.base_type().__name__
+            problems.add(f"column {name!r}: Expected a type that Arrow holds, got {told}; cast it first.")
+    problems.raise_if_any(InputError)
+    reports = _table(pa.table(columns), plan, rng)
     found = pl.from_arrow(reports)
     for name in plan.public():
         if isinstance(frame.schema[name], pl.Enum):
