@@ -114,6 +114,8 @@ def without(*names):
         (edited(publishes="none"), "parts missing"),
         (edited(publishes=[1]), "parts missing"),
         (edited(publishes=[]), "parts missing"),
+        (edited(publishes=["\x1b[2Jnothing at all"]), "parts missing"),
+        (json.dumps(described(PLAN).to_dict() | {"publishes": ["\ud800"]}), "parts missing"),
         (edited(public=["age"]), "columns that are both public and private"),
         (edited(columns={}), "parts missing"),
         (edited(columns=[]), "parts missing"),
@@ -182,3 +184,9 @@ def test_a_folder_of_spark_whose_parts_disagree_is_refused(tmp_path):
         spark_part(tmp_path, number, "{")
     with pytest.raises(DataFileError, match="says nothing readable about its columns"):
         estimate_file(tmp_path)
+
+
+def test_what_a_release_publishes_can_be_printed_whatever_its_columns_are_called():
+    name = "a\ud800\n\x1b\u202eb"
+    plan = bp.Plan({name: AGE, f"{name}c": "public"})
+    assert Described.from_json(json.dumps(described(plan).to_dict())).publishes == plan.publishes

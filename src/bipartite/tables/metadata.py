@@ -114,6 +114,8 @@ class Described:
             stated = None if held["epsilon"] is None else Decimal(held["epsilon"])
             lists = isinstance(held["public"], list) and isinstance(held["publishes"], list)
             words = all(isinstance(each, str) for each in (held["guarantee"], *found.public, *found.publishes))
+            # They are printed, and names stand in them as Python writes them.
+            words = words and all(line.isprintable() for line in found.publishes)
             if lists and words and type(held["insecure"]) is bool and mechanisms and found.publishes:
                 wrong = _contradiction(found, stated, held["guarantee"])
         except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as error:
