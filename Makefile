@@ -90,7 +90,7 @@ dist: $(STAMPS)/dist
 HOW ?= --quick
 reproduce: export BIPARTITE_DATA := $(or $(BIPARTITE_DATA),$(abspath $(wildcard ../shared/data)))
 reproduce: $(STAMPS)/test
-	$(BIN)/bipartite reproduce $(HOW)
+	$(BIN)/python -m reproduction run $(HOW)
 
 clean:
 	rm -rf $(VENV) .venv-dist dist docs/_build

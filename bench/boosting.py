@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from bipartite.experiments.gbdt_tasks import records_of
 from bipartite.learn import PrivateBoostingRegressor
 from bipartite.learn.boosting.leaves import LEAVES
+from reproduction.experiments.gbdt_tasks import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

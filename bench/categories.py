@@ -166,7 +166,7 @@ def main() -> None:
     """Every mechanism and size."""
     print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
     # Loaded once in a process, as a long-running collector has them; the other library's kernels are warmed up too.
-    from bipartite.categories import compiled_bits, compiled_hashing
+    from bipartite.mechanisms.categories import compiled_bits, compiled_hashing
 
     assert compiled_bits
     assert compiled_hashing

@@ -17,8 +17,8 @@ import time
 import numpy as np
 
 import bipartite as bp
-from bipartite.estimation.em import fit_ems
-from bipartite.estimation.operator import operator_of
+from bipartite.answers.estimation.em import fit_ems
+from bipartite.answers.estimation.operator import operator_of
 
 REPORTS = 10**6
 LIMITS = {10**5: 10, 10**6: 120}  # seconds that EM may take

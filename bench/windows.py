@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import bipartite as bp
-from bipartite.estimation.em import fit_ems
-from bipartite.estimation.operator import operator_of
+from bipartite.answers.estimation.em import fit_ems
+from bipartite.answers.estimation.operator import operator_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bipartite import BRR, GRR, Interval
-from bipartite.experiments.interval_nodes import total_error
+from reproduction.experiments.interval_nodes import total_error
 
 EPSILONS = ("1", "4")
 POINTS = (2, 3, 5, 9, 17, 33, 65, 129, 257, 513)

@@ -23,7 +23,7 @@ from bipartite import (
     verify,
     worst_loss,
 )
-from bipartite.data import cities
+from bipartite.locations.atlas import cities
 from bipartite.plots.curves import Curve, curves
 from bipartite.plots.style import BRR as BLUE
 from bipartite.plots.style import BRR_FAR as LIGHT_BLUE

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from bipartite import BRR, GRR, insecure_seed
-from bipartite.data import cities
 from bipartite.locations import Regions, draw, heat_map, places
+from bipartite.locations.atlas import cities
 
 TARGET = Path(__file__).parent / "_static"
 CREDIT = "GeoNames, CC BY 4.0, a selection"

@@ -103,16 +103,16 @@ def test_public_names_stay_themselves_whatever_is_imported_first():
         "import types\n"
         "print([n for n in bp.__all__ if isinstance(getattr(bp, n), types.ModuleType)])"
     )
-    assert run(code).strip() == "['datasets', 'design', 'errors', 'learn', 'locations', 'quality', 'tables']"
+    assert run(code).strip() == "['design', 'errors', 'learn', 'locations', 'quality', 'tables']"
 
 
 def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "compare", "datasets", "demo", "design", "estimate", "estimate-table", "explain", "ledger-check",
-        "ledger-export", "ledger-show", "locations-compare", "locations-design", "locations-map", "plan", "privatize",
-        "release", "report", "reproduce", "sample-size", "spec", "verify",
+        "audit", "compare", "demo", "design", "estimate", "estimate-table", "explain", "ledger-check",
+        "ledger-export", "ledger-show", "locations-design", "locations-map", "plan", "privatize",
+        "release", "report", "sample-size", "spec", "verify",
     }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from bipartite.verification.plan import best_pair
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bipartite.categories import CategoryMechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
 
 TRIALS = 10**7
 SECONDS = 10**6

@@ -1,6 +1,7 @@
 """Numbers in sentences that are no column of a table: differences, shares and extremes of the full run.
 
-A sentence names one as ``fact NAME`` in a mark (see ``tools/results.py``); each is computed here from ``docs/results``.
+A sentence names one as ``fact NAME`` in a mark (see ``tools/results.py``); each is computed here from
+``reproduction/results``.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Final
 
-from bipartite.experiments import gbdt, location_errors, sgd
-from bipartite.experiments.places_of_the_paper import FOURSQUARE
-from bipartite.experiments.printed import SGD_AHEAD, SGD_BUDGETS
 from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from reproduction.experiments import gbdt, location_errors, sgd
+from reproduction.experiments.places_of_the_paper import FOURSQUARE
+from reproduction.experiments.printed import SGD_AHEAD, SGD_BUDGETS
 from result_tables import ends_of_training, network_gain, rows
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Tables and figures of docs and README that come whole from the committed full run (``docs/results``).
+"""Tables and figures of docs and README that come whole from the committed full run (``reproduction/results``).
 
 A table stands between two comments and is never written by hand::
 
@@ -6,8 +6,8 @@ A table stands between two comments and is never written by hand::
     …
     <!-- end -->
 
-``python tools/result_tables.py`` writes all of them, and the figures, from the tables of ``docs/results``; a test
-checks that nothing changes when it does. Single numbers in sentences are marked instead (``tools/results.py``).
+``python tools/result_tables.py`` writes all of them, and the figures, from the tables of ``reproduction/results``; a
+test checks that nothing changes when it does. Single numbers in sentences are marked instead (``tools/results.py``).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.experiments import dnn, gbdt, location_errors, printed, sgd
-from bipartite.experiments.contract import select
-from bipartite.experiments.gbdt_tasks import TASKS
-from bipartite.experiments.intervals import Interval
-from bipartite.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from reproduction.experiments import dnn, gbdt, location_errors, printed, sgd
+from reproduction.experiments.gbdt_tasks import TASKS
+from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
+from reproduction.runner.contract import select
+from reproduction.runner.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 ROOT: Final = Path(__file__).parents[1]
-RESULTS: Final = ROOT / "docs" / "results"
+RESULTS: Final = ROOT / "reproduction" / "results"
 FIGURES: Final = {
     "qloss_by_epsilon": ("qloss_by_epsilon",),
     "location_errors": ("places_whole",),
@@ -367,7 +367,7 @@ def figures() -> dict[Path, str]:
     """Every picture that pages show, by its file."""
     found = {}
     for name, wanted in FIGURES.items():
-        drawn = importlib.import_module(f"bipartite.experiments.{name}").draw(rows(name))
+        drawn = importlib.import_module(f"reproduction.experiments.{name}").draw(rows(name))
         found |= {ROOT / "docs" / "_static" / f"{each}.svg": drawn[each] + "\n" for each in wanted}
     return found
 

@@ -1,10 +1,10 @@
-"""Numbers in README and docs that come from a run of ``bipartite reproduce``: marked, and checked against its tables.
+"""Numbers in README and docs that come from a full run of the laboratory: marked, and checked against its tables.
 
 A number is followed by a comment that says where it comes from::
 
     8.4 %<!-- results: location_errors; mean(saving) where dataset=Gowalla; 100; .1f -->
 
-that is: the table of ``docs/results`` (without ``.csv``), one column or ``mean``, ``min``, ``max`` or ``count`` of it,
+that is: the table of ``reproduction/results`` (without ``.csv``), a column or ``mean``, ``min``, ``max`` or ``count``,
 which rows (values may have commas: ``mechanism=Laplace, clamped, epsilon=5``), what to multiply by (1 if left out; 100
 asks for "%" or "points" beside the number), and how it is written (Python's format; ``d`` for whole numbers). What is
 no column is a fact with a name (``tools/result_facts.py``)::

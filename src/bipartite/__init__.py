@@ -17,43 +17,43 @@ from bipartite._version import __version__
 from bipartite.lazily import lazily
 
 if TYPE_CHECKING:
-    from bipartite import datasets as datasets
     from bipartite import design as design
     from bipartite import errors as errors
     from bipartite import learn as learn
     from bipartite import locations as locations
     from bipartite import quality as quality
     from bipartite import tables as tables
-    from bipartite.advise import Comparison as Comparison
-    from bipartite.advise import ReportingPlan as ReportingPlan
-    from bipartite.advise import SampleSize as SampleSize
-    from bipartite.advise import SplitOrSample as SplitOrSample
-    from bipartite.advise import compare as compare
-    from bipartite.advise import sample_size as sample_size
-    from bipartite.advise import split_or_sample as split_or_sample
-    from bipartite.categories import OLH as OLH
-    from bipartite.categories import OUE as OUE
-    from bipartite.categories import RAPPOR as RAPPOR
-    from bipartite.categories import SUE as SUE
-    from bipartite.categories import HadamardResponse as HadamardResponse
-    from bipartite.categories import SubsetSelection as SubsetSelection
+    from bipartite.answers.advise import Comparison as Comparison
+    from bipartite.answers.advise import ReportingPlan as ReportingPlan
+    from bipartite.answers.advise import SampleSize as SampleSize
+    from bipartite.answers.advise import SplitOrSample as SplitOrSample
+    from bipartite.answers.advise import compare as compare
+    from bipartite.answers.advise import sample_size as sample_size
+    from bipartite.answers.advise import split_or_sample as split_or_sample
+    from bipartite.answers.estimation import Counts as Counts
+    from bipartite.answers.estimation import Difference as Difference
+    from bipartite.answers.estimation import Estimate as Estimate
+    from bipartite.answers.estimation import Estimates as Estimates
+    from bipartite.answers.estimation import Forecast as Forecast
+    from bipartite.answers.estimation import GroupMean as GroupMean
+    from bipartite.answers.estimation import Identifiability as Identifiability
+    from bipartite.answers.estimation import JointEstimate as JointEstimate
+    from bipartite.answers.estimation import difference as difference
+    from bipartite.answers.estimation import estimate as estimate
+    from bipartite.answers.estimation import estimate_joint as estimate_joint
+    from bipartite.answers.estimation import forecast as forecast
+    from bipartite.answers.estimation import identifiability as identifiability
+    from bipartite.answers.quality import expected_loss as expected_loss
+    from bipartite.answers.quality import local_bound as local_bound
+    from bipartite.answers.quality import local_loss as local_loss
+    from bipartite.answers.quality import loss_quantile as loss_quantile
+    from bipartite.answers.quality import qloss as qloss
+    from bipartite.answers.quality import share_within as share_within
+    from bipartite.answers.quality import worst_loss as worst_loss
     from bipartite.domains import Integers as Integers
     from bipartite.domains import Interval as Interval
     from bipartite.domains import Items as Items
     from bipartite.domains import Points as Points
-    from bipartite.estimation import Counts as Counts
-    from bipartite.estimation import Difference as Difference
-    from bipartite.estimation import Estimate as Estimate
-    from bipartite.estimation import Estimates as Estimates
-    from bipartite.estimation import Forecast as Forecast
-    from bipartite.estimation import GroupMean as GroupMean
-    from bipartite.estimation import Identifiability as Identifiability
-    from bipartite.estimation import JointEstimate as JointEstimate
-    from bipartite.estimation import difference as difference
-    from bipartite.estimation import estimate as estimate
-    from bipartite.estimation import estimate_joint as estimate_joint
-    from bipartite.estimation import forecast as forecast
-    from bipartite.estimation import identifiability as identifiability
     from bipartite.ledger import Ledger as Ledger
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
@@ -74,14 +74,13 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Record as Record
     from bipartite.mechanisms import SquareWave as SquareWave
     from bipartite.mechanisms import Staircase as Staircase
-    from bipartite.quality import expected_loss as expected_loss
-    from bipartite.quality import local_bound as local_bound
-    from bipartite.quality import local_loss as local_loss
-    from bipartite.quality import loss_quantile as loss_quantile
-    from bipartite.quality import qloss as qloss
-    from bipartite.quality import share_within as share_within
-    from bipartite.quality import worst_loss as worst_loss
-    from bipartite.spec import from_spec as from_spec
+    from bipartite.mechanisms.categories import OLH as OLH
+    from bipartite.mechanisms.categories import OUE as OUE
+    from bipartite.mechanisms.categories import RAPPOR as RAPPOR
+    from bipartite.mechanisms.categories import SUE as SUE
+    from bipartite.mechanisms.categories import HadamardResponse as HadamardResponse
+    from bipartite.mechanisms.categories import SubsetSelection as SubsetSelection
+    from bipartite.mechanisms.spec import from_spec as from_spec
     from bipartite.tables import Plan as Plan
     from bipartite.tables import privatize_frame as privatize_frame
     from bipartite.verification import Audit as Audit
@@ -100,76 +99,75 @@ _HOMES = {
     "Audit": "bipartite.verification",
     "BRR": "bipartite.mechanisms",
     "Certificate": "bipartite.verification",
-    "Comparison": "bipartite.advise",
+    "Comparison": "bipartite.answers.advise",
     "Constant": "bipartite.mechanisms",
-    "Counts": "bipartite.estimation",
-    "Difference": "bipartite.estimation",
+    "Counts": "bipartite.answers.estimation",
+    "Difference": "bipartite.answers.estimation",
     "Duchi": "bipartite.mechanisms",
-    "Estimate": "bipartite.estimation",
-    "Estimates": "bipartite.estimation",
+    "Estimate": "bipartite.answers.estimation",
+    "Estimates": "bipartite.answers.estimation",
     "Exponential": "bipartite.mechanisms",
-    "Forecast": "bipartite.estimation",
+    "Forecast": "bipartite.answers.estimation",
     "GRR": "bipartite.mechanisms",
     "Geometric": "bipartite.mechanisms",
-    "GroupMean": "bipartite.estimation",
-    "HadamardResponse": "bipartite.categories",
+    "GroupMean": "bipartite.answers.estimation",
+    "HadamardResponse": "bipartite.mechanisms.categories",
     "Hybrid": "bipartite.mechanisms",
-    "Identifiability": "bipartite.estimation",
+    "Identifiability": "bipartite.answers.estimation",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
-    "JointEstimate": "bipartite.estimation",
+    "JointEstimate": "bipartite.answers.estimation",
     "LSRR": "bipartite.mechanisms",
     "Laplace": "bipartite.mechanisms",
     "LawTest": "bipartite.verification",
     "Ledger": "bipartite.ledger",
-    "OLH": "bipartite.categories",
-    "OUE": "bipartite.categories",
+    "OLH": "bipartite.mechanisms.categories",
+    "OUE": "bipartite.mechanisms.categories",
     "Optimal": "bipartite.mechanisms",
     "Piecewise": "bipartite.mechanisms",
     "PlanarLaplace": "bipartite.mechanisms",
     "Plan": "bipartite.tables",
     "Points": "bipartite.domains",
-    "RAPPOR": "bipartite.categories",
+    "RAPPOR": "bipartite.mechanisms.categories",
     "RR": "bipartite.mechanisms",
     "Record": "bipartite.mechanisms",
-    "ReportingPlan": "bipartite.advise",
-    "SUE": "bipartite.categories",
-    "SampleSize": "bipartite.advise",
-    "SplitOrSample": "bipartite.advise",
+    "ReportingPlan": "bipartite.answers.advise",
+    "SUE": "bipartite.mechanisms.categories",
+    "SampleSize": "bipartite.answers.advise",
+    "SplitOrSample": "bipartite.answers.advise",
     "SquareWave": "bipartite.mechanisms",
     "Staircase": "bipartite.mechanisms",
-    "SubsetSelection": "bipartite.categories",
+    "SubsetSelection": "bipartite.mechanisms.categories",
     "audit": "bipartite.verification",
-    "compare": "bipartite.advise",
-    "datasets": "bipartite.datasets",
+    "compare": "bipartite.answers.advise",
     "design": "bipartite.design",
-    "difference": "bipartite.estimation",
+    "difference": "bipartite.answers.estimation",
     "errors": "bipartite.errors",
-    "estimate": "bipartite.estimation",
-    "estimate_joint": "bipartite.estimation",
-    "expected_loss": "bipartite.quality",
+    "estimate": "bipartite.answers.estimation",
+    "estimate_joint": "bipartite.answers.estimation",
+    "expected_loss": "bipartite.answers.quality",
     "fixed_words": "bipartite.lottery",
-    "forecast": "bipartite.estimation",
-    "from_spec": "bipartite.spec",
-    "identifiability": "bipartite.estimation",
+    "forecast": "bipartite.answers.estimation",
+    "from_spec": "bipartite.mechanisms.spec",
+    "identifiability": "bipartite.answers.estimation",
     "insecure_seed": "bipartite.lottery",
     "law_test": "bipartite.verification",
     "learn": "bipartite.learn",
     "locations": "bipartite.locations",
-    "local_bound": "bipartite.quality",
-    "local_loss": "bipartite.quality",
-    "loss_quantile": "bipartite.quality",
+    "local_bound": "bipartite.answers.quality",
+    "local_loss": "bipartite.answers.quality",
+    "loss_quantile": "bipartite.answers.quality",
     "privatize_frame": "bipartite.tables",
-    "qloss": "bipartite.quality",
+    "qloss": "bipartite.answers.quality",
     "quality": "bipartite.quality",
-    "sample_size": "bipartite.advise",
-    "share_within": "bipartite.quality",
-    "split_or_sample": "bipartite.advise",
+    "sample_size": "bipartite.answers.advise",
+    "share_within": "bipartite.answers.quality",
+    "split_or_sample": "bipartite.answers.advise",
     "tables": "bipartite.tables",
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
-    "worst_loss": "bipartite.quality",
+    "worst_loss": "bipartite.answers.quality",
 }
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, Constant, Integers, Interval, Points, expected_loss, share_within
+from bipartite.answers.explain import explain
 from bipartite.cli import demo, demo_page
 from bipartite.cli.demo_questions import Outcome, PlaceQuestion, Worth, ask, bands
 from bipartite.cli.output import Progress
-from bipartite.data import cities
-from bipartite.explain import explain
+from bipartite.locations.atlas import cities
 from tests.cli.test_commands import conforms
 
 DOMAINS = {"age": (Integers(18, 90), 5), "income": (Interval(0, 200_000, points=401), 10_000)}

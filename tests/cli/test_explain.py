@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from bipartite.explain import explain
+from bipartite.answers.explain import explain
 from tests.cli.test_commands import conforms
 
 

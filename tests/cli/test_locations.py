@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
-from bipartite.spec import load_spec
+from bipartite.mechanisms.spec import load_spec
 from tests.cli.test_commands import conforms
-from tests.locations.worlds import needs_data
 
 ROWS = [
     (52.52, 13.40, "Berlin", "east"),
@@ -124,7 +123,6 @@ def test_without_the_extra_a_png_is_missing_and_nothing_is_written(run, file, tm
         (("--output", "m.svg", "--epsilon", "1"), "the place of a made-up person; try --at 'Berlin'"),
         (("--output", "m.svg", "--epsilon", "1", "--at", "Rom"), "Expected --at as the label of a place, got 'Rom'"),
         (("--output", "m.svg", "--dataset", "cities"), "Expected a FILE.csv or --dataset NAME, one of them"),
-        (("--output", "m.svg", "--sample", "3"), "--sample belongs to --dataset"),
     ],
 )
 def test_options_of_a_map_that_do_not_fit_are_refused(run, file, options, message, tmp_path, monkeypatch):
@@ -132,23 +130,6 @@ def test_options_of_a_map_that_do_not_fit_are_refused(run, file, options, messag
     code, out, err = run("locations", "map", file, *options)
     assert (code, out) == (2, "") and message in err
     assert {path.name for path in tmp_path.iterdir()} == {"places.csv"}
-
-
-def test_compare_has_a_row_for_each_release_and_says_what_is_not_ldp(run, file, tmp_path):
-    table = tmp_path / "rows.csv"
-    asked = ("locations", "compare", file, "--epsilon", "1", "2", "--regions", "side")
-    code, out, err = run(*asked, "--csv", table)
-    assert (code, err) == (0, "") and "this is not ε-LDP" in out and "BRR safe lies" in out
-    code, out, _ = run(*asked, "--json")
-    found = conforms(json.loads(out), "locations-compare")
-    assert {row["epsilon"] for row in found["rows"]} == {"1", "2"}
-    assert all(row["realised_epsilon"] is None for row in found["rows"] if row["scope"] == "within regions")
-    assert len(table.read_text(encoding="utf-8").splitlines()) == 1 + len(found["rows"])
-
-
-def test_compare_marks_what_spends_more_than_its_epsilon(run):
-    code, out, _ = run("locations", "compare", "--dataset", "cities", "--epsilon", "2")
-    assert code == 0 and "3.0808 (!)" in out and "(!) spends more than the ε it names" in out
 
 
 @pytest.mark.parametrize(
@@ -225,17 +206,6 @@ def test_a_place_without_a_region_is_refused(listed):
     assert "list.csv: column 'side': Expected a region for every place" in err and "got 2 of 4 places" in err
 
 
-def test_an_epsilon_that_few_releases_keep_is_compared_without_them(run, file):
-    code, out, err = run("locations", "compare", file, "--epsilon", "45", "--json")
-    assert (code, err) == (0, "")
-    found = conforms(json.loads(out, parse_constant=pytest.fail), "locations-compare")
-    assert found["improvements"] == []
-    code, out, _ = run("locations", "compare", file, "--epsilon", "1", "45")
-    assert code == 0 and "nan" not in out and "on average, whole domain" in out
-    code, out, _ = run("locations", "design", file, "--epsilon", "45")
-    assert code == 0 and "nan" not in out and "GRR cannot be made with this ε" in out
-
-
 def test_a_missing_folder_is_named(run, file, tmp_path):
     code, _, err = run("locations", "map", file, "--output", tmp_path / "none" / "map.svg")
     assert code == 4 and "none is not there" in err and "map.svg" not in err
@@ -249,10 +219,7 @@ def test_a_missing_file_is_missing(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--dataset", "atlantis"), "got 'atlantis', none of them"),
-        (("--dataset", "gowalla-l"), "got 'gowalla-l', the beginning of 3"),
-        (("--dataset", "gowalla-histogram"), "none of them"),
-        (("--dataset", "cities", "--sample", "5"), "leave out --sample"),
+        (("--dataset", "atlantis"), "Expected --dataset cities, got 'atlantis'; name a FILE.csv for other places."),
         (("--dataset", "cities", "--regions", "x"), "--regions names a column of a FILE"),
         ((), "Expected a FILE.csv or --dataset NAME"),
     ],
@@ -263,21 +230,13 @@ def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
 
 
 def test_the_cities_are_a_data_set_of_their_own(run, tmp_path):
-    code, out, _ = run("locations", "map", "--dataset", "cit", "--output", tmp_path / "map.svg", "--json")
+    code, out, _ = run("locations", "map", "--dataset", "cities", "--output", tmp_path / "map.svg", "--json")
     assert code == 0 and json.loads(out)["places"] == 100
     assert "Places: GeoNames, CC BY 4.0, a selection." in (tmp_path / "map.svg").read_text(encoding="utf-8")
     run("locations", "map", "--dataset", "cities", "--output", tmp_path / "map.html")
     assert "Places: GeoNames, CC BY 4.0, a selection." in (tmp_path / "map.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.data
-@needs_data
-def test_data_sets_are_found_by_the_beginning_of_their_names(run, tmp_path):
-    target = tmp_path / "map.svg"
-    code, out, _ = run("locations", "map", "--dataset", "gowalla-authors", "--output", target, "--json")
-    assert code == 0 and json.loads(out)["regions"]["count"] == 14
-    code, _, err = run("locations", "map", "--dataset", "gowalla-paris", "--output", target)
-    assert code == 2 and "distinct places; take some of them, for example --sample 1000" in err
-    asked = ("locations", "map", "--dataset", "foursquare-nyc-ufsc", "--sample", "50", "--output", target, "--json")
-    code, out, _ = run(*asked)
-    assert code == 0 and json.loads(out)["places"] == 50
+def test_a_release_that_cannot_be_made_is_said_so(run, file):
+    code, out, _ = run("locations", "design", file, "--epsilon", "45")
+    assert code == 0 and "nan" not in out and "GRR cannot be made with this ε" in out

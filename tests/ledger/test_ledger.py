@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.categories import CategoryMechanism
 from bipartite.errors import BudgetSpentError, InputError, NullError, OutsideDomainError
 from bipartite.ledger.offer import Offer
+from bipartite.mechanisms.categories import CategoryMechanism
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 AGE_2 = bp.BRR(bp.Integers(18, 90), epsilon=2)

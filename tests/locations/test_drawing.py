@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, GRR, LSRR, Anchored, Exponential, Integers, Points
-from bipartite.data import cities
 from bipartite.errors import InputError, OutsideDomainError
 from bipartite.locations import Regions, WithinRegion, draw, page, places
+from bipartite.locations.atlas import cities
 from bipartite.locations.pages.levels import levels_of
 from bipartite.locations.rows import chances
 from bipartite.plots.svg import percent

@@ -12,12 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, Points, Record, audit, expected_loss, fixed_words, from_spec, insecure_seed, verify
-from bipartite.design.regional import RegionCosts, Split, best_split, near_places, two_level_epsilon, weighted_epsilon
 from bipartite.domains.regions import Regions
 from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
 from bipartite.lottery import MAX_TOTAL, BlockLottery, WeightLottery
 from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
+from bipartite.mechanisms.design.regional import (
+    RegionCosts,
+    Split,
+    best_split,
+    near_places,
+    two_level_epsilon,
+    weighted_epsilon,
+)
 from bipartite.mechanisms.in_regions import BlockRows, block_ratio, two_level_tickets
 from tests.locations.worlds import authors_places, needs_data, worlds
 from tests.lottery.test_draw import EveryWord

@@ -8,7 +8,7 @@ import pytest
 import bipartite as bp
 from bipartite.lottery import MAX_TOTAL, draw_many
 from bipartite.lottery.words import InsecureSeed
-from tests.verify.test_audit import MECHANISMS
+from tests.verification.test_audit import MECHANISMS
 
 VALUES = 20_000
 WORDS = 2**64

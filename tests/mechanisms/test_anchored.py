@@ -31,7 +31,7 @@ from bipartite import (
     worst_loss,
 )
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, PriorError, SpecError
-from bipartite.spec import load_spec
+from bipartite.mechanisms.spec import load_spec
 from tests.strategies import epsilons
 from tests.strategies_sets import sets
 

@@ -26,15 +26,15 @@ from bipartite import (
     share_within,
     verify,
 )
-from bipartite.design import algorithm_2
-from bipartite.design import sets as set_design
 from bipartite.errors import DesignError, InputError, OutsideDomainError
 from bipartite.lottery import Epsilon, PointLottery, Tickets, draw_many
 from bipartite.lottery.compiled_nearest import NearestTable
 from bipartite.lottery.compiled_points import CompiledLists, CompiledTries
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
-from bipartite.spec import canonical_json, load_spec
+from bipartite.mechanisms.design import algorithm_2
+from bipartite.mechanisms.design import sets as set_design
+from bipartite.mechanisms.spec import canonical_json, load_spec
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
 from tests.strategies import epsilons
@@ -67,7 +67,7 @@ def test_m_is_algorithm_2_by_brute_force_in_exact_arithmetic(domain, epsilon):
 @settings(max_examples=150)
 @given(sets, epsilons)
 def test_the_compiled_search_finds_the_same_m(domain, epsilon):
-    from bipartite.design.compiled_sets import CompiledRows
+    from bipartite.mechanisms.design.compiled_sets import CompiledRows
 
     budget = Epsilon.of(epsilon)
     excess = float(mpmath.exp(number(epsilon))) - 1

@@ -47,7 +47,7 @@ from bipartite.errors import (
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
 from bipartite.lottery.falling import issue_noise
 from bipartite.mechanisms.hybrid import THRESHOLD, _mixes
-from bipartite.spec import canonical_json, load_spec
+from bipartite.mechanisms.spec import canonical_json, load_spec
 from tests import oracle
 
 UNBIASED = [Duchi, Piecewise, Hybrid]

@@ -13,7 +13,7 @@ import pytest
 import bipartite as bp
 from bipartite.cli import main
 from bipartite.errors import DataFileError, InputError
-from bipartite.spec import canonical
+from bipartite.mechanisms.spec import canonical
 from bipartite.tables import counting, estimate_file, metadata, outputs
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")

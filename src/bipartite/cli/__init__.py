@@ -1,4 +1,4 @@
-"""The command line: one file a command.
+"""The command line: one file a command, loaded when it is used.
 
 Data on stdout, all else on stderr. Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage, 3 bad data,
 4 missing data or extra, 70 a bug of bipartite, 128 + n stopped by signal n (130: interrupted).
@@ -9,17 +9,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bipartite.cli.signals import Stopping
+from bipartite.lazily import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["main"]
+    from bipartite.cli.locations import add_actions as add_actions
+    from bipartite.cli.output import BAD_DATA as BAD_DATA
+    from bipartite.cli.output import BUG as BUG
+    from bipartite.cli.output import MISSING as MISSING
+    from bipartite.cli.output import OK as OK
+    from bipartite.cli.output import Progress as Progress
+    from bipartite.cli.output import print_json as print_json
+    from bipartite.cli.output import print_table as print_table
+    from bipartite.cli.output import write_atomically as write_atomically
+    from bipartite.cli.place_lists import CITIES as CITIES
+    from bipartite.cli.place_lists import Listed as Listed
+    from bipartite.cli.place_lists import add_places as add_places
+    from bipartite.cli.place_lists import places_of as places_of
+    from bipartite.cli.program import Program as Program
+    from bipartite.cli.release_tables import as_csv as as_csv
+    from bipartite.cli.release_tables import described as described
+    from bipartite.cli.release_tables import headline as headline
+    from bipartite.cli.release_tables import plain as plain
+    from bipartite.cli.release_tables import print_releases as print_releases
+
+# What commands of other programs may use.
+_HOMES = {
+    "Program": "bipartite.cli.program",
+    "add_actions": "bipartite.cli.locations",
+    **dict.fromkeys(
+        ["BAD_DATA", "BUG", "MISSING", "OK", "Progress", "print_json", "print_table", "write_atomically"],
+        "bipartite.cli.output",
+    ),
+    **dict.fromkeys(["CITIES", "Listed", "add_places", "places_of"], "bipartite.cli.place_lists"),
+    **dict.fromkeys(["as_csv", "described", "headline", "plain", "print_releases"], "bipartite.cli.release_tables"),
+}
+__getattr__, __dir__ = lazily(__name__, _HOMES)
+__all__ = ["main", *_HOMES]  # noqa: PLE0604 (names, kept in one place)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code."""
+def main(arguments: Sequence[str] | None = None, program: Program | None = None) -> int:
+    """Run the command line, by default that of ``bipartite``; return the exit code."""
     with Stopping() as stopping:
         # Loaded only now, so that a request to stop is heard while it takes its time.
+        from bipartite.cli.program import BIPARTITE  # noqa: PLC0415
         from bipartite.cli.running import run  # noqa: PLC0415
 
-        return run(arguments, stopping)
+        return run(program or BIPARTITE, arguments, stopping)

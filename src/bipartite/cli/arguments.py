@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -14,40 +13,16 @@ from bipartite.errors import InputError
 from bipartite.lottery import PREPARE_FROM, insecure_seed
 from bipartite.mechanisms import BRR, Mechanism
 from bipartite.mechanisms.names import NAMES, WITH_PRIOR, mechanism_named
-from bipartite.spec import load_spec
+from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_items, read_places, read_text
 
 if TYPE_CHECKING:
-    from bipartite.categories import CategoryMechanism
+    import argparse
+
     from bipartite.lottery import InsecureSeed
+    from bipartite.mechanisms.categories import CategoryMechanism
 
 _NO_EPSILON: Final = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
-
-
-class _Once(argparse.Action):
-    """Stores a value; the last of several would win, and nobody would know."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,  # noqa: ANN401
-        option_string: str | None = None,
-    ) -> None:
-        """Store the value of an argument, or of an option that is given for the first time."""
-        given: frozenset[str] = getattr(namespace, "given", frozenset())
-        if option_string is not None and self.dest in given:
-            parser.error(f"{self.option_strings[0]} is given twice; give it once.")
-        namespace.given = given | {self.dest}
-        setattr(namespace, self.dest, values)
-
-
-class Command(argparse.ArgumentParser):
-    """A parser that keeps the line breaks of its examples, and refuses an option that is given twice."""
-
-    def __init__(self, **settings: Any) -> None:  # noqa: ANN401
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
-        self.register("action", None, _Once)  # what is stored where nothing else is said
 
 
 def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, required: bool = True) -> None:

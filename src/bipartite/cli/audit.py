@@ -31,11 +31,9 @@ Exit code 1 when the claimed ε is refuted.
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser(
-        "audit", help="bound the real ε of any command or mechanism from its reports", epilog=_EXAMPLES
-    )
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     add_mechanism(parser, or_command=True)
     asked = parser.add_argument_group("the audit")
     asked.add_argument("--inputs", metavar="X", nargs="+", required=True, help="two values or more, to be told apart")

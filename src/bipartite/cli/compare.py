@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from bipartite.advise import Comparison, compare
-from bipartite.advise.advice import PURPOSES
-from bipartite.advise.comparing import steps
-from bipartite.advise.comparison import MEASURES
+from bipartite.answers.advise import Comparison, compare
+from bipartite.answers.advise.advice import PURPOSES
+from bipartite.answers.advise.comparing import steps
+from bipartite.answers.advise.comparison import MEASURES
 from bipartite.cli.arguments import add_domain, domain_of, prior_of
 from bipartite.cli.output import OK, Progress, print_json, write_atomically
 from bipartite.errors import InputError
-from bipartite.spec import load_spec
+from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ A mechanism that does not keep its ε is marked (!) and never recommended.
 _STEPS: Final = 20
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("compare", help="every mechanism side by side, and which to take", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     add_domain(parser)
     asked = parser.add_argument_group("the comparison")
     asked.add_argument(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.cli.output import OK
+from bipartite.cli.program import BIPARTITE
 from bipartite.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ _EXAMPLES = """examples:
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("completion", help="completion for your shell", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     parser.add_argument("shell", choices=_SHELLS, help="which shell")
     parser.set_defaults(run=run)
 
@@ -31,7 +32,5 @@ def run(options: argparse.Namespace) -> int:
     except ImportError:
         msg = 'Completion needs shtab; install it with pip install "bipartite[completion]".'
         raise MissingExtraError(msg) from None
-    from bipartite.cli.running import build_parser  # noqa: PLC0415 (which lists this command)
-
-    print(shtab.complete(build_parser(), shell=options.shell))
+    print(shtab.complete(BIPARTITE.parser(), shell=options.shell))
     return OK

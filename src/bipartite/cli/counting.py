@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation import Counts
+from bipartite.answers.estimation.evidence import Evidence
+from bipartite.answers.estimation.reports import indices_of
 from bipartite.cli.columns import REPORT
 from bipartite.cli.output import BadDataError
 from bipartite.errors import DataError
-from bipartite.estimation import Counts
-from bipartite.estimation.evidence import Evidence
-from bipartite.estimation.reports import indices_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

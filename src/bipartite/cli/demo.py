@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.explain import explain
 from bipartite.cli.demo_page import page
 from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, ask
 from bipartite.cli.demo_statistics import CONFIDENCE, as_json, rows, survey
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table, write_atomically
-from bipartite.data import cities
 from bipartite.domains import Integers, Interval, Points
 from bipartite.errors import InputError
-from bipartite.explain import explain
+from bipartite.locations.atlas import cities
 from bipartite.mechanisms import BRR
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ _EXAMPLES = """examples:
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("demo", help="a million people answer three questions", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     parser.add_argument("--people", metavar="N", type=int, default=1_000_000, help="how many (default: a million)")
     parser.add_argument("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
     parser.add_argument(

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite import __version__
+from bipartite.answers.explain import ASSUMPTIONS, percent
 from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, bands
 from bipartite.cli.demo_statistics_page import statistics
 from bipartite.cli.pages import whole_page
-from bipartite.data import coasts
-from bipartite.explain import ASSUMPTIONS, percent
+from bipartite.locations.atlas import coasts
 from bipartite.plots import Bar, bars, chances_on_a_line, chances_on_a_map, paired_bars, reports_on_a_line
 from bipartite.plots import style as drawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bipartite.answers.explain import Explanation
     from bipartite.cli.demo_questions import Outcome, Question
     from bipartite.cli.demo_statistics import Survey
-    from bipartite.explain import Explanation
 
 # Up to this certainty of a guess between two answers a report says little: ε = 1 is below it.
 _LITTLE: Final = Decimal("0.75")

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation import Counts, estimate
 from bipartite.cli.demo_questions import LineQuestion, report_all
-from bipartite.estimation import Counts, estimate
 from bipartite.mechanisms import BRR, GRR
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.categories import CategoryMechanism
+    from bipartite.answers.estimation import Estimate, Interval
     from bipartite.cli.demo_questions import Outcome
     from bipartite.cli.output import Progress
-    from bipartite.estimation import Estimate, Interval
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
     from bipartite.verification import Certificate
 
 CONFIDENCE: Final = 0.95

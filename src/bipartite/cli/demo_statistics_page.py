@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.answers.estimation.pictures import bounds
 from bipartite.cli.demo_questions import LineQuestion
 from bipartite.cli.demo_statistics import CONFIDENCE, TOP, digits_of
-from bipartite.estimation.pictures import bounds
 from bipartite.plots import histogram, shares_by_name
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bipartite.answers.quality import expected_loss, worst_loss
 from bipartite.cli.arguments import add_mechanism, mechanism_of, prior_of
 from bipartite.cli.output import OK, print_json, print_table, write_atomically
 from bipartite.errors import InputError
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant
-from bipartite.quality import expected_loss, worst_loss
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ _EXAMPLES = """examples:
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401 (argparse does not name the type)
-    """Add this command to the command line."""
-    parser = commands.add_parser("design", help="build a mechanism and show what a report is worth", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     add_mechanism(parser)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write the spec, what clients need, to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/design.json)")

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.categories import CategoryMechanism
+from bipartite.answers.estimation import Counts, Estimates
+from bipartite.answers.estimation.estimating import from_evidence
+from bipartite.answers.estimation.intervals import check_confidence
+from bipartite.answers.estimation.methods import METHODS
 from bipartite.cli import estimate_table
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
 from bipartite.cli.columns import SPOKEN, STDIN, Asked, chunks
@@ -17,11 +20,8 @@ from bipartite.cli.counting import Tally, Texts, check_label, weights_of
 from bipartite.cli.estimate_output import as_csv, as_json, show, warn
 from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
 from bipartite.errors import InputError
-from bipartite.estimation import Counts, Estimates
-from bipartite.estimation.estimating import from_evidence
-from bipartite.estimation.intervals import check_confidence
-from bipartite.estimation.methods import METHODS
-from bipartite.spec import spec_sha256
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.answering import Answers, check_asked, files_at, files_of, insecure_by, no_specs
 from bipartite.tables.counting import count_files
 from bipartite.tables.domain_files import read_text
@@ -31,8 +31,8 @@ from bipartite.tables.metadata import NOT_PRIVATE
 if TYPE_CHECKING:
     import argparse
 
+    from bipartite.answers.estimation import Estimate
     from bipartite.cli.columns import Chunk
-    from bipartite.estimation import Estimate
     from bipartite.mechanisms import Mechanism
     from bipartite.tables.metadata import Described
 
@@ -58,9 +58,9 @@ counted together. Groups and weights are public columns.
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("estimate", help="what the people are like, from their reports", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help="reports: files, folders, quoted patterns; - for standard input"
     )

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation.pictures import names_of
 from bipartite.cli.output import print_table
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError
-from bipartite.estimation.pictures import names_of
 
 if TYPE_CHECKING:
-    from bipartite.estimation import Estimate
+    from bipartite.answers.estimation import Estimate
 
 _FEW_VALUES: Final = 20
 _LARGEST: Final = 10

@@ -17,7 +17,7 @@ from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_a
 from bipartite.cli.pages import whole_page
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError
-from bipartite.spec import spec_sha256
+from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.answering import carried_by_all, estimate_file
 from bipartite.tables.domain_files import read_text
 from bipartite.tables.metadata import Described
@@ -25,7 +25,7 @@ from bipartite.tables.metadata import Described
 if TYPE_CHECKING:
     import argparse
 
-    from bipartite.estimation import Counts, Estimate
+    from bipartite.answers.estimation import Counts, Estimate
     from bipartite.tables.answering import Answers
 
 _RELEASE: Final = re.compile(r'"bipartite_release"\s*:')

@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.answers.explain import ASSUMPTIONS, explain, percent
 from bipartite.cli.output import OK, print_json, print_table
-from bipartite.explain import ASSUMPTIONS, explain, percent
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from bipartite.explain import Crowd, Explanation
+    from bipartite.answers.explain import Crowd, Explanation
 
 _WIDTH: Final = 96
 _EXAMPLES = """examples:
@@ -24,9 +24,9 @@ Every number is the most that a report can tell, rounded up.
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("explain", help="what ε means, in words and odds", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     parser.add_argument(
         "epsilon", metavar="EPSILON", help="the privacy budget of one report, a decimal such as 1 or 0.5"
     )

@@ -7,10 +7,10 @@ import json
 import sys
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bipartite.cli.arguments import Command
 from bipartite.cli.output import FINDING, OK, Progress, print_json, print_table
+from bipartite.cli.program import Command
 from bipartite.errors import MissingDataError, how_many
 from bipartite.ledger import Debit, Ledger
 
@@ -32,9 +32,9 @@ _PATIENCE = 2.0
 _SPOKEN = {True: "true", False: "false", None: ""}
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("ledger", help="who has spent what: show, export, check, backup", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     for name, help_text, run, what in (
         ("show", "people, periods, questions and what they promise", run_show, "one JSON object"),

@@ -1,19 +1,17 @@
-"""``bipartite locations``: a release of places, maps of it, and the paper's experiment on any list of places."""
+"""``bipartite locations``: a release of places, and maps of it."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.cli.arguments import Command
-from bipartite.cli.output import OK, Progress, print_json, print_table, write_atomically
-from bipartite.cli.place_lists import add_places, places_of
+from bipartite.cli.output import OK, print_json, write_atomically
+from bipartite.cli.place_lists import add_places
+from bipartite.cli.program import Command
+from bipartite.cli.release_tables import as_csv, described, headline, plain, print_releases
 from bipartite.errors import InputError
-from bipartite.locations import RegionWeighted, TwoLevel, WithinRegion, choose, compare, draw, improvements, page
+from bipartite.locations import RegionWeighted, TwoLevel, WithinRegion, choose, draw, page
 from bipartite.locations.releases import WHOLE, WITHIN, measured
 from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Exponential
 from bipartite.plots import png
@@ -31,12 +29,10 @@ _EXAMPLES = """examples:
   bipartite locations design shops.csv --epsilon 1 --output shops.json    the best ε-LDP release, as a spec
   bipartite locations map shops.csv --output shops.html                   places and regions, to look around on
   bipartite locations map --dataset cities --epsilon 2 --mechanism brr --at Paris --output paris.svg
-  bipartite locations compare --dataset gowalla-authors --epsilon 0.5 1 2 --csv rows.csv
 
 A release within regions publishes the region of everybody, which is not ε-LDP: it needs --publishes region.
 """
 _ENDINGS: Final = (".svg", ".png", ".html")
-_TOO_MUCH: Final = "(!)"
 _WITHIN: Final = "within-region"
 _MAKERS: Final[dict[str, Callable[[Listed, str, str | None], Mechanism]]] = {
     "anchored": lambda listed, epsilon, _: Anchored(listed.places, epsilon),
@@ -51,9 +47,14 @@ _MAKERS: Final[dict[str, Callable[[Listed, str, str | None], Mechanism]]] = {
 }
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("locations", help="places: a release, maps, the paper's experiment", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
+    add_actions(parser, add_places)
+
+
+def add_actions(parser: argparse.ArgumentParser, add_places: Callable[[argparse.ArgumentParser], None]) -> Any:  # noqa: ANN401 (argparse does not name it)
+    """Add what can be done with a list of places; return where to add more."""
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     design = actions.add_parser("design", help="choose or build a release of places", epilog=_EXAMPLES)
     add_places(design)
@@ -74,12 +75,7 @@ def add_to(commands: Any) -> None:  # noqa: ANN401
     )
     shown.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-map.json)")
     shown.set_defaults(run=run_map)
-    compared = actions.add_parser("compare", help="every release side by side, for each ε", epilog=_EXAMPLES)
-    add_places(compared)
-    compared.add_argument("--epsilon", metavar="E", nargs="+", required=True, help="the privacy budgets of one report")
-    compared.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
-    compared.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-compare.json)")
-    compared.set_defaults(run=run_compare)
+    return actions
 
 
 def _add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
@@ -104,18 +100,18 @@ def run_design(options: argparse.Namespace) -> int:
         msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
         raise InputError(msg)
     _check_publishes(options)
-    listed = places_of(options)
+    listed = options.places_of(options)
     mechanism, rows, reason = _released(options, listed)
     certificate = verify(mechanism)
     row = rows[0]
     if options.output is not None:
         write_atomically(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
     if options.csv is not None:
-        write_atomically(options.csv, _as_csv(rows))
+        write_atomically(options.csv, as_csv(rows))
     if options.json:
         print_json(
             {
-                **_described(listed),
+                **described(listed),
                 "mechanism": repr(mechanism),
                 "reason": reason,
                 "guarantee": mechanism.guarantee,
@@ -125,13 +121,13 @@ def run_design(options: argparse.Namespace) -> int:
                 "spec_sha256": certificate.spec_sha256,
                 "expected_loss": row.expected_loss,
                 "worst_loss": row.worst_loss,
-                "rows": [_plain(each) for each in rows],
+                "rows": [plain(each) for each in rows],
             }
         )
         return OK
-    print(_headline(listed))
+    print(headline(listed))
     print(reason)
-    _print_rows(rows)
+    print_releases(rows)
     print(certificate)
     return OK
 
@@ -149,7 +145,7 @@ def run_map(options: argparse.Namespace) -> int:
         msg = "--at belongs to a picture, .svg or .png; on a page every place can be chosen."
         raise InputError(msg)
     _check_publishes(options)
-    listed = places_of(options)
+    listed = options.places_of(options)
     mechanism = None if options.epsilon is None else _released(options, listed)[0]
     if ending == ".html":
         beside = None if mechanism is None else listed.regions
@@ -168,7 +164,7 @@ def run_map(options: argparse.Namespace) -> int:
     if options.json:
         print_json(
             {
-                **_described(listed),
+                **described(listed),
                 "output": str(options.output),
                 "format": ending[1:],
                 "mechanism": None if mechanism is None else repr(mechanism),
@@ -177,41 +173,10 @@ def run_map(options: argparse.Namespace) -> int:
             }
         )
         return OK
-    print(_headline(listed))
+    print(headline(listed))
     if mechanism is not None:
         print(f"{mechanism!r}: {promise}.")
     print(f"Wrote {options.output}.")
-    return OK
-
-
-def run_compare(options: argparse.Namespace) -> int:
-    """The paper's experiment, for every ε."""
-    listed = places_of(options)
-    with Progress("values of ε", len(options.epsilon), patience=2.0) as progress:
-        rows = compare(listed.places, options.epsilon, regions=listed.regions, progress=lambda _: progress.advance(1))
-    gains = improvements(rows)
-    if options.csv is not None:
-        write_atomically(options.csv, _as_csv(rows))
-    if options.json:
-        means = [
-            {
-                "scope": gain.scope,
-                "name": gain.name,
-                "rival": gain.rival,
-                "mean": gain.mean,
-                "by_epsilon": gain.by_epsilon,
-            }
-            for gain in gains
-        ]
-        print_json({**_described(listed), "rows": [_plain(row) for row in rows], "improvements": means})
-        return OK
-    print(_headline(listed))
-    _print_rows(rows)
-    for gain in gains:
-        print(f"{gain.name} lies {gain.mean:.1%} below {gain.rival} on average, {gain.scope}.")
-    print(
-        f"{WITHIN.capitalize()}: the region of everybody is published, and ε holds within it only; this is not ε-LDP."
-    )
     return OK
 
 
@@ -254,71 +219,3 @@ def _place(options: argparse.Namespace, listed: Listed) -> Any:  # noqa: ANN401 
         msg = f"Expected --at as a row number from 0 to {len(listed.places) - 1}, got {options.at!r}."
         raise InputError(msg)
     return int(options.at)
-
-
-def _described(listed: Listed) -> dict[str, Any]:
-    regions = listed.regions
-    return {
-        "source": listed.source,
-        "places": len(listed.places),
-        "regions": {
-            "count": len(regions),
-            "smallest": regions.smallest,
-            "largest": int(regions.sizes.max()),
-            "bits": regions.bits(),
-        },
-    }
-
-
-def _headline(listed: Listed) -> str:
-    regions = listed.regions
-    start = f"{listed.source}: {len(listed.places):,} places"
-    if len(regions) == 1:
-        return f"{start} in one region"
-    return f"{start} in {len(regions)} regions of {regions.smallest} to {regions.sizes.max()}"
-
-
-def _print_rows(rows: Sequence[Release]) -> None:
-    print_table(
-        ("release", "where", "ε", "expected km", "worst km", "ε-LDP spent"),
-        [
-            (
-                row.name,
-                row.scope,
-                row.epsilon,
-                f"{row.expected_loss:,.1f}",
-                f"{row.worst_loss:,.1f}",
-                _spent(row),
-            )
-            for row in rows
-            if not row.note
-        ],
-    )
-    if any(_spent(row).endswith(_TOO_MUCH) for row in rows):
-        print(f"{_TOO_MUCH} spends more than the ε it names, and is never chosen.")
-    for row in rows:
-        if row.note:
-            print(f"{row.name}, {row.scope}, ε = {row.epsilon}: {row.note}")
-
-
-def _spent(row: Release) -> str:
-    """The ε of plain ε-LDP that a release really spends."""
-    if math.isinf(row.realised_epsilon):
-        return "none: region published"
-    return f"{row.realised_epsilon:.4f}" + ("" if row.eligible else f" {_TOO_MUCH}")
-
-
-def _plain(row: Release) -> dict[str, Any]:
-    """A row as JSON, which has no infinity: what is published has no ε at all, and is null."""
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in row.to_dict().items()
-    }
-
-
-def _as_csv(rows: Sequence[Release]) -> str:
-    held = io.StringIO()
-    writer = csv.DictWriter(held, list(rows[0].to_dict()), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row.to_dict() for row in rows)
-    return held.getvalue()

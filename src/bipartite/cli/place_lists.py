@@ -1,4 +1,4 @@
-"""Lists of places for the commands: a CSV file, or a public data set by its name."""
+"""Lists of places for the commands: a CSV file, or large cities."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.cli.output import BadDataError
-from bipartite.data import cities
-from bipartite.datasets import SOURCES, foursquare, gowalla
 from bipartite.domains.regions import Regions
 from bipartite.errors import DomainError, InputError
-from bipartite.locations import from_checkins, places
+from bipartite.locations import places
+from bipartite.locations.atlas import cities
 from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
@@ -25,11 +24,9 @@ if TYPE_CHECKING:
 _LATITUDE: Final = ("lat", "latitude", "y")
 _LONGITUDE: Final = ("lon", "lng", "long", "longitude", "x")
 _LABEL: Final = ("label", "name", "place", "id")
-_CITIES: Final = "cities"
-_NOT_A_LIST: Final = "gowalla-histogram"  # cells of which nobody knows where they lie
+CITIES: Final = "cities"
 _DELIMITERS: Final = ",;\t"
 _NAMED: Final = 5  # bad rows in an error
-_MOST_OF_A_DATASET: Final = 3_000
 _PAIR: Final = 2
 
 
@@ -56,19 +53,18 @@ class _Table:
     names: list[str]
 
 
-def add_places(parser: argparse.ArgumentParser) -> None:
+def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hundred large cities of the world") -> None:
     """Add the options that name a list of places."""
     listed = parser.add_argument_group("the places (FILE or --dataset): public, never the positions of who reports")
     listed.add_argument(
         "file", metavar="FILE.csv", nargs="?", type=Path, help="columns lat, lon and, for names, label; header or none"
     )
-    listed.add_argument("--dataset", metavar="NAME", help=f"{', '.join(_known())}; the beginning is enough")
-    listed.add_argument("--sample", metavar="N", type=int, help="so many of the distinct places of a data set")
-    listed.add_argument("--seed", metavar="S", type=int, default=0, help="which of them (default: 0)")
+    listed.add_argument("--dataset", metavar="NAME", help=data_sets)
     listed.add_argument("--merge", metavar="METRES", type=float, help="places nearer than that to another become one")
     listed.add_argument(
         "--regions", metavar="COLUMN", help="the column of FILE with the region of each place (default: by map tile)"
     )
+    parser.set_defaults(places_of=places_of)
 
 
 def places_of(options: argparse.Namespace) -> Listed:
@@ -76,13 +72,13 @@ def places_of(options: argparse.Namespace) -> Listed:
     if (options.file is None) == (options.dataset is None):
         msg = "Expected a FILE.csv or --dataset NAME, one of them; try --dataset cities."
         raise InputError(msg)
-    return _of_dataset(options) if options.file is None else _of_file(options)
+    if options.dataset not in {None, CITIES}:
+        msg = f"Expected --dataset cities, got {options.dataset!r}; name a FILE.csv for other places."
+        raise InputError(msg)
+    return _of_cities(options) if options.file is None else _of_file(options)
 
 
 def _of_file(options: argparse.Namespace) -> Listed:
-    if options.sample is not None:
-        msg = "--sample belongs to --dataset; leave it out, and list the places that may be reported."
-        raise InputError(msg)
     path: Path = options.file
     table = _table(path)
     coordinates = _coordinates(path, table)
@@ -179,50 +175,13 @@ def _coordinates(path: Path, table: _Table) -> list[tuple[float, float]]:
     return found
 
 
-def _of_dataset(options: argparse.Namespace) -> Listed:
+def _of_cities(options: argparse.Namespace) -> Listed:
     if options.regions is not None:
         msg = "--regions names a column of a FILE; leave it out with --dataset."
         raise InputError(msg)
-    name = _full_name(options.dataset)
-    if name == _CITIES:
-        table = cities()
-        if options.sample is not None:
-            msg = "--dataset cities has a hundred places, labelled; leave out --sample."
-            raise InputError(msg)
-        found = places(table.coordinates, table.names, merge_within=options.merge)
-        return Listed(found, Regions.by_prefix(found), _CITIES, "GeoNames, CC BY 4.0, a selection")
-    near = 1.0 if options.merge is None else options.merge
-    coordinates = _checkins(name).coordinates
-    found = from_checkins(coordinates, source="public", places=options.sample, seed=options.seed, merge_within=near)
-    if options.sample is None and len(found) > _MOST_OF_A_DATASET:
-        msg = f"{name} has {len(found):,} distinct places; take some of them, for example --sample 1000."
-        raise InputError(msg)
-    return Listed(found, Regions.by_prefix(found), name, f"{name}, {SOURCES[name].citation.removesuffix('.')}")
-
-
-def _checkins(name: str) -> Any:  # noqa: ANN401 (CheckIns)
-    """A data set of check-ins by its name: publisher, then city or subset."""
-    kind, _, rest = name.partition("-")
-    if kind == "gowalla":
-        return gowalla(rest or None)  # type: ignore[arg-type]  # the names of the sources are those of the subsets
-    city, _, subset = rest.partition("-")
-    return foursquare(city, subset=subset or None)  # type: ignore[arg-type]
-
-
-def _known() -> list[str]:
-    return [_CITIES] + [name for name in SOURCES if name.startswith(("gowalla", "foursquare")) and name != _NOT_A_LIST]
-
-
-def _full_name(given: str) -> str:
-    known = _known()
-    fits = [name for name in known if name.startswith(given)]
-    if given in known:
-        return given
-    if len(fits) != 1:
-        problem = "none of them" if not fits else f"the beginning of {len(fits)}"
-        msg = f"Expected --dataset as one of {', '.join(known)}, got {given!r}, {problem}."
-        raise InputError(msg)
-    return fits[0]
+    table = cities()
+    found = places(table.coordinates, table.names, merge_within=options.merge)
+    return Listed(found, Regions.by_prefix(found), CITIES, "GeoNames, CC BY 4.0, a selection")
 
 
 def _first(names: Sequence[str], known: Sequence[str]) -> int | None:

@@ -26,9 +26,9 @@ public = true. Columns that it does not name are dropped.
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("plan", help="what each column of a table may become", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     parser.add_argument("action", choices=["new", "check", "show"], help="write a first plan, check one, or show one")
     parser.add_argument("file", metavar="FILE", help="new: a table, as privatize reads it, in a file; else a plan")
     parser.add_argument("--output", metavar="PLAN.toml", type=Path, help="new: where to write (default: stdout)")

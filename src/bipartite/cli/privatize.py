@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bipartite.cli.arguments import add_seed, source_of
 from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
@@ -38,9 +38,9 @@ specs, in it or, for text, beside it as OUT.bipartite.json, so that `bipartite e
 _CANNOT_BE_TAKEN_BACK = "Rows already written to standard output are released and have spent their ε."
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("privatize", help="a table in, the reports of its rows out", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     parser.add_argument(
         "source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', an address, or -"
     )

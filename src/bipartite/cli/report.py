@@ -33,9 +33,9 @@ a line is refused, nothing of its batch is written, and the batches before it ar
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("report", help="private values on stdin, reports on stdout", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     add_mechanism(parser)
     parser.add_argument(
         "--outside", choices=["error", "clip"], default="error", help="refuse values outside, or clamp them"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import io
 import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from bipartite import __version__
-from bipartite.cli.arguments import Command
 from bipartite.cli.output import (
     BAD_DATA,
     BROKEN_PIPE,
@@ -35,27 +31,8 @@ from bipartite.errors import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bipartite.cli.program import Program
     from bipartite.cli.signals import Stopping
-
-_COMMANDS: Final = (
-    "compare",
-    "sample-size",
-    "design",
-    "report",
-    "plan",
-    "privatize",
-    "estimate",
-    "verify",
-    "audit",
-    "explain",
-    "locations",
-    "ledger",
-    "demo",
-    "datasets",
-    "reproduce",
-    "completion",
-)
-
 
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.
 _EXIT_CODES: Final = (
@@ -67,13 +44,12 @@ _EXIT_CODES: Final = (
 )
 
 
-def run(arguments: Sequence[str] | None, stopping: Stopping) -> int:
+def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -> int:
     """Run the command line; return the exit code."""
     _speak_utf8()
     words = sys.argv[1:] if arguments is None else arguments
-    # The other commands take their time to load, and are named by --help alone.
-    parser = build_parser(words[0] if words and words[0] in _COMMANDS else None)
-    options = parser.parse_args(arguments)
+    # The other commands take their time to load, and are only named by --help.
+    options = program.parser(words[0] if words else "").parse_args(arguments)
     options.own_process = arguments is None
     stopping.started()
     try:
@@ -115,18 +91,3 @@ def _speak_utf8() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
-
-
-def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """The whole command line, as documented by ``--help``; or as much of it as one command needs."""
-    parser = argparse.ArgumentParser(
-        prog="bipartite",
-        description="Local differential privacy for values that have neighbours.",
-        epilog="Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage, 3 bad data, "
-        "4 missing data or extra, 70 a bug of bipartite, 128 + n stopped by signal n (130: interrupted).",
-    )
-    parser.add_argument("--version", action="version", version=f"bipartite {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=Command)
-    for name in _COMMANDS if command is None else [command]:
-        importlib.import_module(f"bipartite.cli.{name.replace('-', '_')}").add_to(commands)
-    return parser

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bipartite.advise import sample_size
+from bipartite.answers.advise import sample_size
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, domain_of, probabilities_in
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import InputError
@@ -23,9 +23,9 @@ Without --mechanism, --m or --edges the mechanism that needs the fewest people i
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("sample-size", help="how many people are needed for an answer", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     add_mechanism(parser, default="the one that needs the fewest people")
     asked = parser.add_argument_group("the answer wanted (one of --mean-within, --share-within)")
     which = asked.add_mutually_exclusive_group(required=True)

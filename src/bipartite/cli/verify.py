@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of
 from bipartite.cli.output import FINDING, OK, print_json
@@ -20,9 +20,9 @@ Exit code 1 when the tickets of a spec break the ε that it states.
 """
 
 
-def add_to(commands: Any) -> None:  # noqa: ANN401
-    """Add this command to the command line."""
-    parser = commands.add_parser("verify", help="prove ε exactly from the tickets", epilog=_EXAMPLES)
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
     add_mechanism(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/verify.json)")
     parser.set_defaults(run=run)

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from bipartite.categories import CategoryMechanism
     from bipartite.domains import Outside
     from bipartite.ledger.periods import Clock
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
 
 _KNOWN_OFFERS: Final = 64
 _PEOPLE: Final = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.errors import BipartiteError
 from bipartite.ledger.names import not_noted
 from bipartite.ledger.offer import Offer
-from bipartite.spec import load_spec
+from bipartite.mechanisms.spec import load_spec
 
 if TYPE_CHECKING:
     import sqlite3

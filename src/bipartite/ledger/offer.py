@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bipartite.categories import CategoryMechanism
 from bipartite.errors import DataError, InputError
 from bipartite.ledger.amounts import debit_units
 from bipartite.ledger.stored import plain
 from bipartite.mechanisms import Mechanism, Record
-from bipartite.spec import spec_json
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.spec import spec_json
 from bipartite.verification import verify
 
 if TYPE_CHECKING:

@@ -4,20 +4,25 @@ Candidates, priors and regions are public: never make them from the positions of
 """
 
 from bipartite.domains.regions import Regions
+from bipartite.locations.atlas import Cities, cities
 from bipartite.locations.candidates import encode, from_checkins, grid, places
 from bipartite.locations.choosing import Choice, choose
-from bipartite.locations.comparing import EPSILONS, PAPER_IMPROVEMENT, Improvement, compare, improvements
+from bipartite.locations.comparing import EPSILONS, Improvement, compare, improvements
 from bipartite.locations.counting import PlaceShare, RangeCount, range_count, top_places
 from bipartite.locations.drawing import draw
 from bipartite.locations.heat import HeatMap, heat_map
 from bipartite.locations.pages import page
-from bipartite.locations.releases import Release
+from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, Release
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 
 __all__ = [
+    "CALIBRATED",
     "EPSILONS",
-    "PAPER_IMPROVEMENT",
+    "PUBLISHED",
+    "WHOLE",
+    "WITHIN",
     "Choice",
+    "Cities",
     "HeatMap",
     "Improvement",
     "PlaceShare",
@@ -28,6 +33,7 @@ __all__ = [
     "TwoLevel",
     "WithinRegion",
     "choose",
+    "cities",
     "compare",
     "draw",
     "encode",

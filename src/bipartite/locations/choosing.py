@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bipartite.design import check_prior
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
 from bipartite.locations.releases import BASELINE, PUBLISHED, WHOLE, measured, planar, whole_makers, within_row
 from bipartite.lottery import Epsilon
+from bipartite.mechanisms.design import check_prior
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.design import check_prior
-from bipartite.design.regional import parts
 from bipartite.domains.regions import check_places
 from bipartite.errors import InputError
 from bipartite.locations.choosing import checked_regions
@@ -23,6 +21,8 @@ from bipartite.locations.releases import (
     within_row,
 )
 from bipartite.lottery import Epsilon
+from bipartite.mechanisms.design import check_prior
+from bipartite.mechanisms.design.regional import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 EPSILONS: Final = ("0.25", "0.5", "0.75", "1", "1.25", "1.5", "1.75", "2")
 """The budgets of the paper's figure."""
-PAPER_IMPROVEMENT: Final = {"Gowalla": 0.087, "FourSquare": 0.067}
-"""How far the paper finds the expected loss of BRR below that of L-SRR, averaged over ε, within regions."""
 
 
 def compare(
@@ -86,7 +84,7 @@ class Improvement:
 
 
 def improvements(rows: Sequence[Release], name: str = "BRR safe") -> list[Improvement]:
-    """How far ``name`` lies below L-SRR as published and calibrated, in both scopes: beside ``PAPER_IMPROVEMENT``.
+    """How far ``name`` lies below L-SRR as published and calibrated, in both scopes.
 
     The paper compares with L-SRR as published, within regions. That one spends more than its ε (``epsilon_within``), so
     the fair rival is the calibrated one. Where one of the two could not be made, nothing is said.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.domains.points import EARTH_RADIUS_KM
 from bipartite.domains.tiles import whole_number
 from bipartite.errors import InputError, shown
-from bipartite.estimation.intervals import check_confidence
 from bipartite.locations.known import UNKNOWN, answers, estimated
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation import Estimate
     from bipartite.domains import Points
-    from bipartite.estimation import Estimate
 
 _PAIR, _BOX = 2, 4
 _POLE, _HALF_TURN = 90.0, 180.0

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.data import coasts
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
+from bipartite.locations.atlas import coasts
 from bipartite.locations.rows import chances, names_of, places_of, region_names
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import chances_around, regions_on_a_map, save

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.data import coasts
+from bipartite.answers.estimation.intervals import FEW, check_confidence, normal_width
 from bipartite.errors import InputError, shown
-from bipartite.estimation.intervals import FEW, check_confidence, normal_width
+from bipartite.locations.atlas import coasts
 from bipartite.locations.known import UNKNOWN, answers, estimated
 from bipartite.locations.rows import names_of
 from bipartite.plots import save, shares_on_a_map

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation import Estimate, estimate
 from bipartite.errors import InputError
-from bipartite.estimation import Estimate, estimate
 from bipartite.locations.rows import places_of
 from bipartite.mechanisms import Mechanism
 

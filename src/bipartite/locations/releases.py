@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.quality import local_loss
 from bipartite.errors import DesignError
 from bipartite.lottery import log_between
 from bipartite.mechanisms import (
@@ -22,7 +23,6 @@ from bipartite.mechanisms import (
     TwoLevel,
     WithinRegion,
 )
-from bipartite.quality import local_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.design.anchors import choose_anchors
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets, TooFewTickets, issue_tickets
 from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
+from bipartite.mechanisms.design.anchors import choose_anchors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.containers import Nulls, is_scalar, null_error, open_batch, open_labels
 from bipartite.domains import Domain, LineDomain, SetDomain
+from bipartite.domains.containers import Nulls, is_scalar, null_error, open_batch, open_labels
 from bipartite.domains.sets import refuse_clip
 from bipartite.domains.subset import Subset, codec_between
 from bipartite.domains.values import Values
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.containers import Batch
     from bipartite.domains import Outside
+    from bipartite.domains.containers import Batch
     from bipartite.lottery import Epsilon, Lottery, Source, Tickets
 
 _MATRIX_LIMIT: Final = 2**26

@@ -8,17 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 import numpy as np
 
-from bipartite.design import (
-    best_half_window,
-    best_m,
-    best_m_of_set,
-    check_prior,
-    safe_m,
-    safe_m_of_set,
-    statistical_half_window,
-)
-from bipartite.design.limits import largest_epsilon, largest_size, smallest_epsilon
-from bipartite.design.statistics import Wanted
 from bipartite.domains import Domain, LineDomain, SetDomain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import (
@@ -32,6 +21,17 @@ from bipartite.lottery import (
     prepare,
 )
 from bipartite.mechanisms.base import Mechanism, check_tickets, domain_problem
+from bipartite.mechanisms.design import (
+    best_half_window,
+    best_m,
+    best_m_of_set,
+    check_prior,
+    safe_m,
+    safe_m_of_set,
+    statistical_half_window,
+)
+from bipartite.mechanisms.design.limits import largest_epsilon, largest_size, smallest_epsilon
+from bipartite.mechanisms.design.statistics import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from bipartite.design.constant import best_constant
 from bipartite.domains.subset import Subset
 from bipartite.errors import SpecError
 from bipartite.lottery import LineLottery, Tickets
 from bipartite.mechanisms.base import Mechanism, check_domain
+from bipartite.mechanisms.design.constant import best_constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

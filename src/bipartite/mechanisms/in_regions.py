@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.design.regional import Split
+    from bipartite.mechanisms.design.regional import Split
 
 # Tickets are whole, so a design aims this share below ε, and further where its tickets still exceed it.
 _FIRST_MARGIN: Final = 2.0**-40

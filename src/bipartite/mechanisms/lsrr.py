@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 
-from bipartite.design import lsrr
 from bipartite.domains import Points
 from bipartite.domains.tiles import tile_codes
 from bipartite.errors import DesignError, InputError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows, log_between
 from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.design import lsrr
 from bipartite.mechanisms.tabled import Tabled
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bipartite.design.line import check_prior_or_minimax
-from bipartite.design.optimum import optimal_matrix
 from bipartite.domains.losses import LossRows
 from bipartite.lottery import Epsilon, check_table, issue_rows
 from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.design.line import check_prior_or_minimax
+from bipartite.mechanisms.design.optimum import optimal_matrix
 from bipartite.mechanisms.tabled import Tabled
 
 if TYPE_CHECKING:

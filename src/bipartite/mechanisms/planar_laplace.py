@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bipartite.design.planar import MOST_PLACES, keeps_per_distance, planar_tickets
 from bipartite.domains import Points
 from bipartite.errors import BrokenPromiseError, DesignError
 from bipartite.lottery import Epsilon, log_between, totals_of
 from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.design.planar import MOST_PLACES, keeps_per_distance, planar_tickets
 from bipartite.mechanisms.tabled import Tabled
 
 if TYPE_CHECKING:

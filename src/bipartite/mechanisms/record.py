@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.containers import is_scalar
+from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, source_of
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.containers import Nulls
     from bipartite.domains import Outside
+    from bipartite.domains.containers import Nulls
     from bipartite.lottery import Source
 
 

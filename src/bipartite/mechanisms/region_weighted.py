@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bipartite.design.regional import region_weight
 from bipartite.errors import BrokenPromiseError
 from bipartite.lottery import MAX_TOTAL, Epsilon, WeightLottery
 from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.design.regional import region_weight
 from bipartite.mechanisms.in_regions import aimed_below, check_regions, check_restored, spec_of
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bipartite.design.regional import near_places
 from bipartite.errors import BrokenPromiseError, InputError, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, Epsilon
 from bipartite.lottery.regional import check_blocks
+from bipartite.mechanisms.design.regional import near_places
 from bipartite.mechanisms.in_regions import BlockRows, InBlocks, aimed_below, block_ratio, check_regions, window_tickets
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from bipartite.plots.histogram import Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
 from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
 from bipartite.plots.palette import LINES
-from bipartite.plots.panels import Line, Panel, panels
 from bipartite.plots.places import chances_on_a_map
 from bipartite.plots.shares import shares_by_name
 from bipartite.plots.svg import Picture
@@ -16,9 +15,7 @@ __all__ = [
     "COLOURS",
     "LINES",
     "Bar",
-    "Line",
     "Mark",
-    "Panel",
     "Picture",
     "Row",
     "bars",
@@ -28,7 +25,6 @@ __all__ = [
     "forest",
     "histogram",
     "paired_bars",
-    "panels",
     "png",
     "regions_on_a_map",
     "reports_on_a_line",

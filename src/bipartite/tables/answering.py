@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bipartite.answers.estimation import Estimates
+from bipartite.answers.estimation.estimating import from_evidence
+from bipartite.answers.estimation.evidence import Evidence
 from bipartite.errors import DataFileError, InputError, SpecError, shown
-from bipartite.estimation import Estimates
-from bipartite.estimation.estimating import from_evidence
-from bipartite.estimation.evidence import Evidence
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.counting import count_files
 from bipartite.tables.extras import need
@@ -23,8 +23,8 @@ from bipartite.tables.spark_files import carried_in, parts_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bipartite.estimation import Estimate
-    from bipartite.estimation.methods import Method
+    from bipartite.answers.estimation import Estimate
+    from bipartite.answers.estimation.methods import Method
 
 
 @dataclass(frozen=True, slots=True)

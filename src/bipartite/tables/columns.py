@@ -11,8 +11,8 @@ from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms.record import composition_problem
 
 if TYPE_CHECKING:
-    from bipartite.containers import Nulls
     from bipartite.domains import Outside
+    from bipartite.domains.containers import Nulls
     from bipartite.mechanisms import Mechanism
 
 PUBLIC: Final = "public"

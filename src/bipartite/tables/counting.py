@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation.reports import indices_of
 from bipartite.errors import DataError, DataFileError, InputError
-from bipartite.estimation.reports import indices_of
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.engine import connect

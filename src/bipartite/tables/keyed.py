@@ -23,7 +23,7 @@ from bipartite.lottery import draw_many
 from bipartite.lottery.points import PointLottery
 from bipartite.lottery.uniform import WORD_BITS
 from bipartite.lottery.words import CHUNK, FixedWords
-from bipartite.spec import spec_sha256
+from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
 
 if TYPE_CHECKING:

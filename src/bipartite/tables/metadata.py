@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import SpecError
 from bipartite.mechanisms.record import composition_problem, exact_sum
-from bipartite.spec import from_spec, spec_json, spec_sha256
+from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
 
 if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism

@@ -15,7 +15,7 @@ from bipartite.domains import Domain, Integers, Interval, Items, Points
 from bipartite.errors import BipartiteError, DataFileError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.names import NAMES, WITH_PRIOR, mechanism_named
-from bipartite.spec import load_spec
+from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.domain_files import read_items, read_places, read_text
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite import errors
+from bipartite.answers.estimation import Counts
 from bipartite.errors import DataError, InputError, MissingExtraError
-from bipartite.estimation import Counts
-from bipartite.spec import load_spec, spec_json
+from bipartite.mechanisms.spec import load_spec, spec_json
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
@@ -32,9 +32,9 @@ from bipartite.tables.spark_ids import check_ids
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bipartite.categories import CategoryMechanism
-    from bipartite.estimation.reports import Missing
+    from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
 
 SPEC_KEY: Final = "bipartite"
 """In the metadata of a private column: its spec."""

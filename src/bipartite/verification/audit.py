@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.categories import CategoryMechanism
 from bipartite.errors import InputError, Problems, shown
 from bipartite.lottery import log_between
 from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.events import Looking, log_ratio
 from bipartite.verification.plan import level_of, power_of, trials_for

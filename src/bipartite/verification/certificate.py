@@ -7,13 +7,13 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Final
 
 from bipartite.lottery import log_between
-from bipartite.spec import spec_sha256
+from bipartite.mechanisms.spec import spec_sha256
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from bipartite.categories import CategoryMechanism
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
 
 # Digits of ε that people are shown; rounded up, like everything in a certificate.
 _SHOWN: Final = Decimal("1e-15")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.answers.estimation import estimate
 from bipartite.domains import Integers
 from bipartite.errors import Problems, shown
-from bipartite.estimation import estimate
 from bipartite.learn.gradients.checks import positive, raise_all, whole
 from bipartite.mechanisms import BRR
 

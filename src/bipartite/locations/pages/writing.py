@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite._version import __version__
-from bipartite.data import coasts
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
+from bipartite.locations.atlas import coasts
 from bipartite.locations.drawing import MADE_UP, PUBLIC
 from bipartite.locations.pages.levels import levels_of
 from bipartite.locations.rows import names_of, places_of, region_names

@@ -1,0 +1,19 @@
+"""``python -m reproduction``: the paper reproduced, and its data sets."""
+
+import sys
+
+from bipartite.cli import Program, main
+
+LABORATORY = Program(
+    "python -m reproduction",
+    "The paper reproduced: its figures on real data, its data sets, and a verdict on every claim.",
+    "reproduction.commands",
+    {
+        "run": "figures and verdicts",
+        "datasets": "public data sets: what is here, and fetching",
+        "locations": "places: releases and maps of the data sets, and all releases side by side",
+    },
+)
+
+if __name__ == "__main__":
+    sys.exit(main(program=LABORATORY))

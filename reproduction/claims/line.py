@@ -1,0 +1,213 @@
+"""Claims of section 3: the algorithms and theorems on a line, and Theorem 4."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from reproduction.claims.verdict import Claim, Judgement, Verdict, holds_if
+from reproduction.runner.contract import number, select
+from reproduction.theory import gap_bound, limit_gap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reproduction.claims.verdict import Evidence
+    from reproduction.runner.contract import Rows
+
+_ERRATA: Final = "docs/errata.md"
+_LIMIT_TOLERANCE: Final = 4.0
+"""A limit counts as reached where the largest N is within so many steps of 1/N of it: m is a whole number."""
+
+
+def _sum(rows: Rows, column: str) -> int:
+    return sum(int(row[column]) for row in rows)
+
+
+def _of(evidence: Evidence, what: str) -> Rows:
+    return select(evidence["theorems"], what=what)
+
+
+def _prose(evidence: Evidence) -> Judgement:
+    rows = evidence["worked_example"]
+    stops = [row for row in rows if int(row["rank"]) == int(row["local_m"]) + 1]
+    raised = sum(bool(row["raised"]) for row in stops)
+    measured = f"the item at which Algorithm 1 stops is raised in {raised} of {len(stops)} rows (N = {rows[0]['points']}, ε = {rows[0]['epsilon']})"
+    if raised:
+        return Judgement(Verdict.HOLDS, measured, "The item at which the search stops is raised.")
+    return Judgement(
+        Verdict.CORRECTED, measured, "The prose is off by one against Algorithm 1: the item at which the derivative turns non-negative is not raised, so m = i − 1."
+    )  # fmt: skip
+
+
+def _two_weights(evidence: Evidence) -> Judgement:
+    (row,) = _of(evidence, "two weights")
+    measured = (
+        f"Algorithm 1 against all 2^N choices of weights: {row['differs']} of {row['cases']} rows differ (N = 3 to 10)"
+    )
+    return holds_if(
+        int(row["differs"]) == 0, measured,
+        "Each weight is better at one of its ends whatever it is, and the search finds the best of all choices.",
+        "Another choice of the two weights has a smaller expected error.",
+    )  # fmt: skip
+
+
+def _any_m(evidence: Evidence) -> Judgement:
+    (row,) = _of(evidence, "any m")
+    measured = f"certificates from whole-number tickets: {row['broken']} of {row['cases']} fail (every m, N = 3 to 12)"
+    return holds_if(
+        int(row["broken"]) == 0, measured,
+        "Any m that does not depend on the value keeps every ratio within e^ε, the safe one too.",
+        "A certificate failed.",
+    )  # fmt: skip
+
+
+def _monotonicity(evidence: Evidence) -> Judgement:
+    rows = select(evidence["monotonicity"], what="count")
+    last = max(int(row["points"]) for row in rows)
+    wrong, misplaced = _sum(rows, "wrong"), _sum(rows, "misplaced")
+    measured = (
+        f"{wrong} of {_sum(rows, 'pairs'):,} pairs of derivatives are ordered otherwise, for every ε; the least m stands "
+        f"elsewhere than in the first or middle row in {misplaced} of {_sum(rows, 'budgets'):,} cases (N = 2 to {last})"
+    )
+    return holds_if(
+        wrong == 0 and misplaced == 0, measured, "Both the order and the conclusion are as the paper says.", "The order fails."
+    )  # fmt: skip
+
+
+def _theorem_1_1(evidence: Evidence) -> Judgement:
+    found = _limit(evidence, ("m/N",), "m/N approaches the limit as 1/N.")
+    rows = _of(evidence, "algorithm 3")
+    below, cases = _sum(rows, "below_one"), _sum(rows, "cases")
+    measured = f"m below 1 in {below} of {cases:,} cases; {found.measured}"
+    return Judgement(Verdict.FAILS if below else found.verdict, measured, "m falls below 1." if below else found.why)
+
+
+def _limit(evidence: Evidence, quantities: tuple[str, ...], why: str) -> Judgement:
+    rows = [row for row in _of(evidence, "limits") if row["quantity"] in quantities]
+    largest = max(int(row["points"]) for row in rows)
+    last = select(rows, points=largest)
+    apart = max(abs(number(row, "measured") - number(row, "limit")) for row in last)
+    shown = [row for row in last if number(row, "epsilon") in {1.0, 2.0}]
+    numbers = "; ".join(
+        f"ε = {number(row, 'epsilon'):g}: {row['quantity']} {number(row, 'measured'):.4f}, limit {number(row, 'limit'):.4f}"
+        for row in shown
+    )
+    measured = (
+        f"N = {largest:,}: at most {apart:.1e} from the limit for {len(last) // len(quantities)} values of ε; {numbers}"
+    )
+    worst = max(
+        abs(number(row, "measured") - number(row, "limit")) * largest / math.exp(number(row, "epsilon") / 2)
+        for row in last
+    )
+    return holds_if(worst <= _LIMIT_TOLERANCE, measured, why, "The measured values do not approach the formula.")
+
+
+def _theorem_1_2(evidence: Evidence) -> Judgement:
+    rows = _of(evidence, "algorithm 3")
+    wrong, cases = _sum(rows, "printed_differs_from_one"), _sum(rows, "cases_from_one")
+    measured = f"m₁ differs from Algorithm 2 in {wrong} of {cases:,} cases with ε ≥ 1 (N = 2 to {max(int(row['last']) for row in rows)})"
+    return holds_if(
+        wrong == 0, measured, "m₁ is the m of Algorithm 2.",
+        "The proof compares the roots before the step that makes m₂ odd; for finite N the middle row can have the smaller m (N = 5, ε = 1: 1, not 2). m = min(m₁, m₂) for every ε.",
+    )  # fmt: skip
+
+
+def _algorithm_3(evidence: Evidence) -> Judgement:
+    rows = _of(evidence, "algorithm 3")
+    printed, corrected, cases = (_sum(rows, each) for each in ("printed_differs", "corrected_differs", "cases"))
+    measured = (
+        f"against Algorithm 2: as printed {printed} of {cases:,} cases differ, corrected {corrected} "
+        f"(N = 2 to {max(int(row['last']) for row in rows)}, 11 values of ε)"
+    )
+    if printed == 0:
+        return Judgement(Verdict.HOLDS, measured, "The closed form is that of Algorithm 2.")
+    if corrected:
+        return Judgement(Verdict.FAILS, measured, "Neither the printed nor the corrected form is that of Algorithm 2.")
+    return Judgement(
+        Verdict.CORRECTED, measured, "Line 4 should read m₂ = i − 1 for even i (a pair of equal distances is raised or left together), and line 2 be left out."
+    )  # fmt: skip
+
+
+def no_worse(evidence: Evidence, column: str, thing: str) -> Judgement:
+    """Whether BRR is above GRR in some case, by a count with the printed m and by that with the corrected one."""
+    rows = _of(evidence, "pointwise")
+    printed, corrected, cases = _sum(rows, column), _sum(rows, "worse_corrected"), _sum(rows, "cases")
+    measured = (
+        f"{thing} above GRR’s: with the printed m in {printed} of {cases:,} cases; with the corrected m any local error in "
+        f"{corrected} (N = 2 to {max(int(row['last']) for row in rows)}, in fractions)"
+    )
+    if corrected:
+        return Judgement(Verdict.FAILS, measured, "Some value does worse than under GRR, with the corrected m too.")
+    if printed:
+        return Judgement(
+            Verdict.CORRECTED, measured, "It holds with the m of Algorithm 2, not with that of the printed Algorithm 3."
+        )
+    return Judgement(Verdict.HOLDS, measured, "No case is worse than GRR.")
+
+
+def _gap(_: Evidence) -> Judgement:
+    values = [each / 10 for each in range(1, 101)]
+    worst = max(limit_gap(each) / gap_bound(each) for each in values)
+    return holds_if(
+        worst < 1, f"gap over its bound: at most {worst:.3f} for ε = 0.1 to 10", "The gap stays below the bound.", "The gap exceeds the bound."
+    )  # fmt: skip
+
+
+def _appendix(quantity: str, found_as: str, why: str) -> Callable[[Evidence], Judgement]:
+    def judge(evidence: Evidence) -> Judgement:
+        (row,) = select(_of(evidence, "appendix"), quantity=quantity)
+        found, printed, corrected = (number(row, each) for each in ("measured", "printed", "corrected"))
+        measured = f"{found_as} {found:.5f}, as printed {printed:.5f}, corrected {corrected:.5f} (ε = 1)"
+        if math.isclose(found, printed, rel_tol=1e-4):
+            return Judgement(Verdict.HOLDS, measured, "The printed formula gives that value.")
+        if math.isclose(found, corrected, rel_tol=1e-4):
+            return Judgement(Verdict.CORRECTED, measured, why)
+        return Judgement(Verdict.FAILS, measured, "Neither form gives that value.")
+
+    return judge
+
+
+def _general(evidence: Evidence) -> Judgement:
+    rows = _of(evidence, "general domains")
+    raised = [row for row in rows if int(row["m"]) > 1]
+    worse, unequal = _sum(rows, "worse"), sum(not row["better_on_average"] for row in raised)
+    points = sum(int(row["points"]) for row in rows)
+    measured = f"{worse} of {points} points worse than under GRR, {unequal} of {len(raised)} cases with m > 1 no better on average (Jaccard, 100 cities)"
+    return holds_if(
+        worse == 0 and unequal == 0, measured,
+        "Every raised item lies below the mean loss of every row, so raising it helps everywhere.", "A point does worse.",
+    )  # fmt: skip
+
+
+def _raising(evidence: Evidence) -> Judgement:
+    rows = _of(evidence, "pointwise")
+    harms, raisings, better, cases = (
+        _sum(rows, each) for each in ("raising_harms", "raisings", "average_better", "cases")
+    )
+    measured = f"some value loses in {harms:,} of {raisings:,} larger m; yet in {better} of {cases:,} cases a larger m has the smaller expected error on average"
+    return holds_if(
+        harms == raisings, measured,
+        "The row with the least m loses with any larger one. That makes the minimum the safe choice, not the best one on average.",
+        "Some larger m harms no value.",
+    )  # fmt: skip
+
+
+CLAIMS: Final = (
+    Claim("two weights", "Sections 2.5 and 3.2", "In the local search the best weights are bipartite, only 1 and e^ε.", _two_weights, ("theorems",)),
+    Claim("prose of step 2", "Section 3.2, step 2", "Stop at the first y_i whose derivative is not negative, and fix m = i.", _prose, ("worked_example",), _ERRATA),
+    Claim("raising m", "Section 3.3", "If m increases, the local utility of publishing some occurrences would certainly decrease.", _raising, ("theorems",)),
+    Claim("order of derivatives", "Fig. 3, proof of Theorem 1", "Within a column the derivatives are ordered, so the least m stands in the first or the middle row.", _monotonicity, ("monotonicity",)),
+    Claim("theorem 1 (1)", "Theorem 1 (1)", "m ≥ 1, and m/N tends to 1/(e^{ε/2} + 1).", _theorem_1_1, ("theorems",)),
+    Claim("theorem 1 (2)", "Theorem 1 (2), Algorithm 3 line 2", "For ε ≥ 1, m = m₁.", _theorem_1_2, ("theorems",), _ERRATA),
+    Claim("algorithm 3", "Algorithm 3", "Explicit formulas for m.", _algorithm_3, ("theorems",), _ERRATA),
+    Claim("theorem 1 (3)", "Theorem 1 (3)", "BRR satisfies ε-LDP.", _any_m, ("theorems",), "docs/guarantee.md"),
+    Claim("theorem 2, each point", "Theorem 2", "For any k the local expected error of BRR is no more than that of GRR.", lambda found: no_worse(found, "worse_printed", "some local error"), ("theorems",), _ERRATA),
+    Claim("theorem 2, bounds", "Theorem 2", "The largest and least local ratios tend to 2/(h+1) and h − (h−1)/(h+1)·(√(h²+2h+2)+1), h = e^{ε/2}.", lambda found: _limit(found, ("largest local ratio", "least local ratio"), "Both extremes approach their limits."), ("theorems",)),
+    Claim("theorem 2, gap", "Theorem 2", "The gap between the two is below 1/(2(h+1)).", _gap),
+    Claim("appendix, supremum", "Appendix A.1", "Supremum and infimum with √(e^ε + 2e^ε + …).", _appendix("supremum", "limit of Theorem 2, which measured ratios approach,", "2e^ε under the roots should read 2e^{ε/2}, as in Theorem 2 itself."), ("theorems",), _ERRATA),
+    Claim("theorem 3", "Theorem 3", "The ratio of the global expected errors tends to (7h+9)/(4(h+1)²).", lambda found: _limit(found, ("global ratio",), "The ratio approaches the formula."), ("theorems",)),
+    Claim("appendix, f(c)", "Appendix A.2", "N²-term of f(c) with numerator … − 3e^ε + 4.", _appendix("f(c)", "measured at N = 100,001", "−3e^ε stands outside the bracket that N² multiplies: the leading term has + 4 alone."), ("theorems",), _ERRATA),
+    Claim("theorem 4", "Theorem 4", "On general domains BRR at least equals GRR at every point, and beats it globally if m > 1.", _general, ("theorems",)),
+)  # fmt: skip
+"""In the order of the paper."""

@@ -1,0 +1,136 @@
+"""``python -m reproduction locations``: the paper's experiment on places, on any list of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bipartite.cli import (
+    CITIES,
+    OK,
+    Listed,
+    Progress,
+    add_actions,
+    add_places,
+    as_csv,
+    described,
+    headline,
+    places_of,
+    plain,
+    print_json,
+    print_releases,
+    write_atomically,
+)
+from bipartite.errors import InputError
+from bipartite.locations import WITHIN, Regions, compare, from_checkins, improvements
+from reproduction.datasets import SOURCES, foursquare, gowalla
+
+if TYPE_CHECKING:
+    import argparse
+
+    from reproduction.datasets import CheckIns
+
+_EXAMPLES = """examples:
+  python -m reproduction locations compare --dataset gowalla-authors --epsilon 0.5 1 2 --csv rows.csv
+  python -m reproduction locations compare shops.csv --epsilon 1
+"""
+_NOT_A_LIST: Final = "gowalla-histogram"  # cells of which nobody knows where they lie
+_MOST_OF_A_DATASET: Final = 3_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Say what this command takes."""
+    parser.epilog = _EXAMPLES
+    compared = add_actions(parser, _add_places).add_parser(
+        "compare", help="every release side by side, for each ε", epilog=_EXAMPLES
+    )
+    _add_places(compared)
+    compared.add_argument("--epsilon", metavar="E", nargs="+", required=True, help="the privacy budgets of one report")
+    compared.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
+    compared.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-compare.json)")
+    compared.set_defaults(run=run)
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name a list of places, check-ins among them."""
+    add_places(parser, f"{', '.join(_known())}; the beginning is enough")
+    parser.add_argument("--sample", metavar="N", type=int, help="so many of the distinct places of a data set")
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="which of them (default: 0)")
+    parser.set_defaults(places_of=_places)
+
+
+def run(options: argparse.Namespace) -> int:
+    """The paper's experiment, for every ε."""
+    listed = _places(options)
+    with Progress("values of ε", len(options.epsilon), patience=2.0) as progress:
+        rows = compare(listed.places, options.epsilon, regions=listed.regions, progress=lambda _: progress.advance(1))
+    gains = improvements(rows)
+    if options.csv is not None:
+        write_atomically(options.csv, as_csv(rows))
+    if options.json:
+        means = [
+            {
+                "scope": gain.scope,
+                "name": gain.name,
+                "rival": gain.rival,
+                "mean": gain.mean,
+                "by_epsilon": gain.by_epsilon,
+            }
+            for gain in gains
+        ]
+        print_json({**described(listed), "rows": [plain(row) for row in rows], "improvements": means})
+        return OK
+    print(headline(listed))
+    print_releases(rows)
+    for gain in gains:
+        print(f"{gain.name} lies {gain.mean:.1%} below {gain.rival} on average, {gain.scope}.")
+    print(
+        f"{WITHIN.capitalize()}: the region of everybody is published, and ε holds within it only; this is not ε-LDP."
+    )
+    return OK
+
+
+def _places(options: argparse.Namespace) -> Listed:
+    """The places that the options name: a file, cities, or a data set of check-ins."""
+    name = None if options.dataset is None else _full_name(options.dataset)
+    if name is None or name == CITIES or options.file is not None:
+        if options.sample is not None:
+            msg = "--sample belongs to a data set of check-ins; leave it out."
+            raise InputError(msg)
+        options.dataset = name
+        return places_of(options)
+    if options.regions is not None:
+        msg = "--regions names a column of a FILE; leave it out with --dataset."
+        raise InputError(msg)
+    near = 1.0 if options.merge is None else options.merge
+    coordinates = _checkins(name).coordinates
+    found = from_checkins(coordinates, source="public", places=options.sample, seed=options.seed, merge_within=near)
+    if options.sample is None and len(found) > _MOST_OF_A_DATASET:
+        msg = f"{name} has {len(found):,} distinct places; take some of them, for example --sample 1000."
+        raise InputError(msg)
+    return Listed(found, Regions.by_prefix(found), name, f"{name}, {SOURCES[name].citation.removesuffix('.')}")
+
+
+def _checkins(name: str) -> CheckIns:
+    """A data set of check-ins by its name: publisher, then city or subset."""
+    kind, _, rest = name.partition("-")
+    if kind == "gowalla":
+        return gowalla(rest or None)  # type: ignore[arg-type]  # the names of the sources are those of the subsets
+    city, _, subset = rest.partition("-")
+    return foursquare(city, subset=subset or None)  # type: ignore[arg-type]
+
+
+def _known() -> list[str]:
+    return [CITIES] + [name for name in SOURCES if name.startswith(("gowalla", "foursquare")) and name != _NOT_A_LIST]
+
+
+def _full_name(given: str) -> str:
+    known = _known()
+    fits = [name for name in known if name.startswith(given)]
+    if given in known:
+        return given
+    if len(fits) != 1:
+        problem = "none of them" if not fits else f"the beginning of {len(fits)}"
+        msg = f"Expected --dataset as one of {', '.join(known)}, got {given!r}, {problem}."
+        raise InputError(msg)
+    return fits[0]

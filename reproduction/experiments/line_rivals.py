@@ -1,0 +1,60 @@
+"""The mechanisms of the figures on a line: those of the paper, and the lines that it does not have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Exponential
+from reproduction.figures import Line, Panel
+from reproduction.runner.contract import distinct, number, select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bipartite.domains import Domain
+    from bipartite.mechanisms import Mechanism
+    from reproduction.runner.contract import Rows
+
+    Maker = Callable[[Domain, str], Mechanism]
+
+SILENCE: Final = "always the middle"
+EXTRA: Final = frozenset({"Exponential, tight", "Anchored", SILENCE, "BRR, best m"})
+"""Lines that the paper does not have."""
+
+
+def best_m(domain: Domain, epsilon: str) -> Mechanism:
+    """BRR with the m that has the least expected loss under a uniform prior."""
+    return BRR(domain, epsilon, m="best")
+
+
+def makers(*, tables: bool = True) -> dict[str, Maker]:
+    """How each is made; ``tables=False`` leaves out those that need N² tickets."""
+    made: dict[str, Maker] = {
+        "BRR": BRR,
+        "GRR": GRR,
+        "Anchored": Anchored,
+        SILENCE: lambda domain, _: Constant(domain),
+    }
+    if tables:
+        made["Exponential"] = lambda domain, epsilon: Exponential(domain, epsilon, variant="published")
+        made["Exponential, tight"] = Exponential
+    return made
+
+
+def panels_by_n(rows: Rows, column: str, without_marks: str, *, lowest: float, highest: float) -> list[Panel]:
+    """A panel for each N: this column against ε, a line a mechanism."""
+    drawn = []
+    for points in distinct(rows, "points"):
+        some = select(rows, points=points)
+        lines = [
+            Line(
+                str(name),
+                [number(row, "epsilon") for row in of],
+                [number(row, column) for row in of],
+                marked=name != without_marks,
+            )
+            for name in distinct(some, "mechanism")
+            for of in [select(some, mechanism=name)]
+        ]
+        drawn.append(Panel(f"N = {points}", lines, lowest=lowest, highest=highest))
+    return drawn

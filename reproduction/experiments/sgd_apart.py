@@ -1,0 +1,189 @@
+"""The SGD experiment on a machine apart, one with a GPU on which nothing can be installed.
+
+Where bipartite is installed::
+
+    python -m reproduction.experiments.sgd_apart plan cells.json
+
+On the machine apart, with NumPy, torch and ``cryptography`` only, as often as it takes; cells that are in the file of
+rows already are skipped, so that an interrupted run goes on::
+
+    python -m reproduction.experiments.sgd_apart run cells.json rows.jsonl --cells 0:120
+
+Several runs, each with a file of its own, share a GPU: ``--cells 0:530:4``, ``1:530:4`` and so on take every fourth.
+
+At home again, rows go into the folder of results, where ``python -m reproduction run sgd --full --out results`` draws
+them without measuring; its report says where they were measured::
+
+    python -m reproduction.experiments.sgd_apart collect results rows.jsonl --where "one NVIDIA H200, torch 2.11"
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bipartite.errors import InputError, Problems, shown
+from reproduction.experiments.sgd import MEASURED_STEPS, MEASURES, QUICK, Cell, Settings, about_of, cells, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def write_plan(path: Path, settings: Settings) -> int:
+    """All cells as plain numbers; how many."""
+    planned = [asdict(cell) for cell in cells(settings)]
+    path.write_text(json.dumps(planned, allow_nan=False), encoding="utf-8")
+    return len(planned)
+
+
+def read_plan(path: Path) -> list[Cell]:
+    """The cells of a plan."""
+    plain: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return [Cell(**{name: _hashable(each) for name, each in cell.items()}) for cell in plain]
+
+
+def _hashable(value: Any) -> Any:  # noqa: ANN401 (JSON has lists for tuples)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def finished(path: Path) -> set[int]:
+    """The numbers of the cells whose rows are in a file; a last line that was cut off counts as none."""
+    found = set()
+    if path.exists():
+        whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
+        found = {int(json.loads(line)["cell"]) for line in whole.splitlines()}
+        path.write_text(whole + "\n" if whole else "", encoding="utf-8")
+    return found
+
+
+def run(plan: Path, out: Path, asked: range) -> None:
+    """Measure the cells asked for that are not yet in ``out``: a line of JSON for each."""
+    planned = read_plan(plan)
+    there = finished(out)
+    wanted = [number for number in asked if number < len(planned) and number not in there]
+    with out.open("a", encoding="utf-8") as stream:
+        for done, number in enumerate(wanted, 1):
+            start = time.perf_counter()
+            rows = measure(planned[number])
+            seconds = time.perf_counter() - start
+            line = {"cell": number, "seconds": round(seconds, 3), "rows": rows}
+            stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
+            stream.flush()
+            about = f"{planned[number].network} {planned[number].mechanism} {planned[number].epsilon:g}"
+            sys.stderr.write(f"{done}/{len(wanted)} cell {number}: {about}, {seconds:.1f} s\n")
+
+
+def read_rows(*paths: Path) -> list[dict[str, str | int | float | bool]]:
+    """The rows of files of results."""
+    return [
+        row
+        for path in paths
+        for line in path.read_text(encoding="utf-8").splitlines()
+        for row in json.loads(line)["rows"]
+    ]
+
+
+def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings) -> int:
+    """Put rows that were measured apart where ``python -m reproduction run`` looks for them; how many cells.
+
+    Nothing is kept unless everything fits. The rows count as those of the present code: that they were measured by it,
+    or by code of which nothing that matters changed, is for whoever collects to know.
+
+    Raises
+    ------
+    InputError
+        A cell is not of the plan, or its rows are not those of the cell.
+    """
+    from reproduction.runner.cache import Cache, Measured  # noqa: PLC0415 (only at home)
+    from reproduction.runner.code_version import code_version  # noqa: PLC0415
+    from reproduction.runner.files import CELLS  # noqa: PLC0415
+
+    planned = cells(settings)
+    found: dict[int, Measured] = {}
+    problems = Problems()
+    for path in paths:
+        for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                held = json.loads(line)
+                number, rows, seconds = held["cell"], held["rows"], float(held.get("seconds", 0.0))
+                fits = type(number) is int and 0 <= number < len(planned) and _belong(planned[number], rows)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                problems.add(f"Expected line {at} of {path.name} as a cell and its rows, got something else; cut it.")
+                continue
+            if not fits:
+                problems.add(
+                    f"Expected line {at} of {path.name} to be of this plan, got cell {shown(number)} with other rows; "
+                    "collect with the settings that it was measured with."
+                )
+                continue
+            found[number] = Measured(rows, seconds, where)
+    problems.raise_if_any(InputError)
+    cache = Cache(folder / CELLS, "sgd", code_version("sgd"))
+    for number, measured in found.items():
+        cache.store(planned[number], measured)
+    return len(found)
+
+
+def _belong(cell: Cell, rows: list[dict[str, Any]]) -> bool:
+    """Whether rows are those that measuring a cell gives: its columns, its grid, its steps and measures."""
+    about = about_of(cell)
+    every = max(1, cell.steps // MEASURED_STEPS)
+    steps = [row["step"] for row in rows if row["measure"] == "accuracy"]
+    others = [row["measure"] for row in rows if row["measure"] != "accuracy"]
+    return (
+        all({name: row[name] for name in about} == about for row in rows)
+        and {(row["learning_rate"], row["clip"]) for row in rows} <= set(product(cell.learning_rates, cell.clips))
+        and steps == list(range(every, cell.steps + 1, every))
+        and sorted(others) == sorted(MEASURES)
+        and all(math.isfinite(row["value"]) for row in rows)
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m reproduction.experiments.sgd_apart", description=__doc__)
+    what = parser.add_subparsers(dest="what", required=True)
+    planning = what.add_parser("plan", help="write all cells to a file")
+    planning.add_argument("plan", type=Path)
+    planning.add_argument("--quick", action="store_true", help="the small run")
+    running = what.add_parser("run", help="measure cells of a plan")
+    running.add_argument("plan", type=Path)
+    running.add_argument("out", type=Path)
+    running.add_argument("--cells", default="0:1000000", help="first:last or first:last:step, the last not included")
+    collecting = what.add_parser("collect", help="put rows where python -m reproduction run finds them")
+    collecting.add_argument(
+        "folder", type=Path, help="the folder of results: what python -m reproduction run has as --out"
+    )
+    collecting.add_argument("rows", type=Path, nargs="+")
+    collecting.add_argument("--where", required=True, help="the machine that measured, for the report")
+    collecting.add_argument("--quick", action="store_true", help="the small run")
+    parsed = parser.parse_args(arguments)
+    if parsed.what == "collect":
+        try:
+            count = collect(parsed.folder, parsed.rows, parsed.where, QUICK if parsed.quick else Settings())
+        except InputError as error:
+            parser.error(str(error))
+        sys.stderr.write(f"{count} cells\n")
+        return 0
+    if parsed.what == "plan":
+        count = write_plan(parsed.plan, QUICK if parsed.quick else Settings())
+        sys.stderr.write(f"{count} cells\n")
+        return 0
+    try:
+        first, last, *step = (int(each) for each in parsed.cells.split(":"))
+        asked = range(first, last, *step)
+    except (TypeError, ValueError):
+        parser.error(f"expected --cells as first:last, such as 0:120, got {parsed.cells!r}")
+    run(parsed.plan, parsed.out, asked)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,212 @@
+"""One training run of the SGD experiment: a network, a mechanism, a learning rate and a bound; accuracies on the way.
+
+Needs NumPy, torch and the lottery only, so that it runs on a machine where nothing else can be installed. All noise and
+all reports are whole numbers drawn on the CPU, the product's own draws, then moved to the device.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import torch
+
+from bipartite.learn.gradients.central import GaussianSGD, LaplaceSGD
+from bipartite.learn.gradients.local import LocalSGD
+from bipartite.learn.gradients.loop import best_device, follow
+from bipartite.learn.gradients.networks import paper_cnn
+from bipartite.learn.gradients.per_example import PerExample
+from bipartite.lottery import insecure_seed
+from bipartite.lottery.integer_noise import whole_numbers_below
+from reproduction.datasets import mnist
+from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, HalfIntervalBRR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bipartite.lottery import Source
+
+LOCAL: Final = {
+    "local-brr": "brr",
+    "local-piecewise": "piecewise",
+    "local-hybrid": "hybrid",
+    "local-duchi": "duchi",
+}
+PROTOCOLS: Final = ("paper-brr", "paper-laplace", "paper-laplace-of-the-mean")
+_POOL: Final = 4
+_WORDS: Final = 2**63
+_SEEDS: Final = 1_000_003
+
+
+@dataclass(frozen=True)
+class Part:
+    """Pictures and what they show, on the device."""
+
+    features: torch.Tensor
+    labels: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Data:
+    """People to learn from, people held out to choose settings with, and people to test with."""
+
+    train: Part
+    held_out: Part
+    test: Part
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run needs to know."""
+
+    mechanism: str
+    network: str
+    epsilon: float
+    noise_multiplier: float
+    delta: float
+    steps: int
+    batch: int
+    points: int
+    learning_rate: float
+    clip: float
+    seed: int
+    every: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Test accuracies at the steps at which they were measured, and the last accuracy on held-out people."""
+
+    steps: tuple[int, ...]
+    accuracies: tuple[float, ...]
+    held_out: float
+
+
+@functools.cache
+def load(data: str, people: int, held_out: int) -> Data:
+    """MNIST, or scikit-learn's small digits for tests; held-out people are the last of the training part."""
+    if data == "mnist":
+        parts = mnist("train"), mnist("test")
+        images = [np.asarray(each.images, dtype=np.float32)[:, None] / 255 for each in parts]
+        labels = [np.array(each.labels) for each in parts]
+    else:
+        from sklearn.datasets import load_digits  # noqa: PLC0415 (tests only)
+
+        found, digits = load_digits(return_X_y=True)
+        pictures = found.reshape(-1, 1, 8, 8).astype(np.float32) / 16
+        images, labels = [pictures[:1400], pictures[1400:]], [digits[:1400], digits[1400:]]
+    device = best_device()
+    x, y = ([torch.from_numpy(np.ascontiguousarray(each)).to(device) for each in kind] for kind in (images, labels))
+    y = [each.long() for each in y]
+    last = len(x[0]) - held_out
+    first = min(people, last)
+    train = Part(x[0][:first], y[0][:first])
+    return Data(train, Part(x[0][last:], y[0][last:]), Part(x[1], y[1]))
+
+
+def made(network: str, side: int) -> torch.nn.Module:
+    """``"paper-cnn"``, or ``"softmax"``: logistic regression on means over squares (490 + 10 numbers at 28 × 28)."""
+    if network == "paper-cnn":
+        return paper_cnn()
+    pool = _POOL if side > 2 * _POOL else 2
+    return torch.nn.Sequential(torch.nn.AvgPool2d(pool), torch.nn.Flatten(), torch.nn.Linear((side // pool) ** 2, 10))
+
+
+def trained(run: Run, data: Data) -> Outcome:
+    """Train and watch."""
+    device = data.train.features.device
+    with torch.random.fork_rng():
+        torch.manual_seed(run.seed)
+        network = made(run.network, data.train.features.shape[-1]).to(device)
+    source = insecure_seed(run.seed * _SEEDS + 1)
+    people = len(data.train.features)
+    steps: list[int] = []
+    accuracies: list[float] = []
+
+    def watch(step: int) -> None:
+        if step % run.every == 0:
+            steps.append(step)
+            accuracies.append(accuracy(network, data.test))
+
+    gradients = PerExample(network, torch.nn.functional.cross_entropy)
+    stepper = torch.optim.Adam(gradients.parameters, lr=run.learning_rate)
+    plan = plan_of(run, people)
+    if plan is None:
+        _described(run, gradients, data.train, stepper, source, watch)
+    else:
+        follow(plan, gradients, data.train.features, data.train.labels, stepper, people, source, watch)
+    return Outcome(tuple(steps), tuple(accuracies), accuracy(network, data.held_out))
+
+
+def plan_of(run: Run, people: int) -> GaussianSGD | LaplaceSGD | LocalSGD | None:
+    """The product's plan; None for no privacy and for the paper's protocols."""
+    rate = min(1.0, run.batch / people)
+    if run.mechanism == "central-gaussian":
+        return GaussianSGD(None, run.delta, run.clip, run.steps, rate, run.noise_multiplier)
+    if run.mechanism == "central-laplace":
+        return LaplaceSGD(run.epsilon, run.clip, run.steps, rate)
+    if run.mechanism in LOCAL:
+        return LocalSGD(run.epsilon, run.clip, run.batch, LOCAL[run.mechanism], points=run.points)  # type: ignore[arg-type]
+    return None
+
+
+def accuracy(network: torch.nn.Module, part: Part) -> float:
+    """The share of pictures that the network reads right."""
+    with torch.no_grad():
+        right = [
+            (network(part.features[first : first + 4096]).argmax(1) == part.labels[first : first + 4096]).sum().item()
+            for first in range(0, len(part.features), 4096)
+        ]
+    return float(sum(right)) / len(part.features)
+
+
+def _described(
+    run: Run,
+    gradients: PerExample,
+    train: Part,
+    stepper: torch.optim.Optimizer,
+    source: Source,
+    watch: Callable[[int], None],
+) -> None:
+    """No privacy, or the paper's protocol: shuffled batches, clipping to C_t, then the protocol's noise."""
+    bound = AdaptiveBound()
+    for step, rows in enumerate(_shuffled(len(train.features), run.batch, run.steps, source), 1):
+        at = torch.from_numpy(rows).to(train.features.device)
+        total = torch.zeros(gradients.size, dtype=torch.float64, device=train.features.device)
+        blocks = list(gradients.rows(train.features[at], train.labels[at]))
+        if run.mechanism == "none":
+            total = sum((block.double().sum(0) for block in blocks), total)
+            released = total / len(rows)
+        else:
+            norms = [torch.linalg.vector_norm(block, dim=1) for block in blocks]
+            bound = bound.after(float(torch.cat(norms).mean()))
+            for block, lengths in zip(blocks, norms, strict=True):
+                total += (block * (bound.value / torch.clamp(lengths, min=bound.value))[:, None]).double().sum(0)
+            noised = protocol_of(run).perturbed((total / len(rows)).cpu().numpy(), bound.value, len(rows), source)
+            released = torch.from_numpy(noised).to(total.device)
+        gradients.assign(released)
+        stepper.step()
+        watch(step)
+
+
+def protocol_of(run: Run) -> HalfIntervalBRR | AdaptiveLaplace:
+    """The paper's protocol of this name."""
+    if run.mechanism == "paper-brr":
+        return HalfIntervalBRR(run.epsilon)
+    return AdaptiveLaplace(run.epsilon, "sum" if run.mechanism == "paper-laplace" else "mean")
+
+
+def _shuffled(
+    people: int, batch: int, steps: int, source: Source
+) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    done = 0
+    size = min(batch, people)
+    while done < steps:
+        order = np.argsort(whole_numbers_below(_WORDS, people, source), kind="stable")
+        for first in range(0, people - size + 1, size):
+            if done == steps:
+                return
+            yield order[first : first + size]
+            done += 1

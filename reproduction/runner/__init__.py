@@ -1,0 +1,1 @@
+"""What runs experiments: cells that are kept, files, the report."""

@@ -1,0 +1,100 @@
+"""Every experiment by name: what it shows, which data sets and extras it needs."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from bipartite.errors import InputError, MissingExtraError
+from reproduction.datasets import SOURCES, present
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reproduction.runner.contract import Experiment
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One experiment: the module of this name, the figure of the paper, and what it needs."""
+
+    name: str
+    figure: str
+    """Where the paper has it."""
+    title: str
+    data: tuple[str, ...] = ()
+    """Names of data sets."""
+    extra: str | None = None
+    """The extra that its libraries come with."""
+    libraries: tuple[str, ...] = ()
+    """What is imported of it."""
+    seconds: tuple[float, float] = (1.0, 1.0)
+    """About how long a quick and a full run take, for the time left."""
+
+    def load(self) -> Experiment:
+        """The module.
+
+        Raises
+        ------
+        MissingExtraError
+            A library that it needs is not installed.
+        """
+        for library in self.libraries:
+            try:
+                importlib.import_module(library)
+            except ImportError:
+                raise self.lacks(library) from None
+        return cast("Experiment", importlib.import_module(f"reproduction.experiments.{self.name}"))
+
+    def lacks(self, library: str) -> MissingExtraError:
+        """What to say where a library is not installed."""
+        wanted = f'"bipartite[{self.extra}]"' if self.extra else library
+        return MissingExtraError(f"{self.name} needs {library}; install it with pip install {wanted}.")
+
+    def missing(self) -> list[str]:
+        """The data sets that are not on this machine."""
+        return [name for name in self.data if any(present(files) is None for files in SOURCES[name].parts.values())]
+
+
+_PLACES: Final = ("gowalla-authors-1000", "foursquare-nyc-filtered")
+
+EXPERIMENTS: Final = (
+    Entry("pmf", "Fig. 1", "The chance of each report under GRR and BRR"),
+    Entry("worked_example", "Fig. 2", "How m is found: every m⁽ˣ⁾, then the least", seconds=(0.5, 0.5)),
+    Entry("monotonicity", "Fig. 3", "The table of sorted distances and its order of derivatives", seconds=(1, 6)),
+    Entry("theorems", "Theorems 1–4", "Every theorem and algorithm against brute force", seconds=(2, 17)),
+    Entry("optimality", "Introduction, section 4.2", "How far BRR is from the best release", extra="optimum",
+          libraries=("scipy",), seconds=(1, 3)),
+    Entry("qloss_by_n", "Fig. 5", "Quality loss against N, and the ratio with its asymptotes", seconds=(2, 10)),
+    Entry("qloss_by_epsilon", "Fig. 4", "Quality loss against ε for five N", seconds=(2, 4)),
+    Entry("jaccard", "Fig. 6", "Jaccard utility against ε for five N", seconds=(4, 8)),
+    Entry("interval_nodes", "Section 4.1", "Total error on an interval against the number of nodes", seconds=(1, 2)),
+    Entry("location_maps", "Fig. 7", "Both sets of places with their regions", data=_PLACES, seconds=(2, 2)),
+    Entry("location_errors", "Fig. 8", "Expected error of a reported place against ε", data=_PLACES,
+          seconds=(20, 170)),
+    Entry("data_sets", "Appendix B.1", "Sizes and label scale of the data sets of boosting",
+          data=("bias", "abalone", "superconduct"), seconds=(2, 2)),
+    Entry("gbdt", "Fig. 9", "Boosted trees with private leaves, three data sets",
+          data=("bias", "abalone", "superconduct"), extra="boosting", libraries=("sklearn",), seconds=(46, 1100)),
+    Entry("sgd", "Fig. 10", "Accuracy while training on MNIST, six budgets", data=("mnist",), extra="learn",
+          libraries=("torch", "dp_accounting"), seconds=(34, 600_000)),
+    Entry("dnn", "Fig. 11", "Networks trained on private columns, two data sets", data=("adult", "bank"),
+          extra="learn", libraries=("torch", "sklearn"), seconds=(47, 6200)),
+    Entry("runtime", "Fig. 12", "Time of the server and of one report", data=_PLACES, seconds=(18, 40)),
+)  # fmt: skip
+"""In the order of the report."""
+
+
+def named(names: Iterable[str]) -> tuple[Entry, ...]:
+    """The experiments of these names, in the order of the report; all of them where none is named."""
+    known = {entry.name: entry for entry in EXPERIMENTS}
+    wanted = list(names)
+    for name in wanted:
+        if name not in known:
+            near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
+            hint = f"did you mean {near[0]}? " if near else ""
+            msg = f"Expected the name of an experiment, got {name!r}; {hint}Names: {', '.join(known)}."
+            raise InputError(msg)
+    return tuple(entry for entry in EXPERIMENTS if not wanted or entry.name in wanted)

@@ -1,0 +1,354 @@
+"""Verdicts are computed: true and false evidence give different ones, and each names what it rests on."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from reproduction.claims import CLAIMS, Verdict, judge_all, judging
+from reproduction.claims.boosting import CLAIMS as BOOSTING
+from reproduction.claims.networks import CLAIMS as NETWORKS
+from reproduction.claims.training import CLAIMS as TRAINING
+from reproduction.runner.registry import EXPERIMENTS, Entry
+from reproduction.runner.running import Outcome
+
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+
+
+def verdict(key, **evidence):
+    return BY_KEY[key].judge(evidence).verdict
+
+
+def test_every_claim_has_its_own_key_a_place_and_known_evidence():
+    assert len(BY_KEY) == len(CLAIMS)
+    known = {entry.name for entry in EXPERIMENTS}
+    for claim in CLAIMS:
+        assert claim.where and claim.says, claim.key
+        assert set(claim.needs) <= known, claim.key
+
+
+def test_claims_whose_experiment_did_not_run_say_so():
+    judged = {each.claim.key: each.judgement for each in judge_all([])}
+    assert judged["theorem 3"].verdict == Verdict.NOT_RUN
+    assert "python -m reproduction run theorems" in judged["theorem 3"].why
+    assert judged["open science"].verdict == Verdict.UNCHECKABLE
+    missing = Outcome(Entry("theorems", "", ""), "missing data", "fetch https://example.org")
+    judged = {each.claim.key: each.judgement for each in judge_all([missing])}
+    assert judged["theorem 3"].why == "fetch https://example.org"
+
+
+def test_a_judge_that_breaks_leaves_the_others_their_verdicts(monkeypatch):
+    def breaks(_):
+        raise KeyError("rows")
+
+    broken = replace(BY_KEY["open science"], judge=breaks)
+    monkeypatch.setattr(judging, "CLAIMS", (broken, BY_KEY["environment"]))
+    first, second = judge_all([])
+    assert (first.judgement.verdict, first.judgement.broken) == (Verdict.UNDECIDED, True)
+    assert "Judging failed (KeyError: 'rows'): this is a bug of bipartite" in first.judgement.why
+    assert (second.judgement.verdict, second.judgement.broken) == (Verdict.UNCHECKABLE, False)
+
+
+def count(what, **columns):
+    return {"what": what, **columns}
+
+
+@pytest.mark.parametrize(
+    ("printed", "corrected", "expected"),
+    [(0, 0, Verdict.HOLDS), (3, 0, Verdict.CORRECTED), (3, 1, Verdict.FAILS)],
+)
+def test_algorithm_3_is_judged_by_its_counts(printed, corrected, expected):
+    row = count("algorithm 3", cases=9, printed_differs=printed, corrected_differs=corrected, last=5)
+    assert verdict("algorithm 3", theorems=[row]) == expected
+
+
+@pytest.mark.parametrize(("harms", "expected"), [(7, Verdict.HOLDS), (6, Verdict.FAILS)])
+def test_raising_m_must_harm_somebody_every_time(harms, expected):
+    row = count("pointwise", raising_harms=harms, raisings=7, average_better=2, cases=3)
+    assert verdict("raising m", theorems=[row]) == expected
+
+
+@pytest.mark.parametrize(("off", "expected"), [(0.0, Verdict.HOLDS), (0.02, Verdict.FAILS)])
+def test_a_limit_that_is_not_approached_fails(off, expected):
+    rows = [
+        count("limits", quantity="global ratio", points=1001, epsilon=1.0, measured=0.732 + off, limit=0.732),
+        count("limits", quantity="global ratio", points=1001, epsilon=2.0, measured=0.507, limit=0.507),
+    ]
+    assert verdict("theorem 3", theorems=rows) == expected
+
+
+@pytest.mark.parametrize(("below", "expected"), [(0, Verdict.HOLDS), (1, Verdict.FAILS)])
+def test_theorem_1_is_also_that_m_is_at_least_one(below, expected):
+    rows = [
+        count("limits", quantity="m/N", points=1001, epsilon=1.0, measured=0.3775, limit=0.3775),
+        count("algorithm 3", cases=9, below_one=below),
+    ]
+    assert verdict("theorem 1 (1)", theorems=rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("ratios", "expected"),
+    [((0.5, 0.02), Verdict.HOLDS), ((0.5, 0.4), Verdict.CORRECTED), ((0.5, 0.6), Verdict.FAILS)],
+)
+def test_exponential_times_means_exponential_in_epsilon(ratios, expected):
+    rows = [
+        count("exponential times", points=points, epsilon=epsilon, ratio=ratio, times_h=ratio * math.exp(epsilon / 2))
+        for points in (100, 10**6)
+        for epsilon, ratio in zip((2.0, 9.0), ratios, strict=True)
+    ]  # fmt: skip
+    assert verdict("exponential times lower", theorems=rows) == expected
+
+
+def losses(**of):
+    return [
+        {"points": points, "epsilon": 1.0 + at, "mechanism": name, "qloss": value, "realised_epsilon": 0.5}
+        for at in range(12)
+        for name, values in of.items()
+        for points, value in zip((20, 100), values, strict=True)
+    ]
+
+
+def test_stability_is_measured_across_n():
+    for brr, expected in (
+        ((0.25, 0.24), Verdict.HOLDS),
+        ((0.25, 0.21), Verdict.CORRECTED),
+        ((0.25, 0.1), Verdict.FAILS),
+    ):
+        rows = losses(BRR=brr, Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
+        assert verdict("stable across N", qloss_by_epsilon=rows) == expected
+
+
+def test_no_exception_on_a_coarse_grid_decides_nothing_and_an_exception_does():
+    key = "stable across N"
+    for brr, expected in (((0.25, 0.24), Verdict.UNDECIDED), ((0.25, 0.1), Verdict.FAILS)):
+        rows = losses(BRR=brr, Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
+        coarse = [row for row in rows if row["epsilon"] < 12]
+        assert verdict(key, qloss_by_epsilon=coarse) == expected
+    found = BY_KEY[key].judge({"qloss_by_epsilon": losses(BRR=(0.2, 0.2), Exponential=(0.3, 0.3), GRR=(0.2, 0.3))[:12]})
+    assert "No exception at the 2 budgets that ran" in found.why
+
+
+@pytest.mark.parametrize(
+    ("falling", "expected"), [(None, Verdict.HOLDS), ("BRR", Verdict.CORRECTED), ("GRR", Verdict.FAILS)]
+)
+def test_a_utility_that_falls_is_seen(falling, expected):
+    rows = [
+        {
+            "points": 20,
+            "epsilon": float(epsilon),
+            "mechanism": name,
+            "utility": 0.6 + (-0.01 if name == falling else 0.01) * at,
+        }
+        for name in ("BRR", "GRR", "Exponential")
+        for at, epsilon in enumerate(range(1, 13))
+    ]
+    assert verdict("Jaccard, grows with ε", jaccard=rows) == expected
+
+
+def test_a_rival_that_is_better_somewhere_is_seen():
+    tight = {"Exponential, tight": (0.28, 0.28)}
+    rows = losses(BRR=(0.25, 0.25), GRR=(0.3, 0.3), Exponential=(0.31, 0.31), **tight)
+    assert verdict("lower than GRR and Exponential", qloss_by_epsilon=rows) == Verdict.HOLDS
+    rows = losses(BRR=(0.25, 0.25), GRR=(0.3, 0.2), Exponential=(0.31, 0.31), **tight)
+    assert verdict("lower than GRR and Exponential", qloss_by_epsilon=rows) == Verdict.FAILS
+
+
+def test_silence_that_is_better_corrects_the_state_of_the_art():
+    rows = losses(BRR=(0.25, 0.25), **{"always the middle": (0.3, 0.3), "Anchored": (0.2, 0.2)})
+    ahead = boosting(0.9, 1.0)
+    assert verdict("state of the art", qloss_by_epsilon=rows, gbdt=ahead) == Verdict.HOLDS
+    rows = losses(BRR=(0.25, 0.25), **{"always the middle": (0.3, 0.2), "Anchored": (0.2, 0.2)})
+    assert verdict("state of the art", qloss_by_epsilon=rows, gbdt=ahead) == Verdict.CORRECTED
+
+
+def test_a_rival_that_wins_in_learning_refutes_the_state_of_the_art_and_a_small_run_does_not():
+    rows = losses(BRR=(0.25, 0.25), **{"always the middle": (0.3, 0.3), "Anchored": (0.2, 0.2)})
+    found = BY_KEY["state of the art"].judge({"qloss_by_epsilon": rows, "gbdt": boosting(1.2, 1.0)})
+    assert found.verdict == Verdict.FAILS and "abalone, ε = 5" in found.why
+    small = boosting(1.2, 1.0, seeds=2)
+    assert verdict("state of the art", qloss_by_epsilon=rows, gbdt=small) == Verdict.UNDECIDED
+
+
+def test_jaccard_is_shown_beside_an_answer_that_tells_nothing():
+    rows = [
+        {"points": 20, "epsilon": 1.0, "mechanism": name, "utility": value}
+        for name, value in {
+            "BRR": 0.6, "GRR": 0.5, "Exponential": 0.52, "Exponential, tight": 0.61, "always one number": 0.7,
+            "BRR, best m": 0.65,
+        }.items()
+    ]  # fmt: skip
+    found = BY_KEY["Jaccard, best"].judge({"jaccard": rows})
+    assert found.verdict == Verdict.CORRECTED
+    assert "below the tight Exponential in 1 of 1, below one number that is always answered in 1 of 1" in found.measured
+    assert "adds up to 0.050" in found.measured
+
+
+def test_the_regions_of_gowalla_are_compared_with_the_paper():
+    def rows(sizes):
+        return [{"dataset": "Gowalla", "places": sum(sizes), "size": size, "bits": 3.0} for size in sizes]
+
+    assert verdict("regions of Gowalla", location_maps=rows([235, *[20] * 11, 7])) == Verdict.HOLDS
+    assert verdict("regions of Gowalla", location_maps=rows([235, *[20] * 12, 7])) == Verdict.CORRECTED
+    assert verdict("regions of Gowalla", location_maps=rows([100, 7])) == Verdict.FAILS
+
+
+def server(**seconds):
+    rows = [
+        {"what": "server", "dataset": "FourSquare", "users": 3000, "mechanism": name, "seconds": value}
+        for name, value in zip(("GRR", "BRR", "L-SRR calibrated"), seconds.values(), strict=True)
+    ]
+    return BY_KEY["runtime of the server"].judge({"runtime": rows})
+
+
+def test_the_order_of_times_is_said_only_where_they_are_apart():
+    apart = server(grr=0.1, brr=0.2, lsrr=0.4)
+    assert "With 3,000 users GRR is fastest and L-SRR slowest" in apart.why
+    assert "GRR takes longer than BRR with 0 of 1 " in apart.measured
+    assert "GRR takes longer than BRR with 1 of 1 " in server(grr=0.4, brr=0.2, lsrr=0.4).measured
+    near = server(grr=0.22, brr=0.2, lsrr=0.4)
+    assert near.verdict == Verdict.HOLDS and "fastest" not in near.why
+    assert server(grr=0.4, brr=0.2, lsrr=0.4).verdict == Verdict.CORRECTED
+    assert server(grr=5.0, brr=5.0, lsrr=5.0).verdict == Verdict.FAILS
+
+
+def boosting(brr, laplace, seeds=5, **more):
+    """Ratios that vary a little with the seed."""
+    return [
+        {"task": task, "mechanism": name, "epsilon": epsilon, "points": 21, "seed": seed,
+         "rmse": value + 0.001 * ((seed + len(name)) % 3)}
+        for task in ("bias-slope", "abalone", "superconduct")
+        for name, value in {"BRR": brr, "Laplace": laplace, **more}.items()
+        for epsilon in (1.0, 5.0)
+        for seed in range(seeds)
+    ]  # fmt: skip
+
+
+def test_boosting_needs_seeds_and_an_interval():
+    key = "boosting at ε = 5"
+    paper = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}
+    rows = boosting(1.0, 1.0)
+    for row in rows:
+        row["rmse"] *= paper[row["task"]] if row["mechanism"] == "BRR" else 1
+    assert verdict(key, gbdt=rows) == Verdict.HOLDS
+    assert verdict(key, gbdt=boosting(0.2, 1.0)) == Verdict.CORRECTED
+    assert verdict(key, gbdt=boosting(1.2, 1.0)) == Verdict.FAILS
+    assert verdict(key, gbdt=boosting(0.2, 1.0, seeds=1)) == Verdict.UNDECIDED
+    assert verdict("boosting, consistently better", gbdt=boosting(0.9, 1.0)) == Verdict.HOLDS
+    assert verdict("boosting, consistently better", gbdt=boosting(1.1, 1.0)) == Verdict.FAILS
+    assert verdict("boosting, consistently better", gbdt=boosting(1.0, 1.0)) == Verdict.FAILS  # no gain of note
+
+
+def at_small(rows, factor, mechanism="Laplace"):
+    """The same rows, with larger errors of one mechanism at the least ε."""
+    worse = {(mechanism, 1.0): factor}
+    return [row | {"rmse": row["rmse"] * worse.get((row["mechanism"], row["epsilon"]), 1)} for row in rows]
+
+
+def test_steadiness_is_judged_by_seed_and_the_range_is_named_where_it_is_the_reason():
+    key = "boosting, stability"
+    rows = boosting(1.0, 1.0, **{"Laplace, clamped": 1.0})
+    assert verdict(key, gbdt=at_small(rows, 3.0)) == Verdict.HOLDS
+    assert verdict(key, gbdt=at_small(rows, 3.0, "BRR")) == Verdict.FAILS
+    assert "it is the range that steadies" in BY_KEY[key].judge({"gbdt": at_small(rows, 3.0)}).why
+    clamped_too = at_small(at_small(rows, 3.0), 3.0, "Laplace, clamped")
+    assert "range that steadies" not in BY_KEY[key].judge({"gbdt": clamped_too}).why
+
+
+def test_an_advantage_that_vanishes_is_told_from_one_that_turns_into_a_loss():
+    key = "but not in learning"
+    found = BY_KEY[key].judge({"gbdt": at_small(boosting(0.9, 1.0), 3.0)})
+    assert found.verdict == Verdict.HOLDS and "loss" not in found.why
+    found = BY_KEY[key].judge({"gbdt": at_small(boosting(1.2, 1.0), 3.0)})
+    assert found.verdict == Verdict.HOLDS and "a loss on bias-slope, abalone, superconduct" in found.why
+    assert verdict(key, gbdt=at_small(boosting(0.9, 1.0), 3.0, "BRR")) == Verdict.FAILS
+    away = at_small(boosting(0.9, 1.0, **{"no privacy": 0.5}), 3.0)
+    nearer_at_first = at_small(away, 0.5, "BRR")
+    assert verdict(key, gbdt=nearer_at_first) == Verdict.CORRECTED
+
+
+def test_laplace_at_a_small_budget_is_compared_with_an_answer_that_learns_nothing():
+    key = "boosting, Laplace at small ε"
+    assert verdict(key, gbdt=at_small(boosting(1.0, 1.0, **{"always the middle": 2.0}), 3.0)) == Verdict.HOLDS
+    assert verdict(key, gbdt=boosting(1.0, 1.0, **{"always the middle": 2.0})) == Verdict.FAILS
+
+
+def training(brr, laplace, measure="final", seeds=4):
+    return [
+        {"network": "paper-cnn", "mechanism": name, "epsilon": epsilon, "measure": measure, "seed": seed,
+         "value": value + 0.001 * (seed % 3), "spent": "∞"}
+        for name, value in (("paper-brr", brr), ("paper-laplace", laplace))
+        for epsilon in (0.3, 0.5, 0.7)
+        for seed in range(seeds)
+    ]  # fmt: skip
+
+
+def test_training_is_judged_by_paired_differences():
+    assert verdict("SGD, eventually equal", sgd=training(0.9, 0.9)) == Verdict.HOLDS
+    assert verdict("SGD, eventually equal", sgd=training(0.7, 0.9)) == Verdict.FAILS
+    assert verdict("SGD, +28 %, +21 %, +12 %", sgd=training(0.9, 0.4)) == Verdict.FAILS  # ahead, by others
+    assert verdict("SGD, +28 %, +21 %, +12 %", sgd=scattered(training(0.6, 0.4), 0.5)) == Verdict.UNDECIDED
+    assert verdict("SGD, +28 %, +21 %, +12 %", sgd=training(0.68, 0.4)) == Verdict.FAILS  # one of three will not do
+    assert verdict("SGD, +28 %, +21 %, +12 %", sgd=training(0.4, 0.9)) == Verdict.FAILS
+    assert verdict("SGD, +28 %, +21 %, +12 %", sgd=training(0.9, 0.4, seeds=1)) == Verdict.UNDECIDED
+    assert verdict("SGD, smoother", sgd=training(0.01, 0.05, "stability")) == Verdict.HOLDS
+    assert verdict("SGD, smoother", sgd=training(0.05, 0.01, "stability")) == Verdict.FAILS
+    assert verdict("SGD, smoother", sgd=training(0.01, 0.01, "stability")) == Verdict.FAILS  # no gain of note
+    assert verdict("SGD, slower", sgd=training(50, 20, "convergence")) == Verdict.HOLDS
+    assert verdict("SGD, the gap narrows", sgd=training(0.9, 0.4)) == Verdict.UNDECIDED  # it neither does nor not
+    assert verdict("SGD is private", sgd=training(0.9, 0.9)) == Verdict.FAILS
+
+
+def scattered(rows, by):
+    """The same rows, scattered by the seed on one side."""
+    return [row | {"value": row["value"] + by * (row["seed"] % 2) * (row["mechanism"] == "paper-brr")} for row in rows]
+
+
+def test_what_cannot_be_told_from_chance_is_undecided():
+    assert verdict("SGD, slower", sgd=scattered(training(20, 20, "convergence"), 40)) == Verdict.UNDECIDED
+    assert verdict("SGD, eventually equal", sgd=scattered(training(0.85, 0.9), 0.1)) == Verdict.UNDECIDED
+    rows = training(0.9, 0.4)
+    for row in rows:
+        row["value"] += 0.2 * (row["epsilon"] == 0.7 and row["mechanism"] == "paper-laplace")
+    assert verdict("SGD, the gap narrows", sgd=rows) == Verdict.HOLDS
+
+
+@pytest.mark.parametrize("claim", [each for each in TRAINING if "SGD, " in each.key], ids=lambda claim: claim.key)
+def test_no_accuracy_of_a_protocol_without_privacy_is_shown_without_saying_so(claim):
+    rows = training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence")
+    assert "which spends ε = ∞" in claim.judge({"sgd": rows}).measured
+
+
+def networks(brr, laplace, seeds=4):
+    return [
+        {"dataset": dataset, "mechanism": name, "epsilon": epsilon, "labels": "public", "seed": seed,
+         "setting": "paper", "metric": "accuracy", "value": value + 0.001 * (seed % 3)}
+        for dataset in ("adult", "bank")
+        for name, value in (("brr", brr), ("laplace", laplace))
+        for epsilon in (0.25, 3.5)
+        for seed in range(seeds)
+    ]  # fmt: skip
+
+
+def test_networks_are_judged_by_paired_differences():
+    assert verdict("networks, consistently better", dnn=networks(0.8, 0.7)) == Verdict.HOLDS
+    assert verdict("networks, consistently better", dnn=networks(0.7, 0.8)) == Verdict.FAILS
+    assert verdict("networks, +3.22 %", dnn=networks(0.8, 0.7)) == Verdict.CORRECTED
+    assert verdict("networks, +3.22 %", dnn=networks(0.74, 0.7)) == Verdict.HOLDS
+    assert verdict("networks, +3.22 %", dnn=networks(0.7, 0.7)) == Verdict.FAILS
+    assert verdict("networks, +3.22 %", dnn=networks(0.8, 0.7, seeds=1)) == Verdict.UNDECIDED
+
+
+def test_every_claim_about_learning_gives_a_verdict_on_such_rows():
+    evidence = {
+        "gbdt": boosting(0.5, 1.0),
+        "sgd": training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence"),
+        "dnn": networks(0.8, 0.7),
+        "data_sets": [
+            {"dataset": name, "complete_rows": 1, "features": 1, "printed_rows": 1, "printed_features": 1,
+             "columns_with_the_scripted_range": "Slope"}
+            for name in ("bias", "abalone", "superconduct")
+        ],
+    }  # fmt: skip
+    for claim in (*BOOSTING, *TRAINING, *NETWORKS):
+        found = claim.judge(evidence)
+        assert found.measured and found.why and found.verdict != Verdict.NOT_RUN, claim.key

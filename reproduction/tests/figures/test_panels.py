@@ -1,0 +1,205 @@
+"""Small multiples and tables of squares: where things stand, what is left out, and that one name has one line."""
+
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from bipartite.plots import LINES
+from bipartite.plots.marks import mark
+from bipartite.plots.palette import MARKS, lines
+from reproduction.figures import Grid, Line, Panel, Square, grid, panels, subscripted
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(svg, tag):
+    return list(ET.fromstring(svg).iter(SVG + tag))
+
+
+def words(svg):
+    return [element.text for element in drawn(svg, "text")]
+
+
+def simple(**how):
+    some = [Line("BRR", [1, 2, 3], [0.1, 0.2, 0.3]), Line("GRR", [1, 2, 3], [0.3, 0.3, 0.3])]
+    return panels([Panel("left", some), Panel("right", some)], across="ε", up="loss", says="Two.", **how)
+
+
+def test_a_name_stands_once_in_the_key_and_titles_on_every_panel():
+    found = words(simple(notes=["a note"]))
+    assert found.count("BRR") == found.count("GRR") == 1
+    assert {"left", "right", "a note", "ε", "loss"} <= set(found)
+
+
+def test_one_mechanism_has_one_line_everywhere_and_others_get_spare_ones():
+    looks = lines(["BRR", "unknown", "another"])
+    assert looks["BRR"] is LINES["BRR"]
+    assert looks["unknown"] != looks["another"]
+    strokes = {element.attrib["stroke"] for element in drawn(simple(), "path")}
+    assert strokes == {LINES["BRR"]["stroke"], LINES["GRR"]["stroke"]}
+
+
+def test_higher_values_stand_higher_and_panels_side_by_side():
+    paths = [element.attrib["d"] for element in drawn(simple(), "path") if element.attrib.get("stroke-width") == "2.6"]
+    assert len(paths) == 2
+    found = [[tuple(map(float, each.split())) for each in path[1:].split("L")] for path in paths]
+    for (_, first), (_, middle), (_, last) in found:
+        assert first > middle > last  # SVG counts downwards
+    assert found[0][-1][0] < found[1][0][0]
+
+
+def corners(element):
+    return [tuple(map(float, each.split())) for each in element.attrib["d"][1:].split("L")]
+
+
+def of_width(svg, width):
+    return [corners(element) for element in drawn(svg, "path") if element.attrib.get("stroke-width") == width]
+
+
+def test_gaps_break_a_line_and_the_edge_cuts_it_where_it_crosses():
+    line = Line("BRR", [1, 2, 3, 4, 5], [0.1, 0.2, math.nan, 0.5, 1.5])
+    svg = panels([Panel("", [line], lowest=0, highest=1)], across="", up="", says="x")
+    before, after = of_width(svg, "2.6")
+    assert len(before) == len(after) == 2
+    ((x4, _), (cut, top)), (arrow,) = after, of_width(svg, "1.6")
+    # Halfway between 0.5 and 1.5, at the edge; the arrow stands where the point would, one unit below the edge.
+    assert cut == pytest.approx((x4 + arrow[1][0]) / 2, abs=0.11)
+    assert arrow[1][1] == pytest.approx(top + 1, abs=0.11)
+    assert len(drawn(svg, "circle")) == 4  # three points within, and the key
+
+
+def test_what_lies_beyond_is_said_in_numbers():
+    line = Line("Laplace", [1, 2, 3, 4, 5], [30.0, 9.474, 0.5, -0.25, 0.5])
+    svg = panels([Panel("", [line], lowest=0, highest=1)], across="", up="", says="x")
+    assert {"9.47 to 30", "−0.25"} <= set(words(svg))
+    assert len(of_width(svg, "1.6")) == 3
+    inside = panels([Panel("", [Line("Laplace", [1, 2], [0.0, 1.0])], lowest=0, highest=1)], across="", up="", says="x")
+    assert of_width(inside, "1.6") == []
+
+
+def test_two_numbers_at_one_place_do_not_cover_each_other():
+    some = [Line("BRR", [1, 2, 3], [0.5, 7, 0.5]), Line("GRR", [1, 2, 3], [0.5, 8, 0.5])]
+    svg = panels([Panel("", some, lowest=0, highest=1)], across="", up="", says="x")
+    seven, eight = (next(each.attrib for each in drawn(svg, "text") if each.text == word) for word in "78")
+    assert abs(float(seven["y"]) - float(eight["y"])) >= 11
+
+
+def test_a_line_wholly_beyond_leaves_arrows_alone():
+    some = [Line("BRR", [1, 2, 3], [0.1, 0.11, 0.12]), Line("GRR", [1, 2, 3], [0.6, 0.7, 0.8])]
+    svg = panels([Panel("", some, lowest=0.5, highest=1)], across="", up="", says="x")
+    assert of_width(svg, "2.6") == []
+    assert "0.1 to 0.12" in words(svg)
+
+
+def test_an_interval_that_goes_on_has_an_arrow_in_place_of_its_end():
+    line = Line("BRR", [1, 2], [0.5, 0.5], [0.4, 0.4], [0.6, 3.0])
+    svg = panels([Panel("", [line], lowest=0, highest=1)], across="", up="", says="x")
+    assert len(of_width(svg, "1.6")) == 1
+    bars = [each for each in drawn(svg, "line") if each.attrib.get("stroke") == LINES["BRR"]["stroke"]]
+    assert len(bars) == 6  # the key, two bars, three ends
+
+
+def test_intervals_of_several_lines_stand_side_by_side():
+    some = [Line(name, [1, 2], [0.5, 0.5], [0.4, 0.4], [0.6, 0.6]) for name in ("BRR", "GRR", "Laplace")]
+    svg = panels([Panel("", some)], across="", up="", says="x")
+    first = [
+        corners(each)[0][0] for each in drawn(svg, "path") if each.attrib.get("stroke-width") in {"2.6", "2", "1.8"}
+    ]
+    assert len(set(first)) == 3
+    assert max(first) - min(first) == pytest.approx(5, abs=0.11)
+
+
+def test_points_on_another_line_are_not_joined_and_a_line_is_named_at_its_end():
+    some = [Line("limit", [1, 2], [1, 2], marked=False, end="the end"), Line("BRR", [1, 2], [1, 2], joined=False)]
+    svg = panels([Panel("", some)], across="", up="", says="x")
+    assert of_width(svg, "2.6") == []
+    assert [each for each in drawn(svg, "line") if each.attrib.get("stroke-width") == "2.6"] == []
+    assert "the end" in words(svg)
+
+
+def test_lines_of_one_colour_differ_in_grey():
+    # Colour alone tells nothing in print: with the same lightness, dash, weight or the shape of points must differ.
+    def grey(name):
+        red, green, blue = (int(LINES[name]["stroke"][at : at + 2], 16) for at in (1, 3, 5))
+        return round((0.299 * red + 0.587 * green + 0.114 * blue) / 40)
+
+    together = [
+        ("BRR", "GRR", "Anchored", "Exponential", "Exponential, tight", "always the middle", "BRR, best m"),
+        ("BRR", "GRR", "L-SRR as published", "L-SRR calibrated", "Exponential, tight", "Anchored", "one place"),
+        ("BRR", "Laplace", "Laplace, clamped", "no privacy", "always the middle", "the mean (no privacy)"),
+        ("BRR", "Laplace, clamped", "Geometric", "Anchored", "always the middle"),
+        ("Gaussian, central", "Laplace, central", "BRR, padded", "Piecewise", "Hybrid", "Duchi", "no privacy"),
+        ("BRR-SGD as described", "Laplace on the sum, as described", "Laplace on the mean", "Gaussian, central"),
+        ("BRR", "Anchored", "Laplace", "Piecewise", "no privacy", "majority class"),
+    ]
+    for names in together:
+        seen = {(grey(name), LINES[name].get("stroke_dasharray"), MARKS.get(name)) for name in names}
+        assert len(seen) == len(names), names
+
+
+def test_every_shape_is_drawn():
+    shapes = {name: mark(name, 10, 10, "#123456") for name in ("BRR", *MARKS)}
+    assert {MARKS.get(name, "dot") for name in shapes} == {
+        f"{kind}{shape}"
+        for kind, shape in [("", "dot"), ("hollow ", "dot"), ("", "square"), ("hollow ", "square"), ("", "triangle"),
+                            ("hollow ", "triangle"), ("", "down"), ("hollow ", "down"), ("", "diamond"),
+                            ("hollow ", "diamond")]
+    }  # fmt: skip
+    assert len(set(shapes.values())) == 10
+
+
+def test_intervals_are_bars_with_ends():
+    line = Line("BRR", [1, 2], [0.5, 0.5], [0.4, math.nan], [0.6, math.nan])
+    with_bars = panels([Panel("", [line])], across="", up="", says="x")
+    without = panels([Panel("", [Line("BRR", [1, 2], [0.5, 0.5])])], across="", up="", says="x")
+    bars = [each for each in drawn(with_bars, "line") if each.attrib.get("stroke") == LINES["BRR"]["stroke"]]
+    plain = [each for each in drawn(without, "line") if each.attrib.get("stroke") == LINES["BRR"]["stroke"]]
+    assert len(bars) - len(plain) == 3
+
+
+def test_levels_and_long_lines_are_not_marked():
+    level = panels([Panel("", [Line("limit", [1, 2], [1, 2], marked=False)])], across="", up="", says="x")
+    many = panels([Panel("", [Line("limit", range(40), range(40))])], across="", up="", says="x")
+    assert drawn(level, "circle") == drawn(many, "circle") == []
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+@pytest.mark.parametrize("log_y", [False, True])
+def test_scales_have_marks_within_the_frame(log_x, log_y):
+    line = Line("BRR", [1, 10, 1000, 100_000], [0.01, 0.1, 0.5, 1.0])
+    svg = panels([Panel("", [line])], across="", up="", says="x", columns=1, log_x=log_x, log_y=log_y)
+    assert ("10⁵" in words(svg)) or not log_x
+    for element in drawn(svg, "text"):
+        assert 0 <= float(element.attrib["x"]) <= 860
+
+
+def test_a_single_point_and_a_flat_line_have_a_scale():
+    for line in (Line("BRR", [1], [0.0]), Line("BRR", [1, 2], [3, 3])):
+        assert "NaN" not in panels([Panel("", [line])], across="", up="", says="x")
+
+
+def test_many_names_wrap_into_rows():
+    names = [f"a mechanism with a long name {number}" for number in range(8)]
+    svg = panels([Panel("", [Line(name, [1, 2], [1, 2]) for name in names])], across="", up="", says="x")
+    places = {element.text: element.attrib for element in drawn(svg, "text") if element.text in names}
+    assert len({each["y"] for each in places.values()}) > 1
+    assert all(float(each["x"]) + 6.9 * len(name) < 880 for name, each in places.items())
+
+
+def test_an_index_stands_below():
+    assert subscripted("λ", 10) == "λ₁₀"
+
+
+def test_a_grid_has_its_squares_names_and_cut():
+    rows = [("x = 1", [Square("0", dark=True), Square("1")], "2"), ("x = 2", [Square("0"), Square("1")], "1")]
+    marks = {(0, 1): Square("▲", {"fill": "#000000"})}
+    svg = grid(
+        Grid(["a", "b"], rows, "value", "m", marks, cut=1),
+        says="x",
+        entries=[("dark", {"fill": "#123456"})],
+        notes=["why"],
+    )
+    assert len(drawn(svg, "rect")) == 5
+    assert {"x = 1", "x = 2", "a", "b", "value", "m", "▲", "why", "dark"} <= set(words(svg))
+    assert len([each for each in drawn(svg, "line") if each.attrib.get("stroke-width") == "3"]) == 1

@@ -1,0 +1,83 @@
+"""``python -m reproduction locations``: all releases side by side, on any list of places."""
+
+import json
+
+import pytest
+
+from reproduction.tests.published import conforms
+from tests.locations.worlds import needs_data
+
+ROWS = [
+    (52.52, 13.40, "Berlin", "east"),
+    (48.86, 2.35, "Paris", "west"),
+    (51.51, -0.13, "London", "west"),
+    (41.9, 12.5, "Rome", "east"),
+    (40.4, -3.7, "Madrid", "west"),
+    (59.9, 10.7, "Oslo", "east"),
+]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "places.csv"
+    path.write_text("lat,lon,label,side\n" + "".join(f"{a},{b},{c},{d}\n" for a, b, c, d in ROWS), encoding="utf-8")
+    return path
+
+
+def test_compare_has_a_row_for_each_release_and_says_what_is_not_ldp(run, file, tmp_path):
+    table = tmp_path / "rows.csv"
+    asked = ("locations", "compare", file, "--epsilon", "1", "2", "--regions", "side")
+    code, out, err = run(*asked, "--csv", table)
+    assert (code, err) == (0, "") and "this is not ε-LDP" in out and "BRR safe lies" in out
+    code, out, _ = run(*asked, "--json")
+    found = conforms(json.loads(out), "locations-compare")
+    assert {row["epsilon"] for row in found["rows"]} == {"1", "2"}
+    assert all(row["realised_epsilon"] is None for row in found["rows"] if row["scope"] == "within regions")
+    assert len(table.read_text(encoding="utf-8").splitlines()) == 1 + len(found["rows"])
+
+
+def test_compare_marks_what_spends_more_than_its_epsilon(run):
+    code, out, _ = run("locations", "compare", "--dataset", "cities", "--epsilon", "2")
+    assert code == 0 and "3.0808 (!)" in out and "(!) spends more than the ε it names" in out
+
+
+def test_an_epsilon_that_few_releases_keep_is_compared_without_them(run, file):
+    code, out, err = run("locations", "compare", file, "--epsilon", "45", "--json")
+    assert (code, err) == (0, "")
+    found = conforms(json.loads(out, parse_constant=pytest.fail), "locations-compare")
+    assert found["improvements"] == []
+    code, out, _ = run("locations", "compare", file, "--epsilon", "1", "45")
+    assert code == 0 and "nan" not in out and "on average, whole domain" in out
+
+
+@pytest.mark.data
+@needs_data
+def test_data_sets_are_found_by_the_beginning_of_their_names(run, tmp_path):
+    target = tmp_path / "map.svg"
+    code, out, _ = run("locations", "map", "--dataset", "gowalla-authors", "--output", target, "--json")
+    assert code == 0 and json.loads(out)["regions"]["count"] == 14
+    code, _, err = run("locations", "map", "--dataset", "gowalla-paris", "--output", target)
+    assert code == 2 and "distinct places; take some of them, for example --sample 1000" in err
+    asked = ("locations", "map", "--dataset", "foursquare-nyc-ufsc", "--sample", "50", "--output", target, "--json")
+    code, out, _ = run(*asked)
+    assert code == 0 and json.loads(out)["places"] == 50
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--dataset", "atlantis"), "got 'atlantis', none of them"),
+        (("--dataset", "gowalla-l"), "got 'gowalla-l', the beginning of 3"),
+        (("--dataset", "gowalla-histogram"), "none of them"),
+        (("--dataset", "cities", "--sample", "5"), "--sample belongs to a data set of check-ins; leave it out."),
+        (("--dataset", "gowalla-authors", "--regions", "x"), "--regions names a column of a FILE"),
+    ],
+)
+def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
+    code, _, err = run("locations", "map", *options, "--output", tmp_path / "map.svg")
+    assert code == 2 and message in err
+
+
+def test_the_beginning_of_a_name_is_enough(run, tmp_path):
+    code, out, _ = run("locations", "map", "--dataset", "cit", "--output", tmp_path / "map.svg", "--json")
+    assert code == 0 and json.loads(out)["places"] == 100

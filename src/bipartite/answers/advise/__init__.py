@@ -1,0 +1,18 @@
+"""Which mechanism, which ε, how many people."""
+
+from bipartite.answers.advise.comparing import compare
+from bipartite.answers.advise.comparison import Comparison
+from bipartite.answers.advise.people import SampleSize, sample_size
+from bipartite.answers.advise.row import Row
+from bipartite.answers.advise.several import ReportingPlan, SplitOrSample, split_or_sample
+
+__all__ = [
+    "Comparison",
+    "ReportingPlan",
+    "Row",
+    "SampleSize",
+    "SplitOrSample",
+    "compare",
+    "sample_size",
+    "split_or_sample",
+]

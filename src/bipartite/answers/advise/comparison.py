@@ -1,0 +1,127 @@
+"""What ``bp.compare`` found."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bipartite.answers.advise.advice import in_words
+from bipartite.answers.advise.picture import picture_of
+from bipartite.answers.advise.row import COLUMNS
+from bipartite.answers.advise.table import table_of
+from bipartite.errors import InputError, MissingExtraError, is_one_of, shown
+
+if TYPE_CHECKING:
+    from bipartite.answers.advise.advice import Advice
+    from bipartite.answers.advise.row import Row
+    from bipartite.domains import Domain
+
+MEASURES = (
+    "expected_loss",
+    "median_loss",
+    "worst_loss",
+    "share_within",
+    "mean_error",
+    "histogram_error",
+    "distribution_error",
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Comparison:
+    """Every applicable mechanism at one ε or many, and which to take. ``print`` shows the table."""
+
+    domain: Domain
+    users: int | None
+    """How many people the errors of statistics are for."""
+    tolerance: float | None
+    has_prior: bool
+    """Whether a prior was given; otherwise all values are taken as equally likely."""
+    rows: tuple[Row, ...]
+    """One a mechanism and ε, and the reference lines after each ε."""
+    advice: tuple[Advice, ...]
+    """The recommendations, one a purpose and ε."""
+
+    @property
+    def epsilons(self) -> list[str]:
+        """Every ε, ascending."""
+        return list(dict.fromkeys(row.epsilon for row in self.rows))
+
+    @property
+    def recommendation(self) -> str:
+        """Which mechanism to take for what, and why."""
+        return in_words(self.advice)
+
+    def __getitem__(self, key: str | tuple[str, object]) -> Row:
+        """The row of a mechanism; ``compared["GRR", 2]`` where there are several ε."""
+        name, epsilon = key if isinstance(key, tuple) else (key, None)
+        found = [row for row in self.rows if row.mechanism == name and epsilon in {None, row.epsilon}]
+        found = found or [row for row in self.rows if row.mechanism == name and _same(row.epsilon, epsilon)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            msg = f"There are {len(found)} ε; name one of them too, for example compared[{name!r}, {found[0].epsilon}]."
+        else:
+            names = ", ".join(dict.fromkeys(row.mechanism for row in self.rows))
+            msg = f"Expected one of {names} and one of ε = {', '.join(self.epsilons)}, got {shown(key)}."
+        raise InputError(msg)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain lists, numbers and words; conforms to ``cli/schemas/compare.json``."""
+        return {
+            "domain": repr(self.domain),
+            "values": len(self.domain),
+            "users": self.users,
+            "tolerance": self.tolerance,
+            "prior": "given" if self.has_prior else "uniform",
+            "rows": [row.to_dict() for row in self.rows],
+            "advice": [dataclasses.asdict(each) for each in self.advice],
+            "recommendation": self.recommendation,
+        }
+
+    def to_csv(self) -> str:
+        """The rows as CSV with a header; what is missing is empty, floats are written so that they read back."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in self.rows:
+            writer.writerow(["" if value is None else value for value in row.to_dict().values()])
+        return text.getvalue()
+
+    def to_frame(self) -> Any:  # noqa: ANN401 (a pandas DataFrame, if there is pandas)
+        """The rows as a pandas DataFrame."""
+        try:
+            import pandas as pd  # noqa: PLC0415 (heavy, and not needed by anything else)
+        except ImportError:
+            msg = "to_frame needs pandas; install it with: pip install pandas, or use .rows or .to_csv()."
+            raise MissingExtraError(msg) from None
+        return pd.DataFrame([row.to_dict() for row in self.rows], columns=list(COLUMNS))
+
+    def plot(self, measure: str = "expected_loss") -> str:
+        """A picture as SVG: one bar a mechanism at one ε, one curve a mechanism at several.
+
+        ``measure`` is a column of the table: ``"expected_loss"``, ``"median_loss"``, ``"worst_loss"``,
+        ``"share_within"``, ``"mean_error"``, ``"histogram_error"`` or ``"distribution_error"``.
+        """
+        if not is_one_of(measure, MEASURES):
+            msg = f"Expected measure as one of {', '.join(map(repr, MEASURES))}, got {shown(measure)}."
+            raise InputError(msg)
+        return picture_of(self.rows, measure, users=self.users)
+
+    def __str__(self) -> str:
+        return f"{table_of(self.rows, users=self.users, tolerance=self.tolerance)}\n\n{self.recommendation}"
+
+    def __repr__(self) -> str:
+        several = self.epsilons
+        which = several[0] if len(several) == 1 else f"{several[0]} … {several[-1]}"
+        return f"<Comparison of {len({row.mechanism for row in self.rows})} lines on {self.domain!r}, ε = {which}>"
+
+
+def _same(text: str, epsilon: object) -> bool:
+    try:
+        return float(text) == float(epsilon)  # type: ignore[arg-type]  # whatever was asked for
+    except (TypeError, ValueError):
+        return False

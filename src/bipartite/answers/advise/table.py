@@ -1,0 +1,118 @@
+"""A comparison as a table for people: everything at one ε, one measure a table at several."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bipartite.answers.advise.row import Row
+
+_SINGLE: Final = {
+    "expected_loss": "expected",
+    "median_loss": "median",
+    "worst_loss": "worst",
+    "share_within": "within",
+    "mean_error": "mean ±",
+    "histogram_error": "share ±",
+    "distribution_error": "cumulative ±",
+}
+_SEVERAL: Final = {
+    "expected_loss": "expected error",
+    "worst_loss": "error, worst value",
+    "mean_error": "standard error of the mean",
+    "histogram_error": "standard error of a share",
+    "distribution_error": "standard error of a cumulative share",
+}
+
+
+def table_of(rows: Sequence[Row], *, users: int | None, tolerance: float | None) -> str:
+    """The table, and below it what the notes say."""
+    several = len({row.epsilon for row in rows}) > 1
+    body = _several(rows, users) if several else _single(rows, users, tolerance)
+    return "\n".join([*body, *_notes(rows)])
+
+
+def _single(rows: Sequence[Row], users: int | None, tolerance: float | None) -> list[str]:
+    shown = [column for column in _SINGLE if any(getattr(row, column) is not None for row in rows)]
+    names = {**_SINGLE, "share_within": f"within {tolerance:g}" if tolerance is not None else ""}
+    header = [f"ε = {rows[0].epsilon}", "ε spent", *(names[column] for column in shown), "shares"]
+    lines = [header]
+    for row in _with_figures(rows):
+        identifiable = {None: "", True: "yes", False: "no"}[row.identifiable]
+        cells = [_cell(getattr(row, column), share=column == "share_within") for column in shown]
+        lines.append([_name(row), _cell(row.epsilon_spent), *cells, identifiable])
+    about = [
+        "expected, median, worst: the error of one release; shares: whether the share of each value can be estimated"
+    ]
+    if users is not None:
+        about.append(f"±: standard errors of estimates from {users:,} people")
+    return [*aligned(lines), *about]
+
+
+def _several(rows: Sequence[Row], users: int | None) -> list[str]:
+    epsilons = list(dict.fromkeys(row.epsilon for row in rows))
+    known = {(row.mechanism, row.epsilon): row for row in rows}
+    found: list[str] = []
+    for column, title in _SEVERAL.items():
+        lines = [[title, *(f"ε={epsilon}" for epsilon in epsilons)]]
+        for name in dict.fromkeys(row.mechanism for row in rows):
+            here = [known.get((name, epsilon)) for epsilon in epsilons]
+            cells = [_cell(None if row is None else getattr(row, column)) for row in here]
+            marked = any(row is not None and row.holds is False for row in here)
+            if any(cells):
+                lines.append([name + (" (!)" if marked else ""), *cells])
+        if len(lines) > 1:
+            people = f"for {users:,} people" if users is not None and column.endswith("_error") else ""
+            found += [*([people] if people else []), *aligned(lines), ""]
+    return found[:-1]
+
+
+def _with_figures(rows: Sequence[Row]) -> list[Row]:
+    """Lines without any figure stand in the notes alone."""
+    return [row for row in rows if row.epsilon_spent is not None or row.expected_loss is not None]
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """Each note once, with the lines and the ε that it is about."""
+    epsilons = {row.epsilon for row in rows}
+    said: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        if row.note and row.kind == "mechanism":
+            said.setdefault(row.note, {}).setdefault(row.mechanism, []).append(row.epsilon)
+    lines = []
+    for note, about in said.items():
+        for where, names in itertools.groupby(about, lambda name, about=about: about[name]):  # type: ignore[misc]
+            at = "" if len(where) == len(epsilons) else f" at ε = {where[0]}" + _up_to(where)
+            lines.append(f"- {'; '.join(names)}{at}: {note}")
+    return ["", *lines] if lines else []
+
+
+def _up_to(epsilons: Sequence[str]) -> str:
+    return "" if len(epsilons) == 1 else f" to {epsilons[-1]}"
+
+
+def _name(row: Row) -> str:
+    return row.mechanism + (" (!)" if row.holds is False else "")
+
+
+def _cell(value: float | None, *, share: bool = False) -> str:
+    if value is None:
+        return ""
+    if share:
+        return f"{value:.1%}"
+    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"  # noqa: PLR2004
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of equal width: the first to the left, the others to the right."""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]

@@ -1,0 +1,32 @@
+"""From reports to answers, with intervals."""
+
+from bipartite.answers.estimation.answers import Estimate
+from bipartite.answers.estimation.basis import Answer
+from bipartite.answers.estimation.counts import Counts
+from bipartite.answers.estimation.difference import Difference, difference
+from bipartite.answers.estimation.estimating import estimate
+from bipartite.answers.estimation.estimating_joint import estimate_joint
+from bipartite.answers.estimation.forecast import Forecast, forecast
+from bipartite.answers.estimation.group_means import GroupMean
+from bipartite.answers.estimation.groups import Estimates
+from bipartite.answers.estimation.identify import Identifiability, identifiability
+from bipartite.answers.estimation.intervals import Interval
+from bipartite.answers.estimation.joint import JointEstimate
+
+__all__ = [
+    "Answer",
+    "Counts",
+    "Difference",
+    "Estimate",
+    "Estimates",
+    "Forecast",
+    "GroupMean",
+    "Identifiability",
+    "Interval",
+    "JointEstimate",
+    "difference",
+    "estimate",
+    "estimate_joint",
+    "forecast",
+    "identifiability",
+]

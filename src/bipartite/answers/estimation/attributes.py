@@ -1,0 +1,133 @@
+"""The reports of several attributes, column by column: who reported what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.answers.estimation.reports import indices_of
+from bipartite.domains.containers import is_scalar
+from bipartite.errors import DataError, InputError, NullError, Problems, of_attribute
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.reports import Missing
+    from bipartite.mechanisms import Mechanism, Record
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """The reports of one attribute."""
+
+    there: NDArray[np.bool_]
+    """For every person whether the attribute was reported."""
+    indices: NDArray[np.int64]
+    """Which output each of those reports is."""
+
+    def at(self, people: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The reports of some of those who reported."""
+        return self.indices[people[self.there]]
+
+
+def columns_of(record: Record, reports: Any, nulls: Missing = "error") -> dict[str, Column]:  # noqa: ANN401
+    """Every attribute's reports: from what :meth:`~bipartite.Record.privatize` gave for many people, or one by one.
+
+    Where attributes are sampled, those of a person that were not drawn are missing; how many are is checked.
+    """
+    names = list(record.mechanisms)
+    table = _table(reports, names, record.sample)
+    drop: Missing = "drop" if record.sample is not None else nulls
+    found = {name: column_of(name, record.mechanisms[name], table[name], drop) for name in names}
+    people = {name: len(column.there) for name, column in found.items()}
+    if len(set(people.values())) > 1:
+        sizes = ", ".join(f"{name}: {size}" for name, size in people.items())
+        msg = f"Expected the same people in every column, got {sizes}; pass columns of one table."
+        raise InputError(msg)
+    if record.sample is not None:
+        each = np.sum([column.there for column in found.values()], axis=0)
+        wrong = np.flatnonzero(each != record.sample)
+        if len(wrong):
+            msg = (
+                f"Expected {record.sample} attributes of every person, got another number of {len(wrong)} of them, the "
+                f"first at reports[{int(wrong[0])}]; pass reports as they came, and the Record they were made with."
+            )
+            raise InputError(msg)
+    return found
+
+
+def column_of(name: str, mechanism: Mechanism, column: Any, nulls: Missing) -> Column:  # noqa: ANN401
+    """The reports of one attribute; an error names it."""
+    try:
+        there = _present(column)
+        indices = indices_of(mechanism, _unmasked(column, there, nulls), nulls)
+    except (InputError, DataError) as error:
+        refusal = of_attribute(error, name)
+    else:
+        if len(indices) == int(there.sum()):
+            return Column(there, indices)
+        refusal = InputError(f"{name}: expected one kind of missing report, got several; use None.")
+    raise refusal
+
+
+def _unmasked(column: Any, there: NDArray[np.bool_], nulls: Missing) -> Any:  # noqa: ANN401
+    if not isinstance(column, np.ma.MaskedArray):
+        return column
+    if nulls == "error" and not there.all():
+        msg = f"{int((~there).sum())} of {len(there)} reports are missing; remove them, or use nulls='drop'."
+        raise NullError(msg)
+    return column.compressed()
+
+
+def _table(reports: Any, names: list[str], sample: int | None) -> Mapping[str, Any] | Any:  # noqa: ANN401
+    """Columns by name: a dict, a frame, or a list of the reports of single people."""
+    if isinstance(reports, (list, tuple)):
+        return _one_by_one(reports, names, sample)
+    columns = reports if isinstance(reports, Mapping) else getattr(reports, "columns", None)
+    if columns is None:
+        msg = f"Expected reports as a dict of columns, got {type(reports).__name__}; pass {{{names[0]!r}: …}}."
+        raise InputError(msg)
+    problems = Problems()
+    for name in names:
+        if name not in list(columns):
+            problems.add(f"Expected reports of {name!r}, got none; add the column.")
+        elif isinstance(reports, Mapping) and is_scalar(reports[name]):
+            problems.add(f"Expected a column of reports of {name!r}, got one report; pass a list of people's reports.")
+    problems.raise_if_any(InputError)
+    return reports
+
+
+def _one_by_one(reports: Sequence[Any], names: list[str], sample: int | None) -> dict[str, list[Any]]:
+    wanted = len(names) if sample is None else sample
+    for at, report in enumerate(reports):
+        if not isinstance(report, Mapping) or len(report) != wanted or not set(report) <= set(names):
+            got = f"{len(report)} attributes" if isinstance(report, Mapping) else type(report).__name__
+            msg = (
+                f"Expected reports[{at}] as a dict of {wanted} of {', '.join(names)}, got {got}; pass reports as "
+                "Record.privatize gave them."
+            )
+            raise InputError(msg)
+    return {name: [report.get(name) for report in reports] for name in names}
+
+
+def _present(column: Any) -> NDArray[np.bool_]:  # noqa: ANN401
+    """Where a column of any container has a report rather than a null."""
+    if is_scalar(column):
+        msg = f"Expected reports as a list, an array or a column, got {type(column).__name__}; pass [report]."
+        raise InputError(msg)
+    if isinstance(column, np.ma.MaskedArray):
+        return ~np.ma.getmaskarray(column)
+    for test in ("notna", "is_not_null", "is_valid"):  # of pandas, Polars, Arrow
+        if hasattr(column, test):
+            found = getattr(column, test)()
+            return np.asarray(found.to_pylist() if hasattr(found, "to_pylist") else found, dtype=bool)
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        return ~np.isnan(column)
+    if isinstance(column, np.ndarray) and column.dtype.kind != "O":
+        return np.ones(len(column), dtype=bool)
+    return np.array([value is not None for value in column], dtype=bool)

@@ -1,0 +1,195 @@
+"""How often each report came: all that any estimate needs, exact, in any order, from any number of batches."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.reports import indices_of
+from bipartite.errors import InputError, SpecError, how_many, shown
+from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.spec import from_spec, spec_sha256
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.reports import Missing
+
+_VERSION: Final = 1
+_MOST_OUTPUTS: Final = 2**27
+_MOST_PEOPLE: Final = 2**53
+
+
+class Counts:
+    """Counts of the reports of one mechanism: add batches as they come, merge what others counted.
+
+    Whole numbers, so the result does not depend on the order or on how the reports were cut into batches. It holds no
+    more than the reports did, and is as private as they were.
+
+    For flat categories (:class:`~bipartite.OUE` and others) ``values`` counts, for each value, the reports that support
+    it; for all other mechanisms, how often each output was reported.
+
+    >>> from bipartite import BRR, Integers
+    >>> mech = BRR(Integers(1, 5), epsilon=1)
+    >>> counts = Counts(mech).add([1, 2, 2]).merge(Counts(mech).add([5]))
+    >>> counts.people, counts.values.tolist()
+    (4, [1, 2, 0, 0, 1])
+    >>> Counts.from_dict(counts.to_dict()) == counts
+    True
+    """
+
+    __slots__ = ("_sha256", "insecure", "mechanism", "people", "values")
+
+    mechanism: Mechanism | CategoryMechanism
+    people: int
+    """How many reports were counted."""
+    values: NDArray[np.int64]
+    insecure: bool | None
+    """Whether reports among them were drawn from words that someone may know, and so are not private; None where nobody
+    said. Set it where you know; it travels with the counts."""
+
+    def __init__(self, mechanism: Mechanism | CategoryMechanism) -> None:
+        check_mechanism(mechanism)
+        size = len(mechanism.outputs) if isinstance(mechanism, Mechanism) else len(mechanism.domain)
+        if size > _MOST_OUTPUTS:
+            msg = f"Expected at most 2^27 different reports to count, this mechanism has {size}; use a coarser domain."
+            raise InputError(msg)
+        self.mechanism = mechanism
+        self.people = 0
+        self.insecure = None
+        self.values = np.zeros(size, dtype=np.int64)
+        self._sha256 = spec_sha256(mechanism)
+
+    def add(self, reports: Any, *, nulls: Missing = "error") -> Counts:  # noqa: ANN401 (any container)
+        """Count these reports too, all of them or, where one is none that the mechanism gives, none."""
+        if isinstance(self.mechanism, CategoryMechanism):
+            self.values += self.mechanism.count(reports)
+            self.people += len(reports)
+        else:
+            indices = indices_of(self.mechanism, reports, nulls)
+            self.values += np.bincount(indices, minlength=len(self.values))
+            self.people += len(indices)
+        self.insecure = self.insecure or None  # nothing is said of the new ones
+        return self
+
+    def merge(self, other: object) -> Counts:
+        """Count what another counted too; both must be of the same mechanism, to the ticket."""
+        if not isinstance(other, Counts):
+            msg = f"Expected Counts to merge, got {type(other).__name__}; use add for reports."
+            raise InputError(msg)
+        theirs = other._sha256  # noqa: SLF001 (of this class)
+        if theirs != self._sha256:
+            msg = (
+                f"Counts of {other.mechanism!r} do not match those of {self.mechanism!r}: their specs differ "
+                f"({theirs[:12]}… and {self._sha256[:12]}…); estimate each on its own."
+            )
+            raise SpecError(msg)
+        marks = {other.insecure} if not self.people else {self.insecure, other.insecure}
+        self.insecure = True if self.insecure or other.insecure else None if None in marks else False
+        self.values += other.values
+        self.people += other.people
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts and the spec they belong to, as JSON values."""
+        return {
+            "bipartite_counts": _VERSION,
+            "spec": self.mechanism.to_spec(),
+            "spec_sha256": self._sha256,
+            "people": self.people,
+            "counts": self.values.tolist(),
+        } | ({} if self.insecure is None else {"insecure": self.insecure})
+
+    @classmethod
+    def from_dict(cls, held: Any) -> Counts:  # noqa: ANN401 (whatever JSON held)
+        """Counts from :meth:`to_dict`, checked: the spec by its name, the counts against the number of people."""
+        if not isinstance(held, dict) or held.get("bipartite_counts") != _VERSION or "spec" not in held:
+            msg = "Expected counts as Counts.to_dict gives them; this is something else, or of a later version."
+            raise SpecError(msg)
+        counts = cls(from_spec(held["spec"]))
+        if held.get("spec_sha256") != counts._sha256:
+            msg = "The counts name another spec than the one beside them; ask for both again."
+            raise SpecError(msg)
+        mark = held.get("insecure")  # older files have none
+        if mark is not None and not isinstance(mark, bool):
+            msg = f"Expected insecure as true or false, got {shown(mark)}; the file was edited: ask for it again."
+            raise SpecError(msg)
+        counts.insecure = mark
+        try:
+            counts.people = check_people(held.get("people"), least=0)
+            counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
+        except InputError as error:
+            # What is wrong is the file, not how it was asked for.
+            refusal = SpecError(str(error))
+        else:
+            return counts
+        raise refusal
+
+    def to_json(self) -> str:
+        """:meth:`to_dict` as text."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Counts:
+        """Counts from :meth:`to_json`."""
+        try:
+            held = json.loads(text)
+        except ValueError:
+            msg = "Expected counts as JSON text; the file may be cut off: ask for it again."
+            raise SpecError(msg) from None
+        return cls.from_dict(held)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Counts)
+            and (self._sha256, self.people, self.insecure) == (other._sha256, other.people, other.insecure)
+            and np.array_equal(self.values, other.values)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __repr__(self) -> str:
+        return f"<Counts of {how_many(self.people, 'report')} of {self.mechanism!r}>"
+
+
+def check_mechanism(mechanism: object) -> None:
+    """Refuse what does not report."""
+    if not isinstance(mechanism, (Mechanism, CategoryMechanism)):
+        msg = f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…), or bp.from_spec(…) of its spec."
+        raise InputError(msg)
+
+
+def check_people(people: object, *, least: int = 1) -> int:
+    """A number of people."""
+    if not isinstance(people, (int, np.integer)) or isinstance(people, bool) or people < least:
+        msg = f"Expected people as a whole number of at least {least}, got {shown(people)}."
+        raise InputError(msg)
+    return int(people)
+
+
+def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, people: int | None) -> NDArray[np.int64]:
+    """Counts as one whole number an output (or value, for flat categories) that may have come from so many people."""
+    size = len(mechanism.outputs) if isinstance(mechanism, Mechanism) else len(mechanism.domain)
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        array = np.empty(0)
+    if array.shape != (size,) or array.dtype.kind not in "iu":
+        msg = (
+            f"Expected counts as {size} whole numbers, one for each report that {mechanism!r} gives, got shape "
+            f"{array.shape} of {array.dtype}; count with bp.Counts."
+        )
+        raise InputError(msg)
+    held = array.astype(np.int64)
+    # The sum as a float, because that of whole numbers may wrap around.
+    if (held < 0).any() or held.sum(dtype=np.float64) > _MOST_PEOPLE:
+        msg = "Expected counts of at least 0 that add up to at most 2^53; count with bp.Counts."
+        raise InputError(msg)
+    whole = isinstance(mechanism, Mechanism)
+    if people is not None and (int(held.sum()) != people if whole else (held > people).any()):
+        msg = f"The counts do not come from {people} reports; the file may be cut off or edited: ask for it again."
+        raise SpecError(msg)
+    return held

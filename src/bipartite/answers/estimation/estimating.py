@@ -1,0 +1,300 @@
+"""``bp.estimate``: from reports, or from counts of them, to answers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.answers.estimation.answers import Estimate
+from bipartite.answers.estimation.attributes import columns_of
+from bipartite.answers.estimation.counts import Counts, check_counts, check_mechanism
+from bipartite.answers.estimation.evidence import Evidence, check_weights
+from bipartite.answers.estimation.flat import Flat, Supports, flat_histogram
+from bipartite.answers.estimation.groups import Estimates, cut
+from bipartite.answers.estimation.identify import identifiability
+from bipartite.answers.estimation.methods import histogram
+from bipartite.answers.estimation.prepared import prepared
+from bipartite.answers.estimation.reports import indices_of
+from bipartite.answers.estimation.scored import Scored
+from bipartite.errors import InputError, SpecError, of_attribute
+from bipartite.mechanisms import Record
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.spec import spec_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.methods import Method
+    from bipartite.answers.estimation.reports import Missing
+    from bipartite.mechanisms import Mechanism
+
+
+def estimate(  # noqa: PLR0913
+    mechanism: Mechanism | CategoryMechanism | Record,
+    reports: Any = None,  # noqa: ANN401 (any container of reports)
+    *,
+    counts: Any = None,  # noqa: ANN401 (Counts, or an array)
+    method: Method = "auto",
+    weights: Any = None,  # noqa: ANN401 (one number a report)
+    by: Any = None,  # noqa: ANN401 (one label a report)
+    of_sample: bool = False,
+    nulls: Missing = "error",
+    progress: Callable[[int], None] | None = None,
+) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group or attribute)
+    r"""What the people are like, from their reports, with error bars.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism that the reports were made with, or ``bp.from_spec(…)`` of its spec. For a
+        :class:`~bipartite.Record`, an estimate for each attribute (:class:`~bipartite.Estimates`).
+    reports
+        What ``privatize`` gave, in any container. Reports beyond the ends of a range must not have been clipped.
+    counts
+        :class:`~bipartite.Counts` instead of reports, or one whole number for each output. Counts are enough.
+    method
+        How the histogram is made; numbers such as the mean do not depend on it.
+
+        - ``"inverse"``: shares that are unbiased for every population (and may be negative). Refused where the reports
+          cannot tell all values apart (:func:`bipartite.identifiability`).
+        - ``"projected"``: the distribution nearest to those.
+        - ``"em"``: the most likely distribution, by accelerated expectation maximisation.
+        - ``"ems"``: the same with smoothing over neighbours on a line, stopped early (Li et al., SIGMOD 2020).
+        - ``"auto"``: ``inverse`` while its errors stay below half an average share, otherwise ``ems`` on a line; on
+          points and items ``inverse`` where possible, otherwise ``em``; for flat categories ``inverse``.
+          ``est.reason`` says why.
+    weights
+        A public weight a report, such as one over its chance to be in the sample.
+    by
+        A public label a report: an estimate for each group (:class:`~bipartite.Estimates`).
+    of_sample
+        Errors for the people who answered, rather than for the population that they are a random sample of.
+    nulls
+        ``"drop"`` leaves missing reports out.
+    progress
+        Called with the number of steps while EM or EMS runs.
+
+    Notes
+    -----
+    A linear answer Σ_x w_x·f_x is the average over reports of a score u(y) with Pu = w, of all such scores the one with
+    the least variance for a uniform population: unbiased for every population. Its standard error is that of an
+    average; the least possible is wᵀI⁻¹w − (Σ w·f)² over n, with the information matrix I = P·diag(1/r)·Pᵀ.
+    Quantiles are read off the histogram; their intervals come from tests of smoothed steps of the cumulative
+    distribution, which need no smooth histogram.
+    Standard errors of shares: from scores (``inverse``, ``projected``); from the information matrix at the fit
+    (``em``); by the delta method at the fixed point (``ems``), which does not show what smoothing biases.
+
+    Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
+    ``projected`` need. Each share is that of ``mechanism.estimate``, and they need not add up to one; a linear answer,
+    such as the mean or the share up to a value, uses that the true ones do, so it is not Σ weights·``frequencies``. Its
+    variance comes from the exact chance that a report supports two values at once. For :class:`~bipartite.OLH` with
+    many values it comes from the reports themselves, or where only counts are given from a bound, which makes errors
+    too large. Every report must come from another person: several reports from one :class:`~bipartite.RAPPOR`
+    permanent response are not independent, so estimate each date on its own.
+
+    Of a record every attribute is estimated alone, from those who reported it.
+
+    All of this is a function of the reports, and costs no privacy.
+
+    Examples
+    --------
+    >>> from bipartite import BRR, Integers, insecure_seed
+    >>> mech = BRR(Integers(18, 90), epsilon=1, edges="padded")
+    >>> reports = mech.privatize([30] * 6000 + [50] * 4000, rng=insecure_seed(7))
+    >>> est = estimate(mech, reports)
+    >>> low, high = est.interval(0.95, of="mean")
+    >>> low < 38 < high
+    True
+    """
+    _check_arguments(mechanism, reports, counts, weights, by, nulls)
+    if isinstance(mechanism, CategoryMechanism):
+        return _flat(mechanism, reports, counts, weights, by, method, of_sample=of_sample)
+
+    def answer(one: Mechanism, evidence: Evidence) -> Estimate:
+        return from_evidence(one, evidence, method, of_sample=of_sample, progress=progress)
+
+    def some(one: Mechanism, indices: NDArray[np.int64], held: Any, labels: Any) -> Any:  # noqa: ANN401
+        return _from_indices(partial(answer, one), one, indices, held, labels)
+
+    if isinstance(mechanism, Record):
+        return _of_attributes(mechanism, reports, nulls, weights, by, some, of_sample=of_sample)
+    if reports is None:
+        return answer(mechanism, _counted(mechanism, counts))
+    return some(mechanism, indices_of(mechanism, reports, nulls), weights, by)
+
+
+def _check_arguments(
+    mechanism: object, reports: object, counts: object, weights: object, by: object, nulls: str
+) -> None:
+    if not isinstance(mechanism, Record):
+        check_mechanism(mechanism)
+    if (reports is None) == (counts is None):
+        msg = "Expected reports or counts=, one of them; pass what privatize gave, or bp.Counts of it."
+        raise InputError(msg)
+    if counts is not None and (weights is not None or by is not None):
+        msg = "weights= and by= need the reports themselves; count each group on its own, or pass reports."
+        raise InputError(msg)
+
+    if nulls == "drop" and (weights is not None or by is not None):
+        msg = "nulls='drop' would put weights and groups beside the wrong reports; remove missing reports first."
+        raise InputError(msg)
+    if isinstance(mechanism, Record) and reports is None:
+        msg = "Expected the reports of a Record; count and estimate each attribute on its own."
+        raise InputError(msg)
+
+
+def _from_indices(
+    answer: Callable[[Evidence], Estimate],
+    mechanism: Mechanism,
+    indices: NDArray[np.int64],
+    weights: Any,  # noqa: ANN401
+    by: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
+    if not len(indices):
+        raise InputError(_EMPTY)
+    held = None if weights is None else check_weights(weights, len(indices))
+    if by is None:
+        return answer(_evidence(mechanism, indices, held))
+    groups = cut(by, len(indices))
+    return Estimates(
+        {
+            label: answer(_evidence(mechanism, indices[rows], None if held is None else held[rows]))
+            for label, rows in groups.items()
+        }
+    )
+
+
+def _of_attributes(
+    record: Record,
+    reports: Any,  # noqa: ANN401
+    nulls: Missing,
+    weights: Any,  # noqa: ANN401
+    by: Any,  # noqa: ANN401
+    some: Callable[..., Any],
+    *,
+    of_sample: bool,
+) -> Estimates:
+    if of_sample and record.sample is not None:
+        msg = (
+            "of_sample=True is for people who all reported, and here a random part of them reported each attribute; "
+            "leave it out: errors for the population hold for these people too."
+        )
+        raise InputError(msg)
+    found = {}
+    for name, column in columns_of(record, reports, nulls).items():
+        extras = [_of_those(extra, column.there) for extra in (weights, by)]
+        try:
+            found[name] = some(record.mechanisms[name], column.indices, *extras)
+        except InputError as error:
+            refusal = of_attribute(error, name)
+        else:
+            continue
+        raise refusal
+    return Estimates(found, kind="attribute")
+
+
+def _of_those(extra: Any, there: NDArray[np.bool_]) -> Any:  # noqa: ANN401
+    """The public weights or labels of those who reported an attribute."""
+    if extra is None or there.all():
+        return extra
+    column = np.asarray(extra.to_numpy() if hasattr(extra, "to_numpy") else extra)
+    if column.shape != there.shape:
+        msg = f"Expected weights= and by= with one entry a person, {len(there)}, got shape {column.shape}."
+        raise InputError(msg)
+    return column[there]
+
+
+_EMPTY = "There are no reports, so nothing can be said; pass at least one."
+
+
+def _evidence(mechanism: Mechanism, indices: Any, weights: Any) -> Evidence:  # noqa: ANN401
+    outputs = len(mechanism.outputs)
+    if weights is None:
+        return Evidence.of_counts(np.bincount(indices, minlength=outputs))
+    return Evidence.of_weights(indices, weights, outputs)
+
+
+def _counted(mechanism: Mechanism, counts: Any) -> Evidence:  # noqa: ANN401
+    if isinstance(counts, Counts):
+        _check_same(counts, mechanism)
+        held = counts.values
+    else:
+        held = check_counts(mechanism, counts, None)
+    if not held.any():
+        raise InputError(_EMPTY)
+    return Evidence.of_counts(held)
+
+
+def _check_same(counts: Counts, mechanism: Mechanism | CategoryMechanism) -> None:
+    if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
+        msg = (
+            f"The counts are of {counts.mechanism!r}, not of {mechanism!r}; pass the mechanism or spec that the "
+            "reports were made with."
+        )
+        raise SpecError(msg)
+
+
+def _flat(
+    mechanism: CategoryMechanism,
+    reports: Any,  # noqa: ANN401
+    counts: Any,  # noqa: ANN401
+    weights: Any,  # noqa: ANN401
+    by: Any,  # noqa: ANN401
+    method: Method,
+    *,
+    of_sample: bool,
+) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
+    """Of flat categories, whose evidence is how many reports support each value."""
+
+    def answer(supports: Supports) -> Estimate:
+        basis = Flat(mechanism, supports, of_sample=of_sample)
+        return Estimate(basis, flat_histogram(basis, method))
+
+    def some(rows: Any, held: Any) -> Estimate:  # noqa: ANN401
+        if held is not None:
+            return answer(Supports.of_weights(mechanism, rows, held))
+        return answer(Supports.of_counts(mechanism.count(rows), len(rows), rows))
+
+    if reports is None:
+        if not isinstance(counts, Counts):
+            msg = "Expected counts of flat categories as bp.Counts, which also says how many people reported."
+            raise InputError(msg)
+        _check_same(counts, mechanism)
+        if not counts.people:
+            raise InputError(_EMPTY)
+        return answer(Supports.of_counts(counts.values, counts.people))
+    # Refuses what is no array of reports.
+    mechanism.count(reports[:0] if isinstance(reports, np.ndarray) else reports)
+    if not len(reports):
+        raise InputError(_EMPTY)
+    if by is None:
+        return some(reports, weights)
+    held = None if weights is None else check_weights(weights, len(reports))
+    groups = cut(by, len(reports))
+    return Estimates(
+        {label: some(reports[rows], None if held is None else held[rows]) for label, rows in groups.items()}
+    )
+
+
+def from_evidence(
+    mechanism: Mechanism,
+    evidence: Evidence,
+    method: Method,
+    *,
+    of_sample: bool,
+    progress: Callable[[int], None] | None = None,
+) -> Estimate:
+    """What sums over reports say, however they were summed up."""
+    known = prepared(mechanism)
+    if (evidence.first[known.law <= 0] > 0).any():
+        msg = f"Some reports are none that {mechanism!r} ever gives; pass the mechanism that they were made with."
+        raise SpecError(msg)
+    if known.found is None and method != "em":
+        # It says why.
+        identifiability(mechanism)
+    shares = histogram(mechanism, evidence, known.found, known.scores, method, progress=progress)
+    return Estimate(Scored(mechanism, evidence, known, of_sample=of_sample), shares)

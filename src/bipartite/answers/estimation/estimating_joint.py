@@ -1,0 +1,173 @@
+"""``bp.estimate_joint``: from the reports of two attributes to their joint distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.attributes import column_of, columns_of
+from bipartite.answers.estimation.em import fit_em
+from bipartite.answers.estimation.estimating import from_evidence
+from bipartite.answers.estimation.evidence import Evidence
+from bipartite.answers.estimation.joint import JointEstimate
+from bipartite.answers.estimation.kronecker import Kronecker, Side, check_pairs
+from bipartite.answers.estimation.methods import Histogram, on_simplex
+from bipartite.errors import InputError, is_one_of, shown
+from bipartite.mechanisms import Mechanism, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.answers import Estimate
+
+    Array = NDArray[np.float64]
+
+_METHODS: Final = ("auto", "inverse", "projected", "em")
+_TWO: Final = 2
+# Unbiased cells are worth showing while their standard errors stay below this part of an average cell.
+_TELLING: Final = 0.5
+
+
+def estimate_joint(
+    mechanisms: Record | Mapping[str, Mechanism],
+    reports: Any,  # noqa: ANN401 (columns by name)
+    of: tuple[str, str] | None = None,
+    *,
+    method: Literal["auto", "inverse", "projected", "em"] = "auto",
+    progress: Callable[[int], None] | None = None,
+) -> JointEstimate:
+    r"""How two attributes go together, from reports of both by the same people, with error bars.
+
+    Parameters
+    ----------
+    mechanisms
+        The :class:`~bipartite.Record` that the reports were made with, or the mechanism of each attribute by name.
+    reports
+        Columns by name, as ``Record.privatize`` gave them: row i of both is one person. Where attributes were sampled,
+        those who reported both count; with ``sample=1`` nobody did.
+    of
+        The names of the two attributes, where there are more.
+    method
+        How the table is made; other answers do not depend on it.
+
+        - ``"inverse"``: shares of pairs that are unbiased for every joint distribution (and may be negative).
+        - ``"projected"``: the distribution nearest to those.
+        - ``"em"``: the most likely joint distribution.
+        - ``"auto"``: ``inverse`` while its errors stay below half an average cell, otherwise ``em``.
+    progress
+        Called with the number of steps while EM runs.
+
+    Notes
+    -----
+    Given a person's two values, their two reports are drawn independently: Pr[y, z | a, b] = P₁[y\|a]·P₂[z\|b]. So the
+    score of a pair of reports for a share of values a and b is the product u_a(y)·u_b(z) of both scores, and all
+    products with the matrix of pairs are two products with the single ones. At most 1,024 values an attribute.
+
+    The budgets of both reports add up. All of this is a function of the reports, and costs no more.
+
+    Examples
+    --------
+    >>> from bipartite import BRR, GRR, Integers, Record, insecure_seed
+    >>> record = Record({"age": BRR(Integers(1, 5), 2, edges="padded"), "car": GRR(Integers(0, 1), 2)})
+    >>> reports = record.privatize({"age": [2, 4] * 5000, "car": [0, 1] * 5000}, rng=insecure_seed(1))
+    >>> joint = estimate_joint(record, reports)
+    >>> joint.interval(0.95, of="correlation").low > 0.8
+    True
+    """
+    if not is_one_of(method, _METHODS):
+        msg = f"Expected method as one of {', '.join(map(repr, _METHODS))}, got {shown(method)}."
+        raise InputError(msg)
+    names, pair, indices = _both(mechanisms, reports, of)
+    check_pairs(*pair)
+    sides = Side.of(pair[0]), Side.of(pair[1])
+    outputs = sides[0].operator.outputs, sides[1].operator.outputs
+    counts = np.bincount(indices[0] * outputs[1] + indices[1], minlength=outputs[0] * outputs[1])
+    evidence = Evidence.of_counts(counts)
+    shares = _histogram(sides, evidence, method, progress)
+    return JointEstimate(names, sides, evidence, shares, _marginal)
+
+
+def _marginal(mechanism: Mechanism, counts: Array) -> Estimate:
+    evidence = Evidence.of_counts(counts.astype(np.int64))
+    return from_evidence(mechanism, evidence, "auto", of_sample=False, progress=None)
+
+
+def _both(
+    mechanisms: object,
+    reports: Any,  # noqa: ANN401
+    of: Any,  # noqa: ANN401
+) -> tuple[tuple[str, str], tuple[Mechanism, Mechanism], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The two names, their mechanisms, and the reports of those who reported both."""
+    if not isinstance(mechanisms, (Record, Mapping)):
+        msg = f"Expected a Record or a dict of mechanisms, got {type(mechanisms).__name__}; pass {{'age': mech, …}}."
+        raise InputError(msg)
+    record = mechanisms if isinstance(mechanisms, Record) else Record(mechanisms)
+    names = tuple(record.mechanisms) if of is None else of
+    known = (
+        isinstance(names, tuple) and len(names) == _TWO and all(is_one_of(n, tuple(record.mechanisms)) for n in names)
+    )
+    if not known or names[0] == names[1]:
+        msg = f"Expected of as two names of {', '.join(record.mechanisms)}, got {shown(of)}; pass of=('age', 'income')."
+        raise InputError(msg)
+    first, second = str(names[0]), str(names[1])
+    if record.sample == 1:
+        msg = "With sample=1 nobody reported two attributes; use sample=2 or more, or sample=None."
+        raise InputError(msg)
+    pair = record.mechanisms[first], record.mechanisms[second]
+    if record.sample is None and isinstance(reports, Mapping) and {first, second} <= set(reports):
+        # Columns that are not asked for need not be there.
+        columns = {name: column_of(name, record.mechanisms[name], reports[name], "error") for name in (first, second)}
+    else:
+        columns = columns_of(record, reports)
+    there = [columns[name].there for name in (first, second)]
+    if len(there[0]) != len(there[1]):
+        msg = f"Expected the same people in both columns, got {len(there[0])} and {len(there[1])}."
+        raise InputError(msg)
+    both = there[0] & there[1]
+    if not both.any():
+        msg = "Nobody reported both attributes, so nothing can be said; pass at least one pair of reports."
+        raise InputError(msg)
+    return (first, second), pair, (columns[first].at(both), columns[second].at(both))
+
+
+def _histogram(
+    sides: tuple[Side, Side], evidence: Evidence, method: str, progress: Callable[[int], None] | None
+) -> Histogram:
+    identifiable = all(side.found.identifiable for side in sides)
+    name, reason = method, "asked for"
+    if method in {"inverse", "projected"} and not identifiable:
+        worse = next(side for side in sides if not side.found.identifiable)
+        msg = (
+            f"method={method!r} needs mechanisms that tell all values apart, and {worse.mechanism!r} does not: "
+            f"{worse.found}; use method='em', or collect with edges='padded'."
+        )
+        raise InputError(msg)
+    if method == "auto":
+        name, reason = _choose(sides, evidence.effective, identifiable=identifiable)
+    shape = sides[0].operator.outputs, sides[1].operator.outputs
+    if name != "em":
+        first, second = (side.of_shares() for side in sides)
+        assert first is not None and second is not None  # noqa: S101, PT018 (both are identifiable)
+        shares: Array = (first @ evidence.law.reshape(shape) @ second.T).ravel()
+        return Histogram(name, reason, shares if name == "inverse" else on_simplex(shares), None)
+    epsilon = sum(side.mechanism.epsilon for side in sides)
+    operator = Kronecker(sides[0].operator, sides[1].operator)
+    fit = fit_em(operator, evidence.first, exp_epsilon=math.exp(min(epsilon, 700.0)), progress=progress)
+    return Histogram(name, reason, fit.frequencies, fit)
+
+
+def _choose(sides: tuple[Side, Side], people: float, *, identifiable: bool) -> tuple[str, str]:
+    if not identifiable:
+        return "em", "not all shares can be estimated without bias"
+    # For uniform and independent values the square of a product is the product of the squares.
+    square = math.prod(float(side.scores.shares(side.operator.uniform_law()).square.mean()) for side in sides)
+    cells = math.prod(len(side.mechanism.domain) for side in sides)
+    if math.sqrt(max(square - 1 / cells**2, 0.0) / people) <= _TELLING / cells:
+        return "inverse", "unbiased, and its errors are small beside an average cell"
+    return "em", "unbiased shares would be mostly noise with so many pairs of values"

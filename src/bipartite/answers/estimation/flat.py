@@ -1,0 +1,220 @@
+"""Answers from the reports of flat categories, from how many reports support each value."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.basis import Answer, Basis
+from bipartite.answers.estimation.evidence import check_weights, spare
+from bipartite.answers.estimation.methods import METHODS, Histogram, on_simplex
+from bipartite.answers.estimation.pairs import pair_law
+from bipartite.answers.estimation.quantiles import Side, flat_ramps
+from bipartite.errors import InputError, is_one_of, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.quantiles import Ramps
+    from bipartite.mechanisms.categories import CategoryMechanism
+
+    Array = NDArray[np.float64]
+
+_MOST_WEIGHTS: Final = 4096
+# Where reports are looked at one by one: so many times values, in all, and at least so many reports.
+_MOST_SEEN: Final = 2**26
+_LEAST_SEEN: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Supports:
+    """For every value the sum of the weights of the reports that support it, and of their squares."""
+
+    first: Array
+    second: Array
+    people: int
+    size: float
+    square: float
+    """The sums of all weights, and of their squares."""
+    reports: NDArray[Any] | None = None
+    weights: Array | None = None
+    """The reports themselves, where they are at hand, and their weights."""
+
+    @classmethod
+    def of_counts(cls, counts: NDArray[np.int64], people: int, reports: NDArray[Any] | None = None) -> Supports:
+        """Every report counts once."""
+        held = counts.astype(np.float64)
+        return cls(held, held, people, float(people), float(people), reports)
+
+    @classmethod
+    def of_weights(cls, mechanism: CategoryMechanism, reports: Any, weights: Any) -> Supports:  # noqa: ANN401
+        """Each report counts by its own public weight; those of one weight are counted together."""
+        held = check_weights(weights, len(reports))
+        different, which = np.unique(held, return_inverse=True)
+        if len(different) > _MOST_WEIGHTS:
+            msg = f"Expected at most {_MOST_WEIGHTS} different weights, got {len(different)}; round them."
+            raise InputError(msg)
+        counts = [mechanism.count(reports[which == at]) for at in range(len(different))]
+        first, second = (
+            np.asarray(sum(weight**power * count for weight, count in zip(different, counts, strict=True)), float)
+            for power in (1, 2)
+        )
+        sums = float(held.sum()), float((held**2).sum())
+        return cls(first, second, int(np.count_nonzero(held)), *sums, reports, held)
+
+
+class Flat(Basis):
+    r"""Counts of supports, each with its share as an unbiased line: share = (support/n − q)/(p − q).
+
+    The variance of a report's part in an answer, given the value x held, is a known number of x
+    (:mod:`bipartite.answers.estimation.pairs`), and so its average over people is a linear answer itself: the standard
+    errors come from unbiased variances, held to what is possible.
+    """
+
+    mechanism: CategoryMechanism
+
+    def __init__(self, mechanism: CategoryMechanism, supports: Supports, *, of_sample: bool) -> None:
+        self.mechanism, self.found, self.of_sample = mechanism, None, of_sample
+        self.people, self.size = supports.people, supports.size
+        self.effective = supports.size**2 / supports.square
+        self._law, self._supports = pair_law(mechanism), supports
+        p, q = mechanism.support
+        scale, base = float(1 / (p - q)), float(q / (p - q))
+        self.raw: Array = supports.first * (scale / supports.size) - base
+        """Each share by itself, as ``mechanism.estimate`` gives it."""
+        # What linear answers are of.
+        self.shares = _even(self.raw)
+        # By squared weights: what the variance of a weighted average is an average over.
+        self._squared = _even(supports.second * (scale / supports.square) - base)
+
+    def _variance(self, w: Array, values: Array) -> Array:
+        """Of answers, the rows of w, whose values are these."""
+        own = self._law.own(w - w.mean(axis=-1, keepdims=True))
+        if not self._law.exact(len(w)) and self._supports.reports is not None:
+            return self._seen_variance(w, values, own.max(axis=-1))
+        noise = np.clip(own @ self._squared, own.min(axis=-1), own.max(axis=-1))
+        if self.of_sample:
+            return noise / self.effective
+        apart = (w - values[..., None]) ** 2 @ self._squared
+        among = np.clip(apart, 0.0, (w.max(axis=-1) - w.min(axis=-1)) ** 2)
+        found: Array = (noise + among) / spare(self.effective)
+        return found
+
+    def _seen_variance(self, w: Array, values: Array, most: Array) -> Array:
+        """The same where a law gives only a bound: from what the reports themselves add."""
+        parts, weights = self._parts(w)
+        total = float((weights**2).sum())
+        square = (parts - values[:, None]) ** 2 @ weights**2 / total
+        if not self.of_sample:
+            return square / spare(self.effective)
+        among = np.maximum((w - values[:, None]) ** 2 @ self._squared, 0.0)
+        found: Array = np.clip(square - among, 0.0, most) / self.effective
+        return found
+
+    def _parts(self, w: Array) -> tuple[Array, Array]:
+        """What reports alone say the answers are, and their weights: of all, or of some spread evenly over them."""
+        reports, weights = self._supports.reports, self._supports.weights
+        assert reports is not None  # noqa: S101 (asked only where they are at hand)
+        some = max(_LEAST_SEEN, _MOST_SEEN // (self._law.size * (1 + len(w) // 16)))
+        step = -(-len(reports) // some)
+        middle = w.mean(axis=-1, keepdims=True)
+        parts = middle + self._law.parts(w - middle, reports[::step])
+        return parts, np.ones(parts.shape[1]) if weights is None else weights[::step]
+
+    def _sides(self, w: Array) -> Side:
+        values = w @ self.shares
+        spreads = self._law.spread(w - w.mean(axis=-1, keepdims=True))
+        return Side(values, np.sqrt(self._variance(w, values)), spreads)
+
+    def answer(self, w: Array) -> Answer:
+        side = self._sides(w[None])
+        return Answer(float(side.means[0]), float(side.errors[0]), float(side.spreads[0]))
+
+    @functools.cached_property
+    def _errors(self) -> Array:
+        """Of every share."""
+        held = np.clip(self._squared, 0.0, 1.0)
+        noise = self.mechanism.variances(held, 1)
+        if self.of_sample:
+            return np.sqrt(noise / self.effective)
+        found: Array = np.sqrt((noise + held * (1 - held)) / spare(self.effective))
+        return found
+
+    def share(self, index: int) -> Answer:
+        unit = np.zeros(self._law.size)
+        unit[index] = 1.0
+        return Answer(float(self.raw[index]), float(self._errors[index]), float(self._law.spread(unit)))
+
+    def covariance(self, w: Array) -> tuple[Array, Array]:
+        values: Array = w @ self.shares
+        if self._law.bounded and self._supports.reports is not None:
+            parts, weights = self._parts(w)
+            apart = (parts - values[:, None]) * weights
+            return values, apart @ apart.T / float((weights**2).sum()) / spare(self.effective)
+        # A distribution, so that this is a covariance.
+        people = on_simplex(self._squared)
+        own = self._law.products(w - w.mean(axis=-1, keepdims=True), people)
+        middle = w @ people
+        among = (w * people) @ w.T - np.outer(middle, middle)
+        return values, (own + among) / spare(self.effective)
+
+    def ends(self, w: Array) -> tuple[Answer, Answer]:
+        found = self.answer(w)
+        return found, found
+
+    def standard_errors(self, histogram: Histogram) -> Array:
+        del histogram  # of the unbiased shares, also where they were then projected
+        return self._errors
+
+    def centres(self, histogram: Histogram) -> Array:
+        del histogram
+        return self.raw
+
+    def spreads(self) -> Array:
+        # All values are alike.
+        return np.full(self._law.size, self.share(0).spread)
+
+    def running(self, histogram: Histogram) -> Array:
+        shares = self.shares if histogram.method == "inverse" else histogram.frequencies
+        return shares.cumsum()
+
+    def group_shares(self) -> list[tuple[list[Any], float, float]]:
+        values = self.mechanism.domain.to_numpy().tolist()
+        rows = zip(values, self.raw.tolist(), self._errors.tolist(), strict=True)
+        return [([value], share, error) for value, share, error in rows]
+
+    def groups(self) -> NDArray[np.int64]:
+        return np.arange(len(self.mechanism.domain))
+
+    def ramps(self) -> Ramps:
+        def variance(w: Array) -> float:
+            return float(self._law.own(w - w.mean()).mean() + w.var())
+
+        return flat_ramps(self._law.size, self.effective, self._sides, variance)
+
+
+def _even(shares: Array) -> Array:
+    """Shares that add up to one: what is over is taken from all alike, which keeps them unbiased."""
+    level = (float(shares.sum()) - 1) / len(shares)
+    return shares - level
+
+
+def flat_histogram(basis: Flat, method: object) -> Histogram:
+    """The shares by one method."""
+    if not is_one_of(method, METHODS):
+        names = ", ".join(map(repr, METHODS))
+        msg = f"Expected method as one of {names}, got {shown(method)}."
+        raise InputError(msg)
+    if method in {"em", "ems"}:
+        msg = (
+            f"method={method!r} needs to know which whole reports came, and flat categories are counted by value, "
+            "which does not tell; use method='inverse', or 'projected' for shares that are never negative."
+        )
+        raise InputError(msg)
+    if method == "projected":
+        return Histogram("projected", "asked for", on_simplex(basis.raw), None)
+    reason = "asked for" if method == "inverse" else "all shares can be estimated without bias"
+    return Histogram("inverse", reason, basis.raw, None)

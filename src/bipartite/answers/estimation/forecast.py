@@ -1,0 +1,120 @@
+"""How accurate answers will be, before anybody has reported."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.identify import identifiability
+from bipartite.answers.estimation.operator import operator_of
+from bipartite.answers.estimation.pairs import pair_law
+from bipartite.domains import LineDomain
+from bipartite.errors import InputError, shown
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.design import check_prior
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+
+# How many numbers are looked at for the shares up to values, and up to how many values at least.
+_MOST_NUMBERS: Final = 2**20
+_LEAST_ENDS: Final = 17
+_FEW_ENDS: Final = 5  # with more than 2^17 values
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The standard errors to expect from so many people, who are drawn at random from a population."""
+
+    people: int
+    identifiable: bool
+    """Whether every share can be estimated without bias."""
+    rank: int
+    """The rank of the mechanism's matrix."""
+    mean: float | None
+    """Of the estimated mean; None where values are no numbers, or the mean cannot be estimated without bias."""
+    histogram: float | None
+    """Of one share: root mean square over all values; None where they cannot all be estimated."""
+    cdf: float | None
+    """Of the share of people up to a value: root mean square over all values of a line (of flat categories over some
+    that are spread evenly, where there are many); None as above."""
+    bounded: bool = False
+    """Whether ``mean`` and ``cdf`` are upper bounds: of :class:`~bipartite.OLH` with many values, several times too
+    large at large ε. What :func:`bipartite.estimate` finds from the reports themselves is not."""
+
+
+def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
+    r"""The least standard errors that unbiased answers from so many reports can have.
+
+    Var = (wᵀI⁻¹w − (Σ π_x·w_x)²)/n for an answer Σ w_x·f_x, with the information matrix I = P·diag(1/r)·Pᵀ and the law
+    of reports r = πᵀP. ``prior`` is the population π, None for uniform. All scale with 1/√n.
+
+    >>> from bipartite import BRR, Integers
+    >>> padded = BRR(Integers(18, 90), epsilon=1, edges="padded")
+    >>> round(forecast(padded, 10_000).mean, 2)
+    0.83
+    """
+    if not isinstance(people, (int, np.integer)) or isinstance(people, bool) or people < 1:
+        msg = f"Expected people as a whole number of at least 1, got {shown(people)}; say how many will report."
+        raise InputError(msg)
+    n = int(people)
+    size = len(mechanism.domain)
+    population = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
+    if isinstance(mechanism, CategoryMechanism):
+        return _of_categories(mechanism, population, n)
+    law = operator_of(mechanism).forward(population)
+    found = identifiability(mechanism)
+    scores = found.scores(law)
+    on_a_line = isinstance(mechanism.domain, LineDomain)
+    histogram = cdf = mean = None
+    if found.identifiable:
+        squares = scores.shares(law).square[found.group_of]
+        histogram = _root(float((squares - population**2).mean()) / n)
+        if on_a_line:
+            # Groups are numbered in the order of values, so that this is cumulative over values too.
+            squares = scores.cumulative(law).square[:-1]
+            cdf = _root(float((squares - population.cumsum()[:-1] ** 2).sum()) / size / n)
+    if on_a_line:
+        numbers = mechanism.domain.to_numpy().astype(np.float64)
+        # Around the middle, so that large numbers lose no digits.
+        w = numbers - numbers.mean()
+        answer = found.by_group(w)
+        u = None if answer is None else scores.of(answer)
+        mean = None if u is None else _root(float(law @ u**2 - (population @ w) ** 2) / n)
+    return Forecast(n, found.identifiable, found.rank, mean, histogram, cdf)
+
+
+def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64], n: int) -> Forecast:
+    """By the exact law of pairs of supports, or for :class:`~bipartite.OLH` with many values by its bound."""
+    law = pair_law(mechanism)
+    histogram = _root(float((mechanism.variances(population, 1) + population * (1 - population)).mean()) / n)
+
+    def variance(w: NDArray[np.float64]) -> NDArray[np.float64]:
+        own = law.own(w - w.mean(axis=-1, keepdims=True)) @ population
+        found: NDArray[np.float64] = (own + w**2 @ population - (w @ population) ** 2) / n
+        return found
+
+    mean = cdf = None
+    size = len(population)
+    if isinstance(mechanism.domain, LineDomain):
+        numbers = mechanism.domain.to_numpy().astype(np.float64)
+        mean = _root(float(variance(numbers - numbers.mean())))
+        # The share up to the last value is 1 for sure. On a long line some ends, spread evenly, stand for all.
+        least = _LEAST_ENDS if size <= _MOST_NUMBERS // 8 else _FEW_ENDS
+        count = min(size - 1, max(least, _MOST_NUMBERS // law.steps))
+        ends = (np.arange(count) * 2 + 1) * (size - 1) // (2 * count)
+        block = max(1, _MOST_NUMBERS // 4 // size)
+        blocks = [np.arange(size) <= ends[first : first + block, None] for first in range(0, count, block)]
+        found = np.concatenate([variance(rows.astype(np.float64)) for rows in blocks])
+        cdf = _root(float(found.mean()) * (size - 1) / size)
+    bounded = mean is not None and not law.exact(_LEAST_ENDS)
+    return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf, bounded=bounded)
+
+
+def _root(variance: float) -> float:
+    return math.sqrt(max(variance, 0.0))

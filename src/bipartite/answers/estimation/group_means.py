@@ -1,0 +1,78 @@
+"""The mean of one attribute in a group that is itself known through reports only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bipartite.answers.estimation.intervals import FEW, Interval, few_note, normal_width
+from bipartite.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.evidence import Evidence
+
+    Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMean:
+    """The mean in a private group."""
+
+    mean: float
+    """NaN where the group's share is not clearly above zero."""
+    standard_error: float
+    """To first order; infinite where the mean is NaN. The interval counts more."""
+    interval: Interval
+    share: float
+    """The unbiased share of the group among all people."""
+    share_error: float
+    """Its standard error."""
+
+    def __str__(self) -> str:
+        return f"{self.mean:.6g}, {self.interval}; a share of {self.share:.3g} ± {self.share_error:.2g}"
+
+
+def group_mean(
+    evidence: Evidence, scores: Sequence[Array | None], numbers: Array, middle: float, sure: float
+) -> GroupMean:
+    r"""From the scores of (number in the group, else 0) and of (1 in the group, else 0).
+
+    With N and D the two averages, the mean in the group is R = N/D. N − r·D has mean 0 at the true r, so Fieller's
+    interval holds all r with \|N − r·D\| ≤ z·SE(N − r·D): whatever D is, it covers as often as the normal law for
+    N − r·D does. It is bounded only where D is more than z standard errors above zero.
+    """
+    top, bottom = scores
+    if top is None or bottom is None:
+        msg = (
+            "The reports cannot tell this group, or the numbers in it, from others; collect with edges='padded' or GRR."
+        )
+        raise InputError(msg)
+    pair = np.stack([top.ravel(), bottom.ravel()])
+    n, d = (float(each) for each in evidence.mean(pair))
+    covariance = evidence.covariance(pair)
+    least, most = middle + float(numbers.min()), middle + float(numbers.max())
+    share_error = math.sqrt(covariance[1, 1])
+    z = normal_width(sure)
+    if evidence.effective < FEW:
+        everything = Interval(least, most, sure, few_note(evidence.effective))
+        return GroupMean(math.nan, math.inf, everything, d, share_error)
+    # r²·a − 2r·b + c ≤ 0
+    a = d * d - z * z * float(covariance[1, 1])
+    b = n * d - z * z * float(covariance[0, 1])
+    c = n * n - z * z * float(covariance[0, 0])
+    if d <= 0 or a <= 0:
+        note = "the group's share is not clearly above zero, so that its mean may be anything"
+        return GroupMean(math.nan, math.inf, Interval(least, most, sure, note), d, share_error)
+    root = math.sqrt(max(b * b - a * c, 0.0))
+    low, high = (min(max(middle + end, least), most) for end in ((b - root) / a, (b + root) / a))
+    ratio = n / d
+    variance = covariance[0, 0] - 2 * ratio * covariance[0, 1] + ratio**2 * covariance[1, 1]
+    error = math.sqrt(max(float(variance), 0.0)) / d
+    return GroupMean(middle + ratio, error, Interval(low, high, sure), d, share_error)

@@ -1,0 +1,86 @@
+"""Estimates of several groups, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.answers.estimation.intervals import check_confidence
+from bipartite.answers.estimation.pictures import drawn_groups
+from bipartite.errors import InputError, MissingExtraError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.answers import Estimate
+    from bipartite.plots import Picture
+
+
+class Estimates(Mapping[Any, "Estimate"]):
+    """One :class:`~bipartite.Estimate` a group, by label; groups are public. Or one an attribute, by name."""
+
+    def __init__(self, groups: dict[Any, Estimate], kind: str = "group") -> None:
+        self._groups, self._kind = dict(groups), kind
+
+    def __getitem__(self, label: Any) -> Estimate:  # noqa: ANN401
+        if label not in self._groups:
+            msg = f"There is no {self._kind} {shown(label)}; there are {', '.join(map(shown, self._groups))}."
+            raise KeyError(msg)
+        found: Estimate = self._groups[label]
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._groups)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
+        """A row for every value of every group or attribute."""
+        try:
+            import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
+        except ImportError:
+            msg = "to_frame needs pandas; install it, or use the frequencies of each group."
+            raise MissingExtraError(msg) from None
+        return pd.concat(
+            {label: each.to_frame(confidence) for label, each in self._groups.items()}, names=[self._kind, None]
+        ).reset_index(level=0)
+
+    def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
+        """A picture of the groups below each other, as SVG text, written to ``file`` where one is given.
+
+        On a line the mean and the median of each group with their intervals; elsewhere the shares of the values that
+        are most common over all groups.
+        """
+        return drawn_groups(self._groups, check_confidence(confidence), file)
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """The answers of every group in words."""
+        return "\n".join(f"{label}: {each.summary(confidence)}" for label, each in self._groups.items())
+
+    def __repr__(self) -> str:
+        return (
+            f"<Estimates of {len(self)} {self._kind}s: {', '.join(map(shown, list(self)[:5]))}{'…' * (len(self) > 5)}>"  # noqa: PLR2004
+        )
+
+
+def cut(by: Any, size: int) -> dict[Any, NDArray[np.int64]]:  # noqa: ANN401 (any column of labels)
+    """For every label the positions of its reports, in the order in which labels first appear."""
+    labels = np.asarray(by.to_numpy() if hasattr(by, "to_numpy") else by)
+    if labels.shape != (size,):
+        msg = f"Expected by as {size} labels, one a report, got shape {labels.shape}; pass a public column."
+        raise InputError(msg)
+    # A list of words and numbers becomes words in NumPy, and 1 could then not be told from "1".
+    each = by if isinstance(by, (list, tuple)) and labels.dtype.kind == "U" else labels.tolist()
+    codes: dict[Any, int] = {}
+    where = np.fromiter((codes.setdefault(label, len(codes)) for label in each), dtype=np.int64, count=size)
+    if any(label is None or label != label for label in codes):  # noqa: PLR0124 (NaN is not itself)
+        msg = "Some labels of by are missing; name that group, or leave its reports out."
+        raise InputError(msg)
+    order = np.argsort(where, kind="stable")
+    return dict(zip(codes, np.split(order, np.cumsum(np.bincount(where))[:-1]), strict=True))

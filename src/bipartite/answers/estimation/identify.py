@@ -1,0 +1,173 @@
+"""What the reports of a mechanism can tell apart, decided from its matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.answers.estimation.operator import Window, groups_of
+from bipartite.answers.estimation.scores import DenseScores, WindowScores, check_dense
+from bipartite.errors import InputError
+from bipartite.mechanisms import Mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.operator import Operator
+    from bipartite.answers.estimation.scores import Scores
+    from bipartite.domains import Domain
+
+    Array = NDArray[np.float64]
+
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Identifiability:
+    """Which shares of values an unbiased estimator can exist for."""
+
+    domain: Domain
+    rank: int
+    """The rank of the mechanism's matrix: how many independent things its reports tell about a population."""
+    group_of: NDArray[np.int64]
+    """For every value the number of its group: values of one group have the same row and cannot be told apart."""
+    distinct: Operator | Array
+    """The distinct rows, one a group, as products or as a matrix."""
+
+    def __post_init__(self) -> None:
+        """Later estimates share these, and nobody is to change them for others."""
+        for name in ("group_of", "distinct"):
+            held = getattr(self, name)
+            if isinstance(held, np.ndarray):
+                seen = held.view()
+                seen.flags.writeable = False
+                object.__setattr__(self, name, seen)
+
+    @property
+    def identifiable(self) -> bool:
+        """Whether every share can be estimated: rank N."""
+        return self.rank == len(self.domain)
+
+    @property
+    def groups_identifiable(self) -> bool:
+        """Whether the share of every group can be estimated: the distinct rows are independent."""
+        return self.rank == self.rows
+
+    @property
+    def rows(self) -> int:
+        """How many distinct rows there are."""
+        return self.distinct.inputs if isinstance(self.distinct, Window) else len(self.distinct)  # type: ignore[arg-type]
+
+    @property
+    def groups(self) -> list[list[Any]]:
+        """The values that cannot be told apart, a list for each group of two or more."""
+        sizes = np.bincount(self.group_of)
+        order = np.argsort(self.group_of, kind="stable")
+        ends = np.cumsum(sizes)
+        return [
+            self.domain[order[end - size : end]].tolist() for size, end in zip(sizes, ends, strict=True) if size > 1
+        ]
+
+    def condition(self) -> float:
+        """The largest over the smallest singular value of the distinct rows: how much noise inverting them adds.
+
+        Infinite where they are not independent. For at most 2,048 of them, or m = 1, where it is 1/(p − q).
+        """
+        if not self.groups_identifiable:
+            return float("inf")
+        if isinstance(self.distinct, Window):
+            if self.distinct.m == 1:
+                # Singular values 1, and p − q for everything that sums to zero.
+                return 1 / self.distinct.excess if self.rows > 1 else 1.0
+            check_dense(self.rows)
+        values = np.linalg.svd(_matrix(self.distinct), compute_uv=False)
+        return float(values[0] / values[-1])
+
+    def scores(self, law: Array) -> Scores:
+        """The scores of least variance under this law of reports, for the distinct rows."""
+        if isinstance(self.distinct, Window):
+            return WindowScores(self.distinct, law)
+        return DenseScores(_matrix(self.distinct), law, self.rank)
+
+    def by_group(self, w: Array) -> Array | None:
+        """An answer over values as one over groups; None where it tells values of one group apart."""
+        if self.rows == len(self.domain):
+            ordered = np.empty_like(w)
+            ordered[..., self.group_of] = w
+            return ordered
+        low, high = self.bounds(w)
+        return low if np.array_equal(low, high) else None
+
+    def bounds(self, w: Array) -> tuple[Array, Array]:
+        """The least and the largest w of each group."""
+        shape = (*w.shape[:-1], self.rows)
+        low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+        for at in np.ndindex(w.shape[:-1]):
+            np.minimum.at(low[at], self.group_of, w[at])
+            np.maximum.at(high[at], self.group_of, w[at])
+        return low, high
+
+    def __str__(self) -> str:
+        size = len(self.domain)
+        if self.identifiable:
+            return f"all {size} shares can be estimated (rank {size})"
+        groups = self.groups
+        parts = [f"rank {self.rank} of {size}"]
+        if groups:
+            named = ", ".join(f"{group[0]}–{group[-1]} ({len(group)})" for group in groups[:_NAMED])
+            more = f" and {len(groups) - _NAMED} more groups" if len(groups) > _NAMED else ""
+            parts.append(f"{sum(map(len, groups))} values in {len(groups)} groups share their rows: {named}{more}")
+        if not self.groups_identifiable:
+            parts.append(f"the {self.rows} distinct rows depend on each other")
+        return "; ".join(parts)
+
+
+def identifiability(mechanism: object) -> Identifiability:
+    """Which values the reports of a mechanism can tell apart, from its actual matrix.
+
+    An unbiased estimator of every share exists exactly when the N rows of P are linearly independent. Windows are
+    independent when they differ: a combination of rows that vanishes has weights of sum zero (each row sums to one), so
+    the constant part cancels, and windows that begin at different places are in echelon form. Other mechanisms are
+    decided by the singular values of the differences of their whole-number tickets, for at most 2,048 values.
+
+    >>> from bipartite import BRR, Integers
+    >>> print(identifiability(BRR(Integers(18, 90), epsilon=1)))
+    rank 47 of 73; 28 values in 2 groups share their rows: 18–31 (14), 77–90 (14)
+    >>> identifiability(BRR(Integers(18, 90), epsilon=1, edges="padded")).identifiable
+    True
+    """
+    if not isinstance(mechanism, Mechanism):
+        msg = f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…) or another one."
+        raise InputError(msg)
+    size = len(mechanism.domain)
+    structure = groups_of(mechanism)
+    if structure is not None:
+        groups, distinct = structure
+        group_of = np.arange(size) if groups is None else groups
+        occurring = np.bincount(group_of, minlength=distinct.inputs) > 0
+        if occurring.all():
+            return Identifiability(mechanism.domain, distinct.inputs, group_of, distinct)
+    check_dense(size)
+    tickets = mechanism.lottery.rows(0, size)
+    rows, first, group_of = np.unique(tickets, axis=0, return_index=True, return_inverse=True)
+    # Groups are numbered in the order of their first values.
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return Identifiability(
+        mechanism.domain, _rank(rows), place[group_of.reshape(-1)], rows[order] / mechanism.lottery.total
+    )
+
+
+def _rank(rows: NDArray[np.int64]) -> int:
+    """The rank of rows of whole numbers with one sum: one more than that of their differences, which are exact."""
+    if len(rows) == 1:
+        return 1
+    differences = (rows[1:] - rows[0]).astype(np.float64)
+    return 1 + int(np.linalg.matrix_rank(differences / np.abs(differences).max()))
+
+
+def _matrix(distinct: Operator | Array) -> Array:
+    return distinct.forward(np.eye(distinct.inputs)) if isinstance(distinct, Window) else distinct  # type: ignore[return-value]

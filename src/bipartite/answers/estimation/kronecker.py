@@ -1,0 +1,103 @@
+"""Two attributes at once: products and scores from those of each, never from a matrix of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.identify import identifiability
+from bipartite.answers.estimation.operator import Operator, operator_of
+from bipartite.errors import DesignError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.identify import Identifiability
+    from bipartite.answers.estimation.scores import Scores
+    from bipartite.mechanisms import Mechanism
+
+    Array = NDArray[np.float64]
+
+MOST_VALUES: Final = 1024
+"""Of one attribute: the scores of all its shares are held at once."""
+MOST_PAIRS: Final = 2**22
+"""Of reports: a number is held for each."""
+
+
+class Kronecker(Operator):
+    """Reports drawn independently given both values: F ↦ P₁ᵀ·F·P₂, on tables written row by row."""
+
+    def __init__(self, first: Operator, second: Operator) -> None:
+        self._first, self._second = first, second
+        self.inputs, self.outputs = first.inputs * second.inputs, first.outputs * second.outputs
+
+    def forward(self, f: Array) -> Array:
+        table = f.reshape(*f.shape[:-1], self._first.inputs, self._second.inputs)
+        half = np.swapaxes(self._second.forward(table), -1, -2)
+        found: Array = np.swapaxes(self._first.forward(half), -1, -2).reshape(*f.shape[:-1], self.outputs)
+        return found
+
+    def backward(self, v: Array) -> Array:
+        table = v.reshape(*v.shape[:-1], self._first.outputs, self._second.outputs)
+        half = np.swapaxes(self._second.backward(table), -1, -2)
+        found: Array = np.swapaxes(self._first.backward(half), -1, -2).reshape(*v.shape[:-1], self.inputs)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """What one attribute brings: its mechanism, what it tells apart, and its scores."""
+
+    mechanism: Mechanism
+    operator: Operator
+    found: Identifiability
+    scores: Scores
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Side:
+        """The side of this mechanism; refused where it is too large."""
+        size = len(mechanism.domain)
+        if size > MOST_VALUES:
+            msg = (
+                f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {size}; report "
+                "on a coarser domain, or estimate each attribute alone with bp.estimate."
+            )
+            raise DesignError(msg)
+        operator = operator_of(mechanism)
+        found = identifiability(mechanism)
+        return cls(mechanism, operator, found, found.scores(operator.uniform_law()))
+
+    def score(self, w: Array) -> Array | None:
+        """Scores u with Pu = w for every row of w; None where the reports cannot tell."""
+        answer = self.found.by_group(w)
+        return None if answer is None else self.scores.of(answer)
+
+    def of_shares(self) -> Array | None:
+        """The scores of every share, a row a value; None where not all can be told apart."""
+        return self.score(np.eye(len(self.mechanism.domain))) if self.found.identifiable else None
+
+
+def check_pairs(first: Mechanism, second: Mechanism) -> None:
+    """Refuse more different pairs of reports than are held."""
+    pairs = len(first.outputs) * len(second.outputs)
+    if pairs > MOST_PAIRS:
+        msg = (
+            f"Expected at most 2^22 different pairs of reports, got {pairs}; report on coarser domains, or estimate "
+            "each attribute alone with bp.estimate."
+        )
+        raise DesignError(msg)
+
+
+def score_of_table(first: Side, second: Side, w: Array) -> Array | None:
+    """Scores V with P₁·V·P₂ᵀ = W, a table over pairs of reports: solved on one side, then on the other."""
+    half = second.score(w)
+    whole = None if half is None else first.score(np.ascontiguousarray(half.T))
+    return None if whole is None else whole.T
+
+
+def score_of_product(first: Side, second: Side, w1: Array, w2: Array) -> Array | None:
+    """The same for a table w₁·w₂ᵀ: the score of a pair is the product of both scores."""
+    u1, u2 = first.score(w1), second.score(w2)
+    return None if u1 is None or u2 is None else np.outer(u1, u2)

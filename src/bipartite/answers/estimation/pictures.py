@@ -1,0 +1,181 @@
+"""Estimates as pictures: which one, and what is written beside it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.intervals import FEW
+from bipartite.domains import LineDomain
+from bipartite.errors import DesignError, how_many
+from bipartite.plots import Mark, Row, forest, histogram, shares_by_name
+from bipartite.plots.shares import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.answers import Estimate
+    from bipartite.answers.estimation.intervals import Interval
+    from bipartite.domains import Domain
+    from bipartite.plots import Picture
+
+    Array = NDArray[np.float64]
+
+_MOST_GROUPS: Final = 40
+_MOST_VALUES: Final = 6  # that groups are compared by
+_FEW_RANGES: Final = 3
+_MOST_POINTS: Final = 1_500  # of a line: twice as many as the picture is wide
+
+
+def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None) -> Picture:
+    """One estimate: a histogram on a line, bars elsewhere."""
+    domain = estimate.mechanism.domain
+    sure = f"{100 * confidence:g} %"
+    notes = _notes(estimate)
+    try:
+        low, high = bounds(estimate, confidence)
+    except DesignError:
+        # More values than anyone could read a bar of; the mean and the median keep their intervals.
+        low = high = estimate.frequencies
+        sure = ""
+        notes.append("no intervals of single shares: too many values")
+    if isinstance(domain, LineDomain):
+        every = slice(None, None, -(-len(domain) // _MOST_POINTS))
+        if every.step > 1:
+            notes.append(f"one in {every.step:,} values is drawn")
+        picture = histogram(
+            domain.to_numpy()[every],
+            estimate.frequencies[every],
+            low[every],
+            high[every],
+            label="value",
+            say=say,
+            sure=sure,
+            marks=marks(estimate, confidence),
+            notes=notes,
+        )
+    else:
+        picture = shares_by_name(names_of(domain), estimate.frequencies, low, high, sure=sure, notes=notes)
+    return _written(picture, file)
+
+
+def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | Path | None = None) -> Picture:
+    """Groups below each other: their means and medians, or their shares of the most common values."""
+    shown = dict(list(groups.items())[:_MOST_GROUPS])
+    first = next(iter(shown.values()))
+    domain = first.mechanism.domain
+    sure = f"{100 * confidence:g} %"
+    write: Callable[[float], str] = say
+    if isinstance(domain, LineDomain):
+        pairs = {label: marks(each, confidence) for label, each in shown.items()}
+        sections = [
+            (
+                f"{name} of each group, with its {sure} interval",
+                [_row(label, pair[at]) for label, pair in pairs.items()],
+            )
+            for at, name in enumerate(("mean", "median"))
+        ]
+        left_out = ""
+    else:
+        total = np.sum([each.people * each.frequencies for each in groups.values()], axis=0)
+        most = np.argsort(-total, kind="stable")[:_MOST_VALUES].tolist()
+        names = names_of(domain)
+        sections = [
+            (
+                f"share of {shortened(names[at])} in each group, with its {sure} interval",
+                [_share_row(label, each, at, confidence) for label, each in shown.items()],
+            )
+            for at in most
+        ]
+        left = len(domain) - len(most)
+        left_out, write = f"{left:,} less common values are left out" if left else "", _percent
+    hidden = len(groups) - len(shown)
+    notes = [left_out, f"{hidden:,} more groups are left out" if hidden else ""]
+    return _written(forest(sections, write, "; ".join(note for note in notes if note)), file)
+
+
+def bounds(estimate: Estimate, confidence: float) -> tuple[Array, Array]:
+    """The intervals of shares as they are drawn, infinite where the reports cannot tell."""
+    low, high = estimate.share_bounds(confidence)
+    if estimate.method == "inverse":
+        return low, high
+    # Only unbiased shares can lie below zero, and only beside them does an interval that does make sense.
+    known = np.isfinite(low)
+    return np.where(known, np.clip(low, 0, 1), low), np.where(known, np.clip(high, 0, 1), high)
+
+
+def marks(estimate: Estimate, confidence: float) -> list[Mark]:
+    """The mean and the median with their intervals."""
+    unsure = math.isinf(estimate.standard_error("mean"))
+    found = []
+    for name, value in (("mean", estimate.mean), ("median", estimate.median)):
+        interval = estimate.interval(confidence, of=name)
+        known = name == "median" or not unsure
+        found.append(Mark(name, value, *interval, words=_words(name, value, interval, known=known), known=known))
+    return found
+
+
+def names_of(domain: Domain) -> list[str]:
+    """What the values are called; where they have no names, their row numbers."""
+    unnamed = domain.labels is None and not isinstance(domain, LineDomain)
+    return [f"row {value}" if unnamed else str(value) for value in domain.to_numpy().tolist()]
+
+
+def say(value: float) -> str:
+    """A number of the axis."""
+    return f"{value:,.6g}".replace("-", "−")
+
+
+def _row(label: Any, mark: Mark) -> Row:  # noqa: ANN401
+    words = mark.words.removeprefix(mark.name).removeprefix(":").strip()
+    return Row(str(label), mark.value, mark.low, mark.high, words, mark.known)
+
+
+def _share_row(label: Any, estimate: Estimate, at: int, confidence: float) -> Row:  # noqa: ANN401
+    share, (low, high) = float(estimate.frequencies[at]), (float(end[at]) for end in bounds(estimate, confidence))
+    if not math.isfinite(high):
+        return Row(str(label), share, 0.0, 1.0, "cannot be known", known=False)
+    return Row(str(label), share, low, high, f"{_percent(share)}, {_percent(low)} to {_percent(high)}")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %".replace("-", "−")
+
+
+def _words(name: str, value: float, interval: Interval, *, known: bool) -> str:
+    """A number and its interval, in as many digits as mean something."""
+    width = interval.high - interval.low
+    all_whole = all(each == round(each) for each in (value, *interval))
+    digits = 0 if all_whole else min(max(1 - math.floor(math.log10(width)), 0), 6) if width > 0 else 6
+    number, low, high = (f"{each:,.{digits}f}".replace("-", "−") for each in (value, *interval))
+    return f"{name} {number}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
+
+
+def _notes(estimate: Estimate) -> list[str]:
+    """What to know about the picture."""
+    whose = "these people" if estimate.of_sample else "the population"
+    found = estimate.identifiability
+    notes = [f"{how_many(estimate.people, 'report')}, about {whose}; histogram by {estimate.method!r}"]
+    if estimate.method == "ems":
+        notes.append("smoothed over neighbours: the bars show chance, not what smoothing does to peaks and ends")
+    if estimate.effective_people < FEW:
+        notes.append("few reports: these bars are wider bounds that hold for any number")
+    if found is not None and not found.identifiable:
+        groups = found.groups
+        line = isinstance(estimate.mechanism.domain, LineDomain)
+        ranges = [f"{say(values[0])} to {say(values[-1])}" for values in groups[:_FEW_RANGES]] if line else []
+        more = "…" if len(groups) > _FEW_RANGES else ""
+        which = f": {', '.join(ranges)}{more}" if ranges else ""
+        notes.append(f"the reports cannot tell some values apart, however many come{which}")
+    return notes
+
+
+def _written(picture: Picture, file: str | Path | None) -> Picture:
+    if file is not None:
+        Path(file).write_text(picture + "\n", encoding="utf-8")
+    return picture

@@ -1,0 +1,213 @@
+r"""Scores: what each report adds to an unbiased answer.
+
+A linear answer about the people, Σ_x w_x·f_x (the mean, a share, the cumulative distribution at a point), is estimated
+by the average of a score u(y) over the reports. It is unbiased for **every** population exactly when Pu = w: the
+expected score of a person is what that person counts. Of all such scores the one with the least variance under a law r
+of the reports minimises Σ_y r_y·u_y², and that least value is wᵀI⁻¹w with the information matrix I = P·diag(1/r)·Pᵀ.
+
+:class:`WindowScores` has it in closed form in O(N + M). With rows q + e·[x ≤ y < x + m], Pu = w says
+
+- u_{x+m} − u_x = (w_{x+1} − w_x)/e for every x: within a class of outputs y ≡ j (mod m) all scores follow from the
+  first, a_j, by running sums s;
+- Σ_j h_j·a_j + q·Σs = w_0 with h_j = q·(size of class j) + e, for the level.
+
+Minimising Σ r·(a_j + s)² under that one condition gives a_j = (μ·h_j − Σ_class r·s)/R_j, R_j = Σ_class r.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.errors import DesignError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.operator import Window
+
+    Array = NDArray[np.float64]
+
+MOST_DENSE: Final = 2048
+"""Beyond this many distinct rows without structure, nothing is decided by decompositions of the matrix."""
+_ROOM: Final = 2**23
+_SOLVED: Final = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The mean and the mean square of the scores of many answers, under some law of reports."""
+
+    mean: Array
+    square: Array
+
+
+class Scores(ABC):
+    """The scores of least variance for a matrix of distinct rows and a law of reports."""
+
+    rows: int
+    outputs: int
+
+    @abstractmethod
+    def of(self, w: Array) -> Array | None:
+        """Scores u with Pu = w, for one w over the distinct rows or many as rows of an array; None where none is."""
+
+    @abstractmethod
+    def shares(self, law: Array) -> Moments:
+        """Of every row's own share, under this law of reports. Only where every row is identifiable."""
+
+    @abstractmethod
+    def cumulative(self, law: Array) -> Moments:
+        """Of the share of all rows up to each row, under this law. Only where every row is identifiable."""
+
+    def share_spreads(self) -> Array:
+        """The largest minus the least score of every row's own share; infinite where one has none."""
+        u = self.of(np.eye(self.rows))
+        return np.full(self.rows, np.inf) if u is None else u.max(axis=1) - u.min(axis=1)
+
+
+class WindowScores(Scores):
+    """Scores of a window that moves on by one with every value: closed form, O(N + M)."""
+
+    def __init__(self, window: Window, law: Array) -> None:
+        self.rows, self.outputs = window.inputs, window.outputs
+        self._m, self._q, self._e = window.m, window.q, window.excess
+        self._length = -(-self.outputs // self._m)
+        self._law = self._by_class(law)
+        self._there = self._by_class(np.ones(self.outputs))
+        self._weight = self._law.sum(axis=0)
+        self._level = self._q * self._there.sum(axis=0) + self._e
+        self._ratio = self._level / self._weight
+        self._scale = float((self._level * self._ratio).sum())
+
+    def _by_class(self, values: Array) -> Array:
+        """Values of the outputs, row k and column j for output j + k·m; zero past the end."""
+        full = np.zeros((*values.shape[:-1], self._length * self._m))
+        full[..., : values.shape[-1]] = values
+        return full.reshape(*values.shape[:-1], self._length, self._m)
+
+    def of(self, w: Array) -> Array:
+        many = w.ndim > 1
+        found = np.concatenate([self._block(block) for block in _blocks(np.atleast_2d(w), self.outputs)])
+        return found if many else found[0]
+
+    def _block(self, w: Array) -> Array:
+        # Step x leads from output x to output x + m, the next of its class.
+        steps = np.zeros((len(w), self._length * self._m))
+        steps[:, self._m : self._m + self.rows - 1] = np.diff(w, axis=-1) / self._e
+        sums = steps.reshape(len(w), self._length, self._m).cumsum(axis=1) * self._there
+        held = (sums * self._law).sum(axis=1)
+        level = w[:, 0] - self._q * sums.sum(axis=(1, 2)) + held @ self._ratio
+        first = (level[:, None] / self._scale) * self._ratio - held / self._weight
+        sums += first[:, None, :]
+        found: Array = sums.reshape(len(w), -1)[:, : self.outputs]
+        return found
+
+    def shares(self, law: Array) -> Moments:
+        up = np.arange(self.rows) - 1
+        start = np.zeros(self.rows)
+        start[0] = 1.0
+        return self._of_jumps(law, start, up, up + 1)
+
+    def share_spreads(self) -> Array:
+        if self._m > 1 or self.rows == 1:
+            return super().share_spreads()
+        # With one output a row, the score of a share is (1 − q)/e for its own output and −q/e for all others.
+        return np.full(self.rows, 1 / self._e)
+
+    def cumulative(self, law: Array) -> Moments:
+        return self._of_jumps(law, np.ones(self.rows), None, np.arange(self.rows))
+
+    def _of_jumps(self, law: Array, start: Array, up: NDArray[np.int64] | None, down: NDArray[np.int64]) -> Moments:
+        """Moments of answers w that begin with ``start``, rise by one after row ``up`` and fall by one after ``down``.
+
+        Such a w changes the running sums of two classes only, from one place on, so that all moments follow from sums
+        over the ends of classes. A jump before the first or after the last row is none.
+        """
+        m, e = self._m, self._e
+        ends = [_from_behind(table) for table in (self._law, self._by_class(law), self._there)]
+        whole = self._by_class(law).sum(axis=0)
+        jumps = [(down, -1.0)] if up is None else [(up, 1.0), (down, -1.0)]
+        level = start.copy()
+        parts = []
+        for after, sign in jumps:
+            real = (after >= 0) & (after < self.rows - 1)
+            at = np.where(real, after, 0)
+            k, j = at // m + 1, at % m
+            own, seen, there = (np.where(real, table[np.minimum(k, self._length), j], 0.0) for table in ends)
+            size = sign / e
+            level += size * (own * self._ratio[j] - self._q * there)
+            parts.append((j, size, -size * own / self._weight[j], seen))
+        level /= self._scale
+        mean = level * float(self._ratio @ whole)
+        square = level**2 * float(self._ratio**2 @ whole)
+        for j, size, base, seen in parts:
+            first = base * whole[j] + size * seen
+            mean += first
+            square += 2 * level * self._ratio[j] * first + base**2 * whole[j] + 2 * base * size * seen + size**2 * seen
+        if m == 1 and up is not None:
+            # Both jumps are in the one class that there is, and their products count too.
+            (_, size, base, seen), (_, size2, base2, seen2) = parts
+            later = np.minimum(seen, seen2)
+            square += 2 * (base * base2 * whole[0] + base * size2 * seen2 + base2 * size * seen + size * size2 * later)
+        return Moments(mean, square)
+
+
+def _from_behind(table: Array) -> Array:
+    """Sums of a class from each place to its end; one more row for past the end."""
+    sums = np.zeros((len(table) + 1, table.shape[1]))
+    sums[:-1] = table[::-1].cumsum(axis=0)[::-1]
+    return sums
+
+
+class DenseScores(Scores):
+    """Scores of any matrix of distinct rows, by decomposition."""
+
+    def __init__(self, matrix: Array, law: Array, rank: int) -> None:
+        self.rows, self.outputs = matrix.shape
+        check_dense(self.rows)
+        self._matrix = matrix
+        self._full = rank == self.rows
+        # An output that is never reported has no score.
+        root = np.sqrt(law)
+        inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
+        scaled = matrix * inverse
+        if self._full:
+            # scaledᵀ = QR, so u = inverse·Q·R⁻ᵀ·w: the condition of the matrix, not its square.
+            q, r = np.linalg.qr(scaled.T)
+            self._solve = inverse[:, None] * np.linalg.solve(r, q.T).T
+        else:
+            left, values, right = np.linalg.svd(scaled, full_matrices=False)
+            self._solve = (inverse[:, None] * right[:rank].T / values[:rank]) @ left[:, :rank].T
+
+    def of(self, w: Array) -> Array | None:
+        found: Array = w @ self._solve.T
+        if self._full or np.abs(found @ self._matrix.T - w).max() <= _SOLVED * max(1.0, float(np.abs(w).max())):
+            return found
+        return None
+
+    def shares(self, law: Array) -> Moments:
+        return Moments(law @ self._solve, law @ self._solve**2)
+
+    def cumulative(self, law: Array) -> Moments:
+        scores = self._solve.cumsum(axis=1)
+        return Moments(law @ scores, law @ scores**2)
+
+
+def check_dense(rows: int) -> None:
+    """Refuse a decomposition that would take minutes."""
+    if rows > MOST_DENSE:
+        msg = (
+            f"Expected at most {MOST_DENSE} values where a mechanism is neither a window nor groups, got {rows}; use "
+            "method='em', which needs no decomposition and has no error bars there, or fewer values."
+        )
+        raise DesignError(msg)
+
+
+def _blocks(rows: Array, width: int) -> list[Array]:
+    """Rows cut into blocks of at most 64 MB at this width."""
+    size = max(1, _ROOM // width)
+    return [rows[first : first + size] for first in range(0, len(rows), size)]

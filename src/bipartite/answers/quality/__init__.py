@@ -1,0 +1,14 @@
+"""What a report is worth."""
+
+from bipartite.answers.quality.bounds import local_bound
+from bipartite.answers.quality.measures import expected_loss, local_loss, loss_quantile, qloss, share_within, worst_loss
+
+__all__ = [
+    "expected_loss",
+    "local_bound",
+    "local_loss",
+    "loss_quantile",
+    "qloss",
+    "share_within",
+    "worst_loss",
+]

@@ -1,0 +1,179 @@
+"""What a report is worth: expected, worst and typical loss of any mechanism, under any loss and prior.
+
+Everything is computed from the tickets, so the figures are those of the mechanism that draws. On lines with a window
+(BRR, GRR, Square Wave) the expected loss costs O(1) whatever N is; elsewhere rows are streamed.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.quality.line import Window, closed_form
+from bipartite.domains.base import as_double
+from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss
+from bipartite.errors import InputError, shown
+from bipartite.mechanisms.design import check_prior
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+
+    Array = NDArray[np.float64]
+    Prior = Sequence[float] | Array | None
+
+# Rows are read in blocks of about this many tickets.
+_BLOCK: Final = 2**20
+
+
+def local_loss(mechanism: Mechanism, *, loss: Loss = None) -> Array:
+    """Q^(x) for every x: the expected loss of the report when x is true, Σ_y Pr[y|x]·L(x, y).
+
+    Parameters
+    ----------
+    mechanism
+        Any mechanism.
+    loss
+        None is the domain's own loss, in its units; ``"squared"``, ``"zero-one"``, a function of it, or a matrix.
+    """
+    closed, function = closed_form(mechanism), function_of(loss)
+    if isinstance(closed, Window) and function is not None:
+        return closed.local_loss(function)
+    rows = LossRows(mechanism.domain, mechanism.outputs, loss)
+    found = np.empty(len(mechanism.domain))
+    for start, stop, tickets in _blocks(mechanism):
+        # Chances first: 2^52 tickets times a large loss would be more than doubles hold.
+        found[start:stop] = np.einsum("xy,xy->x", tickets / mechanism.lottery.total, rows.rows(start, stop))
+    return found
+
+
+def expected_loss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> float:
+    """Q_g: the expected loss between a value and its report, for values distributed as ``prior`` (None: uniform).
+
+    Q_g = Σ_x π_x Σ_y Pr[y|x]·L(x, y). Exact and in O(1) on lines under the uniform prior, so N = 10^9 costs nothing.
+
+    >>> from bipartite import BRR, Integers
+    >>> round(expected_loss(BRR(Integers(1, 40), epsilon=1)), 2)
+    9.75
+    """
+    if prior is not None:
+        return float(check_prior(prior, len(mechanism.domain)) @ local_loss(mechanism, loss=loss))
+    closed = closed_form(mechanism)
+    if loss is None and closed is not None:
+        return closed.expected_loss()
+    return float(local_loss(mechanism, loss=loss).mean())
+
+
+def worst_loss(mechanism: Mechanism, *, loss: Loss = None) -> float:
+    """The largest Q^(x): what the person pays who fares worst. In O(1) on lines with the distance as loss.
+
+    >>> from bipartite import BRR, Integers
+    >>> round(worst_loss(BRR(Integers(1, 40), epsilon=1)), 2)
+    14.6
+    """
+    closed = closed_form(mechanism)
+    if loss is None and closed is not None:
+        return closed.worst_loss()
+    return float(local_loss(mechanism, loss=loss).max())
+
+
+def qloss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> float:
+    """The paper's QLoss: the expected loss over the largest one, Q_g/(N−1) on whole numbers. 0 is best.
+
+    With a similarity the losses are negative and QLoss has no meaning; it is refused.
+
+    >>> from bipartite import GRR, Integers
+    >>> round(qloss(GRR(Integers(1, 100), epsilon=1)), 3)
+    0.331
+    """
+    matrix = check_loss(loss, len(mechanism.domain), len(mechanism.outputs))
+    largest = largest_loss(mechanism.domain, loss) if matrix is None else float(matrix.max())
+    if largest <= 0:
+        msg = "Expected a loss with positive values, which QLoss divides by; use expected_loss with a similarity."
+        raise InputError(msg)
+    return expected_loss(mechanism, prior, loss=loss) / largest
+
+
+def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> float:
+    """The chance that a report costs at most ``distance``, for values distributed as ``prior`` (None: uniform).
+
+    On lines that is the chance to lie within that distance of the value; in O(1) there under the uniform prior.
+    """
+    check_distance(distance)
+    reach = _real(distance)
+    closed = closed_form(mechanism)
+    if prior is None and closed is not None:
+        return closed.share_within(reach)
+    size = len(mechanism.domain)
+    weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
+    rows = LossRows(mechanism.domain, mechanism.outputs, None)
+    within = 0.0
+    # A rounding error of the distance must not lose a report at exactly that distance.
+    bound = reach * (1 + 1e-12)
+    for start, stop, tickets in _blocks(mechanism):
+        losses = rows.rows(start, stop)
+        if (losses < 0).any():
+            msg = "Expected losses of at least 0, got a similarity, which is no distance; use bp.loss_quantile."
+            raise InputError(msg)
+        within += float(weights[start:stop] @ (tickets * (losses <= bound)).sum(axis=1))
+    return within / mechanism.lottery.total
+
+
+def loss_quantile(mechanism: Mechanism, quantile: Any = 0.5, prior: Prior = None) -> float:  # noqa: ANN401
+    """The loss that a report stays within with chance ``quantile``; the median by default.
+
+    The least distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
+    """
+    number = _real(quantile)
+    if not 0 < number <= 1:
+        msg = f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median."
+        raise InputError(msg)
+    wanted = number * (1 - 1e-12)
+    closed = closed_form(mechanism)
+    if prior is None and closed is not None:
+        return closed.loss_quantile(wanted)
+    size = len(mechanism.domain)
+    weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
+    losses, chances = _distribution(mechanism, weights)
+    return float(losses[min(int(np.searchsorted(chances, wanted)), len(losses) - 1)])
+
+
+def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:
+    """Every loss that occurs, ascending, and the chance to stay within it."""
+    rows = LossRows(mechanism.domain, mechanism.outputs, None)
+    losses: Array = np.empty(0)
+    chances: Array = np.empty(0)
+    for start, stop, tickets in _blocks(mechanism):
+        here = (tickets * weights[start:stop, None]).ravel() / mechanism.lottery.total
+        losses, where = np.unique(np.concatenate([losses, rows.rows(start, stop).ravel()]), return_inverse=True)
+        chances = np.bincount(where, np.concatenate([chances, here]), len(losses)).astype(np.float64)
+    return losses, np.cumsum(chances)
+
+
+def _blocks(mechanism: Mechanism) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """(start, stop, tickets of values start … stop − 1) for all values."""
+    size = len(mechanism.domain)
+    step = max(1, _BLOCK // len(mechanism.outputs))
+    for start in range(0, size, step):
+        stop = min(start + step, size)
+        yield start, stop, mechanism.lottery.rows(start, stop)
+
+
+def check_distance(distance: Any) -> None:  # noqa: ANN401 (whatever the caller gave)
+    """Refuse what is no distance."""
+    if not _real(distance) >= 0:
+        msg = f"Expected distance ≥ 0, got {shown(distance)}; distances are not negative."
+        raise InputError(msg)
+
+
+def _real(value: object) -> float:
+    """A number as a double, infinite beyond all doubles; NaN for what is no number."""
+    if type(value) is bool or not isinstance(value, numbers.Real):
+        return math.nan
+    return as_double(value)

@@ -1,0 +1,90 @@
+"""Tables of releases of places, as commands show and write them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.cli.output import print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bipartite.cli.place_lists import Listed
+    from bipartite.locations import Release
+
+_TOO_MUCH: Final = "(!)"
+
+
+def described(listed: Listed) -> dict[str, Any]:
+    """The places and their regions, for JSON."""
+    regions = listed.regions
+    return {
+        "source": listed.source,
+        "places": len(listed.places),
+        "regions": {
+            "count": len(regions),
+            "smallest": regions.smallest,
+            "largest": int(regions.sizes.max()),
+            "bits": regions.bits(),
+        },
+    }
+
+
+def headline(listed: Listed) -> str:
+    """The places and their regions, in a line."""
+    regions = listed.regions
+    start = f"{listed.source}: {len(listed.places):,} places"
+    if len(regions) == 1:
+        return f"{start} in one region"
+    return f"{start} in {len(regions)} regions of {regions.smallest} to {regions.sizes.max()}"
+
+
+def print_releases(rows: Sequence[Release]) -> None:
+    """A table of releases on stdout."""
+    print_table(
+        ("release", "where", "ε", "expected km", "worst km", "ε-LDP spent"),
+        [
+            (
+                row.name,
+                row.scope,
+                row.epsilon,
+                f"{row.expected_loss:,.1f}",
+                f"{row.worst_loss:,.1f}",
+                _spent(row),
+            )
+            for row in rows
+            if not row.note
+        ],
+    )
+    if any(_spent(row).endswith(_TOO_MUCH) for row in rows):
+        print(f"{_TOO_MUCH} spends more than the ε it names, and is never chosen.")
+    for row in rows:
+        if row.note:
+            print(f"{row.name}, {row.scope}, ε = {row.epsilon}: {row.note}")
+
+
+def _spent(row: Release) -> str:
+    """The ε of plain ε-LDP that a release really spends."""
+    if math.isinf(row.realised_epsilon):
+        return "none: region published"
+    return f"{row.realised_epsilon:.4f}" + ("" if row.eligible else f" {_TOO_MUCH}")
+
+
+def plain(row: Release) -> dict[str, Any]:
+    """A row as JSON, which has no infinity: what is published has no ε at all, and is null."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in row.to_dict().items()
+    }
+
+
+def as_csv(rows: Sequence[Release]) -> str:
+    """The rows of a table, one line each."""
+    held = io.StringIO()
+    writer = csv.DictWriter(held, list(rows[0].to_dict()), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row.to_dict() for row in rows)
+    return held.getvalue()

@@ -1,5 +1,0 @@
-"""The small public tables that ship with bipartite, with their licences beside them."""
-
-from bipartite.data.places import Cities, cities, coasts
-
-__all__ = ["Cities", "cities", "coasts"]

@@ -1,0 +1,5 @@
+"""The small public tables that ship with bipartite, with their licences beside them."""
+
+from bipartite.locations.atlas.places import Cities, cities, coasts
+
+__all__ = ["Cities", "cities", "coasts"]

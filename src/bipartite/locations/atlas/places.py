@@ -1,0 +1,55 @@
+"""Real places for examples: the world's largest cities, and the coasts to draw them on."""
+
+from __future__ import annotations
+
+import csv
+from importlib import resources
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Cities(NamedTuple):
+    """Names that no two cities share, and where each lies."""
+
+    names: list[str]
+    """Largest city first."""
+    coordinates: NDArray[np.float64]
+    """One row a city: latitude and longitude in degrees."""
+
+
+def cities() -> Cities:
+    """A hundred of the world's largest cities, at most three a country.
+
+    From GeoNames (https://www.geonames.org), CC BY 4.0: whoever shows them names the source. How they were chosen
+    stands in ``LICENSE-cities.txt`` beside the table.
+
+    >>> names, coordinates = cities()
+    >>> names[0], coordinates.shape
+    ('Shanghai', (100, 2))
+    """
+    rows = _rows("cities.csv")
+    return Cities(
+        names=[row["name"] for row in rows],
+        coordinates=np.array([(float(row["latitude"]), float(row["longitude"])) for row in rows]),
+    )
+
+
+def coasts() -> list[NDArray[np.float64]]:
+    """The outlines of the continents and large islands: rings of (latitude, longitude) in degrees.
+
+    From Natural Earth (https://www.naturalearthdata.com), public domain; coarse, for orientation on a small map.
+    """
+    return [
+        np.array([(float(row["latitude"]), float(row["longitude"])) for row in ring])
+        for _, ring in groupby(_rows("land.csv"), key=lambda row: row["ring"])
+    ]
+
+
+def _rows(file: str) -> list[dict[str, str]]:
+    lines = resources.files("bipartite.locations.atlas").joinpath(file).read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(lines))

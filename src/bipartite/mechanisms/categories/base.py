@@ -1,0 +1,272 @@
+"""The one protocol of flat categories: privatize, count, estimate."""
+
+from __future__ import annotations
+
+import operator
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from bipartite.domains import SetDomain
+from bipartite.domains.containers import is_scalar, open_batch, open_labels
+from bipartite.domains.sets import refuse_clip
+from bipartite.errors import DesignError, InputError, NullError, shown
+from bipartite.lottery import source_of
+from bipartite.lottery.words import from_words
+from bipartite.mechanisms.base import check_domain, check_options
+from bipartite.mechanisms.categories.drawing import by_people, take
+from bipartite.mechanisms.categories.estimates import CategoryEstimate
+from bipartite.mechanisms.certified import Certified
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain, Outside
+    from bipartite.domains.containers import Batch
+    from bipartite.lottery import Codec, Epsilon, Source, Stream
+
+_NULL_HINT: Final = "remove it, or add a 'no answer' value to the domain."
+_KEEP_HINT: Final = " (nulls='keep' passes nulls through and publishes them)"
+
+
+class CategoryMechanism(Certified):
+    """Reports a value of a domain in which every wrong answer is equally wrong.
+
+    A report may be wide (a bit for every value) or narrow (one number). ``count`` adds reports up to one whole number
+    for each value, its *support*: counts of parts add up to the count of the whole, so collectors can merge them.
+    A person's report adds, in the mean, p to the support of the value that they hold and q to that of any other;
+    (support/n − q)/(p − q) is therefore an unbiased share. p and q are exact fractions of whole-number tickets.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def support(self) -> tuple[Fraction, Fraction]:
+        """(p, q): what a report adds in the mean to the support of the value held, and to that of any other."""
+
+    @abstractmethod
+    def count(self, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401 (an array of reports; anything else is refused)
+        """The support of every value, in the order of the domain; exact, and counts of parts add up."""
+
+    # What a mechanism says about its draw.
+
+    @property
+    @abstractmethod
+    def _slab(self) -> int:
+        """How many people are drawn together."""
+
+    @property
+    @abstractmethod
+    def _words_each(self) -> int:
+        """About how many words a report takes."""
+
+    @abstractmethod
+    def _empty(self, people: int) -> NDArray[Any]:
+        """Room for the reports of so many people."""
+
+    @abstractmethod
+    def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[Any]:
+        """The reports of at most ``_slab`` people whose values have these indices."""
+
+    def privatize(
+        self,
+        values: Any,  # noqa: ANN401 (a value, or any container of values)
+        *,
+        rng: Source | None = None,
+        outside: Outside = "error",
+        nulls: Literal["error"] = "error",
+        threads: int = 1,
+    ) -> NDArray[Any]:
+        """Report each value: one row of a NumPy array for each person, or one row alone for a single value.
+
+        Parameters
+        ----------
+        values
+            A private value of the domain, or a list, tuple, NumPy array, pandas or Polars Series, Arrow array of them.
+        rng
+            None for the secure source; ``bp.insecure_seed(…)`` for experiments that must be repeated.
+        outside
+            ``"error"`` refuses values outside the domain (the refusal itself tells that one was outside);
+            ``"clip"`` moves them to the nearest end first, and is private.
+        nulls
+            ``"error"`` only: a report has no null of its own.
+        threads
+            Threads for large arrays. The reports do not depend on it.
+
+        Guarantee
+        ---------
+        Each report alone is ε-LDP. n reports about one person spend n·ε.
+        """
+        return self._privatize(self._draw, values, rng, outside, nulls, threads)
+
+    def _privatize(
+        self,
+        draw: Any,  # noqa: ANN401 (a method such as _draw)
+        values: Any,  # noqa: ANN401
+        rng: Source | None,
+        outside: Outside,
+        nulls: str,
+        threads: int,
+    ) -> NDArray[Any]:
+        check_options(outside, "error", threads)
+        if nulls != "error":
+            msg = f"Expected nulls='error', got {shown(nulls)}; {_NULL_HINT}"
+            raise InputError(msg)
+        source = source_of(rng)
+        if isinstance(self.domain, SetDomain):
+            refuse_clip(outside)
+        if is_scalar(values):
+            alone: NDArray[Any] = self._privatize_one(draw, values, source, outside)
+            return alone
+        batch = _open(self.domain, values)
+        codec = self.domain.codec(batch.values.dtype, self.domain, outside)
+        reports: NDArray[Any] = self._empty(len(batch.values))
+        refused: list[int] = []
+
+        def job(start: int, stop: int, stream: Stream) -> None:
+            indices = _encode(codec, batch.values[start:stop], len(self.domain), stream)
+            if indices is None:
+                refused.append(start)
+            if indices is None or refused:
+                return
+            for first in range(0, len(indices), self._slab):
+                some = indices[first : first + self._slab]
+                reports[start + first : start + first + len(some)] = draw(some, stream)
+
+        by_people(len(reports), self._words_each + codec.coins, source, operator.index(threads), job)
+        if refused:
+            refusal = self.domain.explain(batch.values, outside, batch.place)
+            raise type(refusal)(str(refusal).replace(_KEEP_HINT, ""))
+        return reports
+
+    def _privatize_one(self, draw: Any, value: Any, source: Source, outside: Outside) -> Any:  # noqa: ANN401
+        if value is None:
+            msg = f"The value is missing; {_NULL_HINT}"
+            raise NullError(msg)
+
+        def drawn(stream: Stream) -> Any:  # noqa: ANN401
+            index = self.domain.encode(value, outside=outside, stream=stream)
+            return draw(np.array([index], dtype=np.int64), stream)[0]
+
+        return from_words(source, self._words_each + 1, drawn)
+
+    def estimate(
+        self,
+        reports: Any = None,  # noqa: ANN401 (an array of reports)
+        *,
+        counts: Any = None,  # noqa: ANN401 (an array of counts)
+        people: int | None = None,
+    ) -> CategoryEstimate:
+        """Unbiased shares of every value, from reports or from (merged) counts of so many people.
+
+        frequency = (support/n − q)/(p − q) with the exact p and q of :attr:`support`.
+        """
+        if (reports is None) == (counts is None) or (counts is None) != (people is None):
+            msg = "Expected reports, or counts= and people=; pass mech.estimate(reports) or both of the others."
+            raise InputError(msg)
+        if counts is None:
+            counts, people = self.count(reports), len(reports)
+        held = _check_counts(counts, len(self.domain))
+        if not isinstance(people, (int, np.integer)) or isinstance(people, bool) or people < 1:
+            msg = f"Expected people as a whole number of at least 1, got {shown(people)}; nobody reported nothing."
+            raise InputError(msg)
+        n = int(people)
+        p, q = self.support
+        # Exact factors, each rounded once.
+        frequencies = held.astype(np.float64) * float(1 / (n * (p - q))) - float(q / (p - q))
+        shares = np.clip(frequencies, 0.0, 1.0)
+        return CategoryEstimate(
+            frequencies=frequencies,
+            standard_errors=np.sqrt(self.variances(shares, n)),
+            standard_errors_of_rare=np.sqrt(self._rare_variances(shares, n)),
+            people=n,
+        )
+
+    def variances(self, frequencies: Any, people: int) -> NDArray[np.float64]:  # noqa: ANN401 (numbers)
+        """The exact variance of each estimated share, where ``frequencies`` are the true ones of ``people`` people.
+
+        [q(1 − q) + f·(p(1 − p) − q(1 − q))] / (n(p − q)²): of the randomness of the reports, the people being given.
+        """
+        p, q = self.support
+        rare, gain = q * (1 - q), p * (1 - p) - q * (1 - q)
+        scale = people * (p - q) ** 2
+        variances: NDArray[np.float64] = np.asarray(frequencies, float) * float(gain / scale) + float(rare / scale)
+        return variances
+
+    def _rare_variances(self, frequencies: NDArray[np.float64], people: int) -> NDArray[np.float64]:
+        """The variance of the estimated share of a value that nobody holds, for each value."""
+        return self.variances(np.zeros(len(frequencies)), people)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CategoryMechanism) and self.to_spec() == other.to_spec()
+
+    def __hash__(self) -> int:
+        return hash((type(self), len(self.domain), self.epsilon_decimal))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.domain!r}, epsilon={self._budget.text})"
+
+
+def check_size(domain: Domain, most: int, instead: str) -> None:
+    """Refuse what is no domain of values, or one with more values than a mechanism serves."""
+    check_domain(domain)
+    if len(domain) > most:
+        msg = f"Expected at most {most} values, got {len(domain)}; {instead}."
+        raise DesignError(msg)
+
+
+def too_few_tickets(budget: Epsilon, which: Literal["small", "large"]) -> DesignError:
+    """The refusal of an ε that no lottery keeps closely enough."""
+    other = "larger" if which == "small" else "smaller"
+    return DesignError(f"ε={budget.text} is too {which} to be kept within 1e-6 by whole tickets; use a {other} ε.")
+
+
+def _open(domain: Domain, values: Any) -> Batch:  # noqa: ANN401
+    if getattr(values, "ndim", 1) != 1:
+        msg = f"Expected one value a person, got {values.ndim} dimensions; pass a column, for example values.ravel()."
+        raise InputError(msg)
+    try:
+        if isinstance(domain, SetDomain) and domain.labels is not None:
+            return open_labels(values, "error", domain)
+        return open_batch(values, "error", whole=domain.whole)
+    except NullError as error:
+        refusal = NullError(f"{str(error).split(';', maxsplit=1)[0]}; {_NULL_HINT}")
+    raise refusal  # outside the handler, so that no inner exception travels with it
+
+
+def _encode(codec: Codec, values: NDArray[Any], size: int, stream: Stream) -> NDArray[np.int64] | None:
+    """The indices of these values, or None where one of them cannot be reported."""
+    coins = take(stream, len(values)) if codec.coins else None
+    indices = codec.encode(values, coins) - np.int64(codec.code_offset)
+    inside = bool((indices.view(np.uint64) < np.uint64(size)).all())
+    return indices if inside else None
+
+
+def _check_counts(counts: Any, size: int) -> NDArray[np.int64]:  # noqa: ANN401
+    array = np.asarray(counts)
+    if array.shape != (size,) or array.dtype.kind not in "iu":
+        msg = (
+            f"Expected counts as {size} whole numbers, one a value, got shape {array.shape} of {array.dtype}; "
+            "pass what count gives, or a sum of such."
+        )
+        raise InputError(msg)
+    return array.astype(np.int64)
+
+
+def check_reports(reports: Any, dtype: type[np.generic], width: int | None) -> NDArray[Any]:  # noqa: ANN401
+    """Reports as an array of this type: rows of ``width``, or single numbers where it is None."""
+    found = reports if isinstance(reports, np.ndarray) else None
+    shape = "one number a person" if width is None else f"one row of {width} a person"
+    fits = found is not None and found.dtype == dtype and found.ndim == (1 if width is None else 2)
+    if found is None or not fits or (width is not None and found.shape[1] != width):
+        got = f"shape {found.shape} of {found.dtype}" if found is not None else type(reports).__name__
+        msg = (
+            f"Expected reports as a NumPy array of {np.dtype(dtype)}, {shape}, got {got}; "
+            "pass what privatize gives for a container, or np.stack of single reports."
+        )
+        raise InputError(msg)
+    return np.ascontiguousarray(found)

@@ -1,0 +1,206 @@
+"""Hadamard Response: one whole number a report, read back by a fast transform."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import DataError
+from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
+from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size, too_few_tickets
+from bipartite.mechanisms.categories.drawing import tickets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+    from bipartite.lottery import Stream
+
+MOST_VALUES: Final = 2**24
+_SLAB: Final = 2**13
+
+
+class HadamardResponse(CategoryMechanism):
+    r"""Hadamard Response: report one of K numbers; half of a block of them stands for the value.
+
+    The K = B·b numbers form B blocks of b. Value x belongs to one block and to one row v ≥ 1 of the b × b Hadamard
+    matrix (Sylvester's: entry (v, y) is −1 to the number of ones in v AND y). The b/2 numbers of the block whose entry
+    is +1 are the value's set; each of them has weight e\ :sup:`ε`, every other number weight 1. B is the largest power
+    of two below min(e\ :sup:`ε`, 2N), b the smallest with b ≥ N/B + 1 (Acharya, Sun, Zhang); for ε ≤ ln 2 there is one
+    block, the high-privacy form. Every ε is served, and N need not be a power of two.
+
+    Parameters
+    ----------
+    domain
+        Any domain of at most 2^24 values.
+    epsilon
+        The privacy budget of one report.
+
+    Guarantee
+    ---------
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): whole-number tickets a and b with a/b ≤ e\ :sup:`ε`, and
+    every value has the same number of both.
+
+    Notes
+    -----
+    A report is one ``uint32``, from one ticket. The support of a value is the number of reports in its set less the
+    number in the rest of its block, from one fast Walsh–Hadamard transform of whole numbers: exact, and it may be
+    negative. With s = b/2 and W tickets in all, a report adds in the mean p = s(a − b)/W to the support of the value
+    held and exactly 0 to any other. Estimates support/(n·p) are unbiased, with variance
+    [2sb/W + F·s(a − b)/W − f·p²]/(n·p²) for a share f in a block whose values have the share F together.
+
+    Reference
+    ---------
+    Acharya, Sun, Zhang: *Hadamard Response: Estimating Distributions Privately, Efficiently, and with Little
+    Communication* (AISTATS 2019).
+
+    Examples
+    --------
+    >>> import bipartite as bp
+    >>> mech = HadamardResponse(bp.Integers(1, 100), epsilon=1)
+    >>> mech.blocks, mech.block_size, bp.verify(mech).holds
+    (2, 64, True)
+    """
+
+    __slots__ = ("_tickets", "block_size", "blocks")
+
+    blocks: int
+    """B, how many blocks there are."""
+    block_size: int
+    """b, how many numbers a block has; b − 1 values belong to it at most."""
+    _tickets: Tickets
+
+    def __init__(self, domain: Domain, epsilon: object) -> None:
+        budget = Epsilon.of(epsilon)
+        check_size(domain, MOST_VALUES, "use bp.OLH, or fewer values")
+        size = len(domain)
+        blocks = 1
+        # B ≤ e^ε by whole numbers; e^ε is no whole number, so that is B < e^ε.
+        while 2 * blocks < 2 * size and budget.allows(2 * blocks, 1):
+            blocks *= 2
+        block_size = 2
+        while (block_size - 1) * blocks < size:
+            block_size *= 2
+        issued = issue_tickets(budget, block_size // 2, blocks * block_size)
+        if isinstance(issued, TooFewTickets):
+            raise too_few_tickets(budget, "small" if issued is TooFewTickets.EPSILON_TOO_SMALL else "large")
+        self._set(domain=domain, _budget=budget, blocks=blocks, block_size=block_size, _tickets=issued)
+
+    @property
+    def numbers(self) -> int:
+        """K = B·b: reports are 0 … K − 1."""
+        return self.blocks * self.block_size
+
+    @property
+    def _total(self) -> int:
+        return self._tickets.total(self.block_size // 2, self.numbers)
+
+    @property
+    def support(self) -> tuple[Fraction, Fraction]:
+        half = self.block_size // 2
+        return Fraction(half * (self._tickets.near - self._tickets.far), self._total), Fraction(0)
+
+    def largest_ratio(self) -> Fraction:
+        """a/b: some number is in the set of one value and not in that of another."""
+        return self._tickets.ratio
+
+    def variances(self, frequencies: Any, people: int) -> NDArray[np.float64]:  # noqa: ANN401
+        """See the class: the variance depends on the share of the whole block."""
+        shares = np.asarray(frequencies, dtype=np.float64)
+        return self._rare_variances(shares, people) - shares / people
+
+    def _rare_variances(self, frequencies: NDArray[np.float64], people: int) -> NDArray[np.float64]:
+        """Of a value that nobody holds: [2sb/W + F·p]/(n·p²), with the share F of its block as estimated."""
+        p = self.support[0]
+        padded = np.zeros(self.blocks * (self.block_size - 1))
+        padded[: len(frequencies)] = frequencies
+        blocks = np.minimum(padded.reshape(self.blocks, -1).sum(axis=1), 1.0)
+        if self.blocks == 1:
+            blocks = np.ones(1)  # everybody holds a value of the only block
+        together = np.repeat(blocks, self.block_size - 1)[: len(frequencies)]
+        outside = Fraction(self.block_size * self._tickets.far, self._total)
+        variances: NDArray[np.float64] = together * float(1 / (people * p)) + float(outside / (people * p * p))
+        return variances
+
+    @property
+    def _slab(self) -> int:
+        return _SLAB
+
+    @property
+    def _words_each(self) -> int:
+        return 1
+
+    def _empty(self, people: int) -> NDArray[Any]:
+        return np.empty(people, dtype=np.uint32)
+
+    def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint32]:
+        ticket = tickets(self._total, len(indices), stream)
+        return self._owners(indices, ticket)
+
+    def _owners(self, indices: NDArray[np.int64], ticket: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        """Whose each ticket is: the s numbers of the set hold a each, then the rest of the block b, then the others.
+
+        Within a block numbers are ordered by their bits other than that of the row's lowest 1.
+        """
+        half, near = self.block_size // 2, self._tickets.near
+        shift = np.uint64(self._tickets.far.bit_length() - 1)
+        near_total = np.uint64(half * near)
+        is_near = ticket < near_total
+        # Both outcomes are computed and one is chosen.
+        far = ((ticket - near_total) >> shift).view(np.int64)
+        place = np.where(is_near, (ticket // np.uint64(near)).view(np.int64), far)
+        block, row = indices // (self.block_size - 1), indices % (self.block_size - 1) + 1
+        start = block * self.block_size
+        # Number `place` of the set, or of the rest of the block: one bit is put in where the row has its lowest 1, so
+        # that the parity comes out right.
+        lowest = row & -row
+        spread = ((place & ~(lowest - 1)) << 1) | (place & (lowest - 1))
+        odd = _parity(spread & row) ^ (~is_near).astype(np.int64)
+        inside = start + (spread | (lowest * odd))
+        beyond = place - half
+        beyond += self.block_size * (beyond >= start)
+        return np.where(is_near | (place < half), inside, beyond).astype(np.uint32)
+
+    def count(self, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401
+        found = check_reports(reports, np.uint32, None)
+        if len(found) and int(found.max()) >= self.numbers:
+            bad = np.flatnonzero(found >= self.numbers)
+            msg = (
+                f"Expected reports below {self.numbers}, got {len(bad)} others, the first in row {int(bad[0])}; "
+                "count them with the mechanism that made them."
+            )
+            raise DataError(msg)
+        numbers = np.bincount(found, minlength=self.numbers).reshape(self.blocks, self.block_size)
+        transform = walsh_hadamard(numbers.astype(np.int64))
+        return np.ascontiguousarray(transform[:, 1:].reshape(-1)[: len(self.domain)])
+
+    def to_spec(self) -> dict[str, Any]:
+        return {
+            "bipartite": 3,
+            "mechanism": "hadamard-response",
+            "domain": self.domain.to_spec(),
+            "epsilon": self._budget.text,
+            "blocks": self.blocks,
+            "block-size": self.block_size,
+            "tickets": {"near": str(self._tickets.near), "far": str(self._tickets.far)},
+        }
+
+
+def _parity(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Whether the number of ones is odd, for numbers below 2^32."""
+    for shift in (16, 8, 4, 2, 1):
+        numbers = numbers ^ (numbers >> shift)
+    return numbers & 1
+
+
+def walsh_hadamard(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each row times the Hadamard matrix of its length, a power of two; in whole numbers."""
+    count, length = rows.shape
+    half = 1
+    while half < length:
+        pairs = rows.reshape(count, -1, 2, half)
+        rows = np.stack((pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]), axis=2)
+        half *= 2
+    return rows.reshape(count, length)

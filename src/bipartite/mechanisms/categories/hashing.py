@@ -1,0 +1,148 @@
+"""A family of hash functions in whole numbers under which two values collide with chance 1/g exactly.
+
+Write values in base B, the smallest prime factor of g: x = Σ x_i·B^i. With a_0 … a_{K−1} uniform below g,
+h(x) = Σ a_i·x_i mod g. For x ≠ y some digit differs, by d with 0 < |d| < B, which shares no factor with g; so a_i·d
+is uniform below g, and with it h(x) − h(y). Any g serves, prime or not. A modulo at the end of another hash,
+((a·x + b) mod p) mod g, would not do: p is no multiple of g, and the chance of a collision is not 1/g.
+
+The seed is (a_0, a_1, …) as digits in base g, as many to a 64-bit number as keep it below 2^52.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_BUCKETS: Final = 2**15
+"""Sums of two numbers below g fit 16 bits."""
+_MAX_SEED: Final = 2**52
+# A table of hashes in NumPy: so many numbers at a time.
+_TABLE: Final = 2**20
+# NumPy takes 4.4 ns for each report and value, so 0.6 s for so many; loading the compiler takes as long (measured).
+LOAD_COMPILER_FROM: Final = 2**27
+# A digit of a seed or of a value costs 5 to 7 ns in NumPy (measured).
+_DEARER: Final = 2
+
+
+class _Demand:
+    """How many hashes have been asked for so far."""
+
+    hashes = 0
+
+
+def _compiled(hashes: int) -> Any:  # noqa: ANN401 (a module)
+    """The compiled kernels, once they pay and where they can be had."""
+    _Demand.hashes += hashes
+    if "bipartite.mechanisms.categories.compiled_hashing" in sys.modules or _Demand.hashes >= LOAD_COMPILER_FROM:
+        try:
+            return importlib.import_module("bipartite.mechanisms.categories.compiled_hashing")
+        except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same counts)
+            return None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class HashFamily:
+    """The hash functions from values 0 … size − 1 to buckets 0 … g − 1."""
+
+    size: int
+    buckets: int
+
+    @property
+    def base(self) -> int:
+        """B, the smallest prime factor of g."""
+        factor = 2
+        while self.buckets % factor and factor * factor <= self.buckets:
+            factor += 1
+        return factor if self.buckets % factor == 0 else self.buckets
+
+    @property
+    def digits(self) -> int:
+        """K, how many digits the values have."""
+        count, reach = 1, self.base
+        while reach < self.size:
+            count, reach = count + 1, reach * self.base
+        return count
+
+    @property
+    def seeds(self) -> list[int]:
+        """For each number of a seed, how many digits it holds."""
+        most = 1
+        while self.buckets ** (most + 1) <= _MAX_SEED:
+            most += 1
+        whole, rest = divmod(self.digits, most)
+        return [most] * whole + ([rest] if rest else [])
+
+    def factors(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint16]:
+        """a_0 … a_{K−1} of each seed, one row a person."""
+        compiled = _compiled(_DEARER * len(seeds) * self.digits)
+        if compiled is None:
+            return self.factors_by_numpy(seeds)
+        found: NDArray[np.uint16] = compiled.factors_of(seeds, self.seeds, self.buckets)
+        return found
+
+    def factors_by_numpy(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint16]:
+        """The same without the compiler."""
+        g = np.uint64(self.buckets)
+        factors = np.empty((len(seeds), self.digits), dtype=np.uint16)
+        at = 0
+        for column, held in enumerate(self.seeds):
+            rest = seeds[:, column]
+            for _ in range(held):
+                rest, factors[:, at] = rest // g, rest % g
+                at += 1
+        return factors
+
+    def hash(self, factors: NDArray[np.uint16], values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """h(x) of one value for each row of factors."""
+        compiled = _compiled(_DEARER * len(values) * self.digits)
+        if compiled is None:
+            return self.hash_by_numpy(factors, values)
+        found: NDArray[np.int64] = compiled.hashes_of(factors, values, self.base, self.buckets)
+        return found
+
+    def hash_by_numpy(self, factors: NDArray[np.uint16], values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same without the compiler."""
+        total = np.zeros(len(values), dtype=np.int64)
+        rest = values
+        for digit in range(self.digits):
+            rest, low = rest // self.base, rest % self.base
+            total += factors[:, digit] * low
+        return total % self.buckets
+
+    def supports(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.int64]:
+        """For each value, how many of these hash functions send it to their bucket."""
+        compiled = _compiled(len(factors) * self.size)
+        if compiled is None:
+            return self.supports_by_numpy(factors, buckets)
+        found: NDArray[np.int64] = compiled.supports(factors, buckets, self.size, self.base, self.buckets)
+        return found
+
+    def supports_by_numpy(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.int64]:
+        """The same without the compiler: tables of all hashes, grown digit by digit."""
+        counts = np.zeros(self.size, dtype=np.int64)
+        step = max(1, _TABLE // self.size)
+        for start in range(0, len(factors), step):
+            some = slice(start, start + step)
+            counts += self.matches(factors[some], buckets[some]).sum(axis=0)
+        return counts
+
+    def matches(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.bool_]:
+        """A row for each of these hash functions: which values it sends to its bucket."""
+        # Hashes less the bucket: a value is supported where that is 0.
+        table = ((self.buckets - buckets.astype(np.int64)) % self.buckets).astype(np.uint16)[:, None]
+        for digit in range(self.digits):
+            parts = [table]
+            width = table.shape[1]
+            while len(parts) < self.base and len(parts) * width < self.size:
+                parts.append((parts[-1] + factors[:, digit, None]) % np.uint16(self.buckets))
+            table = np.concatenate(parts, axis=1)[:, : self.size]
+        found: NDArray[np.bool_] = table == 0
+        return found

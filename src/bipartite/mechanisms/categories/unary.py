@@ -1,0 +1,160 @@
+"""Unary encodings: a report is one bit for each value, and the bits are answered by coins of their own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import DataError
+from bipartite.lottery.epsilon import exp_between
+from bipartite.lottery.tickets import RELATIVE_SHORTFALL, SHORTFALL
+from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size
+from bipartite.mechanisms.categories.bits import (
+    CERTAIN,
+    MOST_BITS,
+    coins,
+    count_rows,
+    kernel_for,
+    last_mask,
+    row_bytes,
+    slab_of,
+    words_for,
+)
+from bipartite.mechanisms.categories.drawing import take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+    from bipartite.lottery import Epsilon, Stream
+
+_DIGITS: Final = 60
+
+
+class PackedReports(CategoryMechanism):
+    """A mechanism whose report is a row of packed bits, one a value.
+
+    Bit j of a report is bit j mod 8 of byte j div 8 (``np.unpackbits(row, bitorder="little")``); the bits of the last
+    byte that stand for no value are 0. The support of a value is the number of reports in which its bit is 1.
+    """
+
+    __slots__ = ()
+
+    def count(self, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401
+        size = len(self.domain)
+        found = check_reports(reports, np.uint8, row_bytes(size))
+        check_spare_bits(found, size)
+        return count_rows(kernel_for(found.size), found)[:size]
+
+    @property
+    def _slab(self) -> int:
+        return slab_of(len(self.domain))
+
+    def _empty(self, people: int) -> NDArray[Any]:
+        return np.empty((people, row_bytes(len(self.domain))), dtype=np.uint8)
+
+
+def check_spare_bits(reports: NDArray[np.uint8], size: int) -> None:
+    """Refuse reports with a bit that stands for no value: they are damaged, or of another domain."""
+    bad = np.flatnonzero(reports[:, -1] & ~last_mask(size))
+    if len(bad):
+        msg = (
+            f"Expected reports of {size} bits, got {len(bad)} with bits beyond, the first in row {int(bad[0])}; "
+            "count them with the mechanism that made them."
+        )
+        raise DataError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """The chances, out of 2^64, that a bit is shown as 1."""
+
+    one: int
+    """Where it is 1."""
+    zero: int
+    """Where it is 0."""
+
+
+def draw_unary(chances: Chances, indices: NDArray[np.int64], size: int, stream: Stream) -> NDArray[np.uint8]:
+    """Noisy copies of rows in which one bit is 1: a word for each person's own bit, then coins for all others."""
+    kernel = kernel_for(len(indices) * row_bytes(size))
+    shown = take(stream, len(indices)) < np.uint64(chances.one)
+    rows = coins(kernel, len(indices), size, chances.zero, stream)
+    kernel.put(rows, indices, shown)
+    return rows
+
+
+class Unary(PackedReports):
+    """A unary encoding: the bit of the value held is 1 with one chance, every other bit with another."""
+
+    __slots__ = ("_chances",)
+
+    _chances: Chances
+
+    def _assemble(self, domain: Domain, budget: Epsilon, chances: Chances) -> None:
+        self._set(domain=domain, _budget=budget, _chances=chances)
+
+    @property
+    def support(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self._chances.one, CERTAIN), Fraction(self._chances.zero, CERTAIN)
+
+    def largest_ratio(self) -> Fraction:
+        """p(1 − q)/(q(1 − p)): the report shows the bit of x and hides that of x'; all other bits have one law."""
+        return odds_ratio(*self.support)
+
+    @property
+    def _words_each(self) -> int:
+        return 1 + words_for(len(self.domain))
+
+    def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
+        return draw_unary(self._chances, indices, len(self.domain), stream)
+
+    @property
+    @abstractmethod
+    def _name(self) -> str:
+        """What its spec calls it."""
+
+    def to_spec(self) -> dict[str, Any]:
+        return {
+            "bipartite": 3,
+            "mechanism": self._name,
+            "domain": self.domain.to_spec(),
+            "epsilon": self._budget.text,
+            "chances": {"one": str(self._chances.one), "zero": str(self._chances.zero)},
+        }
+
+
+def odds_ratio(p: Fraction, q: Fraction) -> Fraction:
+    """p(1 − q)/(q(1 − p)): how much better two bits fit one value than another."""
+    return p * (1 - q) / (q * (1 - p))
+
+
+def check_unary(domain: Domain) -> None:
+    """Refuse what is no domain, or one too wide for a bit a value."""
+    check_size(domain, MOST_BITS, "a report holds a bit for every value; use bp.OLH or bp.HadamardResponse")
+
+
+def least_chances(budget: Epsilon, ratio: Callable[[int], Fraction]) -> int | None:
+    """The least t in 1 … 2^63 − 1 whose ratio is at most e^ε, where the ratio falls as t grows; None if far below.
+
+    Far below means: short of ε by more than min(1e-6, ε/1000).
+    """
+    low, high = 1, CERTAIN // 2 - 1
+    while low < high:
+        middle = (low + high) // 2
+        allowed = ratio(middle)
+        if budget.allows(allowed.numerator, allowed.denominator):
+            high = middle
+        else:
+            low = middle + 1
+    found = ratio(low)
+    if not budget.allows(found.numerator, found.denominator):
+        return None
+    least = budget.value - min(SHORTFALL, budget.value * RELATIVE_SHORTFALL)
+    return low if found >= exp_between(least, _DIGITS)[1] else None

@@ -1,0 +1,259 @@
+"""Sums of losses over all items for many possible anchors, in memory that grows with N and not with N².
+
+Searching anchors and bounding what they can reach both ask the same of a possible anchor y: λ_y = Σ_x π_x L(x, y), and
+how much of a level w_x the items that lie nearer than it leave over, Σ_x π_x (w_x − L(x, y))⁺.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from bipartite.domains.points import UNIT, Points, loss_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import SetDomain
+
+    Reals = NDArray[np.float64]
+    Wholes = NDArray[np.int64]
+    LossFunction = Callable[[Reals], Reals]
+
+_THREADS: Final = os.cpu_count() or 1
+# NumPy works on this many losses at a time; a piece fits the second cache.
+_LOSSES_A_BLOCK: Final = 2**17
+# A thread is worth its start from this many losses on, and gets at most this many at once.
+_LOSSES_A_PIECE: Final = 2**20
+# From this many items on, loading the compiler repays itself: a search reads all pairs a hundred times.
+COMPILE_FROM: Final = 400
+# Libraries round the last bits of a square root or an arc differently.
+_LAST_BITS: Final = 2.0**-49
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What one pass over all items says about some possible anchors."""
+
+    totals: Reals
+    """λ_y = Σ_x π_x L(x, y)."""
+    gains: Reals
+    """Σ_x π_x (low_x − L(x, y))⁺."""
+    swaps: Reals
+    """The least over groups a of Σ_{x in a} π_x (min(max(L(x, y), low_x), high_x) − low_x) − refund_a."""
+    leaving: Wholes
+    """The group that gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Items by their nearest anchor: what a sweep needs to price the exchange of one anchor for another."""
+
+    order: Wholes
+    """A permutation of the items in which each group stands together."""
+    starts: Wholes
+    """Where each group begins in it, and the end."""
+    high: Reals
+    refunds: Reals
+
+
+class AnchorLosses:
+    """The losses of a domain, seen by its items of positive prior.
+
+    Parameters
+    ----------
+    prior
+        One weight an item, not all zero; None: uniform.
+    loss
+        A non-decreasing function of the domain's own loss, elementwise; None: that loss itself.
+    compiled
+        None: machine code where it pays and can be had.
+    """
+
+    def __init__(
+        self,
+        domain: SetDomain,
+        prior: Reals | None,
+        loss: LossFunction | None = None,
+        *,
+        compiled: bool | None = None,
+    ) -> None:
+        self.size = len(domain)
+        self._loss = loss
+        # Its threads start when they are first needed and end with this object.
+        self._pool = ThreadPoolExecutor(_THREADS)
+        self._weigh(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
+        self.vectors: Reals | None = None
+        self._matrix: Reals | None = None
+        if isinstance(domain, Points) and domain.metric != "callable":
+            self._metric, self._bits = domain.metric, domain.bits
+            # Whole numbers below 2^53: their differences, squares and sums are exact in doubles.
+            self.vectors = np.ascontiguousarray(domain.order.vectors.T, dtype=np.float64)  # type: ignore[union-attr]
+            self.least = float(self._of_distances(np.zeros(1))[0])
+            self.error = _LAST_BITS
+        else:
+            held = getattr(domain, "_losses", None)
+            matrix = domain.loss_matrix() if held is None else held  # read in place
+            self._matrix = np.ascontiguousarray(matrix if loss is None else loss(matrix), dtype=np.float64)
+            self.symmetric = bool((self._matrix == self._matrix.T).all())
+            self.least = float(self._matrix.min())
+            self.error = 0.0
+        self._kernels: Any = self._load() if compiled or (compiled is None and self.size >= COMPILE_FROM) else None
+
+    def _weigh(self, weights: Reals) -> None:
+        self.items: Wholes = np.flatnonzero(weights > 0)
+        # Scaled first: weights near the largest double have no sum.
+        weights = weights[self.items] / weights.max()
+        self.prior: Reals = weights / weights.sum()
+
+    def with_prior(self, prior: Reals) -> AnchorLosses:
+        """The same losses under another prior."""
+        other = copy.copy(self)
+        other._weigh(prior)
+        return other
+
+    @property
+    def floor(self) -> float:
+        """A mean loss that nothing is below: every item gets its best report."""
+        if self._matrix is None:
+            return self.least
+        return float(self.prior @ self._matrix.min(axis=1)[self.items])
+
+    @property
+    def compiled(self) -> bool:
+        """Whether sums are machine code."""
+        return self._kernels is not None
+
+    def table(self, items: Wholes, columns: Sequence[int] | Wholes) -> Reals:
+        """L(x, y) for these items x (a row each) and these reports y, as NumPy computes it."""
+        columns = np.asarray(columns, dtype=np.int64)
+        if self._matrix is not None:
+            chosen: Reals = self._matrix[np.ix_(items, columns)]
+            return chosen
+        distances = np.zeros((len(items), len(columns)))
+        for axis in cast("Reals", self.vectors):
+            difference = np.subtract.outer(axis[items], axis[columns])
+            distances += np.abs(difference) if self._metric == "manhattan" else difference * difference
+        return self._of_distances(distances)
+
+    def column(self, y: int) -> Reals:
+        """L(x, y) for all items of positive prior."""
+        column: Reals = self.table(self.items, [y])[:, 0]
+        return column
+
+    def sweep(self, columns: Wholes, low: Reals, groups: Groups | None = None) -> Sweep:
+        """Sums over all items for these possible anchors."""
+        count = len(columns)
+        found = Sweep(np.empty(count), np.empty(count), np.full(count, np.inf), np.zeros(count, dtype=np.int64))
+        if groups is None:
+            none = np.zeros(0)
+            groups = Groups(np.arange(len(self.items)), np.zeros(1, dtype=np.int64), none, none)
+        work = self._sweep_compiled if self.compiled else self._sweep_with_numpy
+        self._in_threads(work(columns, low, groups, found), count, len(self.items))
+        return found
+
+    def served(self, columns: Wholes, weights: Reals, levels: Reals) -> Reals:
+        """For every item the weight of these reports that lie below its level: Σ_y weight_y [L(x, y) < level_x]."""
+        out = np.empty(len(self.items))
+        if self._kernels is not None:
+            kernels, source = self._kernels, self._source(self.items)
+
+            def part(start: int, stop: int) -> None:
+                kernels.served(*source, columns, weights, levels, start, stop, out)
+
+        else:
+
+            def part(start: int, stop: int) -> None:
+                below = self.table(self.items[start:stop], columns) < levels[start:stop, None]
+                out[start:stop] = below @ weights
+
+        self._in_threads(part, len(out), max(1, len(columns)))
+        return out
+
+    def _in_threads(self, part: Callable[[int, int], None], count: int, losses_each: int) -> None:
+        """Run part(start, stop) over 0 … count in pieces, in threads where it pays."""
+        if count * losses_each < _LOSSES_A_PIECE:
+            # NumPy's pieces stay small even where a thread does not pay.
+            step = count if self.compiled else max(1, _LOSSES_A_BLOCK // losses_each)
+            for start in range(0, count, step or 1):
+                part(start, min(start + step, count))
+            return
+        limit = _LOSSES_A_PIECE if self.compiled else _LOSSES_A_BLOCK
+        step = max(1, min(limit // losses_each, -(-count // _THREADS)))
+        for _ in self._pool.map(lambda start: part(start, min(start + step, count)), range(0, count, step)):
+            pass
+
+    def _of_distances(self, distances: Reals) -> Reals:
+        losses: Reals = loss_of(distances, self._metric, self._bits)
+        return losses if self._loss is None else np.asarray(self._loss(losses), dtype=np.float64)
+
+    def _sweep_with_numpy(
+        self, columns: Wholes, low: Reals, groups: Groups, found: Sweep
+    ) -> Callable[[int, int], None]:
+        items, prior, bar = self.items[groups.order], self.prior[groups.order], low[groups.order]
+
+        def part(start: int, stop: int) -> None:
+            losses = np.ascontiguousarray(self.table(items, columns[start:stop]).T)
+            found.totals[start:stop] = losses @ prior
+            found.gains[start:stop] = np.maximum(bar - losses, 0) @ prior
+            if len(groups.refunds):
+                rise = (np.minimum(np.maximum(losses, bar), groups.high[groups.order]) - bar) * prior
+                # An anchor whose items were all nearer to another has an empty group, which reduceat cannot sum.
+                filled = np.flatnonzero(np.diff(groups.starts))
+                raised = np.zeros((stop - start, len(groups.refunds)))
+                raised[:, filled] = np.add.reduceat(rise, groups.starts[filled], axis=1)
+                raised -= groups.refunds
+                found.leaving[start:stop] = raised.argmin(axis=1)
+                found.swaps[start:stop] = raised.min(axis=1)
+
+        return part
+
+    def _sweep_compiled(self, columns: Wholes, low: Reals, groups: Groups, found: Sweep) -> Callable[[int, int], None]:
+        order = groups.order
+        source = self._source(self.items[order])
+        high = groups.high[order] if len(groups.refunds) else groups.high
+        arguments = (self.prior[order], low[order], high, groups.starts, groups.refunds)
+        kernels = self._kernels
+
+        def part(start: int, stop: int) -> None:
+            into = (each[start:stop] for each in (found.totals, found.gains, found.swaps, found.leaving))
+            kernels.sweep(*source, columns[start:stop], *arguments, *into)
+
+        return part
+
+    def _load(self) -> Any:  # noqa: ANN401 (a module)
+        """The compiled kernels, if they can be had and know this loss."""
+        if self._matrix is None and self._loss not in (None, np.square):
+            return None
+        try:
+            from bipartite.mechanisms.design import compiled_anchors  # noqa: PLC0415 (numba is loaded only when it pays)
+        except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same anchors)
+            return None
+        if self._matrix is None and self._metric == "haversine":
+            # A square doubles a relative error.
+            self.error = compiled_anchors.LOSS_ERROR * (1 if self._loss is None else 2)
+        return compiled_anchors
+
+    def _source(self, items: Wholes) -> tuple[Any, ...]:
+        """What the kernels need to compute the losses of these items."""
+        none = np.zeros((0, 0))
+        kernels = self._kernels
+        if self.vectors is None:
+            return kernels.MATRIX, 1.0, False, none, none, self._matrix, items, self.symmetric
+        kind = {"euclidean": kernels.EUCLIDEAN, "manhattan": kernels.MANHATTAN, "haversine": kernels.HAVERSINE}
+        unit = 1 / (2 * UNIT) if self._metric == "haversine" else 2.0**-self._bits
+        axes = np.ascontiguousarray(self.vectors[:, items])
+        return kind[self._metric], unit, self._loss is not None, axes, self.vectors, none, items, False
+
+
+def blocks(count: int, losses_each: int) -> Iterator[slice]:
+    """Slices of 0 … count that NumPy handles at once."""
+    step = max(1, _LOSSES_A_BLOCK // max(1, losses_each))
+    return (slice(start, start + step) for start in range(0, count, step))

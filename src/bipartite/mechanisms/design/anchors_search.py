@@ -1,0 +1,316 @@
+"""Anchors with a small expected loss: exhaustively for few items, else by local search.
+
+With c = 1/(E−1) the loss of anchors A is F(A) = (Σ_x π_x min_{a∈A} L(x, a) + c·Σ_{a∈A} λ_a) / (1 + c·|A|), where
+λ_a = Σ_x π_x L(x, a). Everything is written with c, so that nothing overflows where E is large.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.mechanisms.design.anchor_losses import Groups, blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms.design.anchor_losses import AnchorLosses, Reals, Sweep, Wholes
+
+# A move must gain more than what sums of doubles lose.
+_GAIN: Final = 1e-12
+# Up to this many anchors every number of them is improved by exchanges; beyond, only every fifth part more.
+_EVERY_COUNT: Final = 12
+_NEXT_COUNT: Final = 1.2
+# Growing ends when this many anchors more than the best did not help.
+_PATIENCE: Final = (1.25, 3)
+# The best few moves of a pass are tried again one after the other before the next pass.
+_RETRIED: Final = 24
+_SHORT: Final = 2**16
+# Fresh starts on small sets, and how many losses each may be worth.
+_KICKS: Final = 12
+_LOSSES_TO_KICK: Final = 5e5
+# So many of the best numbers of anchors are improved further.
+_FINALISTS: Final = 3
+
+
+class Assignment:
+    """Anchors, and for every item its nearest and second nearest."""
+
+    def __init__(self, losses: AnchorLosses, cost: float, anchors: Iterable[int]) -> None:
+        self.losses, self.cost = losses, cost
+        count = len(losses.items)
+        self.low, self.high = np.full(count, np.inf), np.full(count, np.inf)
+        self.near, self.second = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+        self.totals: dict[int, float] = {}
+        self._groups: Groups | None = None
+        for y in anchors:
+            self.add(y)
+
+    def copy(self) -> Assignment:
+        """The same anchors, to be changed."""
+        other = Assignment(self.losses, self.cost, ())
+        other.low, other.high, other.near, other.second = (
+            each.copy() for each in (self.low, self.high, self.near, self.second)
+        )
+        other.totals = dict(self.totals)
+        return other
+
+    @property
+    def anchors(self) -> list[int]:
+        """In increasing order."""
+        return sorted(self.totals)
+
+    @property
+    def numerator(self) -> float:
+        """Σ_x π_x min_a L(x, a) + c·Σ_a λ_a."""
+        return float(self.losses.prior @ self.low) + self.cost * sum(self.totals.values())
+
+    @property
+    def value(self) -> float:
+        """F of the anchors."""
+        return float(self.numerator / (1 + self.cost * len(self.totals)))
+
+    @property
+    def rank(self) -> float:
+        """To choose among anchors: their loss, and for equal losses the fewer."""
+        return self.value + _tolerance(self) * len(self.totals)
+
+    def add(self, y: int) -> None:
+        """One anchor more."""
+        column = self.losses.column(y)
+        first = column < self.low
+        between = ~first & (column < self.high)
+        self.high = np.where(first, self.low, np.where(between, column, self.high))
+        self.second = np.where(first, self.near, np.where(between, y, self.second))
+        self.low, self.near = np.where(first, column, self.low), np.where(first, y, self.near)
+        self.totals[y] = float(self.losses.prior @ column)
+        self._groups = None
+
+    def remove(self, y: int) -> None:
+        """One anchor less; only the items that it served look again."""
+        del self.totals[y]
+        self._groups = None
+        anchors = np.array(self.anchors)
+        touched = np.flatnonzero((self.near == y) | (self.second == y))
+        for part in blocks(len(touched), len(anchors)):
+            some = touched[part]
+            table = self.losses.table(self.losses.items[some], anchors)
+            row = np.arange(len(some))
+            best = table.argmin(axis=1)
+            self.low[some], self.near[some] = table[row, best], anchors[best]
+            table[row, best] = np.inf
+            best = table.argmin(axis=1)
+            self.high[some] = table[row, best]
+            self.second[some] = anchors[best] if len(anchors) > 1 else -1
+
+    def positions(self) -> Wholes:
+        """For every item the position of its nearest anchor among the anchors."""
+        table = np.empty(self.losses.size, dtype=np.int64)
+        table[self.anchors] = np.arange(len(self.totals))
+        found: Wholes = table[self.near]
+        return found
+
+    def groups(self) -> Groups:
+        """The items by their nearest anchor."""
+        if self._groups is None:
+            count, near = len(self.totals), self.positions()
+            # Short numbers are sorted by counting.
+            order = np.argsort(near.astype(np.uint16) if count < _SHORT else near, kind="stable")
+            starts = np.concatenate([[0], np.cumsum(np.bincount(near, minlength=count))])
+            refunds = self.cost * np.array([self.totals[y] for y in self.anchors])
+            self._groups = Groups(order, starts, self.high, refunds)
+        return self._groups
+
+    def scores(self, sites: Wholes) -> Reals:
+        """What inserting each of these sites adds to the numerator of F; infinite for anchors."""
+        found = self.losses.sweep(sites, self.low)
+        return np.where(self.chosen(sites), np.inf, self.cost * found.totals - found.gains)
+
+    def chosen(self, sites: Wholes) -> NDArray[np.bool_]:
+        """Which of these sites are anchors."""
+        mask = np.zeros(self.losses.size, dtype=np.bool_)
+        mask[self.anchors] = True
+        found: NDArray[np.bool_] = mask[sites]
+        return found
+
+    def sweep(self, sites: Wholes) -> Moves:
+        """What every move to these sites would give."""
+        return Moves(self, sites, self.losses.sweep(sites, self.low, self.groups()))
+
+
+class Moves:
+    """The loss F after inserting each site, after its best exchange, and after dropping each anchor."""
+
+    def __init__(self, state: Assignment, sites: Wholes, sweep: Sweep) -> None:
+        self.sites, self.anchors = sites, np.array(state.anchors)
+        cost, count, numerator = state.cost, len(state.totals), state.numerator
+        # What inserting each site adds to the numerator of F. It only grows as anchors come.
+        self.scores = np.where(state.chosen(sites), np.inf, cost * sweep.totals - sweep.gains)
+        self.insertions = (numerator + self.scores) / (1 + cost * (count + 1))
+        self.swaps = (numerator + self.scores + sweep.swaps) / (1 + cost * count)
+        self.leaving = self.anchors[sweep.leaving]
+        self.drops = np.full(count, np.inf)
+        if count > 1:
+            rise = np.bincount(state.positions(), state.losses.prior * (state.high - state.low), minlength=count)
+            totals = np.array([state.totals[y] for y in state.anchors])
+            self.drops = (numerator + rise - cost * totals) / (1 + cost * (count - 1))
+
+
+def exhaustive(losses: AnchorLosses, cost: float, *, worst: bool = False) -> list[int]:
+    """The best anchors of all sets of items: for the mean over the prior or, if `worst`, for the worst item."""
+    table = losses.table(losses.items, np.arange(losses.size))
+    best, chosen = np.inf, [0]
+    for count in range(1, losses.size + 1):
+        sets = np.array(list(combinations(range(losses.size), count)))
+        means = (table[:, sets].min(axis=2) + cost * table[:, sets].sum(axis=2)) / (1 + cost * count)
+        values = means.max(axis=0) if worst else losses.prior @ means
+        at = int(values.argmin())
+        # More anchors must gain more than rounding does.
+        if count == 1 or values[at] < best - _GAIN * abs(best):
+            best, chosen = float(values[at]), sets[at].tolist()
+    return chosen
+
+
+def local_search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
+    """Anchors among these sites that no insertion, drop or exchange improves, nor one more or one less and these."""
+    found = [improved(each, sites) for each in grow(losses, cost, sites)]
+    return _kicked(shaken(min(found, key=lambda each: each.rank), sites), sites)
+
+
+def improved(state: Assignment, sites: Wholes) -> Assignment:
+    """The state after all moves that help."""
+    improve(state, sites)
+    return state
+
+
+def shaken(state: Assignment, sites: Wholes) -> Assignment:
+    """Force one anchor in or out and improve again, while that leads to something better."""
+    while True:
+        moves = state.sweep(sites)
+        others = []
+        if len(state.totals) < len(sites):
+            other = state.copy()
+            other.add(int(sites[moves.insertions.argmin()]))
+            improve(other, sites, resize=False)
+            others.append(improved(other, sites))
+        if len(state.totals) > 1:
+            other = state.copy()
+            other.remove(int(moves.anchors[moves.drops.argmin()]))
+            improve(other, sites, resize=False)
+            others.append(improved(other, sites))
+        best = min(others, key=lambda each: each.rank)
+        if not best.value < _bar(state):
+            return state
+        state = best
+
+
+def _kicked(state: Assignment, sites: Wholes) -> Assignment:
+    """Replace some anchors by any sites and improve again: on small sets, where it costs little and finds more."""
+    kicks = min(_KICKS, int(_LOSSES_TO_KICK / (len(sites) * len(state.losses.items))))
+    for kick in range(kicks):
+        other = state.copy()
+        # Between one anchor and all of them leave, between one site and one more than that come.
+        leaving = _scattered(np.array(state.anchors, dtype=np.int64), 2 * kick)
+        leaving = leaving[: 1 + kick % len(leaving)]
+        coming = _scattered(sites, 2 * kick + 1)[: 1 + kick // 2 % (len(leaving) + 1)]
+        for y in coming[~other.chosen(coming)]:
+            other.add(int(y))
+        for y in leaving[: len(other.totals) - 1]:
+            other.remove(int(y))
+        improve(other, sites)
+        if other.value < _bar(state):
+            state = other
+    return state
+
+
+def _scattered(array: Wholes, turn: int) -> Wholes:
+    """The array in an order that looks like chance and is the same for everybody: anchors are public.
+
+    Positions are mixed as SplitMix64 mixes its counter (Steele, Lea, Flood 2014).
+    """
+    keys = np.arange(1, len(array) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    keys += np.uint64(turn * 0xD1342543DE82EF95 % 2**64)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Wholes = array[np.argsort(keys ^ (keys >> np.uint64(31)), kind="stable")]
+    return mixed
+
+
+def grow(losses: AnchorLosses, cost: float, sites: Wholes) -> list[Assignment]:
+    """Insert the best site again and again, with exchanges in between; the best few numbers of anchors, as states."""
+    totals = losses.sweep(sites, np.zeros(len(losses.items))).totals
+    state = Assignment(losses, cost, [int(sites[totals.argmin()])])
+    best: list[Assignment] = []
+    milestone = 1.0
+    while True:
+        count = len(state.totals)
+        if count <= _EVERY_COUNT or count >= milestone:
+            milestone = count * _NEXT_COUNT
+            moves = improve(state, sites, resize=False)
+            best = sorted([*best, state.copy()], key=lambda each: each.rank)[:_FINALISTS]
+            if count > _PATIENCE[0] * len(best[0].totals) + _PATIENCE[1]:
+                return best
+        if count == len(sites):
+            return best
+        _insert_best(state, moves)
+
+
+def _insert_best(state: Assignment, moves: Moves) -> None:
+    """Insert the best site. Scores only grow as anchors come, so that old ones tell whom to ask again."""
+    order = np.argsort(moves.scores, kind="stable")
+    best, chosen = np.inf, -1
+    for start in range(0, len(order), _RETRIED):
+        some = order[start : start + _RETRIED]
+        if moves.scores[some[0]] >= best:
+            break
+        fresh = moves.scores[some] = state.scores(moves.sites[some])
+        at = int(fresh.argmin())
+        if fresh[at] < best:
+            best, chosen = float(fresh[at]), int(moves.sites[some[at]])
+    state.add(chosen)
+    moves.scores[moves.sites == chosen] = np.inf
+
+
+def improve(state: Assignment, sites: Wholes, *, resize: bool = True) -> Moves:
+    """Make moves while they help: exchanges and, if `resize`, insertions and drops. Returns the last, vain pass."""
+    while True:
+        moves = state.sweep(sites)
+        if not _step(state, moves, resize=resize):
+            return moves
+        ahead = np.minimum(moves.insertions, moves.swaps) if resize else moves.swaps
+        few = np.sort(sites[np.argsort(ahead, kind="stable")[:_RETRIED]])
+        while len(few) < len(sites) and _step(state, state.sweep(few), resize=resize):
+            pass
+
+
+def _step(state: Assignment, moves: Moves, *, resize: bool) -> bool:
+    """The best move, if it helps."""
+    before, bar = state.value, _bar(state)
+    swap, insertion, drop = int(moves.swaps.argmin()), int(moves.insertions.argmin()), int(moves.drops.argmin())
+    best = min(moves.swaps[swap], min(moves.insertions[insertion], moves.drops[drop]) if resize else np.inf)
+    if not best < bar:
+        return False
+    if best == moves.swaps[swap]:
+        # In first: with one anchor there would be none left between.
+        state.add(int(moves.sites[swap]))
+        state.remove(int(moves.leaving[swap]))
+    elif best == moves.insertions[insertion]:
+        state.add(int(moves.sites[insertion]))
+    else:
+        state.remove(int(moves.anchors[drop]))
+    # Machine code and NumPy differ in the last digits: a move that only seemed to help must not go round in circles.
+    return state.value < before
+
+
+def _bar(state: Assignment) -> float:
+    """What a better loss is below."""
+    return state.value - _tolerance(state)
+
+
+def _tolerance(state: Assignment) -> float:
+    value = state.value
+    return max(_GAIN, 4 * state.losses.error) * max(abs(value), abs(value - state.losses.least))

@@ -1,0 +1,132 @@
+"""The best anchors of a set of points or items, with a proof of how good they are.
+
+Anchored release: send each x to its nearest anchor and run GRR on the anchors. On a line it is the best ε-LDP release;
+elsewhere it is seldom far from it, and the certified bound says how far.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.mechanisms.design.anchor_cells import cells_of
+from bipartite.mechanisms.design.anchor_choice import AnchorChoice
+from bipartite.mechanisms.design.anchor_losses import AnchorLosses
+from bipartite.mechanisms.design.anchors_bound import certify
+from bipartite.mechanisms.design.anchors_search import Assignment, exhaustive, improve, local_search, shaken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bipartite.domains import SetDomain
+    from bipartite.mechanisms.design.anchor_losses import LossFunction, Reals, Wholes
+
+    Progress = Callable[[float], None]
+    """Told which part is done, from 0 to 1."""
+
+# All 2^N sets of anchors are tried up to here: at most 4095.
+EXHAUSTIVE_TO: Final = 12
+# Sites that the search starts with on large sets, and the size to which it looks at all sites in the end.
+_SITES: Final = 500
+_ALL_SITES_TO: Final = 4000
+# With more anchors than this, one anchor more or less is not tried among all sites: it takes longest and gains least.
+_FEW_ANCHORS: Final = 32
+# For each anchor found there are at least so many sites.
+_CHOICE: Final = 3
+# Neighbours of the anchors looked at in one pass on larger sets, and at least for each anchor.
+_NEIGHBOURS: Final = 800
+_LEAST_NEIGHBOURS: Final = 8
+_MOST_NEIGHBOURS: Final = 96
+_ROUNDS: Final = 30
+# Losses that passes over all pairs may read in all when certifying, and at most and least so many passes.
+_LOSSES_TO_CERTIFY: Final = 5e7
+_PASSES: Final = (4, 30)
+# A certified gap below this part of the loss is small enough on sets up to this size: passes cost N².
+_ENOUGH: Final = ((1500, 1e-3), (30_000, 5e-3), (np.inf, 1e-2))
+# The part of the time that the search takes on large sets, roughly.
+_SEARCHED: Final = 0.2
+# The smallest E − 1 that is told from zero, and the largest whose inverse is.
+_LEAST_EXCESS: Final = 2.0**-52
+_MOST_EXCESS: Final = 1e300
+
+
+def best_anchors_of_set(
+    domain: SetDomain,
+    e: float,
+    prior: Reals | None = None,
+    loss: LossFunction | None = None,
+    progress: Progress | None = None,
+) -> AnchorChoice:
+    """Anchors with the least expected loss that could be found, and a lower bound for every ε-LDP release.
+
+    Parameters
+    ----------
+    domain
+        Points or items. Nothing of size N² is made for points.
+    e
+        e^ε, above 1; the bound is certified for this very number.
+    prior
+        How likely each item is, public; None: all alike. Need not sum to one.
+    loss
+        A non-decreasing function of the domain's own loss, elementwise, such as ``np.square``; None: that loss.
+        On points any function but ``np.square`` is computed by NumPy, several times slower.
+    progress
+        Told now and then which part is done.
+
+    Returns
+    -------
+    AnchorChoice
+        For 12 items or fewer the anchors are the best there are.
+    """
+    losses = AnchorLosses(domain, prior, loss)
+    cost = cost_of(e)
+    told = progress or (lambda _: None)
+    cells = cells_of(losses, _SITES)
+    if losses.size <= EXHAUSTIVE_TO:
+        state = Assignment(losses, cost, exhaustive(losses, cost))
+    else:
+        state = search(losses, cost, cells.sites)
+        # Many anchors have little choice among few sites.
+        while _CHOICE * len(state.totals) > len(cells.sites) and len(cells.sites) < losses.size:
+            cells = cells_of(losses, _CHOICE * len(cells.sites))
+            state = min(state, search(losses, cost, cells.sites), key=lambda each: each.rank)
+    told(_SEARCHED)
+    passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
+    enough = next(gap for size, gap in _ENOUGH if losses.size <= size)
+    lower, _ = certify(state, cells, passes, enough, lambda part: told(_SEARCHED + (1 - _SEARCHED) * part))
+    told(1.0)
+    return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
+
+
+def cost_of(e: float) -> float:
+    """The cost of an anchor in the units of the search, c = 1/(E−1)."""
+    return 1 / min(max(e - 1, _LEAST_EXCESS), _MOST_EXCESS)
+
+
+def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
+    """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours."""
+    state = local_search(losses, cost, sites)
+    if len(sites) == losses.size:
+        return state
+    if losses.size <= _ALL_SITES_TO:
+        everyone = np.arange(losses.size)
+        improve(state, everyone)
+        return shaken(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
+    for _ in range(_ROUNDS):
+        before = state.value
+        improve(state, _neighbours(state))
+        if not state.value < before:
+            break
+    return state
+
+
+def _neighbours(state: Assignment) -> Wholes:
+    """The points around each anchor: the nearest, and ever fewer farther out."""
+    losses, anchors = state.losses, state.anchors
+    each = int(np.clip(_NEIGHBOURS // len(anchors), _LEAST_NEIGHBOURS, _MOST_NEIGHBOURS))
+    reach = max(each, losses.size // len(anchors))
+    ranks = np.unique(np.concatenate([np.arange(each // 2), np.geomspace(each // 2, reach - 1, each // 2).astype(int)]))
+    everyone = np.arange(losses.size)
+    found = [np.argsort(losses.table(np.array([y]), everyone)[0], kind="stable")[ranks] for y in anchors]
+    return np.unique(np.concatenate(found))

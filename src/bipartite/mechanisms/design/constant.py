@@ -1,0 +1,45 @@
+"""The best single answer for a prior."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.domains import LineDomain
+from bipartite.domains.losses import LossRows
+from bipartite.mechanisms.design.line import check_prior
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+    from bipartite.domains.losses import Loss
+
+_BLOCK: Final = 2**20
+
+
+def best_constant(domain: Domain, prior: Sequence[float] | NDArray[np.float64] | None, loss: Loss = None) -> int:
+    """The index of the value with the least expected loss when it is always reported; the first of equals.
+
+    On a line with the distance as loss that is the median of the prior; elsewhere all losses are looked at.
+    """
+    size = len(domain)
+    weights = None if prior is None else check_prior(prior, size)
+    if isinstance(domain, LineDomain) and loss is None:
+        return (size - 1) // 2 if weights is None else _median(weights)
+    total = np.zeros(size)
+    rows = LossRows(domain, domain, loss)
+    step = max(1, _BLOCK // size)
+    for start in range(0, size, step):
+        stop = min(start + step, size)
+        here = np.ones(stop - start) if weights is None else weights[start:stop]
+        total += here @ rows.rows(start, stop)
+    return int(np.argmin(total))
+
+
+def _median(weights: NDArray[np.float64]) -> int:
+    """The first value with at least half of the mass up to it; a rounding error must not move it."""
+    return int(np.searchsorted(np.cumsum(weights), 0.5 - 1e-12))

@@ -1,0 +1,74 @@
+"""The canonical form of a spec (RFC 8785), and the name that follows from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bipartite.errors import SpecError
+
+if TYPE_CHECKING:
+    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
+
+
+def canonical_json(value: object) -> str:
+    """JSON in the canonical form of RFC 8785, for the values that a spec holds (keys are ASCII)."""
+    if isinstance(value, Mapping):
+        members = (f"{json.dumps(key)}:{canonical_json(value[key])}" for key in sorted(value))
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, (list, tuple)):
+        if set(map(type, value)) == {int}:  # the long part of a large spec
+            return json.dumps(value, separators=(",", ":"))
+        return "[" + ",".join(map(canonical_json, value)) + "]"
+    if isinstance(value, float):
+        return _ecmascript_number(value)
+    if isinstance(value, (str, int)):
+        return json.dumps(value, ensure_ascii=False)
+    msg = f"Expected strings, numbers, lists and mappings, got {type(value).__name__}."
+    raise SpecError(msg)
+
+
+def _ecmascript_number(number: float) -> str:
+    """A double as ECMAScript writes it: the shortest digits, plain from 1e-6 to 1e21."""
+    if not math.isfinite(number):
+        msg = f"Expected finite numbers in a spec, got {number!r}."
+        raise SpecError(msg)
+    if number == 0:
+        return "0"
+    sign = "-" if number < 0 else ""
+    mantissa, _, exponent = f"{abs(number)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    digits = (whole + fraction).lstrip("0")
+    # The value is 0.digits × 10^point.
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+    if 0 < point <= 21:  # noqa: PLR2004
+        body = digits.ljust(point, "0") if len(digits) <= point else f"{digits[:point]}.{digits[point:]}"
+    elif -6 < point <= 0:  # noqa: PLR2004
+        body = f"0.{'0' * -point}{digits}"
+    else:
+        body = f"{digits[0]}{'.' + digits[1:] if len(digits) > 1 else ''}e{point - 1:+d}"
+    return sign + body
+
+
+def spec_json(mechanism: Mechanism | CategoryMechanism) -> str:
+    """The spec of a mechanism in canonical form; written once, because a mechanism never changes."""
+    found: str | None = getattr(mechanism, "_spec_json", None)
+    if found is None:
+        found = canonical_json(mechanism.to_spec())
+        mechanism._set(_spec_json=found)
+    return found
+
+
+def spec_sha256(mechanism: Mechanism | CategoryMechanism) -> str:
+    """The name of a mechanism: the SHA-256 of its spec in canonical form; computed once."""
+    found: str | None = getattr(mechanism, "_spec_sha256", None)
+    if found is None:
+        found = hashlib.sha256(spec_json(mechanism).encode()).hexdigest()
+        mechanism._set(_spec_sha256=found)
+    return found

@@ -1,0 +1,166 @@
+"""The sentences: what is recommended, why, and what is said against it."""
+
+import numpy as np
+import pytest
+
+import bipartite as bp
+from bipartite.answers.advise import figures
+from bipartite.answers.advise.advice import is_flat
+from bipartite.locations.atlas import cities
+
+AGES = bp.Integers(18, 90)
+FLAT = bp.Items(list("abcdefgh"), loss=1 - np.eye(8))
+PLACES = bp.Points(cities().coordinates[:20], metric="haversine")
+
+
+def only(compared, purpose):
+    found = [each for each in compared.advice if each.purpose == purpose]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_single_values_without_a_prior_get_the_safe_window_because_nobody_fares_worse_than_under_grr():
+    advice = only(bp.compare(AGES, 2), "release")
+    assert (advice.mechanism, advice.code) == ("BRR, safe m", "bp.BRR(domain, ε)")
+    assert "no value fares worse than under GRR, and it needs no prior" in advice.reason
+    assert (bp.local_loss(bp.BRR(AGES, 2)) <= bp.local_loss(bp.GRR(AGES, 2)) + 1e-9).all()
+    assert advice.figures == "its expected error is 12.4 (GRR: 22.4; Anchored, made for equally likely values: 11.4)"
+    assert advice.warning == ""
+
+
+def test_single_values_with_a_prior_get_anchored_with_its_certified_gap():
+    prior = np.exp(-np.arange(73) / 10)
+    prior /= prior.sum()
+    compared = bp.compare(AGES, 2, prior=prior)
+    advice = only(compared, "release")
+    assert advice.mechanism == "Anchored"
+    assert "least expected error for the prior given, though not at each value" in advice.reason
+    assert "proved to be within 0.001 % of the least possible" in advice.figures
+    others = [row.expected_loss for row in compared.rows if row.kind == "mechanism" and row.expected_loss is not None]
+    assert compared["Anchored"].expected_loss == min(others)
+    assert compared["Anchored"].gap == bp.Anchored(AGES, 2, prior=prior).gap
+    # Off the line the gap is not nothing, and is rounded up.
+    uneven = np.arange(1, 21) / 210
+    gap = bp.Anchored(PLACES, 1, prior=uneven).gap
+    said = float(only(bp.compare(PLACES, 1, prior=uneven), "release").figures.split("within ")[1].split(" %")[0])
+    assert 100 * gap <= said <= 100 * gap + 0.1
+
+
+def test_the_constant_answer_is_named_where_it_is_better():
+    # 0.93 is where BRR begins to beat it, see docs/choosing-a-mechanism.
+    low, high = bp.compare(AGES, 0.5), bp.compare(AGES, 1.5)
+    warning = only(low, "release").warning
+    assert warning.startswith("always 54, which asks nobody, is better if all values are equally likely")
+    assert only(high, "release").warning == ""
+    assert "But always 54" in low.recommendation and "18.2" in low.recommendation
+    several = bp.compare(AGES, [0.25, 0.5, 1.5, 2]).recommendation
+    assert "But at ε = 0.25 to 0.5: always 54, which asks nobody" in several
+    # Where everybody is the same, nothing is better than saying so.
+    sure = np.zeros(73)
+    sure[3] = 1
+    assert "is as good for this prior" in only(bp.compare(AGES, 1, prior=sure), "release").warning
+
+
+def test_statistics_on_a_line_get_the_padded_window_with_the_least_error_and_the_better_rival_is_named():
+    compared = bp.compare(AGES, 1, users=10_000, purpose="statistics")
+    assert [each.purpose for each in compared.advice] == ["mean", "distribution"]
+    for purpose, column in (("mean", "mean_error"), ("distribution", "distribution_error")):
+        advice = only(compared, purpose)
+        windows = [row.mechanism for row in compared.rows if row.mechanism.startswith(("BRR, padded", "Square Wave"))]
+        assert len(windows) == 5
+        padded = {name: getattr(compared[name], column) for name in windows}
+        assert padded[advice.mechanism] == min(padded.values())
+        known = {
+            row.mechanism: getattr(row, column)
+            for row in compared.rows
+            if row.holds and getattr(row, column) is not None
+        }
+        best = min(known, key=known.get)
+        assert (best == advice.mechanism) == ("the least of what was compared" in advice.figures)
+        if best != advice.mechanism:
+            assert f"({best}: " in advice.figures
+    assert "with 10,000 people" in only(compared, "mean").figures
+
+
+@pytest.mark.parametrize(("size", "epsilon", "expected"), [(3, 2, "GRR"), (200, 1, "Subset Selection")])
+def test_flat_categories_are_chosen_by_the_number_of_values_and_epsilon(size, epsilon, expected):
+    items = bp.Items(None, loss=1 - np.eye(size))
+    assert is_flat(items)
+    compared = bp.compare(items, epsilon)
+    advice = only(compared, "categories")
+    assert advice.mechanism == expected
+    assert "/√n for n people" in advice.figures
+    with_people = bp.compare(items, epsilon, users=100)
+    errors = {row.mechanism: row.histogram_error for row in with_people.rows if row.histogram_error is not None}
+    assert errors[expected] <= min(errors.values()) * (1 + 1e-9)
+    assert only(compared, "release").mechanism == "GRR"
+
+
+def test_only_equal_losses_are_flat():
+    assert is_flat(bp.Items(None, similarity=np.eye(4)))
+    assert not is_flat(bp.Items(None, loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
+    assert not is_flat(AGES)
+
+
+def test_too_few_people_for_a_histogram_are_told_how_many_would_do():
+    few = only(bp.compare(AGES, 1, users=1000, purpose="categories"), "categories")
+    assert "1,000 people are too few for a useful histogram of 73 values" in few.warning
+    enough = int(few.detail.split("about ")[1].split(" people")[0].replace(",", ""))
+    assert only(bp.compare(AGES, 1, users=enough, purpose="categories"), "categories").warning == ""
+    # Two digits, rounded up: a tenth less is too few.
+    assert only(bp.compare(AGES, 1, users=int(enough / 1.2), purpose="categories"), "categories").warning
+    distribution = only(bp.compare(AGES, 1, users=1000, purpose="distribution"), "distribution")
+    assert "too few for the distribution over 73 values without bias" in distribution.warning
+
+
+def test_too_few_people_for_a_mean_are_told_what_asking_nobody_gives():
+    few = only(bp.compare(AGES, "0.1", users=20, purpose="mean"), "mean")
+    assert few.warning == (
+        "20 people are too few for a mean: the middle of the range, which asks nobody, is off by 36 at most"
+    )
+    assert only(bp.compare(AGES, 1, users=100_000, purpose="mean"), "mean").warning == ""
+
+
+def test_a_window_of_one_value_is_called_grr():
+    # At ε = 4 the window for shares has one value, and is the best for cumulative shares too.
+    assert bp.BRR(AGES, 4, m="histogram", edges="padded").m == 1
+    advice = only(bp.compare(AGES, 4, users=10_000, purpose="distribution"), "distribution")
+    assert advice.mechanism == "GRR"
+    assert advice.reason == "the least forecast error of what was compared"
+
+
+def test_equals_are_not_said_to_be_better():
+    advice = only(bp.compare(bp.Integers(0, 1), 1, users=50, purpose="mean"), "mean")
+    assert advice.mechanism == "GRR" and "less)" not in advice.figures
+
+
+def test_what_nothing_can_give_is_said():
+    nothing = only(bp.compare(PLACES, 1, users=100, purpose="mean"), "mean")
+    assert nothing.mechanism is None
+    assert str(nothing).startswith("To estimate the mean: no mechanism that was compared")
+
+
+def test_every_purpose_that_applies_is_answered_when_people_are_known():
+    assert [each.purpose for each in bp.compare(AGES, 1).advice] == ["release"]
+    every = ["release", "mean", "distribution", "categories"]
+    assert [each.purpose for each in bp.compare(AGES, 1, users=9).advice] == every
+    assert [each.purpose for each in bp.compare(PLACES, 1, users=9).advice] == ["release", "categories"]
+    assert [each.purpose for each in bp.compare(PLACES, 1, purpose="statistics").advice] == ["categories"]
+
+
+def test_runs_of_epsilons_with_one_answer_are_said_once():
+    text = bp.compare(bp.Integers(1, 100), [1, 2, 4.5], users=10**6, purpose="categories").recommendation
+    assert "at ε = 1 to 2, take Subset Selection" in text
+    assert "at ε = 4.5, take GRR" in text
+
+
+def test_what_is_too_large_for_anchored_falls_back_and_says_so(monkeypatch):
+    monkeypatch.setattr(figures, "_MOST_ANCHORS_ON_A_LINE", 72)
+    advice = only(bp.compare(AGES, 1, prior=np.full(73, 1 / 73)), "release")
+    assert advice.mechanism == "BRR, best m"
+    assert "Anchored has a smaller one, but was left out: its search takes too long with 73 values" in advice.reason
+    monkeypatch.setattr(figures, "_MOST_ANCHORS_OF_A_SET", 20)
+    compared = bp.compare(PLACES, 1)
+    assert "left out" in compared["Anchored"].note
+    assert "limit for reported values" not in [row.mechanism for row in compared.rows]
+    assert "Anchored" not in compared.recommendation

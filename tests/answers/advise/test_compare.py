@@ -1,0 +1,274 @@
+"""Figures of a comparison against the matrix, by brute force."""
+
+import csv
+import io
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+
+import bipartite as bp
+from bipartite.answers.advise import figures
+from bipartite.answers.advise.candidates import candidates
+from bipartite.answers.advise.comparing import steps
+from bipartite.answers.advise.row import COLUMNS
+from bipartite.errors import EpsilonError, InputError, MissingExtraError, PriorError
+from bipartite.locations.atlas import cities
+
+AGES = bp.Integers(18, 60)
+PRIOR = np.arange(1.0, 44.0) / np.arange(1.0, 44.0).sum()
+CITIES = bp.Points(cities().coordinates[:20], metric="haversine")
+FLAT = bp.Items(list("abcdefgh"), loss=1 - np.eye(8))
+
+
+def brute(mechanism, prior, tolerance):
+    """Expected, median and worst loss and the share within a tolerance, from the whole matrix."""
+    rows = mechanism.matrix()
+    domain = mechanism.domain
+    if isinstance(domain, (bp.Points, bp.Items)):
+        at = [domain.encode(value) for value in mechanism.outputs]
+        losses = np.stack([domain.losses(x) for x in range(len(domain))])[:, at]
+    else:
+        losses = np.abs(domain.to_numpy()[:, None] - mechanism.outputs.to_numpy()[None, :])
+    joint = prior[:, None] * rows
+    order = np.argsort(losses, axis=None)
+    upto = joint.ravel()[order].cumsum()
+    median = losses.ravel()[order][np.searchsorted(upto, 0.5 * (1 - 1e-12))]
+    return (joint * losses).sum(), median, (rows * losses).sum(axis=1).max(), joint[losses <= tolerance + 1e-9].sum()
+
+
+def least_errors(mechanism, prior):
+    """Standard errors of mean, shares and cumulative shares for one person, by least squares on the whole matrix."""
+    rows = mechanism.matrix()
+    law = prior @ rows
+    information = (rows / law) @ rows.T
+    inverse = np.linalg.inv(information) - np.outer(prior, prior)
+    values = mechanism.domain.to_numpy().astype(float)
+    steps_up = np.tri(len(prior))
+    return (
+        math.sqrt(values @ inverse @ values),
+        math.sqrt(np.trace(inverse) / len(prior)),
+        math.sqrt(np.trace(steps_up @ inverse @ steps_up.T) / len(prior)),
+    )
+
+
+@pytest.mark.parametrize("prior", [None, PRIOR], ids=["uniform", "prior"])
+@pytest.mark.parametrize("epsilon", ["0.5", "3"])
+def test_the_losses_of_every_mechanism_on_a_line_are_those_of_its_matrix(prior, epsilon):
+    compared = bp.compare(AGES, epsilon, prior=prior, tolerance=4)
+    weights = np.full(43, 1 / 43) if prior is None else prior
+    checked = 0
+    for each in candidates(AGES):
+        row = compared[each.name]
+        if each.family == "flat":
+            assert row.expected_loss is None and "no values" in row.note
+            continue
+        mechanism = each.build(AGES, epsilon, prior)
+        expected, median, worst, within = brute(mechanism, weights, 4)
+        assert row.expected_loss == pytest.approx(expected, rel=1e-9), each.name
+        assert row.median_loss == pytest.approx(median, rel=1e-9), each.name
+        assert row.worst_loss == pytest.approx(worst, rel=1e-9), each.name
+        assert row.share_within == pytest.approx(within, abs=1e-9), each.name
+        checked += 1
+    assert checked == 18
+
+
+@pytest.mark.parametrize("domain", [CITIES, FLAT], ids=["places", "items"])
+def test_the_losses_on_places_and_items_are_those_of_the_matrix(domain):
+    compared = bp.compare(domain, 1, tolerance=0.5)
+    for each in candidates(domain):
+        if each.family != "flat":
+            mechanism = each.build(domain, "1", None)
+            size = len(domain)
+            expected, median, worst, within = brute(mechanism, np.full(size, 1 / size), 0.5)
+            row = compared[each.name]
+            assert (row.expected_loss, row.median_loss, row.worst_loss) == pytest.approx((expected, median, worst))
+            assert row.share_within == pytest.approx(within)
+
+
+@pytest.mark.parametrize("prior", [None, PRIOR], ids=["uniform", "prior"])
+def test_the_errors_of_statistics_are_those_of_the_information_matrix(prior):
+    compared = bp.compare(AGES, 2, prior=prior, users=2500)
+    weights = np.full(43, 1 / 43) if prior is None else prior
+    for name in ("GRR", "BRR, padded", "Square Wave", "Piecewise"):
+        row = compared[name]
+        mechanism = next(each for each in candidates(AGES) if each.name == name).build(AGES, "2", prior)
+        found = (row.mean_error, row.histogram_error, row.distribution_error)
+        assert found == pytest.approx(np.array(least_errors(mechanism, weights)) / 50, rel=1e-6), name
+        assert row.identifiable is True
+    flat = compared["OUE"]
+    p, q = (float(each) for each in bp.OUE(AGES, 2).support)
+    variances = (q * (1 - q) + weights * (p * (1 - p) - q * (1 - q))) / (p - q) ** 2 + weights * (1 - weights)
+    assert flat.histogram_error == pytest.approx(math.sqrt(variances.mean() / 2500))
+    # Fewer distinct rows than values: no unbiased shares.
+    assert np.linalg.matrix_rank(bp.BRR(AGES, 2).matrix()) < 43
+    assert compared["BRR, safe m"].identifiable is False and compared["BRR, safe m"].mean_error is None
+    assert compared["Anchored"].identifiable is False
+
+
+def test_without_users_there_are_no_errors_of_statistics_but_identifiability():
+    row = bp.compare(AGES, 1)["BRR, padded"]
+    assert row.identifiable is True
+    assert (row.mean_error, row.histogram_error, row.distribution_error) == (None, None, None)
+
+
+def test_the_epsilon_spent_is_what_verify_certifies():
+    for domain in (AGES, CITIES):
+        compared = bp.compare(domain, 1)
+        for each in candidates(domain):
+            certificate = bp.verify(each.build(domain, "1", None))
+            row = compared[each.name]
+            assert row.holds == certificate.holds
+            assert row.epsilon_spent >= float(certificate.epsilon_upper) or row.epsilon_spent == pytest.approx(
+                float(certificate.epsilon_upper), rel=1e-15
+            )
+            assert row.epsilon_spent == pytest.approx(float(certificate.epsilon_upper), rel=1e-12)
+
+
+def test_what_does_not_keep_its_epsilon_is_marked_and_planar_laplace_is_left_out_with_its_reason():
+    compared = bp.compare(CITIES, 1, users=100)
+    published = compared["L-SRR, published"]
+    assert published.holds is False and published.epsilon_spent > 1
+    assert "DOES NOT KEEP" in published.note
+    assert "L-SRR, published (!)" in str(compared)
+    planar = compared["Planar Laplace"]
+    assert planar.expected_loss is None and planar.epsilon_spent is None
+    assert "not ε-LDP" in planar.note and "not ε-LDP" in str(compared)
+    assert all(advice.mechanism not in {"L-SRR, published", "Planar Laplace"} for advice in compared.advice)
+    assert "Planar Laplace" not in [row.mechanism for row in bp.compare(AGES, 1).rows]
+
+
+def test_a_mechanism_that_refuses_is_there_with_its_reason():
+    compared = bp.compare(bp.Interval(0, 1, points=30), "1e-14", users=9)
+    row = compared["BRR, safe m"]
+    assert (row.expected_loss, row.epsilon_spent, row.holds) == (None, None, None)
+    assert row.note.startswith("refused: ") and "too small" in row.note
+    assert "- BRR, safe m" in str(compared) or "; BRR, safe m" in str(compared)
+    # What is to be recommended may be among them.
+    assert "To release single values: BRR, safe m is not to be had here (refused:" in compared.recommendation
+
+
+def test_the_reference_lines_are_the_constant_answer_and_the_limit():
+    compared = bp.compare(AGES, [1, 2])
+    for epsilon in (1, 2):
+        constant = compared["always 39", epsilon]
+        assert (constant.kind, constant.epsilon_spent) == ("reference", 0)
+        assert constant.expected_loss == bp.expected_loss(bp.Constant(AGES))
+        limit = compared["limit for reported values", epsilon]
+        assert limit.expected_loss == bp.Anchored(AGES, epsilon).lower_bound
+        assert limit.expected_loss <= compared["Anchored", epsilon].expected_loss * (1 + 1e-9)
+    exact = bp.compare(bp.Integers(1, 12), 1, exact=True)
+    assert exact["Optimal"].expected_loss == exact["limit for reported values"].expected_loss
+    assert exact["Optimal"].expected_loss == pytest.approx(exact["Anchored"].expected_loss, rel=1e-6)
+    assert exact["limit for reported values"].note == "linear programme"
+
+
+def test_a_sweep_over_many_epsilons_holds_a_row_for_each_and_counts_its_steps():
+    called = []
+    epsilons = np.linspace(0.25, 5, 20).round(2)
+    domain = bp.Interval(0, 1, points=20)
+    compared = bp.compare(domain, epsilons, users=10_000, tolerance=0.1, progress=called.append)
+    complete = [row for row in compared.rows if row.expected_loss is not None and row.median_loss is not None]
+    assert len({row.mechanism for row in complete if row.kind == "mechanism"}) >= 12
+    assert len(compared.epsilons) == 20
+    assert sum(called) == steps(domain, 20, exact=False) == 20 * len(candidates(domain))
+
+
+def test_of_a_million_values_what_would_take_long_is_left_out_and_said(monkeypatch):
+    monkeypatch.setattr(figures, "_MOST_ANCHORS_ON_A_LINE", 10**6 - 1)
+    compared = bp.compare(bp.Integers(1, 10**6), 1, users=1000)
+    padded = compared["BRR, padded"]
+    assert None not in (padded.expected_loss, padded.median_loss, padded.worst_loss, padded.mean_error)
+    for name in ("Anchored", "Exponential, tight", "Hybrid"):
+        assert compared[name].note.startswith("left out: ")
+    assert "losses left out" in compared["Geometric, clamped"].note
+    assert "statistics left out" in compared["Duchi"].note
+
+
+def test_several_epsilons_come_once_and_in_order_and_rows_are_found_by_name():
+    compared = bp.compare(AGES, (2, "0.5", 2.0))
+    assert compared.epsilons == ["0.5", "2"]
+    assert compared["GRR", "2"] == compared["GRR", 2] == compared["GRR", 2.0]
+    with pytest.raises(InputError, match=r"There are 2 ε; name one of them too, for example compared\['GRR', 0.5\]"):
+        _ = compared["GRR"]
+    with pytest.raises(InputError, match="Expected one of GRR, .* and one of ε = 0.5, 2, got 'Nothing'"):
+        _ = compared["Nothing"]
+    with pytest.raises(InputError, match="Expected one of GRR"):
+        _ = compared["GRR", "x"]
+
+
+def test_csv_dict_and_frame_hold_the_same_rows():
+    compared = bp.compare(AGES, [1, 2], users=100, tolerance=3)
+    read = list(csv.DictReader(io.StringIO(compared.to_csv())))
+    assert tuple(read[0]) == COLUMNS
+    for line, row in zip(read, compared.rows, strict=True):
+        for name, value in row.to_dict().items():
+            assert line[name] == ("" if value is None else str(value))
+            if isinstance(value, float):
+                assert float(line[name]) == value
+    plain = compared.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    frame = compared.to_frame()
+    assert list(frame.columns) == list(COLUMNS)
+    assert len(frame) == len(compared.rows)
+    assert frame["expected_loss"][0] == compared.rows[0].expected_loss
+
+
+def test_to_frame_says_what_is_missing(monkeypatch):
+    compared = bp.compare(AGES, 1)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match="to_frame needs pandas; install it with: pip install pandas"):
+        compared.to_frame()
+
+
+def test_the_table_shows_every_figure_at_one_epsilon_and_one_measure_a_table_at_several():
+    single = str(bp.compare(AGES, 1, users=100, tolerance=3))
+    header = single.splitlines()[0]
+    for word in ("ε = 1", "ε spent", "expected", "median", "worst", "within 3", "mean ±", "share ±", "cumulative ±"):
+        assert word in header
+    several = bp.compare(AGES, [1, 2], users=100)
+    tables = str(several).splitlines()
+    assert "ε=1" in tables[0] and "ε=2" in tables[0]
+    assert "for 100 people" in tables
+    assert repr(several) == "<Comparison of 25 lines on Integers(18, 60), ε = 1 … 2>"
+    assert repr(bp.compare(AGES, 1)).endswith("ε = 1>")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"users": 0}, "Expected users as a whole number of at least 1, got 0"),
+        ({"users": 1.5}, "Expected users"),
+        ({"users": True}, "Expected users"),
+        ({"tolerance": -1}, "Expected tolerance ≥ 0, got -1"),
+        ({"purpose": "fun"}, "Expected purpose as one of 'release'"),
+        ({"exact": "yes"}, "Expected exact as True or False"),
+        ({"users": 0, "purpose": 3}, "2 problems"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        bp.compare(AGES, 1, **options)
+
+
+def test_wrong_domains_epsilons_and_priors_are_refused():
+    with pytest.raises(InputError, match="Expected domain"):
+        bp.compare([1, 2], 1)
+    for wrong in (0, "x", [1, -1], [], np.zeros((2, 2))):
+        with pytest.raises(EpsilonError):
+            bp.compare(AGES, wrong)
+    with pytest.raises(PriorError):
+        bp.compare(AGES, 1, prior=[1.0])
+    alike = bp.Items(None, similarity=np.eye(3))
+    with pytest.raises(InputError, match="no distance"):
+        bp.compare(alike, 1, tolerance=1)
+    assert bp.compare(alike, 1)["GRR"].expected_loss < 0
+
+
+def test_errors_that_are_only_bounds_are_said_to_be():
+    """At ε = 4 the mean of OLH is known five times better than the bound on its error says."""
+    compared = bp.compare(bp.Integers(18, 90), [1, 4], users=10_000)
+    for row in compared.rows:
+        assert ("upper bounds" in row.note) == (row.mechanism == "OLH" and row.epsilon == "4")

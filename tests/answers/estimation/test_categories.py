@@ -1,0 +1,344 @@
+"""Answers from flat categories: unbiased and with the right variance, by enumerating every report."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import bipartite as bp
+from bipartite.answers.estimation.flat import Flat, Supports
+from bipartite.answers.estimation.pairs import Exchangeable, pair_law
+from bipartite.errors import InputError, SpecError
+from tests.mechanisms.categories import laws
+
+LINE = bp.Integers(1, 5)
+MECHANISMS = {
+    "oue": bp.OUE(LINE, epsilon=1),
+    "sue": bp.SUE(LINE, epsilon=2),
+    "rappor": bp.RAPPOR(LINE, epsilon_permanent=4),
+    "sets": bp.SubsetSelection(LINE, epsilon=1),
+    "sets of 3": bp.SubsetSelection(bp.Integers(1, 6), epsilon=1, k=3),
+    "hadamard, one block": bp.HadamardResponse(LINE, epsilon="0.5"),
+    "hadamard, four blocks": bp.HadamardResponse(bp.Integers(1, 11), epsilon="1.5"),
+    "hashing to a prime": bp.OLH(bp.Integers(1, 7), epsilon=1, buckets=3),
+    "hashing to four": bp.OLH(bp.Integers(1, 7), epsilon=1),
+    "hashing to two": bp.OLH(LINE, epsilon="0.5", buckets=2),
+}
+every_mechanism = pytest.mark.parametrize("mech", MECHANISMS.values(), ids=MECHANISMS)
+
+
+def two_stages(mech):
+    """The law of a RAPPOR report as the sum over permanent responses, from its two sets of coins."""
+    size = len(mech.domain)
+    f = mech.f
+    kept = laws.unary(size, 1 - f / 2, f / 2)
+    one, zero = Fraction(3, 4), Fraction(1, 4)
+
+    def shown(held, bits):
+        chance = Fraction(1)
+        for h, b in zip(held, bits, strict=True):
+            p = one if h else zero
+            chance *= p if b else 1 - p
+        return chance
+
+    return {
+        bits: [sum(kept[held][x] * shown(held, bits) for held in kept) for x in range(size)]
+        for bits in itertools.product((0, 1), repeat=size)
+    }
+
+
+def law_of(mech):
+    """(reports as the mechanism gives them, Pr[report | x] with a row for every x), by enumeration."""
+    size = len(mech.domain)
+    if isinstance(mech, (bp.OUE, bp.SUE)):
+        law = laws.unary(size, *mech.support)
+    elif isinstance(mech, bp.RAPPOR):
+        law = two_stages(mech)
+    elif isinstance(mech, bp.SubsetSelection):
+        law = laws.subsets(size, mech.k, mech._tickets.near, mech._tickets.far)
+    elif isinstance(mech, bp.HadamardResponse):
+        half, length = mech.block_size // 2, mech.block_size
+        near, far = mech._tickets.near, mech._tickets.far
+        total = half * near + (mech.numbers - half) * far
+        chances = np.zeros((size, mech.numbers))
+        for x, y in itertools.product(range(size), range(mech.numbers)):
+            block, row = divmod(x, length - 1)
+            inside = y // length == block and ((y % length) & (row + 1)).bit_count() % 2 == 0
+            chances[x, y] = (near if inside else far) / total
+        return np.arange(mech.numbers, dtype=np.uint32), chances
+    else:
+        g, family = mech.buckets, mech._family
+        seeds = np.arange(g**family.digits)
+        rows = np.array(list(itertools.product(seeds, range(g))), dtype=np.uint64)
+        p = float(mech.support[0])
+        chances = np.zeros((size, len(rows)))
+        for x in range(size):
+            digits = [x // family.base**i % family.base for i in range(family.digits)]
+            for y, (seed, bucket) in enumerate(rows.tolist()):
+                true = sum(seed // g**i % g * digit for i, digit in enumerate(digits)) % g
+                chances[x, y] = (p if bucket == true else (1 - p) / (g - 1)) / len(seeds)
+        return rows, chances
+    reports = np.array([laws.packed(bits) for bits in law])
+    return reports, np.array([[float(row[x]) for row in law.values()] for x in range(size)])
+
+
+def scores(mech, reports, w):
+    """What each report alone says an answer is."""
+    return np.array([bp.estimate(mech, reports[at : at + 1]).linear(w) for at in range(len(reports))])
+
+
+def some_weights(size):
+    rng = np.random.default_rng(size)
+    return [np.arange(size) ** 1.0, (np.arange(size) < 3) * 1.0, rng.normal(size=size)]
+
+
+def population(size):
+    shares = np.arange(1.0, size + 1) ** 2
+    return shares / shares.sum()
+
+
+def exact_basis(mech, shares, people=10**6, of_sample=False):
+    """What reports say when they come exactly as often as expected."""
+    p, q = map(float, mech.support)
+    supports = people * (q + (p - q) * shares)
+    return Flat(mech, Supports(supports, supports, people, float(people), float(people)), of_sample=of_sample)
+
+
+@every_mechanism
+def test_an_answer_is_unbiased_for_every_value_held(mech):
+    reports, chances = law_of(mech)
+    assert np.allclose(chances.sum(axis=1), 1, atol=1e-12)
+    for w in some_weights(len(mech.domain)):
+        assert np.allclose(chances @ scores(mech, reports, w), w, atol=1e-9)
+
+
+@every_mechanism
+def test_the_variance_of_an_answer_is_that_of_all_reports(mech):
+    reports, chances = law_of(mech)
+    size = len(mech.domain)
+    shares = population(size)
+    for w in some_weights(size):
+        t = scores(mech, reports, w)
+        own = chances @ t**2 - w**2
+        assert np.allclose(pair_law(mech).own(w - w.mean()), own, rtol=1e-9, atol=1e-9)
+        seen = shares @ chances
+        assert exact_basis(mech, shares).answer(w).standard_error == pytest.approx(
+            np.sqrt((seen @ t**2 - (seen @ t) ** 2) / (10**6 - 1)), rel=1e-9
+        )
+        assert exact_basis(mech, shares, of_sample=True).answer(w).standard_error == pytest.approx(
+            np.sqrt(shares @ own / 10**6), rel=1e-9
+        )
+
+
+@every_mechanism
+def test_the_error_of_a_share_is_that_of_all_reports(mech):
+    reports, chances = law_of(mech)
+    size = len(mech.domain)
+    shares = population(size)
+    each = np.array([bp.estimate(mech, reports[at : at + 1]).frequencies for at in range(len(reports))])
+    assert np.allclose(chances @ each, np.eye(size), atol=1e-9)
+    variance = shares @ chances @ each**2 - shares**2
+    basis = exact_basis(mech, shares)
+    found = [basis.share(at).standard_error for at in range(size)]
+    assert np.allclose(found, np.sqrt(variance / (10**6 - 1)), rtol=1e-9)
+
+
+@every_mechanism
+def test_the_covariance_of_answers_is_that_of_all_reports(mech):
+    reports, chances = law_of(mech)
+    size = len(mech.domain)
+    shares = population(size)
+    w = np.array(some_weights(size))
+    t = np.array([scores(mech, reports, row) for row in w])
+    seen = shares @ chances
+    truth = (t * seen) @ t.T - np.outer(t @ seen, t @ seen)
+    found = exact_basis(mech, shares).covariance(w)[1] * (10**6 - 1)
+    if isinstance(mech, bp.OLH):
+        # Never less than the truth, for any mixture of the answers.
+        assert np.linalg.eigvalsh(found - truth).min() >= -1e-9
+    else:
+        assert np.allclose(found, truth, rtol=1e-9, atol=1e-9)
+
+
+@every_mechanism
+def test_no_two_reports_are_further_apart_than_the_spread(mech):
+    reports, _ = law_of(mech)
+    for w in some_weights(len(mech.domain)):
+        t = scores(mech, reports, w)
+        spread = bp.estimate(mech, reports[:1]).unbiased(w).spread
+        assert t.max() - t.min() <= spread * (1 + 1e-9)
+        if not isinstance(mech, bp.OLH):
+            assert t.max() - t.min() == pytest.approx(spread, rel=1e-9)
+
+
+@every_mechanism
+def test_a_forecast_is_the_error_that_all_reports_give(mech):
+    reports, chances = law_of(mech)
+    size = len(mech.domain)
+    shares = population(size)
+    seen = shares @ chances
+
+    def error(w):
+        t = scores(mech, reports, w)
+        return (seen @ t**2 - (seen @ t) ** 2) / 1000
+
+    found = bp.forecast(mech, 1000, prior=shares)
+    assert found.mean == pytest.approx(np.sqrt(error(mech.domain.to_numpy().astype(float))), rel=1e-9)
+    steps = [error((np.arange(size) <= end) * 1.0) for end in range(size)]
+    assert found.cdf == pytest.approx(np.sqrt(np.mean(steps)), rel=1e-9)
+
+
+def test_with_too_many_hash_functions_the_bound_is_never_less_than_the_truth(monkeypatch):
+    for name in ("hashing to a prime", "hashing to four", "hashing to two"):
+        mech = MECHANISMS[name]
+        for w in some_weights(len(mech.domain)):
+            z = w - w.mean()
+            exact = pair_law(mech).own(z)
+            with monkeypatch.context() as patched:
+                patched.setattr("bipartite.answers.estimation.pairs._MOST_HASHES", 0)
+                assert (pair_law(mech).own(z) >= exact - 1e-12).all()
+                assert (pair_law(mech).own(z).mean() > exact.mean() * 1.01).all()
+
+
+@pytest.mark.parametrize("name", ["hashing to a prime", "hashing to four", "hashing to two"])
+def test_with_too_many_hash_functions_the_reports_tell_their_own_variance(name, monkeypatch):
+    mech = MECHANISMS[name]
+    size = len(mech.domain)
+    values = np.random.default_rng(7).choice(mech.domain.to_numpy(), 20_000, p=population(size))
+    reports = mech.privatize(values, rng=bp.insecure_seed(8))
+    counts = bp.Counts(mech).add(reports)
+    w = np.array(some_weights(size))
+    exact = [bp.estimate(mech, reports, of_sample=sample).standard_error(w[2]) for sample in (False, True)]
+    monkeypatch.setattr("bipartite.answers.estimation.pairs._MOST_HASHES", 0)
+    seen = [bp.estimate(mech, reports, of_sample=sample).standard_error(w[2]) for sample in (False, True)]
+    bound = bp.estimate(mech, counts=counts).standard_error(w[2])
+    # The variance of 20,000 parts varies by 2 % at most, so their standard error by 1 %: 6.5 times that is 2e-10.
+    assert seen == pytest.approx(exact, rel=0.065)
+    assert bound > 1.02 * seen[0]
+    answers, covariance = bp.estimate(mech, reports).covariance(w)
+    assert np.allclose(answers, [bp.estimate(mech, reports).linear(row) for row in w])
+    assert math.sqrt(covariance[2, 2]) == pytest.approx(seen[0], rel=1e-9)
+    assert np.linalg.eigvalsh(covariance).min() >= -1e-12
+    weights = np.tile([1.0, 2.0], 10_000)
+    weighted = bp.estimate(mech, reports, weights=weights)
+    # As certain as 18,000 equally weighted reports: Σw² is 5/9 of (Σw)² over 10,000.
+    assert weighted.effective_people == pytest.approx(18_000)
+    assert weighted.standard_error(w[2]) == pytest.approx(exact[0] * math.sqrt(20 / 18), rel=0.065)
+    # With more reports than are looked at, some that are spread evenly tell the variance.
+    monkeypatch.setattr("bipartite.answers.estimation.flat._MOST_SEEN", 0)
+    few = bp.estimate(mech, reports)
+    assert few.standard_error(w[2]) == pytest.approx(exact[0], rel=0.15)
+    assert few.interval(of="median").low <= few.interval(of="median").high
+
+
+@every_mechanism
+def test_reports_counts_and_groups_say_the_same(mech):
+    values = np.tile(mech.domain.to_numpy(), 40)
+    reports = mech.privatize(values, rng=bp.insecure_seed(1))
+    whole = bp.estimate(mech, reports)
+    counts = bp.Counts(mech).add(reports[:90]).merge(bp.Counts(mech).add(reports[90:]))
+    assert np.array_equal(bp.estimate(mech, counts=counts).frequencies, whole.frequencies)
+    assert np.allclose(bp.estimate(mech, reports, weights=np.full(len(values), 3.0)).frequencies, whole.frequencies)
+    label = np.arange(len(values)) % 2
+    groups = bp.estimate(mech, reports, by=label)
+    assert groups[1].people == len(values) // 2
+    assert np.array_equal(groups[1].frequencies, bp.estimate(mech, reports[1::2]).frequencies)
+    weighted = bp.estimate(mech, reports, weights=label)
+    assert np.allclose(weighted.frequencies, groups[1].frequencies)
+    assert weighted.standard_error() == pytest.approx(groups[1].standard_error(), rel=1e-9)
+    assert np.allclose(whole.frequencies, mech.estimate(reports).frequencies, atol=1e-12)
+    assert whole.linear(np.ones(len(mech.domain))) == pytest.approx(1, abs=1e-12)
+
+
+@every_mechanism
+def test_an_estimate_has_every_answer(mech):
+    reports = mech.privatize(np.tile([2, 3, 3, 4], 500), rng=bp.insecure_seed(2))
+    est = bp.estimate(mech, reports)
+    assert isinstance(est, bp.Estimate)
+    low, high = est.interval(0.999)
+    assert low < 3 < high
+    for of in (("bin", 3), ("cdf", 3), np.arange(len(mech.domain)), "median", "variance"):
+        low, high = est.interval(of=of)
+        assert low <= high
+    assert est.total(population=2000) == pytest.approx(2000 * est.mean)
+    assert est.unbiased(("bin", 3)).value == pytest.approx(est.frequencies[2])
+    assert est.cdf()[-1] == pytest.approx(1)
+    assert est.cdf(2) == pytest.approx(est.unbiased(("cdf", 2)).value)
+    assert len(est.to_frame()) == len(mech.domain)
+    assert "mean" in est.summary()
+    assert est.group_shares()[2][0] == [3]
+    assert est.identifiability is None
+    assert bp.estimate(mech, reports, of_sample=True).standard_error() < est.standard_error()
+    projected = bp.estimate(mech, reports, method="projected")
+    assert projected.frequencies.sum() == pytest.approx(1) and projected.frequencies.min() >= 0
+    assert projected.interval(of=("bin", 1)) == est.interval(of=("bin", 1))
+
+
+@every_mechanism
+def test_two_groups_are_told_apart(mech):
+    young = bp.estimate(mech, mech.privatize([2] * 3000, rng=bp.insecure_seed(3)))
+    older = bp.estimate(mech, mech.privatize([4] * 3000, rng=bp.insecure_seed(4)))
+    assert bp.difference(older, young).p_value < 1e-3
+    assert bp.difference(older, young, of="distribution").p_value < 1e-3
+    assert bp.difference(young, young).p_value == 1
+
+
+# 400 samples a mechanism: intervals that cover 95 % miss 53 times or more with chance 1.6e-10, so one of four raises
+# a false alarm with chance below 1e-9. With errors half as large 67 % are held, and 348 of 400 with chance below 1e-18.
+@pytest.mark.parametrize("name", ["oue", "sets", "hadamard, four blocks", "hashing to four"])
+@pytest.mark.parametrize("shrink", [1.0, 0.5])
+def test_intervals_hold_the_truth_as_often_as_they_say(name, shrink):
+    mech = MECHANISMS[name]
+    size = len(mech.domain)
+    shares = population(size)
+    rng = np.random.default_rng(5)
+    words = bp.insecure_seed(6)
+    truth = shares @ mech.domain.to_numpy()
+    held = 0
+    for _ in range(400):
+        values = rng.choice(mech.domain.to_numpy(), size=300, p=shares)
+        answer = bp.estimate(mech, mech.privatize(values, rng=words)).unbiased()
+        held += abs(answer.value - truth) <= 1.96 * shrink * answer.standard_error
+    assert (held >= 348) == (shrink == 1)
+
+
+def test_memory_stays_in_proportion_to_the_number_of_values():
+    # 2^17 values: a covariance matrix would take 128 GiB.
+    mech = bp.HadamardResponse(bp.Integers(1, 2**17), epsilon=2)
+    est = bp.estimate(mech, mech.privatize(np.arange(1, 2**17), rng=bp.insecure_seed(1)))
+    low, high = est.interval(0.999999)
+    assert low < 2**16 < high
+    assert isinstance(pair_law(bp.OUE(bp.Integers(1, 2**17), 1)), Exchangeable)
+
+
+def test_what_cannot_be_done_is_refused_with_a_reason():
+    mech = MECHANISMS["oue"]
+    reports = mech.privatize([1, 2], rng=bp.insecure_seed(1))
+    for method in ("em", "ems"):
+        with pytest.raises(InputError, match="which whole reports came"):
+            bp.estimate(mech, reports, method=method)
+    with pytest.raises(InputError, match="one of 'auto'"):
+        bp.estimate(mech, reports, method="best")
+    with pytest.raises(InputError, match="also says how many people"):
+        bp.estimate(mech, counts=[1, 2, 3, 4, 5])
+    with pytest.raises(InputError, match="no reports"):
+        bp.estimate(mech, reports[:0])
+    with pytest.raises(InputError, match="no reports"):
+        bp.estimate(mech, counts=bp.Counts(mech))
+    with pytest.raises(SpecError, match="The counts are of"):
+        bp.estimate(mech, counts=bp.Counts(MECHANISMS["sue"]).add(reports))
+    with pytest.raises(InputError, match="Expected weights as 2"):
+        bp.estimate(mech, reports, weights=[1, -1])
+    with pytest.raises(InputError, match="different weights"):
+        bp.estimate(mech, mech.privatize([1] * 5000), weights=np.arange(5000.0))
+    with pytest.raises(InputError, match="NumPy array"):
+        bp.estimate(mech, [1, 2])
+    with pytest.raises(InputError, match="NumPy array"):
+        bp.estimate(mech, 7)
+    points = bp.OUE(bp.Items(["a", "b", "c"], loss=1 - np.eye(3)), epsilon=1)
+    est = bp.estimate(points, points.privatize(["a", "b"], rng=bp.insecure_seed(1)))
+    with pytest.raises(InputError, match="no numbers"):
+        _ = est.mean
+    assert bp.forecast(points, 100).mean is None

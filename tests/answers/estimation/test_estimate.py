@@ -1,0 +1,694 @@
+"""From reports to answers: unbiased, with errors that are true, and with refusals that say what to do."""
+
+import itertools
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bipartite import (
+    BRR,
+    GRR,
+    OUE,
+    Anchored,
+    Counts,
+    Duchi,
+    Exponential,
+    Geometric,
+    Integers,
+    Interval,
+    Items,
+    Laplace,
+    Piecewise,
+    Points,
+    SquareWave,
+    estimate,
+    insecure_seed,
+)
+from bipartite.answers.estimation import Interval as Bounds
+from bipartite.answers.estimation.methods import on_simplex
+from bipartite.errors import BipartiteError, DesignError, InputError, NullError, OutsideDomainError, SpecError
+from tests.rivals import MECHANISMS
+
+AGES = Integers(18, 90)
+PADDED = BRR(AGES, 1, edges="padded")
+
+
+def reports_of(mechanism, values, seed=1):
+    return mechanism.privatize(values, rng=insecure_seed(seed))
+
+
+# The law of one report decides what a linear answer is on average: exactly, without drawing anything.
+
+
+def expected_answer(mechanism, population, answer, people=3):
+    """The expected value of an answer over all reports of a few people, by enumeration."""
+    law = population @ mechanism.matrix()
+    total = 0.0
+    for drawn in itertools.product(range(len(law)), repeat=people):
+        counts = np.bincount(drawn, minlength=len(law))
+        total += float(np.prod(law[list(drawn)])) * answer(estimate(mechanism, counts=counts, method="inverse"))
+    return total
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [BRR(Integers(0, 3), 1, edges="padded"), GRR(Integers(0, 3), 1), Geometric(Integers(0, 3), 2)],
+    ids=["padded", "grr", "geometric"],
+)
+def test_means_shares_and_linear_answers_are_unbiased_for_every_population(mechanism):
+    for population in (np.array([1.0, 0, 0, 0]), np.array([0.1, 0.2, 0.3, 0.4])):
+        values = np.arange(4)
+        for answer, truth in (
+            (lambda est: est.mean, population @ values),
+            (lambda est: est.frequencies[2], population[2]),
+            (lambda est: est.linear([1, 0, 0, 5]), population @ [1, 0, 0, 5]),
+            (lambda est: est.total("mean", population=100), 100 * population @ values),
+        ):
+            assert expected_answer(mechanism, population, answer) == pytest.approx(truth, abs=1e-9)
+
+
+@pytest.mark.parametrize("of_sample", [False, True])
+def test_the_squared_standard_error_is_unbiased_too(of_sample):
+    """Its expectation over all reports of n people is the variance of the mean, also given the people."""
+    mechanism, people = BRR(Integers(0, 2), 1, edges="padded"), 3
+    matrix, values = mechanism.matrix(), np.arange(3)
+    if of_sample:
+        held = [0, 2, 2]
+        laws = [matrix[x] for x in held]
+    else:
+        laws = [np.array([0.2, 0.3, 0.5]) @ matrix] * people
+    moments = np.zeros(3)
+    for drawn in itertools.product(range(matrix.shape[1]), repeat=people):
+        chance = np.prod([law[y] for law, y in zip(laws, drawn, strict=True)])
+        found = estimate(
+            mechanism,
+            counts=np.bincount(drawn, minlength=matrix.shape[1]),
+            method="inverse",
+            of_sample=of_sample,
+        )
+        answer = found.unbiased("mean")
+        # own_variance may come out negative on a few reports and is then zero: ask before that.
+        u, u2 = found._basis._score(values - 1.0), found._basis._score((values - 1.0) ** 2)
+        variance = (u**2 - u2) @ found._basis._evidence.second / people**2 if of_sample else answer.standard_error**2
+        moments += chance * np.array([answer.value, answer.value**2, variance])
+    truth = np.mean(held) if of_sample else 1.3
+    assert moments[0] == pytest.approx(truth, abs=1e-9)
+    assert moments[2] == pytest.approx(moments[1] - moments[0] ** 2, abs=1e-9)
+
+
+def test_every_method_comes_near_the_truth_with_many_reports():
+    mechanism = BRR(Integers(0, 9), 4, edges="padded")
+    values = np.repeat(np.arange(10), np.arange(1, 11) * 20_000)
+    reports = reports_of(mechanism, values)
+    truth = np.arange(1, 11) / 55
+    for method, near in (("inverse", 0.003), ("projected", 0.003), ("em", 0.003), ("ems", 0.02)):
+        found = estimate(mechanism, reports, method=method)
+        assert np.abs(found.frequencies - truth).max() < near
+        assert found.mean == pytest.approx(values.mean(), abs=0.02)
+        assert found.median == 6
+        assert found.variance == pytest.approx(values.var(), abs=0.1)
+        assert found.method == method and found.reason == "asked for"
+        assert found.frequencies.sum() == pytest.approx(1)
+
+
+def test_auto_says_why():
+    few_values = estimate(BRR(Integers(0, 3), 4, edges="padded"), reports_of(GRR(Integers(0, 3), 4), [0, 1] * 5000))
+    assert few_values.method == "inverse" and "small beside an average share" in few_values.reason
+    many = estimate(PADDED, reports_of(PADDED, [30] * 1000))
+    assert many.method == "ems" and "mostly noise" in many.reason
+    clamped = BRR(AGES, 1)
+    hidden = estimate(clamped, reports_of(clamped, [30] * 1000))
+    assert hidden.method == "ems" and "without bias" in hidden.reason
+    items = Items(["a", "b", "c"], loss=1 - np.eye(3))
+    flat = GRR(items, 1)
+    assert estimate(flat, reports_of(flat, ["a", "b"] * 50)).method == "inverse"
+    anchored = Anchored(items, 0.1, anchors=["a", "b"])
+    assert estimate(anchored, reports_of(anchored, ["a", "b"] * 50)).method == "em"
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_on_every_domain_can_be_estimated_from(name):
+    mechanism = MECHANISMS[name]
+    domain = mechanism.domain
+    values = [domain[0], domain[1]] * 200
+    found = estimate(mechanism, reports_of(mechanism, values))
+    assert found.people == 400 and len(found.frequencies) == len(domain)
+    assert found.frequencies.sum() == pytest.approx(1)
+    assert found.summary().startswith("400 reports of")
+    frame = found.to_frame()
+    assert list(frame.columns) == ["value", "share", "standard_error", "low", "high"]
+    assert (frame["low"] <= frame["high"]).all() and len(frame) == len(domain)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [Laplace(Interval(0, 1, points=6), 1), Duchi(Interval(0, 1, points=6), 1), Piecewise(Interval(0, 1, points=6), 1)],
+    ids=["laplace", "duchi", "piecewise"],
+)
+def test_means_of_continuous_mechanisms(mechanism):
+    reports = reports_of(mechanism, [0.2] * 20_000 + [0.8] * 20_000)
+    found = estimate(mechanism, reports)
+    low, high = found.interval(0.999)
+    assert low < 0.5 < high and high - low < 0.2
+
+
+@pytest.mark.parametrize("of_sample", [False, True])
+def test_of_sample_is_narrower_by_what_the_sample_itself_varies(of_sample):
+    found = estimate(PADDED, reports_of(PADDED, [20] * 5000 + [80] * 5000), of_sample=of_sample)
+    error = found.standard_error("mean")
+    other = estimate(PADDED, reports_of(PADDED, [20] * 5000 + [80] * 5000), of_sample=not of_sample)
+    wide, narrow = (other.standard_error("mean"), error) if of_sample else (error, other.standard_error("mean"))
+    assert wide**2 - narrow**2 == pytest.approx(30**2 / 10_000, rel=0.3)
+
+
+def test_weights_count_like_copies_and_scale_out():
+    reports = reports_of(PADDED, [30, 40, 50, 60] * 100)
+    weights = np.array([1, 2, 3, 4] * 100)
+    weighted = estimate(PADDED, reports, weights=weights, method="inverse")
+    copied = estimate(PADDED, np.repeat(reports, weights), method="inverse")
+    np.testing.assert_allclose(weighted.frequencies, copied.frequencies)
+    assert weighted.mean == pytest.approx(copied.mean)
+    # Four copies of a report are not four people.
+    assert weighted.standard_error() > copied.standard_error()
+    assert weighted.effective_people == pytest.approx(1000**2 / 3000)
+    assert weighted.total() == pytest.approx(1000 * weighted.mean)
+    scaled = estimate(PADDED, reports, weights=weights * 0.001, method="ems")
+    same = estimate(PADDED, reports, weights=weights, method="ems")
+    np.testing.assert_allclose(scaled.frequencies, same.frequencies)
+    assert scaled.interval() == pytest.approx(same.interval())
+
+
+def test_groups_are_estimated_each_on_its_own():
+    values = np.array([20] * 3000 + [70] * 3000)
+    labels = np.array(["young"] * 3000 + ["old"] * 3000)
+    order = np.random.default_rng(1).permutation(6000)
+    reports = reports_of(PADDED, values[order])
+    found = estimate(PADDED, reports, by=labels[order])
+    assert set(found) == {"young", "old"} and len(found) == 2
+    alone = estimate(PADDED, reports[labels[order] == "old"])
+    assert found["old"].mean == alone.mean and found["old"].people == 3000
+    frame = found.to_frame()
+    assert list(frame.columns)[:3] == ["group", "value", "share"] and len(frame) == 2 * 73
+    assert "old: 3,000 reports" in found.summary() and "Estimates of 2 groups" in repr(found)
+    weighted = estimate(PADDED, reports, by=labels[order], weights=np.ones(6000))
+    assert weighted["young"].mean == pytest.approx(found["young"].mean)
+    for series in (pd.Series(labels[order]), pl.Series(labels[order].tolist()), labels[order].tolist()):
+        assert estimate(PADDED, reports, by=series)["old"].mean == alone.mean
+    with pytest.raises(KeyError, match="There is no group 'middle'; there are"):
+        found["middle"]
+
+
+# Intervals.
+
+
+def test_an_interval_is_a_pair_with_a_confidence_and_a_note():
+    found = estimate(PADDED, reports_of(PADDED, [30] * 1000))
+    interval = found.interval(0.9)
+    low, high = interval
+    assert (interval.low, interval.high, interval.confidence, interval.note) == (low, high, 0.9, "")
+    copy = pickle.loads(pickle.dumps(interval))
+    assert copy == interval and copy.confidence == 0.9
+    assert str(Bounds(1.0, 2.0, 0.95, "why")) == "1 to 2 (95 %; why)"
+    wider = found.interval(0.99)
+    assert wider.low < low < high < wider.high
+    half = (high - low) / 2
+    assert half == pytest.approx(1.6448536 * found.standard_error(), rel=1e-6)
+
+
+def test_intervals_of_everything_that_can_be_asked_for():
+    values = np.repeat([20, 40, 60, 80], 20_000)
+    found = estimate(PADDED, reports_of(PADDED, values), method="inverse")
+    truths = {
+        "mean": values.mean(),
+        "variance": values.var(),
+        "median": 40,
+        ("quantile", 0.9): 80,
+        ("cdf", 45): 0.5,
+        ("bin", 60): 0.25,
+        tuple([0] * 72 + [1]): 0.0,
+    }
+    for of, truth in truths.items():
+        asked = list(of) if isinstance(of, tuple) and len(of) > 2 else of
+        low, high = found.interval(0.9999, of=asked)
+        assert low <= truth <= high, of
+    assert found.interval(of=("bin", 60)) == pytest.approx(
+        found.frequencies[42] + np.array([-1, 1]) * 1.959964 * found.standard_errors[42], abs=1e-6
+    )
+    assert found.cdf(90) == pytest.approx(1) and len(found.cdf()) == 73
+    assert found.quantile(0.2) <= found.quantile(0.9)
+
+
+def test_quantile_intervals_of_a_window_are_useful_not_only_true():
+    values = 18 + np.arange(73).repeat(400)
+    found = estimate(PADDED, reports_of(PADDED, values))
+    low, high = found.interval(of="median")
+    assert low <= 54 <= high and high - low < 15
+    # By single steps of the cumulative distribution the same interval would be far wider.
+    step = found.unbiased(("cdf", 54))
+    assert 2 * 1.96 * step.standard_error * 73 > 1.5 * (high - low)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.integers(0, 11), min_size=60, max_size=200),
+    st.sampled_from([0.1, 0.5, 0.95]),
+    st.sampled_from(["padded", "grr", "clamped", "geometric"]),
+)
+def test_quantiles_and_their_intervals_stay_in_the_domain(values, q, kind):
+    line = Integers(0, 11)
+    mechanism = {
+        "padded": BRR(line, 2, edges="padded"),
+        "grr": GRR(line, 2),
+        "clamped": BRR(line, 2),
+        "geometric": Geometric(line, 2),
+    }[kind]
+    found = estimate(mechanism, reports_of(mechanism, values))
+    low, high = found.interval(of=("quantile", q))
+    assert 0 <= low <= high <= 11 and found.quantile(q) in line
+    below, above = found.interval(of=("cdf", 5))
+    assert 0 <= below <= above <= 1
+
+
+def test_with_few_reports_the_interval_says_so_and_holds_for_any_number():
+    for count in (1, 2, 30):
+        found = estimate(PADDED, reports_of(PADDED, [30] * count), method="inverse")
+        for of in ("mean", "median", ("cdf", 40), ("bin", 30), "variance"):
+            interval = found.interval(of=of)
+            assert f"only {count} report{'s' * (count > 1)}: too few for the normal law" in interval.note, of
+            assert interval.low <= interval.high
+    # Hoeffding for the mean: the scores of a report are within their spread.
+    found = estimate(PADDED, reports_of(PADDED, [30] * 49), method="inverse")
+    answer = found.unbiased("mean")
+    half = answer.spread * np.sqrt(np.log(2 / 0.05) / 98)
+    expected = max(answer.value - half, 18), min(answer.value + half, 90)
+    assert found.interval() == pytest.approx(expected)
+
+
+def test_what_cannot_be_known_has_an_interval_of_everything_that_is_left_open():
+    clamped = BRR(AGES, 1)
+    # All in one of the groups that share a row: 18 to 31.
+    found = estimate(clamped, reports_of(clamped, [18] * 200_000))
+    interval = found.interval(of="mean")
+    assert interval.low <= 18.5 and interval.high >= 31 and "cannot tell all values apart" in interval.note
+    assert found.standard_error("mean") == np.inf
+    assert found.interval(of=("cdf", 20)).low == 0 and found.interval(of=("cdf", 20)).high > 0.9
+    quantile = found.interval(of="median")
+    assert quantile.low == 18 and quantile.high >= 31
+    shares = found.group_shares()
+    assert shares[0][0] == list(range(18, 32)) and shares[0][1] == pytest.approx(1, abs=0.1) and shares[0][2] > 0
+    assert len(shares) == 47
+    assert "not identifiable: rank 47 of 73" in found.summary()
+    em = estimate(clamped, reports_of(clamped, [40] * 1000), method="em")
+    assert np.isinf(em.standard_errors[:14]).all() and np.isfinite(em.standard_errors[14:-14]).all()
+    assert em.interval(of=("bin", 18)) == (0, 1)
+
+
+def test_what_depends_on_itself_is_left_open_too():
+    mechanism = Duchi(Interval(0, 1, points=6), 1)
+    found = estimate(mechanism, reports_of(mechanism, [0.2] * 1000))
+    assert found.interval(of="median") == (0, 1) and found.interval(of=("cdf", 0.4)) == (0, 1)
+    assert found.interval(of=[1, 0, 0, 0, 0, 0]) == (0, 1)
+    with pytest.raises(DesignError, match="Not even groups of values can be told apart"):
+        found.group_shares()
+    with pytest.raises(InputError, match="cannot tell values apart that these answers tell apart"):
+        found.covariance(np.eye(6))
+    em = estimate(mechanism, reports_of(mechanism, [0.2] * 1000), method="em")
+    assert np.isinf(em.standard_errors).all()
+
+
+def test_errors_of_the_most_likely_shares_come_from_the_information_matrix():
+    mechanism = GRR(Integers(0, 4), 3)
+    found = estimate(mechanism, reports_of(mechanism, [0, 1, 2, 3, 4] * 2000), method="em")
+    matrix, f = mechanism.matrix(), found.frequencies
+    information = (matrix / (f @ matrix)) @ matrix.T
+    variance = (np.diag(np.linalg.inv(information)) - f**2) / 10_000
+    np.testing.assert_allclose(found.standard_errors, np.sqrt(variance), rtol=1e-9)
+
+
+def test_errors_of_smoothed_shares_are_those_of_repeated_surveys():
+    """Delta method against 400 repeated surveys; the standard deviation of each is known to 3.6 % (one sigma)."""
+    mechanism = BRR(Integers(0, 19), 2, edges="padded")
+    f = np.arange(20, 0, -1) / 210
+    law = f @ mechanism.matrix()
+    generator = np.random.default_rng(4)
+    surveys = [
+        estimate(mechanism, counts=generator.multinomial(20_000, law), method="ems", of_sample=sample)
+        for sample in [False] * 400
+    ]
+    seen = np.std([each.frequencies for each in surveys], axis=0)
+    stated = np.mean([each.standard_errors for each in surveys[:20]], axis=0)
+    assert np.min(stated / seen) > 0.8 and np.max(stated / seen) < 1.35
+    given_people = estimate(mechanism, counts=np.round(20_000 * law).astype(int), method="ems", of_sample=True)
+    assert (given_people.standard_errors < stated).all()
+
+
+def test_covariance_holds_the_variances_of_single_answers():
+    found = estimate(PADDED, reports_of(PADDED, [30, 60] * 1000))
+    w = np.stack([AGES.to_numpy(), AGES.to_numpy() ** 2, np.arange(73) < 20]).astype(float)
+    means, covariance = found.covariance(w)
+    for at, row in enumerate(w):
+        answer = found.unbiased(row)
+        assert means[at] == pytest.approx(answer.value) and covariance[at, at] == pytest.approx(
+            answer.standard_error**2
+        )
+    assert np.linalg.eigvalsh(covariance).min() > -1e-9 * np.trace(covariance)
+
+
+def test_projection_is_the_nearest_distribution():
+    from scipy.optimize import minimize
+
+    shares = np.array([0.7, 0.5, -0.3, 0.1, 0.0])
+    best = minimize(
+        lambda f: ((f - shares) ** 2).sum(),
+        np.full(5, 0.2),
+        bounds=[(0, 1)] * 5,
+        constraints={"type": "eq", "fun": lambda f: f.sum() - 1},
+    )
+    np.testing.assert_allclose(on_simplex(shares), best.x, atol=1e-5)
+
+
+# Counts.
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.integers(-13, 86), max_size=20), max_size=6), st.randoms())
+def test_counts_are_exact_whatever_the_batches_and_their_order(batches, random):
+    mechanism = BRR(Integers(0, 73), 1, m=27, edges="padded")
+    together = Counts(mechanism)
+    for batch in batches:
+        together.add(batch)
+    shuffled = list(batches)
+    random.shuffle(shuffled)
+    middle = len(shuffled) // 2
+    parts = [Counts(mechanism), Counts(mechanism)]
+    for part, some in zip(parts, (shuffled[:middle], shuffled[middle:]), strict=True):
+        for batch in some:
+            part.add(batch)
+    merged = parts[1].merge(parts[0])
+    assert merged == together and merged.people == sum(map(len, batches))
+    assert Counts.from_json(together.to_json()) == together
+    assert Counts.from_dict(json.loads(json.dumps(together.to_dict()))) == together
+    assert pickle.loads(pickle.dumps(together)) == together
+    counter = (
+        np.bincount(np.array(list(itertools.chain(*batches))) + 13, minlength=100) if together.people else np.zeros(100)
+    )
+    np.testing.assert_array_equal(together.values, counter)
+
+
+def test_counts_are_all_that_an_estimate_needs():
+    reports = reports_of(PADDED, [30, 40, 70] * 500)
+    counts = Counts(PADDED).add(reports[:700]).add(reports[700:])
+    from_counts, from_reports = estimate(PADDED, counts=counts), estimate(PADDED, reports)
+    np.testing.assert_array_equal(from_counts.frequencies, from_reports.frequencies)
+    assert from_counts.interval() == from_reports.interval()
+    assert estimate(PADDED, counts=counts.values).mean == from_reports.mean
+    assert repr(counts).startswith("<Counts of 1,500 reports of BRR(")
+
+
+def test_counts_refuse_what_does_not_belong_to_them():
+    counts = Counts(PADDED).add([30, 31])
+    with pytest.raises(SpecError, match="their specs differ"):
+        counts.merge(Counts(BRR(AGES, 2, edges="padded")))
+    with pytest.raises(InputError, match="Expected Counts to merge, got list; use add for reports"):
+        counts.merge([30])
+    with pytest.raises(OutsideDomainError, match=r"1 reports, the first at reports\[1\], are none that BRR"):
+        counts.add([30, 500])
+    assert counts.people == 2  # all of a batch or nothing
+    with pytest.raises(InputError, match="Expected a mechanism, got str"):
+        Counts("brr")
+    with pytest.raises(InputError, match="at most 2\\^27 different reports"):
+        Counts(GRR(Integers(0, 2**28), 5))
+    assert Counts(PADDED) != counts and counts != 3
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(counts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bipartite_counts": 2}, "of a later version"),
+        ({"spec_sha256": "0" * 64}, "name another spec"),
+        ({"people": 3}, "do not come from 3 reports"),
+        ({"people": -1}, "people as a whole number of at least 0"),
+        ({"people": None}, "people as a whole number"),
+        ({"counts": [1, 2]}, "Expected counts as 99 whole numbers"),
+        ({"counts": [0.5] * 99}, "Expected counts as 99 whole numbers"),
+        ({"counts": [-1] + [0] * 95 + [1, 1, 1]}, "Expected counts of at least 0"),
+        ({"spec": {"bipartite": 1}}, "Expected"),
+    ],
+)
+def test_counts_from_a_damaged_file_are_refused(change, message):
+    held = Counts(PADDED).add([30, 31]).to_dict() | change
+    with pytest.raises(BipartiteError, match=message):
+        Counts.from_dict(held)
+
+
+def test_counts_from_half_a_file_are_refused():
+    text = Counts(PADDED).add([30]).to_json()
+    with pytest.raises(SpecError, match="the file may be cut off"):
+        Counts.from_json(text[: len(text) // 2])
+    with pytest.raises(SpecError, match="Expected counts as Counts.to_dict gives them"):
+        Counts.from_json("[]")
+
+
+def test_counts_of_flat_categories_hold_supports_and_people():
+    mechanism = OUE(Integers(0, 5), 1)
+    reports = reports_of(mechanism, np.array([0, 1, 2] * 100))
+    counts = Counts(mechanism).add(reports[:100]).merge(Counts(mechanism).add(reports[100:]))
+    assert counts.people == 300
+    np.testing.assert_array_equal(counts.values, mechanism.count(reports))
+    assert Counts.from_json(counts.to_json()) == counts
+
+
+# Reports.
+
+
+@pytest.mark.parametrize(
+    "container", [list, tuple, np.array, pd.Series, lambda x: pl.Series(list(x)), lambda x: pa.array(list(x))]
+)
+def test_reports_come_in_any_container(container):
+    reports = reports_of(PADDED, [30] * 100)
+    assert estimate(PADDED, container(reports)).mean == estimate(PADDED, reports).mean
+    places = Points([[0, 0], [0, 1], [1, 1]], labels=["a", "b", "c"])
+    named = GRR(places, 2)
+    labels = named.privatize(["a"] * 100, rng=insecure_seed(1))
+    assert estimate(named, container(labels)).frequencies == pytest.approx(estimate(named, labels).frequencies)
+
+
+def test_reports_of_intervals_survive_files_and_narrow_types():
+    mechanism = BRR(Interval(0, 1, points=301), 1, edges="padded")
+    reports = reports_of(mechanism, np.linspace(0, 1, 500))
+    exact = estimate(mechanism, reports).frequencies
+    through_text = [float(f"{report:.12g}") for report in reports]
+    np.testing.assert_array_equal(estimate(mechanism, through_text).frequencies, exact)
+    np.testing.assert_array_equal(estimate(mechanism, reports.astype(np.float32)).frequencies, exact)
+    whole = estimate(PADDED, np.array(reports_of(PADDED, [30] * 100), dtype=float))
+    assert whole.people == 100
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "reports"),
+    [
+        (PADDED, [30, 200]),
+        (PADDED, [30.5]),
+        (PADDED, np.array([30, np.nan])),
+        (PADDED, np.array([2**63], dtype=np.uint64)),
+        (BRR(AGES, 1), [17]),
+        (BRR(Interval(0, 1, points=11), 1), [0.123]),
+        (BRR(Interval(0, 1, points=11), 1), [np.inf, 0.1]),
+        (Anchored(AGES, 1), [18]),
+        (Duchi(Interval(0, 1, points=5), 1), [0.5]),
+        (GRR(Points([[0, 0], [1, 1]]), 1), [2]),
+        (GRR(Points([[0, 0], [1, 1]], labels=["a", "b"]), 1), ["c"]),
+    ],
+)
+def test_reports_that_the_mechanism_does_not_give_are_refused(mechanism, reports):
+    with pytest.raises(OutsideDomainError, match="none that .* gives; pass reports as they came, unclipped"):
+        estimate(mechanism, reports)
+
+
+def test_missing_reports_are_refused_or_dropped():
+    with pytest.raises(NullError, match="1 of 3 values are missing.*nulls='drop'"):
+        estimate(PADDED, [30, None, 40])
+    assert estimate(PADDED, [30, None, 40], nulls="drop").people == 2
+    assert estimate(PADDED, np.array([30.0, np.nan]), nulls="drop").people == 1
+    with pytest.raises(InputError, match="Expected nulls='error' or 'drop'"):
+        estimate(PADDED, [30], nulls="keep")
+    with pytest.raises(InputError, match="would put weights and groups beside the wrong reports"):
+        estimate(PADDED, [30, None], nulls="drop", weights=[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "Expected reports or counts=, one of them"),
+        ({"reports": [30], "counts": [1]}, "Expected reports or counts=, one of them"),
+        ({"reports": []}, "There are no reports"),
+        ({"reports": 30}, r"Expected reports as a list, an array or a column, got int; pass \[report\]"),
+        ({"counts": np.zeros(99, dtype=int)}, "There are no reports"),
+        ({"counts": [1, 2, 3]}, "Expected counts as 99 whole numbers"),
+        ({"counts": np.ones(99, dtype=int), "by": ["a"]}, "weights= and by= need the reports themselves"),
+        ({"reports": [30, 31], "weights": [1]}, "Expected weights as 2 finite numbers"),
+        ({"reports": [30, 31], "weights": [1, -1]}, "of at least 0"),
+        ({"reports": [30, 31], "weights": [0, 0]}, "not all 0"),
+        ({"reports": [30, 31], "by": ["a"]}, "Expected by as 2 labels"),
+        ({"reports": [30], "method": "best"}, "Expected method as one of 'auto', 'inverse'"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        estimate(PADDED, **arguments)
+
+
+def test_counts_of_another_spec_are_refused():
+    other = Counts(BRR(AGES, 2, edges="padded")).add([30])
+    with pytest.raises(SpecError, match="The counts are of BRR.*pass the mechanism or spec that the reports were made"):
+        estimate(PADDED, counts=other)
+    with pytest.raises(InputError, match="Expected a mechanism, got int"):
+        estimate(3, [30])
+
+
+def test_methods_that_do_not_fit_are_refused_with_what_to_use_instead():
+    clamped = BRR(AGES, 1)
+    with pytest.raises(InputError, match="rank 47 of 73.*use method='ems' or 'em'.*edges='padded'"):
+        estimate(clamped, [30], method="inverse")
+    items = Items(["a", "b", "c"], loss=1 - np.eye(3))
+    with pytest.raises(InputError, match="collect with GRR"):
+        estimate(Anchored(items, 0.1, anchors=["a", "b"]), ["a"], method="projected")
+    with pytest.raises(InputError, match="'ems' smooths over neighbours on a line"):
+        estimate(GRR(items, 1), ["a"], method="ems")
+
+
+def test_answers_that_do_not_exist_are_refused():
+    items = Items(["a", "b", "c"], loss=1 - np.eye(3))
+    named = estimate(GRR(items, 1), ["a", "b"])
+    for ask in (lambda: named.mean, lambda: named.median, lambda: named.cdf("a"), named.interval):
+        with pytest.raises(InputError, match="are no numbers; use est.frequencies"):
+            ask()
+    found = estimate(PADDED, [30, 40])
+    for of in ("mode", ("share", 3), None, b"mean", {"mean": 1}, [1, 2, 3], ["a"] * 73, np.full(73, np.nan)):
+        with pytest.raises(InputError, match="Expected 'mean', 'variance', 'median'"):
+            found.interval(of=of)
+    for confidence in (0, 1, 95, "high", True):
+        with pytest.raises(InputError, match="Expected confidence between 0 and 1"):
+            found.interval(confidence)
+    for q in (0, 1, "half", True):
+        with pytest.raises(InputError, match="Expected a quantile between 0 and 1"):
+            found.quantile(q)
+    with pytest.raises(InputError, match="no standard error here"):
+        found.standard_error("median")
+    with pytest.raises(InputError, match="A quantile is no average"):
+        found.unbiased("median")
+    with pytest.raises(OutsideDomainError):
+        found.interval(of=("bin", 17))
+
+
+def test_large_mechanisms_without_structure_have_shares_but_no_error_bars():
+    mechanism = Exponential(Integers(0, 2999), 8)
+    reports = reports_of(mechanism, np.arange(3000))
+    found = estimate(mechanism, reports, method="em")
+    assert found.identifiability is None and "too many values" in found.reason
+    assert found.frequencies.sum() == pytest.approx(1)
+    with pytest.raises(DesignError, match="no error bars"):
+        found.standard_errors  # noqa: B018
+    with pytest.raises(DesignError, match="at most 2048 values"):
+        estimate(mechanism, reports)
+
+
+def test_smoothed_shares_of_many_values_have_intervals_of_answers_but_not_of_each():
+    mechanism = SquareWave(Integers(0, 2999), 2)
+    found = estimate(mechanism, reports_of(mechanism, np.arange(3000).repeat(5)))
+    assert found.method == "ems"
+    low, high = found.interval()
+    assert low < 1499.5 < high
+    low, high = found.interval(of="median")
+    assert low <= 1499 <= high
+    with pytest.raises(DesignError, match="computed for at most 2048 values"):
+        found.standard_errors  # noqa: B018
+
+
+def test_frames_without_pandas_name_what_to_do(monkeypatch):
+    import sys
+
+    from bipartite.errors import MissingExtraError
+
+    found = estimate(PADDED, [30, 40])
+    grouped = estimate(PADDED, [30, 40], by=["a", "b"])
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for each in (found, grouped):
+        with pytest.raises(MissingExtraError, match="to_frame needs pandas"):
+            each.to_frame()
+
+
+def test_progress_is_called():
+    seen = []
+    estimate(PADDED, [30, 40], method="ems", progress=seen.append)
+    estimate(PADDED, [30, 40], method="em", progress=seen.append)
+    assert seen and all(isinstance(step, int) for step in seen)
+
+
+def test_an_interval_that_is_all_impossible_does_not_read_as_certainty():
+    from bipartite.answers.estimation.intervals import within
+
+    low, high = within(np.array([-3.0, 0.2, 1.5, -1.0]), np.array([-1.0, 0.4, 1.9, 2.0]), 0.0, 1.0)
+    np.testing.assert_allclose(low, [-3.0, 0.2, 1.5, 0.0])
+    np.testing.assert_allclose(high, [-1.0, 0.4, 1.9, 1.0])
+    # A tenth of all reports would be this one if nobody held it: an unlucky share far below zero.
+    mechanism = GRR(Integers(0, 9), 1)
+    counts = np.full(10, 1000)
+    counts[5] = 300
+    found = estimate(mechanism, counts=counts, method="inverse")
+    interval = found.interval(of=("bin", 5))
+    assert interval.high < 0 and "the sample is an unlucky one" in interval.note
+    low, high = found.share_intervals()
+    assert (low[5], high[5]) == pytest.approx(tuple(interval)) and (low[:5] >= 0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["inverse", "projected"]), st.sampled_from([0.05, 0.3, 0.5, 0.9]))
+def test_a_quantile_of_unbiased_shares_lies_in_its_own_interval(seed, method, q):
+    mechanism = BRR(Integers(0, 39), 1, edges="padded")
+    law = np.random.default_rng(seed).dirichlet(np.ones(40)) @ mechanism.matrix()
+    counts = np.random.default_rng(seed).multinomial(5000, law)
+    found = estimate(mechanism, counts=counts, method=method)
+    low, high = found.interval(0.95, of=("quantile", q))
+    assert low <= found.quantile(q) <= high
+
+
+def test_quantiles_between_tested_rows_are_read_in_proportion():
+    mechanism = SquareWave(Integers(0, 1999), 4)
+    found = estimate(mechanism, counts=np.round(1e9 * mechanism.matrix().mean(axis=0)).astype(int), method="inverse")
+    for q in (0.1, 0.5, 0.77):
+        assert found.quantile(q) == pytest.approx(2000 * q, abs=3)
+    assert found.quantile(1e-6) == 0
+    assert found.quantile(1 - 1e-9) >= 1995
+
+
+def test_counts_say_whether_reports_were_drawn_from_known_words():
+    mech = GRR(Integers(1, 3), epsilon=1)
+
+    def marked(insecure):
+        counts = Counts(mech).add([1, 2])
+        counts.insecure = insecure
+        return counts
+
+    assert "insecure" not in marked(None).to_dict()
+    for mark in (None, False, True):
+        assert Counts.from_json(marked(mark).to_json()).insecure is mark
+        assert Counts(mech).merge(marked(mark)).insecure is mark
+        assert marked(True).merge(marked(mark)).insecure is True
+        assert marked(mark).merge(marked(True)).insecure is True
+    assert marked(False).merge(marked(False)).insecure is False
+    assert marked(False).merge(marked(None)).insecure is None
+    # More reports, of which nothing is said.
+    assert marked(False).add([3]).insecure is None and marked(True).add([3]).insecure is True
+    assert marked(True) != marked(None)
+    with pytest.raises(SpecError, match="ask for it again"):
+        Counts.from_dict(marked(None).to_dict() | {"insecure": "no"})

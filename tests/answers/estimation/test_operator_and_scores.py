@@ -1,0 +1,314 @@
+"""Products without a matrix, scores in closed form, and what can be told apart: all against the dense matrix."""
+
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bipartite import (
+    BRR,
+    GRR,
+    Anchored,
+    Constant,
+    Duchi,
+    Exponential,
+    Geometric,
+    Hybrid,
+    Integers,
+    Interval,
+    Items,
+    Laplace,
+    Optimal,
+    Piecewise,
+    Points,
+    SquareWave,
+    Staircase,
+    forecast,
+    identifiability,
+)
+from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Window, operator_of
+from bipartite.answers.estimation.scores import DenseScores, WindowScores
+from bipartite.errors import DesignError, InputError
+from tests.rivals import MECHANISMS
+from tests.strategies import brr, epsilons, integer_domains
+from tests.strategies_sets import sets
+
+DATA = os.environ.get("BIPARTITE_DATA")
+SMALL = Interval(0, 1, points=11)
+CONTINUOUS = {
+    "laplace": Laplace(SMALL, 1),
+    "clamped laplace": Laplace(SMALL, 1, clamped=True),
+    "staircase": Staircase(SMALL, 1),
+    "duchi": Duchi(SMALL, 1),
+    "piecewise": Piecewise(SMALL, 1),
+    "hybrid": Hybrid(SMALL, 1),
+}
+ALL = MECHANISMS | CONTINUOUS
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_both_products_are_those_of_the_matrix(name):
+    mechanism = ALL[name]
+    operator, matrix = operator_of(mechanism), mechanism.matrix()
+    generator = np.random.default_rng(1)
+    f, v = generator.dirichlet(np.ones(len(matrix)), size=3), generator.normal(size=(3, matrix.shape[1]))
+    np.testing.assert_allclose(operator.forward(f), f @ matrix, atol=1e-14)
+    np.testing.assert_allclose(operator.backward(v), v @ matrix.T, atol=1e-14)
+    np.testing.assert_allclose(operator.forward(f[0]), f[0] @ matrix, atol=1e-14)
+    np.testing.assert_allclose(operator.uniform_law(), matrix.mean(axis=0), atol=1e-14)
+
+
+def test_each_kind_of_lottery_has_the_cheapest_form():
+    line = Integers(0, 20)
+    forms = {
+        BRR(line, 1, edges="padded"): Window,
+        GRR(line, 1): Window,
+        BRR(line, 1): Grouped,
+        Anchored(line, 1): Grouped,
+        Geometric(line, 1): Noise,
+        Exponential(line, 1): Dense,
+    }
+    assert {mechanism: type(operator_of(mechanism)) for mechanism in forms} == forms
+
+
+def test_what_has_no_structure_and_does_not_fit_is_refused():
+    class Huge:
+        lottery = type("Lottery", (), {"inputs": 2**14, "outputs": 2**14})()
+
+    with pytest.raises(DesignError, match="without structure takes too much memory; use GRR"):
+        operator_of(Huge())
+
+
+@settings(max_examples=150)
+@given(st.integers(2, 25), st.integers(0, 14), epsilons, st.integers(0, 2**32))
+def test_scores_of_a_window_are_those_of_least_variance(size, half, epsilon, seed):
+    try:
+        mechanism = BRR(Integers(0, size - 1), epsilon, m=2 * half + 1, edges="padded")
+    except DesignError:
+        mechanism = BRR(Integers(0, size - 1), 3, m=2 * half + 1, edges="padded")
+    generator = np.random.default_rng(seed)
+    matrix = mechanism.matrix()
+    law, other = generator.dirichlet(np.ones(matrix.shape[1]), size=2)
+    law, other = law + 1e-3, other + 1e-3
+    w = generator.normal(size=(3, size))
+    window, dense = WindowScores(operator_of(mechanism), law), DenseScores(matrix, law, size)
+    found = window.of(w)
+    # Unbiased for every value, and by an independent solver (the pseudo-inverse of the scaled matrix) the least.
+    scale = np.abs(found).max()
+    np.testing.assert_allclose(found @ matrix.T, w, atol=1e-12 * scale)
+    least = w @ np.linalg.pinv(matrix / np.sqrt(law)).T / np.sqrt(law)
+    np.testing.assert_allclose(found, least, atol=1e-6 * scale)
+    np.testing.assert_allclose(window.of(w[0]), found[0])
+    for ours, theirs in (
+        (window.shares(other), dense.shares(other)),
+        (window.cumulative(other), dense.cumulative(other)),
+    ):
+        largest = np.abs(theirs.square).max()
+        np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-6 * np.sqrt(largest))
+        np.testing.assert_allclose(ours.square, theirs.square, atol=1e-6 * largest)
+
+
+def test_shares_and_cumulative_shares_are_the_moments_of_their_scores():
+    mechanism = SquareWave(Integers(0, 30), 1)
+    operator = operator_of(mechanism)
+    law, seen = operator.uniform_law(), np.random.default_rng(2).dirichlet(np.ones(operator.outputs))
+    scores = WindowScores(operator, law)
+    for w, moments in (
+        (np.eye(31), scores.shares(seen)),
+        (np.tri(31), scores.cumulative(seen)),
+    ):
+        u = scores.of(w)
+        np.testing.assert_allclose(moments.mean, u @ seen, atol=1e-9)
+        np.testing.assert_allclose(moments.square, u**2 @ seen, rtol=1e-9)
+
+
+def test_blocks_do_not_change_scores(monkeypatch):
+    from bipartite.answers.estimation import scores as module
+
+    window = operator_of(SquareWave(Integers(0, 30), 1))
+    w = np.random.default_rng(3).normal(size=(20, 31))
+    whole = WindowScores(window, window.uniform_law()).of(w)
+    monkeypatch.setattr(module, "_ROOM", 100)
+    np.testing.assert_allclose(WindowScores(window, window.uniform_law()).of(w), whole, atol=1e-11)
+
+
+def exact_rank(rows, prime=2**31 - 1):
+    """The rank of whole numbers modulo a prime: never above the true one, and below it with a chance of 10⁻⁶."""
+    rows = [[int(entry) % prime for entry in row] for row in rows]
+    rank = 0
+    for column in range(len(rows[0])):
+        pivot = next((at for at in range(rank, len(rows)) if rows[at][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        inverse = pow(rows[rank][column], -1, prime)
+        for at in range(rank + 1, len(rows)):
+            factor = rows[at][column] * inverse % prime
+            if factor:
+                rows[at] = [(a - factor * b) % prime for a, b in zip(rows[at], rows[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+def check_identifiability(mechanism):
+    found = identifiability(mechanism)
+    tickets = mechanism.lottery.rows(0, len(mechanism.domain))
+    assert found.rank == exact_rank(tickets)
+    same = (tickets[:, None, :] == tickets[None, :, :]).all(axis=2)
+    np.testing.assert_array_equal(found.group_of[:, None] == found.group_of[None, :], same)
+    assert found.rows == len(np.unique(tickets, axis=0))
+    assert found.identifiable == (found.rank == len(mechanism.domain))
+    listed = sorted(value for group in found.groups for value in group)
+    alone = np.flatnonzero(same.sum(axis=1) == 1)
+    assert len(listed) == len(mechanism.domain) - len(alone)
+    if found.groups_identifiable:
+        distinct = mechanism.matrix()[np.unique(found.group_of, return_index=True)[1]]
+        assert found.condition() == pytest.approx(np.linalg.cond(distinct), rel=1e-6)
+    else:
+        assert found.condition() == float("inf")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_rank_and_groups_are_those_of_the_tickets(name):
+    check_identifiability(ALL[name])
+
+
+@settings(max_examples=60)
+@given(brr(integer_domains(sizes=st.integers(2, 16))))
+def test_rank_and_groups_of_any_window(mechanism):
+    check_identifiability(mechanism)
+
+
+@settings(max_examples=60)
+@given(sets, epsilons)
+def test_rank_and_groups_on_any_set(domain, epsilon):
+    try:
+        mechanism = BRR(domain, epsilon)
+    except DesignError:
+        mechanism = BRR(domain, "3")
+    check_identifiability(mechanism)
+
+
+@pytest.mark.parametrize("epsilon", ["0.0001", "0.5", "5"])
+def test_the_clamped_window_has_rank_n_minus_m_plus_one(epsilon):
+    mechanism = BRR(Integers(0, 199), epsilon)
+    assert identifiability(mechanism).rank == 200 - mechanism.m + 1
+
+
+@pytest.mark.data
+@pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder of data sets")
+def test_ranks_of_the_authors_places_are_those_of_the_findings():
+    places = Points(np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
+    found = [identifiability(BRR(places, epsilon)) for epsilon in ("0.5", "1", "2")]
+    assert [each.rank for each in found] == [809, 810, 878]
+    assert [each.rows for each in found] == [855, 856, 901]
+
+
+def test_identifiability_in_words():
+    line = Integers(1, 10)
+    assert str(identifiability(GRR(line, 1))) == "all 10 shares can be estimated (rank 10)"
+    assert str(identifiability(Constant(line))).startswith("rank 1 of 10; 10 values in 1 groups share their rows: 1–10")
+    duchi = identifiability(Duchi(SMALL, 1))
+    assert str(duchi) == "rank 2 of 11; the 11 distinct rows depend on each other"
+
+
+def test_what_is_no_mechanism_and_what_is_too_large_is_refused():
+    with pytest.raises(InputError, match="Expected a mechanism, got int"):
+        identifiability(3)
+    with pytest.raises(DesignError, match="Expected at most 2048 values where a mechanism is neither a window nor"):
+        identifiability(Geometric(Integers(0, 4000), 1))
+    with pytest.raises(DesignError, match="at most 2048 values"):
+        identifiability(SquareWave(Integers(0, 5000), 1)).condition()
+
+
+def information_oracle(matrix, population, w):
+    """The variance of an efficient unbiased answer from one report, by the information matrix itself."""
+    law = population @ matrix
+    information = (matrix / law) @ matrix.T
+    return w @ np.linalg.solve(information, w) - (population @ w) ** 2
+
+
+@pytest.mark.parametrize("prior", [None, "skewed"])
+@pytest.mark.parametrize("name", ["padded", "grr", "geometric", "exponential", "optimal"])
+def test_forecasts_are_those_of_the_information_matrix(name, prior):
+    line = Interval(-2, 6, points=9)
+    mechanism = {
+        "padded": BRR(line, 1, edges="padded"),
+        "grr": GRR(line, 1),
+        "geometric": Geometric(line, 2),
+        "exponential": Exponential(line, 2),
+        "optimal": Optimal(line, 6),
+    }[name]
+    population = np.full(9, 1 / 9) if prior is None else np.arange(1, 10) / 45
+    found = forecast(mechanism, 1000, None if prior is None else population)
+    if not found.identifiable:
+        assert (found.histogram, found.cdf) == (None, None)
+        return
+    matrix, values = mechanism.matrix(), line.to_numpy()
+
+    def error(w):
+        return np.sqrt(information_oracle(matrix, population, w) / 1000)
+
+    assert found.mean == pytest.approx(error(values), rel=1e-6)
+    bins = [error(unit) ** 2 for unit in np.eye(9)]
+    assert found.histogram == pytest.approx(np.sqrt(np.mean(bins)), rel=1e-6)
+    steps = [error(row) ** 2 for row in np.tri(9)[:-1]]
+    assert found.cdf == pytest.approx(np.sqrt(np.sum(steps) / 9), rel=1e-6)
+
+
+def test_a_mean_may_be_estimable_where_a_histogram_is_not():
+    found = forecast(Duchi(SMALL, 1), 100)
+    assert (found.identifiable, found.rank, found.histogram, found.cdf) == (False, 2, None, None)
+    # Duchi's reports are ±B around the middle: variance B² − (mean of squares around it) over the population.
+    mechanism = Duchi(SMALL, 1)
+    matrix, reports = mechanism.matrix(), mechanism.outputs.to_numpy()
+    law = matrix.mean(axis=0)
+    assert found.mean == pytest.approx(np.sqrt((law @ reports**2 - (law @ reports) ** 2) / 100), rel=1e-9)
+
+
+def test_forecasts_of_what_cannot_be_known_or_has_no_numbers_say_so():
+    clamped = forecast(BRR(Integers(18, 90), 1), 100)
+    assert (clamped.identifiable, clamped.rank, clamped.mean, clamped.histogram) == (False, 47, None, None)
+    named = forecast(GRR(Items(["a", "b"], loss=[[0, 1], [1, 0]]), 1), 100)
+    assert named.mean is None and named.cdf is None and named.histogram > 0
+
+
+@pytest.mark.parametrize("people", [0, -1, 1.5, True, "many"])
+def test_forecasts_need_people(people):
+    with pytest.raises(InputError, match="Expected people as a whole number of at least 1"):
+        forecast(GRR(Integers(0, 5), 1), people)
+
+
+def test_a_forecast_for_a_million_values_is_quick_because_it_is_closed_form():
+    found = forecast(SquareWave(Integers(0, 10**6 - 1), 1), 10**6)
+    coarse = forecast(SquareWave(Integers(0, 999), 1), 10**6)
+    # The mean of a fine grid is as well known as that of a coarse one, in units of the range.
+    assert found.mean / 10**6 == pytest.approx(coarse.mean / 10**3, rel=0.01)
+
+
+def test_the_window_solution_is_exact_in_fractions():
+    """The closed form, by hand in exact arithmetic for one small window: its conditions are those of unbiasedness."""
+    mechanism = BRR(Integers(0, 3), 1, m=3, edges="padded")
+    tickets = mechanism.lottery.rows(0, 4)
+    total = mechanism.lottery.total
+    exact = [[Fraction(int(entry), total) for entry in row] for row in tickets]
+    w = np.array([0.0, 1.0, 4.0, 9.0])
+    u = WindowScores(operator_of(mechanism), operator_of(mechanism).uniform_law()).of(w)
+    expected = [sum(p * Fraction(score) for p, score in zip(row, u.tolist(), strict=True)) for row in exact]
+    assert [float(each) for each in expected] == pytest.approx(w, abs=1e-12)
+
+
+@pytest.mark.parametrize(("inputs", "m"), [(1, 1), (2, 1), (7, 1), (7, 3)])
+def test_how_far_a_report_moves_a_share_is_that_of_the_scores_of_all_shares(inputs, m, monkeypatch):
+    window = Window(inputs, m, 0.05, (1 - 0.05 * (inputs + m - 1)) / m)
+    scores = WindowScores(window, window.uniform_law())
+    u = scores.of(np.eye(inputs))
+    np.testing.assert_allclose(scores.share_spreads(), u.max(axis=1) - u.min(axis=1), atol=1e-12)
+    if m == 1 < inputs:
+        # Of GRR it is known without the N × N scores.
+        monkeypatch.setattr(WindowScores, "of", None)
+        assert len(scores.share_spreads()) == inputs

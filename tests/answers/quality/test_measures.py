@@ -1,0 +1,285 @@
+"""What a report is worth: every measure of every mechanism against the matrix, for every loss and prior."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bipartite import (
+    BRR,
+    GRR,
+    Anchored,
+    Constant,
+    Geometric,
+    Integers,
+    Interval,
+    Items,
+    SquareWave,
+    expected_loss,
+    local_bound,
+    local_loss,
+    loss_quantile,
+    qloss,
+    share_within,
+    worst_loss,
+)
+from bipartite.errors import DomainError, InputError, PriorError
+from tests.oracle import exp
+from tests.rivals import DOMAINS, MECHANISMS
+from tests.strategies import brr, epsilons, integer_domains
+from tests.strategies_sets import sets
+
+NEAR = {"abs": 1e-9, "rel": 1e-9}
+
+
+def own_losses(mechanism):
+    """The domain's own loss for every value and report, one pair at a time."""
+    domain, outputs = mechanism.domain, mechanism.outputs
+    if hasattr(domain, "losses"):
+        return np.array([[domain.losses(x)[domain.encode(y)] for y in outputs] for x in range(len(domain))])
+    # In whole steps, so that equal distances are equal.
+    return np.array([[round(abs(x - y) / domain.step) * domain.step for y in outputs] for x in domain])
+
+
+def cases(mechanism):
+    """(loss, what each pair costs)."""
+    own = own_losses(mechanism)
+    same = np.array([[report == value for report in mechanism.outputs] for value in mechanism.domain])
+    matrix = np.random.default_rng(3).uniform(-2, 5, own.shape)
+    yield None, own
+    yield "squared", own**2
+    yield "zero-one", 1.0 - same
+    yield (lambda losses: np.sqrt(np.abs(losses)) + 1), np.sqrt(np.abs(own)) + 1
+    yield matrix, matrix
+    yield matrix.tolist(), matrix
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_measure_is_that_of_the_matrix(name):
+    mechanism = MECHANISMS[name]
+    matrix = mechanism.matrix()
+    prior = np.random.default_rng(5).dirichlet(np.ones(len(matrix)))
+    certain = np.eye(len(matrix))[1]
+    for loss, costs in cases(mechanism):
+        local = (matrix * costs).sum(axis=1)
+        assert local_loss(mechanism, loss=loss) == pytest.approx(local, **NEAR)
+        assert expected_loss(mechanism, loss=loss) == pytest.approx(local.mean(), **NEAR)
+        assert worst_loss(mechanism, loss=loss) == pytest.approx(local.max(), **NEAR)
+        for weights in (prior, prior.tolist(), certain):
+            assert expected_loss(mechanism, weights, loss=loss) == pytest.approx(np.array(weights) @ local, **NEAR)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_qloss_divides_by_the_largest_loss_between_two_values(name):
+    mechanism = MECHANISMS[name]
+    matrix = mechanism.matrix()
+    for loss, costs in cases(mechanism):
+        mean = (matrix * costs).sum(axis=1).mean()
+        if loss is None or isinstance(loss, str) or callable(loss):
+            # Between values, though reports may lie past the ends or be few.
+            largest = next(between for other, between in cases(GRR(mechanism.domain, 1)) if _alike(other, loss)).max()
+        else:
+            largest = costs.max()
+        if largest > 0:
+            assert qloss(mechanism, loss=loss) == pytest.approx(mean / largest, **NEAR)
+        else:
+            with pytest.raises(
+                InputError, match="Expected a loss with positive values, which QLoss divides by; use exp"
+            ):
+                qloss(mechanism, loss=loss)
+
+
+def _alike(one, other):
+    return (callable(one) and callable(other)) or one is other or (isinstance(one, str) and one == other)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_shares_and_quantiles_are_those_of_the_matrix(name):
+    mechanism = MECHANISMS[name]
+    matrix, own = mechanism.matrix(), own_losses(mechanism)
+    drawn = np.random.default_rng(5).dirichlet(np.ones(len(matrix)))
+    for prior in (None, drawn):
+        joint = matrix * (np.full(len(matrix), 1 / len(matrix)) if prior is None else prior)[:, None]
+        for distance in {0.0, *np.quantile(own, [0.1, 0.5, 0.9]).tolist(), float(own.max())}:
+            expected = joint[own <= distance * (1 + 1e-9)].sum()
+            if distance >= 0:
+                assert share_within(mechanism, distance, prior) == pytest.approx(expected, **NEAR)
+        levels = np.unique(own)
+        chances = np.array([joint[own <= level + 1e-9 * abs(level)].sum() for level in levels])
+        for quantile in (1e-9, 0.05, 0.25, 0.5, 0.75, 0.9, 0.999):
+            if np.abs(chances - quantile).min() < 1e-9:
+                continue  # where rounding decides
+            expected = levels[np.argmax(chances >= quantile)]
+            assert loss_quantile(mechanism, quantile, prior) == pytest.approx(expected, **NEAR)
+        assert loss_quantile(mechanism, 1, prior) == pytest.approx(own[joint > 0].max(), **NEAR)
+    assert loss_quantile(mechanism) == loss_quantile(mechanism, 0.5)
+
+
+@settings(max_examples=150)
+@given(brr(st.one_of(integer_domains(st.integers(2, 30)), st.just(Interval(0, 3, points=13)))), st.floats(0.001, 1))
+def test_closed_forms_of_windows_are_those_of_the_matrix(mechanism, quantile):
+    matrix, own = mechanism.matrix(), own_losses(mechanism)
+    local = (matrix * own).sum(axis=1)
+    assert worst_loss(mechanism) == pytest.approx(local.max())
+    assert qloss(mechanism) == pytest.approx(local.mean() / (mechanism.domain.step * (len(local) - 1)))
+    chance = (matrix * (own <= loss_quantile(mechanism, quantile) * (1 + 1e-9))).sum(axis=1).mean()
+    assert chance >= quantile - 1e-9
+    shorter = loss_quantile(mechanism, quantile) - mechanism.domain.step / 2
+    assert (matrix * (own <= shorter)).sum(axis=1).mean() < quantile + 1e-9
+
+
+def test_rows_are_read_in_blocks(monkeypatch):
+    mechanisms = [MECHANISMS[f"{kind} on integers"] for kind in ("exponential", "geometric", "anchored")]
+    whole = [
+        (local_loss(each), share_within(each, 2), loss_quantile(each, 0.7), worst_loss(each)) for each in mechanisms
+    ]
+    monkeypatch.setattr("bipartite.answers.quality.measures._BLOCK", 30)
+    for each, (local, share, quantile, worst) in zip(mechanisms, whole, strict=True):
+        assert local_loss(each) == pytest.approx(local)
+        assert share_within(each, 2) == pytest.approx(share)
+        assert loss_quantile(each, 0.7) == quantile
+        assert worst_loss(each) == pytest.approx(worst)
+
+
+def test_a_billion_values_are_measured_without_listing_them():
+    size = 10**9
+    domain = Integers(1, size)
+    grr, constant, wave, window = GRR(domain, 1), Constant(domain), SquareWave(domain, 1), BRR(domain, 1)
+    measures = [
+        (expected_loss(each), worst_loss(each), qloss(each), share_within(each, 10**8), loss_quantile(each, 0.9))
+        for each in (grr, constant, wave, window)
+    ]
+    near, far, total = grr.lottery.tickets.near, grr.lottery.tickets.far, grr.lottery.total
+    assert near + (size - 1) * far == total
+    # Σ_{x,y} |x − y| = N(N² − 1)/3.
+    assert measures[0][0] == pytest.approx(float(Fraction(far * (size**2 - 1), 3 * total)), rel=1e-14)
+    assert measures[0][1] == pytest.approx(float(Fraction(far * size * (size - 1), 2 * total)), rel=1e-14)
+    within = Fraction(2 * sum((size - 10**8, 0)) * 10**8 + 10**8 * (10**8 - 1), 1)
+    share = (near * size + far * within) / (total * size)
+    assert measures[0][3] == pytest.approx(float(share), rel=1e-14)
+    assert measures[1] == (size / 4, size / 2, size / 4 / (size - 1), (2 * 10**8 + 1) / size, 450_000_000)
+    assert measures[3][0] < measures[0][0]
+    assert all(math.isfinite(number) for row in measures for number in row)
+
+
+def by_enumeration(losses, e):
+    """The least loss of a row whose weights are 1 or E, over how many of the smallest weigh E."""
+    ordered = sorted(losses)
+    return min((e * sum(ordered[:m]) + sum(ordered[m:])) / (e * m + len(ordered) - m) for m in range(len(ordered) + 1))
+
+
+@settings(max_examples=60)
+@given(st.one_of(sets, integer_domains(st.integers(2, 25)), st.just(Interval(-1, 1, points=21))), epsilons)
+def test_the_local_bound_is_the_best_m_of_every_row(domain, epsilon):
+    e = float(exp(epsilon))
+    own = own_losses(GRR(domain, 1))
+    bound = local_bound(domain, epsilon)
+    assert bound == pytest.approx([by_enumeration(row, e) for row in own.tolist()], **NEAR)
+    squares = [by_enumeration(row, e) for row in (own**2).tolist()]
+    assert local_bound(domain, epsilon, loss="squared") == pytest.approx(squares, **NEAR)
+    matrix = np.random.default_rng(len(domain)).uniform(0, 5, own.shape)
+    assert local_bound(domain, epsilon, loss=matrix) == pytest.approx(
+        [by_enumeration(row, e) for row in matrix.tolist()], **NEAR
+    )
+    for mechanism in (GRR(domain, epsilon), BRR(domain, epsilon)):
+        assert (local_loss(mechanism) >= bound - 1e-9 * (1 + np.abs(bound))).all()
+
+
+def test_the_local_bound_is_no_bound_for_other_mechanisms():
+    domain = Integers(1, 40)
+    assert (local_loss(Anchored(domain, "0.1")) < local_bound(domain, "0.1")).any()
+
+
+TWO = GRR(Integers(1, 5), 1)
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        ([0.2, 0.2, 0.2, 0.2, -0.2], "sum of 0.6; divide it by its sum"),
+        ([0.5, 0.5, 0.5, 0, -0.5], "Expected prior as non-negative numbers that sum to 1, got a sum of 1; divide it"),
+        ([0.2] * 4 + [0.3], "got a sum of 1.1; divide it by its sum"),
+        ([0.2] * 4 + [math.nan], "got a sum of nan"),
+        ([0.2] * 4 + [math.inf], "got a sum of inf"),
+        ([0.25] * 4, "Expected prior as 5 probabilities, got shape \\(4,\\); give one for each value of the domain"),
+        ([[0.2] * 5], "Expected prior as 5 probabilities, got shape \\(1, 5\\)"),
+        (["0.2"] * 5, "Expected prior as 5 probabilities, got list; pass a list or an array"),
+        ("uniform", "Expected prior as 5 probabilities, got str; pass a list or an array"),
+        (0.2, "Expected prior as 5 probabilities, got shape \\(\\)"),
+        ([0.2j] * 5, "Expected prior as 5 probabilities, got list"),
+        (np.ma.masked_array([0.2] * 5, mask=[1, 0, 0, 0, 0]), "Expected prior as 5 probabilities, got MaskedArray"),
+    ],
+)
+@pytest.mark.parametrize("mechanism", [TWO, Geometric(Integers(1, 5), 1)], ids=["window", "noise"])
+def test_bad_priors_are_refused_everywhere(mechanism, prior, message):
+    for measure in (
+        lambda: expected_loss(mechanism, prior),
+        lambda: qloss(mechanism, prior),
+        lambda: share_within(mechanism, 1, prior),
+        lambda: loss_quantile(mechanism, 0.5, prior),
+    ):
+        with pytest.raises(PriorError, match=message):
+            measure()
+
+
+@pytest.mark.parametrize(
+    "loss", ["cubed", 5, np.ones((2, 2)), [[1]], np.full((5, 5), np.nan), lambda own: own[..., :1]]
+)
+@pytest.mark.parametrize("mechanism", [TWO, Geometric(Integers(1, 5), 1)], ids=["window", "noise"])
+def test_bad_losses_are_refused_everywhere(mechanism, loss):
+    for measure in (local_loss, expected_loss, worst_loss, qloss):
+        with pytest.raises(InputError, match="Expected (loss as None, 'squared'|a loss function that gives a finite)"):
+            measure(mechanism, loss=loss)
+    with pytest.raises(InputError, match="Expected (loss as None, 'squared'|a loss function that gives a finite)"):
+        local_bound(mechanism.domain, 1, loss=loss)
+
+
+@pytest.mark.parametrize("quantile", [0, -0.5, 1.0001, math.nan, math.inf, "0.5", None, True, 10**400, [0.5]])
+def test_bad_quantiles_are_refused(quantile):
+    with pytest.raises(InputError, match="^Expected quantile in \\(0, 1\\], got .*; 0.5 is the median.$"):
+        loss_quantile(TWO, quantile)
+
+
+@pytest.mark.parametrize("quantile", [1, np.int64(1), np.float32(1), Fraction(1)])
+def test_quantiles_are_numbers_of_any_kind(quantile):
+    assert loss_quantile(TWO, quantile) == 4
+
+
+@pytest.mark.parametrize("distance", [-1, math.nan, "x", None, True, -(10**400), 1j])
+def test_bad_distances_are_refused(distance):
+    for mechanism in (TWO, Geometric(Integers(1, 5), 1)):
+        with pytest.raises(InputError, match="^Expected distance ≥ 0, got .*; distances are not negative.$"):
+            share_within(mechanism, distance)
+
+
+@pytest.mark.parametrize("distance", [4, 10**400, math.inf, np.float32(9), Fraction(9, 2)])
+def test_everything_lies_within_a_long_way(distance):
+    for mechanism in (TWO, Geometric(Integers(1, 5), 1), Constant(Integers(1, 5))):
+        assert share_within(mechanism, distance) == pytest.approx(1)
+
+
+def test_items_of_a_spec_have_no_quality():
+    from bipartite import from_spec
+
+    mechanism = from_spec(GRR(DOMAINS["items"], 1).to_spec())
+    for measure in (expected_loss, local_loss, worst_loss, qloss):
+        with pytest.raises(DomainError, match="which carries only an order; build them with loss="):
+            measure(mechanism)
+    assert expected_loss(mechanism, loss="zero-one") == pytest.approx(1 - float(mpmath.e / (mpmath.e + 3)))
+
+
+def test_losses_near_the_largest_double_have_an_expectation():
+    far = Items(["here", "there"], loss=[[0, 1e300], [1e300, 0]])
+    mech = GRR(far, 1)
+    assert expected_loss(mech) == pytest.approx(1e300 * mech.matrix()[0, 1])
+
+
+def test_a_similarity_is_no_distance():
+    """Its losses are below 0, so that every share within a distance would be 1."""
+    songs = Items(["one", "two"], similarity=[[1, 0.2], [0.2, 1]])
+    with pytest.raises(InputError, match="similarity, which is no distance"):
+        share_within(GRR(songs, 1), 0.5)

@@ -1,0 +1,280 @@
+"""What all flat categories share: containers in, rows out, counts that merge, errors that say what to do."""
+
+import copy
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bipartite as bp
+from bipartite.errors import DataError, DesignError, EpsilonError, InputError, NullError, OutsideDomainError
+from bipartite.mechanisms.categories import bits, hashing, subset_selection, unary
+from bipartite.mechanisms.categories import rappor as rappor_module
+
+AGES = bp.Integers(18, 90)
+COLOURS = bp.Items(["red", "green", "blue"], loss=1 - np.eye(3))
+KINDS = ["OUE", "SUE", "RAPPOR", "OLH", "SubsetSelection", "HadamardResponse"]
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def make(kind, domain=AGES, epsilon=1):
+    if kind == "RAPPOR":
+        return bp.RAPPOR(domain, epsilon_permanent=epsilon)
+    return getattr(bp, kind)(domain, epsilon)
+
+
+@each_kind
+@pytest.mark.parametrize("size", [2, 3, 5, 64, 100, 1000])
+def test_one_value_and_a_list_of_one_take_the_same_words(kind, size):
+    mechanism = make(kind, bp.Integers(0, size - 1))
+    for value in {0, 1, size // 2, size - 1}:
+        alone = mechanism.privatize(value, rng=bp.insecure_seed(value))
+        many = mechanism.privatize([value], rng=bp.insecure_seed(value))
+        assert many.shape[0] == 1
+        assert (np.asarray(alone) == many[0]).all()
+        assert np.asarray(alone).dtype == many.dtype
+
+
+@each_kind
+@pytest.mark.parametrize("size", [2, 73, 200])
+def test_numpy_and_machine_code_give_the_same_reports_and_counts(kind, size, monkeypatch):
+    mechanism = make(kind, bp.Integers(0, size - 1))
+    values = np.random.default_rng(size).integers(0, size, 20_000 if size < 100 else 9_000)
+    found = []
+    for kernel in ("numpy", "compiled"):
+        if kernel == "numpy":
+            chosen = bits.NumpyBits()
+        else:
+            from bipartite.mechanisms.categories.compiled_bits import CompiledBits
+
+            chosen = CompiledBits()
+        for module in (unary, subset_selection, rappor_module):
+            monkeypatch.setattr(module, "kernel_for", lambda _, chosen=chosen: chosen)
+        reports = mechanism.privatize(values, rng=bp.insecure_seed(5))
+        found.append((reports, mechanism.count(reports)))
+    assert (found[0][0] == found[1][0]).all()
+    assert (found[0][1] == found[1][1]).all()
+    # And the reports are about the right values: the estimate is within 7 standard errors (false alarms < 1e-9).
+    estimate = mechanism.estimate(found[0][0])
+    off = (estimate.frequencies - np.bincount(values, minlength=size) / len(values)) / estimate.standard_errors
+    assert np.abs(off).max() < 7
+
+
+@pytest.mark.parametrize("buckets", [2, 3, 4, 6, 35, 149, 2**15])
+@pytest.mark.parametrize("size", [2, 10, 150, 1000])
+def test_both_counts_of_hashes_agree(buckets, size):
+    from bipartite.mechanisms.categories.compiled_hashing import factors_of, hashes_of, supports
+
+    family = hashing.HashFamily(size, buckets)
+    rng = np.random.default_rng(size)
+    factors = rng.integers(0, buckets, (300, family.digits), dtype=np.uint16)
+    targets = rng.integers(0, buckets, 300).astype(np.uint16)
+    by_numpy = family.supports_by_numpy(factors, targets)
+    assert (supports(factors, targets, size, family.base, buckets) == by_numpy).all()
+    some = [0, 1, size // 2, size - 1]
+    direct = [(family.hash(factors, np.full(300, x)) == targets).sum() for x in some]
+    assert by_numpy[some].tolist() == direct
+    seeds = np.stack([rng.integers(0, buckets**digits, 300, dtype=np.uint64) for digits in family.seeds], axis=1)
+    assert (factors_of(seeds, family.seeds, buckets) == family.factors_by_numpy(seeds)).all()
+    values = rng.integers(0, size, 300)
+    assert (hashes_of(factors, values, family.base, buckets) == family.hash_by_numpy(factors, values)).all()
+
+
+def test_counters_of_hashes_do_not_overflow():
+    from bipartite.mechanisms.categories.compiled_hashing import supports
+
+    factors = np.zeros((140_000, 2), dtype=np.uint16)
+    assert supports(factors, np.zeros(140_000, dtype=np.uint16), 3, 2, 2).tolist() == [140_000] * 3
+
+
+@each_kind
+def test_reports_do_not_depend_on_threads(kind):
+    mechanism = make(kind, bp.Integers(0, 9))
+    values = np.arange(150_000) % 10  # three chunks
+    one = mechanism.privatize(values, rng=bp.insecure_seed(3))
+    two = mechanism.privatize(values, rng=bp.insecure_seed(3), threads=2)
+    assert (one == two).all()
+    assert not (one[: 2**16] == one[2**16 : 2**17]).all()
+    assert not (mechanism.privatize(values) == one).all()
+
+
+@each_kind
+def test_containers_give_the_same_rows(kind):
+    mechanism = make(kind)
+    values = [20, 90, 18, 44]
+    expected = mechanism.privatize(values, rng=bp.insecure_seed(1))
+    containers = [tuple(values), np.array(values, dtype=np.int16), np.array(values, dtype=float)]
+    containers += [pd.Series(values), pl.Series(values), pa.array(values)]
+    for container in containers:
+        assert (mechanism.privatize(container, rng=bp.insecure_seed(1)) == expected).all()
+    assert len(mechanism.privatize([])) == 0
+    assert mechanism.count(mechanism.privatize([])).tolist() == [0] * 73
+
+
+@each_kind
+def test_labels_points_and_intervals_serve_as_domains(kind):
+    labelled = make(kind, COLOURS)
+    reports = labelled.privatize(["red"] * 900 + ["blue"] * 100, rng=bp.insecure_seed(2))
+    assert labelled.estimate(reports).frequencies.argmax() == 0
+    assert labelled.privatize("green").shape == reports.shape[1:]
+    places = make(kind, bp.Points([[0, 0], [0, 1], [5, 5]]))
+    assert len(places.privatize([0, 1, 2])) == 3
+    income = make(kind, bp.Interval(0, 100, points=11, rounding="random"))
+    drawn = income.privatize([12.5, 100.0] * 1000, rng=bp.insecure_seed(4))
+    shares = income.estimate(drawn).frequencies
+    assert shares[10] == pytest.approx(0.5, abs=0.35)
+    alone = income.privatize(12.5, rng=bp.insecure_seed(9))
+    assert (np.asarray(alone) == income.privatize([12.5], rng=bp.insecure_seed(9))[0]).all()
+
+
+@each_kind
+def test_values_that_cannot_be_reported_are_refused_without_being_shown(kind):
+    mechanism = make(kind)
+    with pytest.raises(OutsideDomainError, match=r"1 of 3 values cannot be reported: values\[1\] is outside") as caught:
+        mechanism.privatize([20, 123456, 30])
+    assert "123456" not in str(caught.value)
+    assert caught.value.__context__ is None
+    with pytest.raises(OutsideDomainError, match="123456 is outside 18..90"):
+        mechanism.privatize(123456)
+    with pytest.raises(DataError, match="not a number") as caught:
+        mechanism.privatize([20.0, float("nan")])
+    assert "keep" not in str(caught.value)
+    assert len(mechanism.privatize([0, 200], outside="clip")) == 2
+    with pytest.raises(NullError, match="add a 'no answer' value to the domain") as caught:
+        mechanism.privatize([20, None])
+    assert "keep" not in str(caught.value)
+    with pytest.raises(NullError, match="The value is missing; remove it"):
+        mechanism.privatize(None)
+    with pytest.raises(InputError, match="Expected nulls='error', got 'keep'; remove it"):
+        mechanism.privatize([20], nulls="keep")
+    with pytest.raises(InputError, match="Expected one value a person, got 2 dimensions; pass a column"):
+        mechanism.privatize(np.full((2, 2), 20))
+    with pytest.raises(InputError, match="statistical generators are not accepted"):
+        mechanism.privatize([20], rng=np.random.default_rng(1))
+    with pytest.raises(InputError, match="threads"):
+        mechanism.privatize([20], threads=0)
+    with pytest.raises(InputError, match="at most 2\\^16 = 65536 people here; call again with fewer"):
+        mechanism.privatize(np.full(2**16 + 1, 20), rng=bp.fixed_words([1]))
+    with pytest.raises(InputError, match="has no meaning on a set"):
+        make(kind, COLOURS).privatize(["red"], outside="clip")
+
+
+@each_kind
+def test_reports_of_another_mechanism_are_refused(kind):
+    mechanism = make(kind)
+    with pytest.raises(InputError, match="Expected reports as a NumPy array of .*; pass what privatize gives"):
+        mechanism.count([[1, 2]])
+    with pytest.raises(InputError, match="Expected reports as a NumPy array of .*, got shape"):
+        mechanism.count(np.zeros((2, 3, 4)))
+    other = {
+        "HadamardResponse": np.array([5, 2**20], dtype=np.uint32),
+        "OLH": np.array([[0, 0], [1, 99]], dtype=np.uint64),
+    }
+    wrong = other.get(kind, np.full((2, 10), [0] * 9 + [0x80], dtype=np.uint8))
+    with pytest.raises(DataError, match="count them with the mechanism that made them"):
+        mechanism.count(wrong)
+
+
+@each_kind
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_counts_of_parts_add_up_and_serve_an_estimate(kind, data):
+    size = data.draw(st.integers(2, 130))
+    mechanism = make(kind, bp.Integers(0, size - 1), data.draw(st.sampled_from([0.5, 1, 4])))
+    values = data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=60))
+    cut = data.draw(st.integers(0, len(values)))
+    reports = mechanism.privatize(values)
+    merged = mechanism.count(reports[:cut]) + mechanism.count(reports[cut:])
+    assert (merged == mechanism.count(reports)).all()
+    whole, parts = mechanism.estimate(reports), mechanism.estimate(counts=merged, people=len(values))
+    assert (whole.frequencies == parts.frequencies).all()
+    assert whole.people == parts.people == len(values)
+    assert np.isfinite(whole.standard_errors).all()
+    assert (whole.standard_errors_of_rare > 0).all()
+
+
+@each_kind
+def test_estimates_refuse_what_they_cannot_use_and_do_not_change(kind):
+    mechanism = make(kind)
+    reports = mechanism.privatize([20, 30])
+    for arguments in ({}, {"counts": [1] * 73}, {"people": 3}):
+        with pytest.raises(InputError, match="Expected reports, or counts= and people="):
+            mechanism.estimate(**arguments)
+    with pytest.raises(InputError, match="Expected reports, or counts= and people="):
+        mechanism.estimate(reports, people=2)
+    with pytest.raises(InputError, match="Expected people as a whole number of at least 1, got 0"):
+        mechanism.estimate(counts=[0] * 73, people=0)
+    with pytest.raises(InputError, match="Expected counts as 73 whole numbers, one a value, got shape \\(2,\\)"):
+        mechanism.estimate(counts=[1, 2], people=2)
+    with pytest.raises(ValueError, match="read-only"):
+        mechanism.estimate(reports).frequencies[0] = 1
+
+
+@each_kind
+def test_mechanisms_are_frozen_comparable_and_travel(kind):
+    mechanism = make(kind)
+    assert mechanism == make(kind)
+    assert hash(mechanism) == hash(make(kind))
+    assert mechanism != make(kind, epsilon=2)
+    assert mechanism != make(kind, bp.Integers(18, 91))
+    for twin in (pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism)):
+        assert twin == mechanism
+        assert (
+            twin.privatize([20], rng=bp.insecure_seed(1)) == mechanism.privatize([20], rng=bp.insecure_seed(1))
+        ).all()
+    with pytest.raises(AttributeError, match="cannot change"):
+        mechanism.domain = None
+    assert kind in repr(mechanism)
+    certificate = bp.verify(mechanism)
+    assert certificate.holds
+    assert len(certificate.spec_sha256) == 64
+    assert mechanism.epsilon == 1.0
+
+
+def test_specs_of_different_mechanisms_differ():
+    names = [bp.verify(make(kind, epsilon=epsilon)).spec_sha256 for kind in KINDS for epsilon in (1, 2)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(("kind", "epsilon"), list(itertools.product(KINDS, ["1e-9", "0.001", "0.1", "1", "3", "8"])))
+def test_the_realised_epsilon_falls_short_by_less_than_a_millionth(kind, epsilon):
+    mechanism = make(kind, epsilon=epsilon)
+    certificate = bp.verify(mechanism)
+    assert certificate.holds
+    shortfall = float(mechanism.epsilon_decimal - certificate.epsilon_upper)
+    # 2^52 tickets resolve ε to about 1e-14 here, so the smallest ε is kept less closely in proportion.
+    assert 0 <= shortfall < (1e-4 if epsilon == "1e-9" else 1e-6) * float(epsilon)
+
+
+@each_kind
+def test_an_epsilon_that_cannot_be_kept_is_refused(kind):
+    for epsilon in (0, -1, float("nan"), "ε"):
+        with pytest.raises(EpsilonError):
+            make(kind, epsilon=epsilon)
+    if kind not in {"SUE", "RAPPOR"}:  # their coins have chance e^(−ε/2), which 2^64 holds up to ε = 50
+        with pytest.raises(
+            DesignError, match="ε=50 (is too large to be kept|asks for more than 2\\^15 buckets).*; use "
+        ):
+            make(kind, epsilon=50)
+    if kind not in {"OUE", "SUE", "RAPPOR"}:  # 2^64 chances keep even 1e-15
+        with pytest.raises(DesignError, match="is too small to be kept within 1e-6 by whole tickets; use a larger ε"):
+            make(kind, epsilon="1e-15")
+    with pytest.raises(InputError, match="Expected domain as bp.Integers"):
+        make(kind, domain=5)
+
+
+def test_domains_that_are_too_large_are_refused():
+    wide = bp.Integers(0, 2**18)
+    for kind in ("OUE", "SUE", "RAPPOR", "SubsetSelection"):
+        with pytest.raises(DesignError, match="Expected at most 262144 values, got 262145; .* use bp.OLH"):
+            make(kind, wide)
+    with pytest.raises(DesignError, match="Expected at most 16777216 values"):
+        make("HadamardResponse", bp.Integers(0, 2**24))
+    assert make("OLH", bp.Integers(0, 2**31 - 1)).privatize([5, 2**31 - 1]).shape[0] == 2
+    assert make("OUE", bp.Integers(1, 2**18)).privatize([5, 7]).shape == (2, 2**15)
