@@ -1,92 +1,198 @@
-"""Numbers in README and docs equal those in the committed tables of the full run."""
+"""Numbers of the full run in sentences of README and docs: each is computed from its table and read there."""
 
-import runpy
+import statistics
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from reproduction.experiments import dnn, gbdt, location_errors, sgd
+from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
+from reproduction.experiments.printed import SGD_BUDGETS
+from reproduction.runner.contract import select
+from result_tables import ends_of_training, rows
+
 ROOT = Path(__file__).parents[1]
-TOOL = runpy.run_path(str(ROOT / "tools" / "results.py"))
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(each for each in (ROOT / "docs").rglob("*.*") if each.suffix in {".md", ".ipynb"}),
+]
+LOCAL = ("local-brr", "local-piecewise", "local-hybrid", "local-duchi")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "losses.csv").write_text(
-        'mechanism,epsilon,km,empty\nBRR,1.0,1683.4,\nBRR,2.0,1311.2,\nGRR,1.0,2063.0,\n"BRR, best m",2.0,1243.1,\n',
-        encoding="utf-8",
+def assert_says(page, *sentences):
+    told = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    for each in sentences:
+        assert each in told, f"{page} does not say: {each}"
+
+
+def percent(share, digits=1):
+    return f"{100 * share:.{digits}f}"
+
+
+def final(mechanism, epsilon, network="paper-cnn"):
+    """The accuracy at the end of a training."""
+    return sgd.summary(ends_of_training(), network, mechanism, epsilon, "final").mean
+
+
+def ahead(epsilon, rival="paper-laplace"):
+    """By how much BRR-SGD as described is ahead of a rival."""
+    return sgd.advantages(ends_of_training())[epsilon, rival].mean
+
+
+def gain(dataset, plan, when, metric="accuracy"):
+    """By how much a network on BRR reports is above one on Laplace's: mean, least and most."""
+    return dnn.gains(rows("dnn"), dataset, metric=metric, setting=plan)[when]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_a_page_hides_nothing_from_its_reader(page):
+    assert "<!--" not in page.read_text(encoding="utf-8")
+
+
+def test_a_number_that_is_not_the_measured_one_is_found():
+    with pytest.raises(AssertionError, match="README.md does not say: Of 63 claims 18 hold"):
+        assert_says("README.md", "Of 63 claims 18 hold")
+
+
+def test_claims():
+    found = Counter(row["verdict"] for row in rows("verdicts"))
+    assert found.pop("undecided by this run") == 1
+    assert_says(
+        "README.md",
+        f"Of {len(rows('verdicts'))} claims {found.pop('holds')} hold, "
+        f"{found.pop('holds with a correction')} hold with a correction, "
+        f"{found.pop('does not hold')} do not hold, {found.pop('cannot be checked')} cannot be checked, "
+        "and one is left undecided",
     )
-    return tmp_path
+    assert not found
 
 
-@pytest.mark.parametrize("page", TOOL["pages"](), ids=lambda path: path.name)
-def test_numbers_of_a_page_are_those_of_the_run(page):
-    for each in TOOL["marked"](page.read_text(encoding="utf-8"), page.name):
-        assert each.agrees, f"{each.place}: written {each.shown}, measured {each.expected}"
+def test_one_value_on_a_line():
+    found = select(rows("qloss_by_epsilon"), points=100, epsilon=1.0)
+    loss = {row["mechanism"]: f"{row['qloss']:.3f}" for row in found}
+    assert_says(
+        "README.md",
+        f"at ε = 1 and N = 100 its loss is {loss['BRR']} of the range, that of always answering the middle "
+        f"{loss['always the middle']}, and that of `Anchored`, the least that any ε-LDP report of a value of the line "
+        f"can have, {loss['Anchored']}.",
+    )
 
 
-def test_pages_have_marked_numbers_once_results_are_committed():
-    marks = [each for page in TOOL["pages"]() for each in TOOL["marked"](page.read_text(encoding="utf-8"), page.name)]
-    tables = list(TOOL["RESULTS"].glob("*.csv"))
-    assert bool(marks) == bool(tables)
+def test_places():
+    found = select(rows("location_errors"), dataset=GOWALLA, scope=WHOLE, epsilon=1.0)
+    km = {row["mechanism"]: f"{row['expected_km']:,.0f} km" for row in found}
+    assert_says(
+        "README.md",
+        f"a BRR report is {km['BRR']} off on average, GRR's {km['GRR']} and that of the best rival of the paper, "
+        f"calibrated to its ε, {km[CALIBRATED]}; always naming one place {km['one place']}, "
+        f"`Anchored` {km['Anchored']}.",
+    )
 
 
-@pytest.mark.parametrize(
-    ("text", "agrees"),
-    [
-        ("1,683<!-- results: losses; km where mechanism=BRR, epsilon=1; d -->", True),
-        ("1,684<!-- results: losses; km where mechanism=BRR, epsilon=1; d -->", False),
-        ("1311.2 km<!-- results: losses; km where mechanism=BRR, epsilon=2; .1f -->", True),
-        ("1497.3<!-- results: losses; mean(km) where mechanism=BRR; .1f -->", True),
-        ("2<!-- results: losses; count(km) where mechanism=BRR; d -->", True),
-        ("124.3 %<!-- results: losses; min(km); 0.1; .1f -->", True),
-        ("−124.3 %<!-- results: losses; min(km); -0.1; .1f -->", True),
-        ("1,243<!-- results: losses; km where mechanism=BRR, best m, epsilon=2; d -->", True),
-        ("1,244<!-- results: losses; km where mechanism=BRR, best m, epsilon=2; d -->", False),
-        ("0<!-- results: losses; count(km) where mechanism=GRR, epsilon=2; d -->", True),
-        ("2,063 10<!-- results: losses; km where mechanism=GRR; d -->", False),  # the number beside it is 10
-        ("124,310 %<!-- results: losses; min(km); 100; d -->", True),
-        ("124,310<!-- results: losses; min(km); 100; d --> points", True),
-    ],
-)
-def test_a_mark_is_read_and_compared(folder, text, agrees):
-    (found,) = TOOL["marked"](f"It is {text}, they say.", "page", folder)
-    assert found.agrees is agrees, found
+def test_places_of_new_york():
+    sizes = [row["size"] for row in select(rows("location_maps"), dataset=FOURSQUARE)]
+    below = {
+        (scope, rival): percent(
+            statistics.fmean(location_errors.savings(rows("location_errors"), rival, scope)[FOURSQUARE].values())
+        )
+        for scope in (WITHIN, WHOLE)
+        for rival in (PUBLISHED, CALIBRATED)
+    }
+    assert_says(
+        "docs/places.md",
+        f"{len(sizes)} regions of {min(sizes)} to {max(sizes)}), where the paper reports 6.7 %: "
+        f"{below[WITHIN, PUBLISHED]} % and {below[WITHIN, CALIBRATED]} % within regions, "
+        f"{below[WHOLE, PUBLISHED]} % and {below[WHOLE, CALIBRATED]} % on the whole domain.",
+    )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2.063e3<!-- results: losses; km where mechanism=GRR; d -->",
-        "2,063<!-- result: losses; km where mechanism=GRR; d -->",
-        "2,063<!-- Results; losses; km where mechanism=GRR; d -->",
-    ],
-)
-def test_a_mark_that_would_check_nothing_or_another_number_is_an_error(folder, text):
-    with pytest.raises(ValueError, match="stands behind no number"):
-        TOOL["marked"](text, "page", folder)
+def test_regions_of_the_authors():
+    sizes = [row["size"] for row in select(rows("location_maps"), dataset=GOWALLA)]
+    assert_says(
+        "docs/places.md",
+        f"gives {len(sizes)}, with the same smallest ({min(sizes)}) and largest ({max(sizes)}).",
+    )
 
 
-def test_every_page_is_looked_at():
-    pages = {path.relative_to(ROOT).as_posix() for path in TOOL["pages"]()}
-    assert {"README.md", "CHANGELOG.md", "docs/errata.md"} <= pages
-    assert {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")} <= pages
+def test_sgd_as_described():
+    reached = min(final("paper-brr", each) for each in SGD_BUDGETS)
+    assert_says("README.md", f"BRR-SGD as described reaches {percent(reached, 0)} % on MNIST whatever ε is claimed")
+    of_the_mean = [ahead(each, "paper-laplace-of-the-mean") for each in SGD_BUDGETS]
+    assert max(SGD_BUDGETS, key=ahead) == 0.1
+    assert_says(
+        "docs/private-sgd.md",
+        f"**BRR-SGD as described is at {percent(reached, 0)} % whatever ε is**, 0.1 or 1: "
+        f"within {percent(final('none', 0.0) - reached)} points of training without privacy",
+        f"the advantage is {percent(ahead(0.3))}, {percent(ahead(0.5))} and {percent(ahead(0.7))} points; "
+        f"the largest, at 0.1, is {percent(ahead(0.1))}.",
+        f"it is {percent(min(of_the_mean), 0)} to {percent(max(of_the_mean), 0)} points at every budget",
+    )
 
 
-def test_a_share_of_hundred_has_its_unit(folder):
-    with pytest.raises(ValueError, match="write % or points beside the number"):
-        TOOL["marked"]("124,310<!-- results: losses; min(km); 100; d --> km", "page", folder)
+def test_sgd_with_a_curator():
+    gaussian = {each: final("central-gaussian", each) for each in (0.3, 1.0)}
+    beside = {each: gaussian[each] - final("paper-laplace", each) for each in gaussian}
+    none = final("none", 0.0)
+    assert beside[0.3] > 0
+    assert_says(
+        "README.md",
+        f"is {percent(-beside[1.0])} points below the paper's Laplace rival at ε = 1 and above it at 0.3.",
+    )
+    assert_says(
+        "docs/private-sgd.md",
+        f"{percent(none - gaussian[1.0])} points at ε = 1 and {percent(none - gaussian[0.3])} points at 0.3 "
+        "on the paper's network.",
+        f"keeps (0.3, 0.00001) at {percent(gaussian[0.3])} % and (1, 0.00001) at {percent(gaussian[1.0])} %",
+        f"at 0.3 that is {percent(beside[0.3])} points above, at 1 {percent(-beside[1.0])} below",
+        f"needs ε = 1,000 for {percent(final('central-laplace', 1000.0))} % on the paper's network; "
+        f"on 500 parameters ε = 10 gives {percent(final('central-laplace', 10.0, 'softmax'))} %.",
+    )
 
 
-def test_marks_that_cannot_be_right_are_errors(folder):
-    with pytest.raises(ValueError, match="Expected mechanism of losses to be 'BBR' in some row, got none"):
-        TOOL["marked"]("0<!-- results: losses; count(km) where mechanism=BBR; d -->", "page", folder)
-    with pytest.raises(ValueError, match="Expected columns of losses, got 'eps'; it has mechanism, epsilon, km, empty"):
-        TOOL["marked"]("0<!-- results: losses; count(km) where eps=1; d -->", "page", folder)
-    with pytest.raises(ValueError, match="stands behind no number"):
-        TOOL["marked"]("many<!-- results: losses; km; d -->", "page", folder)
-    with pytest.raises(ValueError, match="Expected one row of losses"):
-        TOOL["marked"]("1<!-- results: losses; km where mechanism=BRR; d -->", "page", folder)
-    with pytest.raises(ValueError, match="Expected a column"):
-        TOOL["expected"]("losses; median[km]; d", folder)
-    with pytest.raises(FileNotFoundError):
-        TOOL["expected"]("none; km; d", folder)
+def test_sgd_without_a_curator():
+    def local(network, epsilon):
+        found = [final(each, epsilon, network) for each in LOCAL]
+        return f"{percent(min(found), 0)} to {percent(max(found), 0)} %"
+
+    most = max(
+        final(each, low, network) for each in LOCAL for low in (0.1, 1.0) for network in ("paper-cnn", "softmax")
+    )
+    assert_says(
+        "docs/private-sgd.md",
+        f"next to nothing is learnt at ε ≤ 1 (at most {percent(most, 0)} %); "
+        f"ε = 10 brings the small model to {local('softmax', 10.0)} and the paper's network to "
+        f"{local('paper-cnn', 10.0)}; only ε = 100, which is hardly a promise, brings {local('softmax', 100.0)} "
+        f"and {local('paper-cnn', 100.0)}.",
+    )
+
+
+def test_networks():
+    mean, least, most = gain("adult", "paper", "mean")
+    at_20 = [percent(each) for each in gain("bank", "paper", "at 20")]
+    ranking = [percent(each, 0) for each in gain("bank", "tuned", "at 3.5", "auc")]
+    below = [-gain("adult", "paper", f"at {each}", "auc")[0] for each in ("1.5", "2", "2.5", "3")]
+    assert_says(
+        "docs/private-networks.md",
+        f"on Adult it is {percent(-mean)} points below ({percent(-most)} to {percent(-least)}) under the paper's plan",
+        f"(BRR by {at_20[0]} points under the paper's plan, {at_20[1]} to {at_20[2]})",
+        f"(at ε = 3.5 by {ranking[0]} points, {ranking[1]} to {ranking[2]})",
+        f"(by {percent(min(below), 0)} to {percent(max(below), 0)} points)",
+    )
+
+
+def test_boosting():
+    made = gbdt.figures(rows("gbdt"))
+    better = [1 - share.mean for share in gbdt.ratios(rows("gbdt"), "Laplace", 1.0).values()]
+    spread = [each.deviation / each.mean for key, each in made.items() if key[1:] == ("BRR", 5.0, 21)]
+    slope, superconduct = (
+        1 - made[task, "BRR", 5.0, 5].mean / made[task, "BRR", 5.0, 101].mean for task in ("bias-slope", "superconduct")
+    )
+    assert_says(
+        "docs/private-boosting.md",
+        f"BRR is {percent(1 - gbdt.ratios(rows('gbdt'))['bias-tmax'].mean, 0)} % better",
+        f"on all four targets, by {percent(min(better), 0)} to {percent(max(better), 0)} %",
+        f"Between seeds it varies by {percent(min(spread), 0)} to {percent(max(spread), 0)} % at ε = 5",
+        f"(by {percent(slope, 0)} % on the slope, {percent(superconduct, 0)} % on superconductivity)",
+    )

@@ -1,13 +1,8 @@
-"""Tables and figures of docs and README that come whole from the committed full run (``reproduction/results``).
+"""Tables and figures of the docs that come whole from the committed full run (``reproduction/results``).
 
-A table stands between two comments and is never written by hand::
-
-    <!-- table: sgd-accuracies -->
-    …
-    <!-- end -->
-
-``python tools/result_tables.py`` writes all of them, and the figures, from the tables of ``reproduction/results``; a
-test checks that nothing changes when it does. Single numbers in sentences are marked instead (``tools/results.py``).
+``python -m tools.result_tables`` writes all of them; a test checks that nothing changes when it does. A table is found
+on its page by its first two lines, so that pages need no marks. A number in a sentence is read by a test of its own
+(``tests/test_results.py``).
 """
 
 from __future__ import annotations
@@ -15,7 +10,6 @@ from __future__ import annotations
 import csv
 import functools
 import importlib
-import re
 import statistics
 import sys
 from pathlib import Path
@@ -41,7 +35,6 @@ FIGURES: Final = {
     "dnn": ("dnn_paper_public",),
 }
 """Pictures that pages show, by the experiment that draws them."""
-_BLOCK = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n)(?P<body>.*?)(\n<!-- end -->)", re.DOTALL)
 
 
 @functools.cache
@@ -331,36 +324,28 @@ def _rule(columns: int) -> str:
     return "|" + "---|" * columns
 
 
-TABLES: Final[dict[str, Callable[[], list[str]]]] = {
-    "sgd-accuracies": sgd_accuracies,
-    "sgd-advantages": sgd_advantages,
-    "gbdt-errors": gbdt_errors,
-    "gbdt-shares": gbdt_shares,
-    "gbdt-points": gbdt_points,
-    "dnn-accuracies": dnn_accuracies,
-    "places-below-lsrr": places_below_lsrr,
-    "places-errors": places_errors,
+TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
+    "private-sgd": (sgd_accuracies, sgd_advantages),
+    "private-boosting": (gbdt_errors, gbdt_shares, gbdt_points),
+    "private-networks": (dnn_accuracies,),
+    "places": (places_below_lsrr, places_errors),
 }
+"""What writes the tables of a page."""
 
 
-def filled(text: str) -> str:
-    """A page with every table as the results have it."""
-
-    def one(found: re.Match[str]) -> str:
-        # An empty line on either side, so that Markdown sees a table and not the rest of a comment.
-        return found[1] + "\n" + "\n".join(TABLES[found["name"]]()) + "\n" + found[4]
-
-    made, count = _BLOCK.subn(one, text)
-    if count != text.count("<!-- table:"):
-        msg = "A table has no end; write <!-- end --> behind it."
-        raise ValueError(msg)
-    return made
-
-
-def pages() -> list[Path]:
-    """Every page that may have tables or marked numbers."""
-    docs = (path for end in ("md", "ipynb") for path in (ROOT / "docs").rglob(f"*.{end}"))
-    return [*sorted(ROOT.glob("*.md")), *sorted(path for path in docs if "_build" not in path.parts)]
+def filled(text: str, tables: Iterable[Callable[[], list[str]]]) -> str:
+    """A page with its tables as the results have them."""
+    for table in tables:
+        made = table()
+        end = "```\n" if made[-1] == "```" else "\n\n"
+        head = "\n".join(made[:2]) + "\n"
+        before, found, after = text.partition(head)
+        _, ends, below = after.partition(end)
+        if not found or not ends:
+            msg = f"Expected a table that begins with these lines, and ends; write them where it should stand:\n{head}"
+            raise ValueError(msg)
+        text = before + "\n".join(made) + ends.removeprefix("```") + below
+    return text
 
 
 def figures() -> dict[Path, str]:
@@ -374,7 +359,8 @@ def figures() -> dict[Path, str]:
 
 def main() -> int:
     """Write what differs, and say what was written."""
-    wanted = {page: filled(page.read_text(encoding="utf-8")) for page in pages()} | figures()
+    pages = {ROOT / "docs" / f"{name}.md": tables for name, tables in TABLES.items()}
+    wanted = {page: filled(page.read_text(encoding="utf-8"), tables) for page, tables in pages.items()} | figures()
     for path, text in wanted.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
