@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, bands
 from bipartite.cli.demo_statistics_page import statistics
 from bipartite.cli.pages import whole_page
 from bipartite.locations.atlas import coasts
+from bipartite.lottery.budgets import rounded_up
 from bipartite.plots import Bar, bars, chances_on_a_line, chances_on_a_map, paired_bars, reports_on_a_line
 from bipartite.plots import style as drawn
 
@@ -231,7 +232,7 @@ def _proof(outcomes: Sequence[Outcome], surveys: Sequence[Survey]) -> str:
     rows = "".join(
         f"<tr><td>{name}</td><td>{'holds' if each.holds else 'DOES NOT HOLD'}</td>"
         f"<td><code>{each.ratio.numerator}/{each.ratio.denominator}</code></td>"
-        f"<td>{_shown(each.epsilon_upper)}</td>"
+        f"<td>{rounded_up(each.epsilon_upper)}</td>"
         f"<td><code>{each.spec_sha256[:12]}…</code></td></tr>"
         for name, each in certificates
     )
@@ -262,11 +263,6 @@ def _closing(outcomes: Sequence[Outcome]) -> str:
 
 def _whole(share: float) -> str:
     return f"{100 * share:.0f}&nbsp;%"
-
-
-def _shown(epsilon: Decimal) -> str:
-    """As many digits as show that it lies below ε, rounded up."""
-    return str(epsilon.quantize(Decimal("1e-15"), ROUND_CEILING, Context(prec=40)))
 
 
 def _p(words: str, kind: str = "") -> str:

@@ -14,8 +14,8 @@ import numpy as np
 
 from bipartite.domains import Domain, Interval, Items, LineDomain
 from bipartite.errors import InputError, Problems, of_attribute, shown
-from bipartite.learn.budgets import exact_sum, split_epsilon
 from bipartite.lottery import Epsilon
+from bipartite.lottery.budgets import exact_sum, split_epsilon
 from bipartite.mechanisms import (
     BRR,
     GRR,

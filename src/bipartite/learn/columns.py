@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bipartite.domains.sets import is_label
 from bipartite.errors import InputError, MissingExtraError, Problems, is_one_of, shown
-from bipartite.learn.budgets import at_least
 from bipartite.learn.column_choices import Choices, choose
 from bipartite.learn.column_tables import build_table, plain
 from bipartite.learn.column_values import check_is_table, checked_values, read_table
 from bipartite.learn.fitting import as_it_was
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import is_secure, source_of
+from bipartite.lottery.budgets import at_least
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin

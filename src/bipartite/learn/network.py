@@ -9,7 +9,6 @@ import numpy as np
 
 from bipartite.domains import Integers
 from bipartite.errors import DataError, EpsilonError, InputError, MissingExtraError, Problems, is_one_of, shown
-from bipartite.learn.budgets import at_least, exact_sum
 from bipartite.learn.column_values import check_is_table
 from bipartite.learn.columns import PrivateColumns
 from bipartite.learn.fitting import as_it_was
@@ -23,6 +22,7 @@ from bipartite.learn.network_training import (
     train_network,
 )
 from bipartite.lottery import Epsilon, source_of
+from bipartite.lottery.budgets import at_least, exact_sum
 from bipartite.lottery.words import from_words
 from bipartite.mechanisms import GRR
 

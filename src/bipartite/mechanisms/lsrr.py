@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ from bipartite.domains import Points
 from bipartite.domains.tiles import tile_codes
 from bipartite.errors import DesignError, InputError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows, log_between
+from bipartite.lottery.budgets import rounded_up
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design import lsrr
 from bipartite.mechanisms.tabled import Tabled
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Variant = Literal["calibrated", "published"]
 # Digits of the ε really spent that people are shown; rounded up.
-_SHOWN: Final = Decimal("0.0001")
 _ROUNDING: Final = 1e-9
 
 
@@ -110,7 +109,7 @@ class LSRR(Tabled):
         """What one report promises, in words; as published, what it really spends."""
         if self.keeps_epsilon:
             return super().guarantee
-        spent = log_between(self._lottery.largest_ratio())[1].quantize(_SHOWN, ROUND_CEILING, Context(prec=40))
+        spent = rounded_up(log_between(self._lottery.largest_ratio())[1], places=4)
         return (
             f"ε-LDP of each report with ε = {self._budget.text} as published, which its rows do not keep: "
             f"they spend ε = {spent}"

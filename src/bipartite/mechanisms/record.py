@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 import math
 from collections.abc import Mapping
 from functools import partial
@@ -16,12 +15,14 @@ from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, source_of
+from bipartite.lottery.budgets import exact_sum
 from bipartite.lottery.words import undivided
 from bipartite.mechanisms.base import Mechanism, check_options
 from bipartite.mechanisms.choice import MOST_CHOICES, choose_many, choose_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from decimal import Decimal
 
     from numpy.typing import NDArray
 
@@ -71,7 +72,7 @@ class Record(Frozen):
 
     sample: int | None
     """How many attributes are drawn for each person; None reports all."""
-    epsilon_decimal: decimal.Decimal
+    epsilon_decimal: Decimal
     """ε of the whole report as an exact decimal: the sum of all, or of the ``sample`` largest."""
     _attributes: tuple[tuple[str, Mechanism], ...]
 
@@ -185,13 +186,6 @@ class Record(Frozen):
     def __repr__(self) -> str:
         sample = "" if self.sample is None else f", sample={self.sample}"
         return f"Record({dict(self._attributes)!r}{sample})"
-
-
-def exact_sum(parts: list[decimal.Decimal]) -> decimal.Decimal:
-    """The sum without rounding, trailing zeros dropped; an ε has 20 digits and 34 places at most."""
-    with decimal.localcontext(decimal.Context(prec=100, traps=[decimal.Inexact])):
-        total = sum(parts, decimal.Decimal(0)).normalize()
-        return decimal.Decimal(f"{total:f}")  # 10, not 1E+1
 
 
 def _naming(name: str, report: Callable[[], Any]) -> Any:  # noqa: ANN401

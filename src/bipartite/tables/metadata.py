@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import SpecError
-from bipartite.mechanisms.record import composition_problem, exact_sum
+from bipartite.lottery.budgets import exact_sum
+from bipartite.mechanisms.record import composition_problem
 from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
 
 if TYPE_CHECKING:

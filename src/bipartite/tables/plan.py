@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.domains import Integers, SetDomain
 from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
+from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.record import exact_sum
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.dictionaries import released
 from bipartite.tables.drawing import Release

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
-from typing import TYPE_CHECKING, Final
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from bipartite.lottery import log_between
+from bipartite.lottery.budgets import rounded_up
 from bipartite.mechanisms.spec import spec_sha256
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
-
-# Digits of ε that people are shown; rounded up, like everything in a certificate.
-_SHOWN: Final = Decimal("1e-15")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Certificate:
         return (
             f"{self.guarantee}: {verdict}\n"
             f"  largest ratio of {of_two}: {self.ratio.numerator}/{self.ratio.denominator}\n{beyond}"
-            f"  {realised} ≤ {epsilon.quantize(_SHOWN, ROUND_CEILING, Context(prec=40)):f}\n"
+            f"  {realised} ≤ {rounded_up(epsilon):f}\n"
             f"  spec sha256: {self.spec_sha256}"
         )
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bipartite import fixed_words, insecure_seed
 from bipartite.errors import EpsilonError, InputError
-from bipartite.learn.boosting.budget import Budget, rounded_down, tree_tickets
+from bipartite.learn.boosting.budget import Budget, part_of_epsilon, tree_tickets
 from bipartite.learn.boosting.compiled import GAIN_BITS, gains, histograms
 from bipartite.learn.boosting.ensemble import Recipe, boost, draw_trees, gradients_of, scores_of
 from bipartite.learn.boosting.grids import Grid, grid_of
@@ -27,13 +27,13 @@ def test_epsilon_is_divided_without_remainder():
 
 @given(st.fractions(Fraction(1, 10**14), 50))
 def test_rounding_epsilon_never_raises_it(epsilon):
-    rounded = Fraction(rounded_down(epsilon).value)
+    rounded = Fraction(part_of_epsilon(epsilon).value)
     assert rounded <= epsilon < rounded * (1 + Fraction(1, 10**18))
 
 
 def test_nothing_is_left_of_too_small_an_epsilon():
     with pytest.raises(EpsilonError, match="leaves at least 1e-15 to every leaf; use a larger epsilon"):
-        rounded_down(Fraction(1, 10**16))
+        part_of_epsilon(Fraction(1, 10**16))
 
 
 @pytest.mark.parametrize(

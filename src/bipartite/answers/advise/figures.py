@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.answers.advise.row import Row
@@ -15,6 +13,7 @@ from bipartite.answers.quality import expected_loss, local_loss, loss_quantile, 
 from bipartite.answers.quality.line import Window, closed_form
 from bipartite.domains import LineDomain
 from bipartite.lottery import log_between
+from bipartite.lottery.budgets import at_least, rounded_up
 from bipartite.mechanisms import Anchored
 from bipartite.mechanisms.categories import CategoryMechanism
 
@@ -36,7 +35,6 @@ _MOST_CHANCES: Final = 2**25  # chances that are sorted for a median
 _MOST_SUMMED: Final = 2**28  # chances that are added up for a mean
 _MOST_PRODUCTS: Final = 1e10  # multiplications for information matrices
 # Digits of the ε spent that a note shows; rounded up.
-_SHOWN: Final = Decimal("0.001")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +67,10 @@ def row_of(candidate: Candidate, epsilon: str, mechanism: Mechanism | CategoryMe
     # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
     ratio = mechanism.largest_ratio()
     spent = log_between(ratio)[1]
-    found: dict[str, Any] = {"epsilon_spent": _rounded_up(spent), "holds": mechanism.keeps_promise(ratio)}
+    found: dict[str, Any] = {"epsilon_spent": at_least(spent), "holds": mechanism.keeps_promise(ratio)}
     notes: list[str] = []
     if not found["holds"]:
-        notes.append(f"DOES NOT KEEP its ε: it spends {spent.quantize(_SHOWN, ROUND_CEILING, Context(prec=40))}")
+        notes.append(f"DOES NOT KEEP its ε: it spends {rounded_up(spent, places=3)}")
     if isinstance(mechanism, CategoryMechanism):
         notes.append("its reports are no values, so one release has no error")
     else:
@@ -83,12 +81,6 @@ def row_of(candidate: Candidate, epsilon: str, mechanism: Mechanism | CategoryMe
         found["gap"] = mechanism.gap
     found |= _statistics(mechanism, question, notes)
     return Row(candidate.name, epsilon, "mechanism", **found, note="; ".join(notes))
-
-
-def _rounded_up(spent: Decimal) -> float:
-    """A double that is not below."""
-    near = float(spent)
-    return near if Decimal(near) >= spent else math.nextafter(near, math.inf)
 
 
 def _losses(mechanism: Mechanism, question: Question, notes: list[str]) -> dict[str, float | None]:

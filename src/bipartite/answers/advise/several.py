@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import decimal
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -14,12 +14,14 @@ from bipartite.answers.estimation import forecast
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, EpsilonError, InputError, MissingExtraError, is_one_of, of_attribute, shown
 from bipartite.lottery import Epsilon
-from bipartite.lottery.epsilon import MAX_DIGITS
+from bipartite.lottery.budgets import rounded_down
 from bipartite.mechanisms import BRR, GRR, Record
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.choice import MOST_CHOICES
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
@@ -34,7 +36,7 @@ class ReportingPlan:
 
     attributes: int
     """k, how many attributes a person reports; all of them when the budget is split."""
-    epsilon_each: decimal.Decimal
+    epsilon_each: Decimal
     """ε/k, rounded down in the 20th digit."""
     people_each: int
     """How many people report an attribute, in the mean."""
@@ -181,9 +183,9 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
     return SplitOrSample(of, people, tuple(plans))
 
 
-def _plan(domains: Mapping[str, Domain], epsilon: decimal.Decimal, users: int, of: Of, k: int) -> ReportingPlan:
+def _plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: Of, k: int) -> ReportingPlan:
     count = len(domains)
-    each = part_of(epsilon, k)
+    each = rounded_down(Fraction(epsilon) / k)
     people = users * k // count
     mechanisms: dict[str, Mechanism] = {}
     errors, parts = {}, []
@@ -203,13 +205,7 @@ def _plan(domains: Mapping[str, Domain], epsilon: decimal.Decimal, users: int, o
     return ReportingPlan(k, each, people, errors, float(np.sqrt(np.mean(np.square(parts)))), record)
 
 
-def part_of(epsilon: decimal.Decimal, parts: int) -> decimal.Decimal:
-    """ε over so many parts, as a decimal of at most 20 digits that is never too large."""
-    with decimal.localcontext(decimal.Context(prec=MAX_DIGITS, rounding=decimal.ROUND_DOWN)):
-        return epsilon / parts
-
-
-def _best(domain: Domain, epsilon: decimal.Decimal, people: int, of: Of) -> tuple[Mechanism, float]:
+def _best(domain: Domain, epsilon: Decimal, people: int, of: Of) -> tuple[Mechanism, float]:
     """The mechanism with the least error, and that error."""
     rivals: list[Mechanism] = [GRR(domain, epsilon)]
     if isinstance(domain, LineDomain):
@@ -241,5 +237,5 @@ def _check_arguments(domains: object, epsilon: object, users: object, of: object
     return Epsilon.of(epsilon), int(users)
 
 
-def _short(epsilon: decimal.Decimal) -> str:
+def _short(epsilon: Decimal) -> str:
     return f"{float(epsilon):.3g}"

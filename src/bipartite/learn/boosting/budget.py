@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -11,7 +10,8 @@ import numpy as np
 
 from bipartite.errors import EpsilonError
 from bipartite.lottery import MAX_TOTAL, Epsilon
-from bipartite.lottery.epsilon import MAX_DIGITS, SMALLEST
+from bipartite.lottery.budgets import rounded_down
+from bipartite.lottery.epsilon import SMALLEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,13 +46,12 @@ class Budget:
     @property
     def leaf(self) -> Epsilon:
         """ε of one leaf: half of the tree's, rounded down to twenty digits."""
-        return rounded_down(self.tree / 2)
+        return part_of_epsilon(self.tree / 2)
 
 
-def rounded_down(epsilon: Fraction) -> Epsilon:
-    """The largest ε of twenty digits that is not above this."""
-    context = decimal.Context(prec=MAX_DIGITS, rounding=decimal.ROUND_FLOOR)
-    value = context.divide(decimal.Decimal(epsilon.numerator), decimal.Decimal(epsilon.denominator))
+def part_of_epsilon(epsilon: Fraction) -> Epsilon:
+    """The largest ε of twenty digits that is not above this part of one, or why there is none."""
+    value = rounded_down(epsilon)
     if value < SMALLEST:
         msg = "Expected epsilon that leaves at least 1e-15 to every leaf; use a larger epsilon, or fewer ensembles."
         raise EpsilonError(msg)

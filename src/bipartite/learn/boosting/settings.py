@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
-from bipartite.learn.boosting.budget import Budget, rounded_down
+from bipartite.learn.boosting.budget import Budget, part_of_epsilon
 from bipartite.learn.boosting.compiled import GAIN_BITS
 from bipartite.learn.boosting.ensemble import Recipe
 from bipartite.learn.boosting.leaves import LEAVES, leaf_rule
 from bipartite.learn.boosting.splits import BestSplit, SplitRule
-from bipartite.learn.budgets import at_least, exact_sum
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import Epsilon, is_secure, source_of
+from bipartite.lottery.budgets import at_least, exact_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ class Settings:
 
     def recipe(self, grid: Grid, models: int = 1) -> Recipe:
         """The recipe of one of so many models that share ε."""
-        budget = Budget(rounded_down(Fraction(self.epsilon.value) / models), self.ensembles, self.depth)
+        budget = Budget(part_of_epsilon(Fraction(self.epsilon.value) / models), self.ensembles, self.depth)
         return Recipe(
             grid=grid,
             trees=self.trees,
