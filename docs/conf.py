@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from bipartite import __version__
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+_ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(_ROOT / "tools"), str(_ROOT)]  # the laboratory is not installed with the library
 import notebooks
 
 if TYPE_CHECKING:
