@@ -19,9 +19,9 @@ from bipartite.cli import (
     plain,
     print_json,
     print_releases,
-    write_atomically,
 )
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 from bipartite.locations import WITHIN, Regions, compare, from_checkins, improvements
 from reproduction.datasets import SOURCES, foursquare, gowalla
 
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         rows = compare(listed.places, options.epsilon, regions=listed.regions, progress=lambda _: progress.advance(1))
     gains = improvements(rows)
     if options.csv is not None:
-        write_atomically(options.csv, as_csv(rows))
+        write_whole(options.csv, as_csv(rows))
     if options.json:
         means = [
             {

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reproduction.runner.contract import Row
 
 _FORMAT: Final = 1
@@ -94,24 +94,6 @@ class Cache:
     def _path(self, cell: Any) -> Path:  # noqa: ANN401
         key = json.dumps([self._name, self._code, type(cell).__name__, _plain(cell)], sort_keys=True)
         return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file under its name only once it is whole and on the disk."""
-    held = content.encode("utf-8") if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(held)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _plain(cell: Any) -> Any:  # noqa: ANN401

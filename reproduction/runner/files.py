@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite import __version__
 from bipartite.errors import MissingExtraError
+from bipartite.files import write_whole
 from bipartite.plots import png
-from reproduction.runner.cache import NotKeptError, write_whole
+from reproduction.runner.cache import NotKeptError
 from reproduction.runner.code_version import versions
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from bipartite.errors import DataFileError, InputError, MissingDataError, MissingExtraError
-from reproduction.runner.cache import Cache, Measured, NotKeptError, write_whole
+from bipartite.files import write_whole
+from reproduction.runner.cache import Cache, Measured, NotKeptError
 from reproduction.runner.code_version import code_version
 from reproduction.runner.machine import this_machine
 

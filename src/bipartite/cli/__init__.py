@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bipartite.cli.output import Progress as Progress
     from bipartite.cli.output import print_json as print_json
     from bipartite.cli.output import print_table as print_table
-    from bipartite.cli.output import write_atomically as write_atomically
     from bipartite.cli.place_lists import CITIES as CITIES
     from bipartite.cli.place_lists import Listed as Listed
     from bipartite.cli.place_lists import add_places as add_places
@@ -39,7 +38,7 @@ _HOMES = {
     "Program": "bipartite.cli.program",
     "add_actions": "bipartite.cli.locations",
     **dict.fromkeys(
-        ["BAD_DATA", "BUG", "MISSING", "OK", "Progress", "print_json", "print_table", "write_atomically"],
+        ["BAD_DATA", "BUG", "MISSING", "OK", "Progress", "print_json", "print_table"],
         "bipartite.cli.output",
     ),
     **dict.fromkeys(["CITIES", "Listed", "add_places", "places_of"], "bipartite.cli.place_lists"),

@@ -12,8 +12,9 @@ from bipartite.answers.advise.advice import PURPOSES
 from bipartite.answers.advise.comparing import steps
 from bipartite.answers.advise.comparison import MEASURES
 from bipartite.cli.arguments import add_domain, domain_of, prior_of
-from bipartite.cli.output import OK, Progress, print_json, write_atomically
+from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_text
 
@@ -80,9 +81,9 @@ def run(options: argparse.Namespace) -> int:
     # Everything is computed before anything is written.
     picture = None if options.plot is None else found.plot(options.measure or "expected_loss")
     if options.csv is not None:
-        write_atomically(options.csv, found.to_csv())
+        write_whole(options.csv, found.to_csv())
     if picture is not None:
-        write_atomically(options.plot, picture + "\n")
+        write_whole(options.plot, picture + "\n")
     _print(found, as_json=options.json)
     return OK
 

@@ -11,9 +11,10 @@ from bipartite.answers.explain import explain
 from bipartite.cli.demo_page import page
 from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, ask
 from bipartite.cli.demo_statistics import CONFIDENCE, as_json, rows, survey
-from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table, write_atomically
+from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table
 from bipartite.domains import Integers, Interval, Points
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 from bipartite.locations.atlas import cities
 from bipartite.mechanisms import BRR
 
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             surveys.append(survey(outcomes[-1], answers, progress))
     explained = explain(options.epsilon, reports=len(outcomes))
     file = options.output / _PAGE
-    write_atomically(file, page(outcomes, explained, options.people, surveys))
+    write_whole(file, page(outcomes, explained, options.people, surveys))
     if options.json:
         print_json(_as_json(outcomes, surveys, options.people, file))
     else:

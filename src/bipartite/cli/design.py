@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from bipartite.answers.quality import expected_loss, worst_loss
 from bipartite.cli.arguments import add_mechanism, mechanism_of, prior_of
-from bipartite.cli.output import OK, print_json, print_table, write_atomically
+from bipartite.cli.output import OK, print_json, print_table
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant
 from bipartite.verification import verify
 
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         "expected_loss_constant": expected_loss(Constant(mechanism.domain, prior=prior), prior),
     }
     if options.output is not None:
-        write_atomically(options.output, json.dumps(described["spec"], indent=2) + "\n")
+        write_whole(options.output, json.dumps(described["spec"], indent=2) + "\n")
     if options.json:
         print_json(described)
         return OK

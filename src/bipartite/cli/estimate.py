@@ -18,8 +18,9 @@ from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_m
 from bipartite.cli.columns import SPOKEN, STDIN, Asked, chunks
 from bipartite.cli.counting import Tally, Texts, check_label, weights_of
 from bipartite.cli.estimate_output import as_csv, as_json, show, warn
-from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
+from bipartite.cli.output import OK, BadDataError, Progress, print_json
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.answering import Answers, check_asked, files_at, files_of, insecure_by, no_specs
@@ -119,11 +120,11 @@ def run(options: argparse.Namespace) -> int:
     table = as_csv(found, confidence, grouped=options.by is not None) if options.csv is not None else None
     described = _described(found, mechanism, confidence, insecure=insecure) if options.json else None
     if options.save_counts is not None:
-        write_atomically(options.save_counts, groups[None].counts.to_json() + "\n")
+        write_whole(options.save_counts, groups[None].counts.to_json() + "\n")
     if table is not None:
-        write_atomically(options.csv, table)
+        write_whole(options.csv, table)
     if picture is not None:
-        write_atomically(options.plot, picture + "\n")
+        write_whole(options.plot, picture + "\n")
     if described is not None:
         warn(found)
         print_json(described)

@@ -13,10 +13,11 @@ from bipartite import __version__
 from bipartite.cli.arguments import describes_mechanism
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_output import as_csv, as_json, show, warn
-from bipartite.cli.output import OK, BadDataError, Progress, print_json, write_atomically
+from bipartite.cli.output import OK, BadDataError, Progress, print_json
 from bipartite.cli.pages import whole_page
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.answering import carried_by_all, estimate_file
 from bipartite.tables.domain_files import read_text
@@ -71,9 +72,9 @@ def write(answers: Answers, options: argparse.Namespace, confidence: float, coun
     saved = None if counts is None else counts.to_json() + "\n"
     for path, content in ((options.save_counts, saved), (options.html, page), (options.csv, table)):
         if path is not None and content is not None:
-            write_atomically(path, content)
+            write_whole(path, content)
     if picture is not None:
-        write_atomically(options.plot, picture + "\n")
+        write_whole(options.plot, picture + "\n")
     if described is not None:
         for name, groups in answers.columns.items():
             warn(groups, f"column {name!r}")

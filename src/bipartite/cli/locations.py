@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.cli.output import OK, print_json, write_atomically
+from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_lists import add_places
 from bipartite.cli.program import Command
 from bipartite.cli.release_tables import as_csv, described, headline, plain, print_releases
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 from bipartite.locations import RegionWeighted, TwoLevel, WithinRegion, choose, draw, page
 from bipartite.locations.releases import WHOLE, WITHIN, measured
 from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Exponential
@@ -105,9 +106,9 @@ def run_design(options: argparse.Namespace) -> int:
     certificate = verify(mechanism)
     row = rows[0]
     if options.output is not None:
-        write_atomically(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
+        write_whole(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
     if options.csv is not None:
-        write_atomically(options.csv, as_csv(rows))
+        write_whole(options.csv, as_csv(rows))
     if options.json:
         print_json(
             {
@@ -159,7 +160,7 @@ def run_map(options: argparse.Namespace) -> int:
             else draw(mechanism, at=_place(options, listed), credit=listed.credit)
         )
         content = png(picture) if ending == ".png" else picture + "\n"
-    write_atomically(options.output, content)
+    write_whole(options.output, content)
     promise = None if mechanism is None else mechanism.guarantee
     if options.json:
         print_json(

@@ -1,14 +1,10 @@
-"""What the commands print and write: tables for people, JSON for programs, whole files, progress on a terminal."""
+"""What the commands print and write: tables for people, JSON for programs, progress on a terminal."""
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -51,29 +47,6 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(cells).rstrip())
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a whole file or nothing; what is no plain file (a pipe, a device) is written to as it is."""
-    path = path.resolve()
-    held = content.encode("utf-8") if isinstance(content, str) else content
-    if path.exists() and not path.is_file():
-        path.write_bytes(held)
-        return
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(held)
-        # A temporary file is its owner's alone; what a command writes has the rights of any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 class Progress:

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bipartite.cli.output import OK, print_json, print_table, write_atomically
+from bipartite.cli.output import OK, print_json, print_table
 from bipartite.errors import InputError
+from bipartite.files import write_whole
 from bipartite.tables.formats import Asked
 from bipartite.tables.plan import Plan
 from bipartite.tables.suggesting import LEAK, first_plan
@@ -70,7 +71,7 @@ def _new(options: argparse.Namespace) -> int:
         msg = f"{options.output} is there already; name another file, or remove it."
         raise InputError(msg)
     else:
-        write_atomically(options.output, written)
+        write_whole(options.output, written)
     print(f"bipartite: {LEAK}", file=sys.stderr)
     return OK
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.errors import InputError, LedgerFileError
+from bipartite.files import flush, part_of
 from bipartite.ledger.checking import findings
 from bipartite.ledger.connection import Connection
 from bipartite.ledger.schema import VERSION, read_as_current, version_of
@@ -39,16 +39,14 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
     except FileExistsError:
         msg = f"Expected a new file for the copy, but {path.name} exists; choose another name."
         raise InputError(msg) from None
-    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        make_private(part)
-        _copy(file, part, path.name)
-        _flush(part)
-        part.replace(path)
-        _flush(path.parent)
+        with part_of(path, private=True) as part:
+            _copy(file, part, path.name)
+            flush(part)
+            part.replace(path)
+        flush(path.parent)
     except BaseException:
-        for each in (part, path):
-            each.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         raise
 
 
@@ -90,11 +88,3 @@ def _copy(file: LedgerFile, part: Path, name: str) -> None:
             "check`, and keep the older copies."
         )
         raise LedgerFileError(msg)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

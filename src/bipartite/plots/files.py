@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.files import write_whole
 from bipartite.plots.style import WIDTH
 
 _ZOOM: Final = 2  # sharp on today's screens and in print
@@ -31,9 +32,9 @@ def save(svg: str, file: str | Path) -> None:
     path = Path(file)
     ending = path.suffix.lower()
     if ending == ".png":
-        path.write_bytes(png(svg))
+        write_whole(path, png(svg))
     elif ending == ".svg":
-        path.write_text(svg + "\n", encoding="utf-8")
+        write_whole(path, svg + "\n")
     else:
         msg = f"Expected a file that ends with .svg or .png, got {shown(path.name)}; name it so."
         raise InputError(msg)

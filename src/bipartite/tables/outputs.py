@@ -1,28 +1,24 @@
-"""Files that are there whole or not at all.
+"""Releases that are there whole or not at all (see :mod:`bipartite.files`), their specs with them.
 
-A release is written under a temporary name in the folder of its final one, ``.NAME.bipartite-XXXXXXXX.part``, flushed
-to the disk, and moved. A killed run leaves at most such a part, never something under the final name. Formats that
-cannot carry specs have a file beside them, ``NAME.bipartite.json``. It takes its place before the data: a crash in
-between leaves specs without data, never data without specs. Where an older release is replaced, its data go first, so
-that they never stand beside the specs of another one.
+Formats that cannot carry specs have a file beside them, ``NAME.bipartite.json``. It takes its place before the data: a
+crash in between leaves specs without data, never data without specs. Where an older release is replaced, its data go
+first, so that they never stand beside the specs of another one.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError
+from bipartite.files import flush, part_of
 from bipartite.tables.formats import SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PART: Final = ".part"
 COMPLETE: Final = "_SUCCESS"
 """An empty file that stands in a folder of parts when all of them do, as Spark does it."""
 
@@ -53,24 +49,6 @@ def _taken(path: Path) -> InputError:
         f"{path} is there already; name another output, or use --overwrite: a second release of the same rows adds "
         "its ε to what they have spent."
     )
-
-
-@contextmanager
-def part_of(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """A temporary name beside a final one; whatever stands there is gone when the block ends.
-
-    ``private`` makes it its owner's alone from the start.
-    """
-    part = path.with_name(f".{path.name}.bipartite-{secrets.token_hex(4)}{PART}")
-    try:
-        if private:
-            os.close(os.open(part, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600))
-        yield part
-    finally:
-        if part.is_dir():
-            shutil.rmtree(part)
-        else:
-            part.unlink(missing_ok=True)
 
 
 def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> None:
@@ -143,14 +121,3 @@ def _move_to_free(part: Path, path: Path) -> None:
         raise _taken(path) from None
     except OSError:
         part.replace(path)  # a file system without second names
-
-
-def flush(path: Path) -> None:
-    """Wait until the disk holds a file, or the names in a folder."""
-    if os.name != "posix" and path.is_dir():
-        return
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

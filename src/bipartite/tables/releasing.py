@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import BipartiteError, DataFileError, InputError, Problems
+from bipartite.files import part_of
 from bipartite.lottery import announce
 from bipartite.tables.ahead import ahead
 from bipartite.tables.complaints import unreadable, without_lines
@@ -18,7 +19,7 @@ from bipartite.tables.engine import name as quoted
 from bipartite.tables.extras import need
 from bipartite.tables.formats import EXTENSIONS, STDIO, Asked, Format, format_of, inputs, local
 from bipartite.tables.metadata import METADATA_KEY, described
-from bipartite.tables.outputs import check_free, part_of, publish, publish_folder
+from bipartite.tables.outputs import check_free, publish, publish_folder
 from bipartite.tables.rejects import Rejects
 from bipartite.tables.sources import Reading, Source, open_files, open_stream, text_labels
 from bipartite.tables.streams import NamedOutput

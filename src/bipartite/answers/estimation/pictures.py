@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,11 +10,13 @@ import numpy as np
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, how_many
+from bipartite.files import write_whole
 from bipartite.plots import Mark, Row, forest, histogram, shares_by_name
 from bipartite.plots.shares import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -177,5 +178,5 @@ def _notes(estimate: Estimate) -> list[str]:
 
 def _written(picture: Picture, file: str | Path | None) -> Picture:
     if file is not None:
-        Path(file).write_text(picture + "\n", encoding="utf-8")
+        write_whole(file, picture + "\n")
     return picture
