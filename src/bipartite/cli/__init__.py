@@ -2,6 +2,8 @@
 
 Data on stdout, all else on stderr. Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage, 3 bad data,
 4 missing data or extra, 70 a bug of bipartite, 128 + n stopped by signal n (130: interrupted).
+May import: every other room.
+Begin reading: program.py, running.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What may be reported: values on a line, points, items; their order and distances."""
+"""What may be reported: values on a line, points, items; how each becomes an index, and which are near.
+
+May import: lottery.
+Begin reading: base.py, integers.py.
+"""
 
 from bipartite.domains.base import Domain, LineDomain, Outside
 from bipartite.domains.integers import Integers

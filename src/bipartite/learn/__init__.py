@@ -1,7 +1,8 @@
-"""Learning from private data, in scikit-learn's words: columns, boosting, SGD and networks.
+"""Learning from private data, in scikit-learn's words; every fitted model tells what it keeps: ``guarantee_``.
 
-Every fitted model has a ``guarantee_``: the model of privacy, ε for both kinds of neighbours, δ, and what is
-not covered. Names are loaded at first use, because each needs an extra of its own (``boosting``, ``learn``).
+Names are loaded at first use, because each needs an extra of its own (``boosting``, ``learn``).
+May import: lottery, domains, mechanisms, answers.
+Begin reading: guarantee.py, columns.py.
 """
 
 from __future__ import annotations

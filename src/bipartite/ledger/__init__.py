@@ -1,4 +1,8 @@
-"""Who has spent what: budgets of people and periods, debited before a report is released."""
+"""Who has spent what: budgets of people and periods, debited before a report is released.
+
+May import: lottery, domains, mechanisms, verification.
+Begin reading: book.py.
+"""
 
 from bipartite.ledger.book import Debit, Ledger
 from bipartite.ledger.certificate import QuestionCertificate

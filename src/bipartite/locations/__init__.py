@@ -1,6 +1,8 @@
-"""Places: candidates, regions, and releases of a position.
+"""Places: candidates, regions, releases of a position, and maps.
 
 Candidates, priors and regions are public: never make them from the positions of the people who report.
+May import: lottery, domains, plots, mechanisms, answers.
+Begin reading: candidates.py, releases.py.
 """
 
 from bipartite.domains.regions import Regions

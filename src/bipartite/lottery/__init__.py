@@ -1,4 +1,8 @@
-"""Exact randomness: whole-number tickets, secure words, and one draw in three implementations that agree."""
+"""Exact randomness: whole-number tickets, secure words and uniform draws; no float decides a report.
+
+May import: no room.
+Begin reading: tickets.py, line.py.
+"""
 
 from bipartite.lottery.bulk import PREPARE_FROM, Codec, Lottery, ValuesRefusedError, announce, draw_many, prepare
 from bipartite.lottery.epsilon import Epsilon, log_between

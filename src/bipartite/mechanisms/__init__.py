@@ -1,4 +1,8 @@
-"""One file a mechanism, one protocol."""
+"""One file a mechanism, one protocol: a domain and ε become a lottery whose tickets keep ε.
+
+May import: lottery, domains, plots.
+Begin reading: base.py, brr.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""One visual language for all pictures: SVG as text, from plain arrays, with no plotting library."""
+"""One visual language for all pictures: SVG as text, from plain arrays, with no plotting library.
+
+May import: no room.
+Begin reading: svg.py, line.py.
+"""
 
 from bipartite.plots.bars import Bar, bars, paired_bars
 from bipartite.plots.files import png, save

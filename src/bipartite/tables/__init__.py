@@ -1,6 +1,8 @@
 """Columns of files and frames: a plan says what each column may become, and a release happens once.
 
 Names are loaded at first use, because most need the extra ``tables`` (DuckDB and Arrow).
+May import: lottery, domains, mechanisms, answers.
+Begin reading: plan.py, releasing.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Exact proofs of ε, and what reports alone tell of it."""
+"""Exact proofs of ε from tickets, and what reports alone tell of the ε of any sampler.
+
+May import: lottery, domains, mechanisms.
+Begin reading: certificate.py, audit.py.
+"""
 
 from bipartite.verification.audit import Audit, audit
 from bipartite.verification.certificate import Certificate, verify
