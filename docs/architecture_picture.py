@@ -60,7 +60,9 @@ def picture() -> str:
         for place, (room, holds) in enumerate(floor.items()):
             parts += _room(_LEFT + place * (wide + _GAP), _TOP + number * _HIGH, wide, room, holds)
     parts.append(rule(_LEFT - 12, ground, WIDTH - 8, ground, stroke=INK, stroke_width=2))
-    parts.append(text(_LEFT, ground + 18, "under all: one tree of errors, and names that are loaded at first use", fill=GREY))
+    parts.append(
+        text(_LEFT, ground + 18, "under all: one tree of errors, and names that are loaded at first use", fill=GREY)
+    )
     parts += _laboratory(_RIGHT + 40, _TOP + 2 * _HIGH, WIDTH - 20 - _RIGHT - 40, ground)
     says = "The plan of the house. From the roof down: " + "; ".join(", ".join(floor) for floor in FLOORS)
     return (
