@@ -14,15 +14,16 @@
     │   ├── OutsideDomainError
     │   ├── NotAValueError               NaN, not a whole number, not a number
     │   └── NullError
-    ├── DataFileError (ValueError)       a file of a public data set that is damaged or another one
+    ├── DataFileError (ValueError)       a file or table that cannot be read as what it should be
     ├── BudgetSpentError (RuntimeError)  a person's budget of a period does not allow another report
     ├── LedgerFileError (ValueError)     a ledger that is damaged, busy, or not a ledger
-    ├── MissingDataError (FileNotFoundError)   a file of a public data set that is not here and could not be fetched
+    ├── MissingDataError (FileNotFoundError)   a file that is not here, and could not be fetched
     ├── WordsExhaustedError (RuntimeError)   a stream of fixed words ran out
     └── MissingExtraError (ImportError)  an optional part is not installed
 
-Messages name the argument, say what was expected, and end with what to do. A private value appears in the *message* of
-a scalar call and nowhere else: not for arrays, and not in ``repr``, ``args`` or a pickle of the exception.
+Messages name the parameter (``threads=``, which the command line says as its option), say what was expected, and end
+with what to do. A private value appears in the *message* of a scalar call and nowhere else: not for arrays, and not in
+``repr``, ``args`` or a pickle of the exception.
 """
 
 from __future__ import annotations
@@ -105,7 +106,10 @@ class NullError(DataError):
 
 
 class DataFileError(BipartiteError, ValueError):
-    """A file of a public data set is damaged, or is not the file that its name says."""
+    """A file or table cannot be read as what it should be: it is damaged, cut off, of another kind, or another one.
+
+    The message names the place (a file, a line, a column), never what stood there in a private table.
+    """
 
 
 class BudgetSpentError(BipartiteError, RuntimeError):
@@ -127,7 +131,7 @@ class LedgerFileError(BipartiteError, ValueError):
 
 
 class MissingDataError(BipartiteError, FileNotFoundError):
-    """A file of a public data set is not here and could not be fetched; the message says where to put it."""
+    """A file is not here and could not be fetched; the message says where to put it, or what to do."""
 
 
 class WordsExhaustedError(BipartiteError, RuntimeError):

@@ -190,7 +190,7 @@ def test_what_cannot_be_known_is_said(run, spec, write, tmp_path):
     assert one["mean"]["standard_error"] is None and one["shares"][0]["standard_error"] is None
     assert not one["identifiable"] and one["not_identifiable"]
     code, _, err = run("estimate", file, "--spec", spec(clamped), "--method", "inverse")
-    assert code == 2 and "collect with edges='padded'" in err
+    assert code == 2 and "collect with --edges 'padded'" in err
 
 
 def test_errors_of_too_many_shares_are_left_out_and_the_mean_is_there(run, spec, write, tmp_path):

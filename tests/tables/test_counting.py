@@ -240,5 +240,5 @@ def test_what_is_wrong_with_a_file_is_said_without_what_it_holds(tmp_path, name,
     write_side(path, bp.Plan({"age": AGE}))
     with pytest.raises(DataFileError, match=told) as caught:
         estimate_file(path)
-    for wrong in ("plan", "released", "30", "--from"):
+    for wrong in ("plan", "released", "30", "input_format"):
         assert wrong not in str(caught.value).replace(str(path), "")

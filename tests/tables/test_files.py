@@ -234,7 +234,7 @@ def test_public_json_stays_json_and_becomes_text_elsewhere(tmp_path):
 
 
 def test_a_full_disk_or_a_broken_writer_ends_the_release(plan, put, tmp_path):
-    with pytest.raises(InputError, match="--compression belongs to Parquet"):
+    with pytest.raises(InputError, match="compression= belongs to Parquet"):
         release(put("in.csv", people(5)), tmp_path / "out.csv", plan, compression="gzip")
     with pytest.raises(BipartiteError):
         release(put("in.parquet", people(5)), tmp_path / "out.parquet", plan, compression="nothing such")
@@ -268,7 +268,7 @@ def test_rejected_rows_go_to_a_private_file_and_the_others_are_released(put, tmp
             "age: outside",
             "age: missing",
         ]
-        assert any("--reject" in each for each in carried_by(out).publishes)
+        assert any("rejected" in each for each in carried_by(out).publishes)
     numbers = put("in.parquet", {"age": [40, 300, 50], "d": [[1], [2], [3]]})
     with pytest.raises(InputError, match="nested"):
         release(numbers, tmp_path / "out3.csv", plan, reject=tmp_path / "bad3.csv")
@@ -395,7 +395,7 @@ def test_an_output_that_is_there_is_replaced_only_when_asked(plan, put, tmp_path
         release(source, source, plan, overwrite=True)
     with pytest.raises(InputError, match="different files"):
         release(source, tmp_path / "y.csv", plan, reject=tmp_path / "y.csv")
-    with pytest.raises(InputError, match="--reject FILE.csv"):
+    with pytest.raises(InputError, match="reject= as FILE.csv"):
         release(source, tmp_path / "y.csv", plan, reject=tmp_path / "y.parquet")
     with pytest.raises(InputError, match="no folder"):
         release(source, tmp_path / "nowhere" / "y.csv", plan)
@@ -581,7 +581,7 @@ def test_a_spill_folder_that_another_run_sweeps_while_it_is_made_is_made_again(t
 
 def test_what_readers_say_is_never_passed_on():
     for said, told in (
-        ("Out of Memory Error: x", "--memory"),
+        ("Out of Memory Error: x", "memory="),
         ("IO Error: No space left on device", "no space"),
         ("Invalid Input Error: CSV Error on Line: 12\nOriginal Line: secret", "line 12 of the input"),
         ("anything with secret", "cannot be read"),

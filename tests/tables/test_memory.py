@@ -55,7 +55,7 @@ def test_what_is_no_memory_is_refused_with_examples_that_are(written):
 
 def test_what_the_message_about_memory_advises_works(tmp_path):
     message = str(unreadable(RuntimeError("Out of Memory Error: x")))
-    (advised,) = re.findall(r"--memory (\w+)", message)
+    (advised,) = re.findall(r"memory='(\w+)'", message)
     pq.write_table(pa.table({"age": [40], "note": ["x"]}), tmp_path / "in.parquet")
     privatize_file(tmp_path / "in.parquet", tmp_path / "out.csv", PLAN, settings=Settings(memory=advised))
 
@@ -76,7 +76,7 @@ def at_once(folder, plan, table, kind="parquet"):
     duckdb.register("given", table)
     duckdb.execute(f"COPY given TO '{file}'")
     with connect(folder) as connection:
-        reading = sources.Reading(format_of(str(file), None, "--from"), plan)
+        reading = sources.Reading(format_of(str(file), None, "input_format"), plan)
         return sources.open_files(connection, [file], reading).at_once
 
 

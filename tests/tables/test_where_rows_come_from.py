@@ -72,12 +72,12 @@ def test_other_delimiters_and_encodings_are_read_as_they_are_named(tmp_path, enc
 @pytest.mark.parametrize(
     ("name", "options", "kind", "told"),
     [
-        ("in.csv", {"delimiter": ";;"}, InputError, "--delimiter as one ASCII character"),
-        ("in.csv", {"delimiter": '"'}, InputError, "--delimiter as one ASCII character"),
-        ("in.csv", {"delimiter": "§"}, InputError, "--delimiter as one ASCII character"),
+        ("in.csv", {"delimiter": ";;"}, InputError, "delimiter= as one ASCII character"),
+        ("in.csv", {"delimiter": '"'}, InputError, "delimiter= as one ASCII character"),
+        ("in.csv", {"delimiter": "§"}, InputError, "delimiter= as one ASCII character"),
         ("in.jsonl", {"delimiter": ";"}, InputError, "belong to CSV"),
         ("in.parquet", {"encoding": "latin-1"}, InputError, "belong to CSV"),
-        ("in.csv", {"encoding": "cp1252"}, MissingExtraError, "--encoding cp1252 needs DuckDB's extension encodings"),
+        ("in.csv", {"encoding": "cp1252"}, MissingExtraError, "encoding='cp1252' needs DuckDB's extension encodings"),
         ("in.csv", {"encoding": "utf-16"}, DataFileError, "does not begin with the byte order mark"),
     ],
 )
@@ -99,7 +99,7 @@ def test_utf_16_of_the_other_end_is_refused_and_not_read_as_nothing(tmp_path):
 
 def test_an_encoding_is_not_guessed(tmp_path):
     (tmp_path / "in.csv").write_bytes("age,größe,town\n40,1,x\n".encode("latin-1"))
-    with pytest.raises(DataFileError, match="first line is not UTF-8 text; say with --encoding"):
+    with pytest.raises(DataFileError, match="first line is not UTF-8 text; say with encoding="):
         release(tmp_path / "in.csv", tmp_path / "out.csv")
 
 
@@ -197,7 +197,7 @@ def test_standard_input_that_is_no_arrow_stream_is_named_and_not_shown(tmp_path,
     """Arrow's own message writes the first bytes as a number."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(held)))
     with pytest.raises(
-        DataFileError, match=r"^standard input is not an Arrow stream; it may be cut off, or in another"
+        DataFileError, match=r"^standard input is not an Arrow stream; it may be cut off, or input_format="
     ):
         release("-", tmp_path / "out.csv", input_format="arrow")
 

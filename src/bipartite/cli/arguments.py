@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from bipartite.cli.output import BadDataError, Progress
+from bipartite.cli.output import Progress
 from bipartite.domains import Domain, Integers, Interval, SetDomain
-from bipartite.errors import InputError
+from bipartite.errors import DataFileError, InputError
 from bipartite.lottery import PREPARE_FROM, insecure_seed
 from bipartite.mechanisms import BRR, Mechanism
 from bipartite.mechanisms.names import NAMES, WITH_PRIOR, mechanism_named
@@ -223,4 +223,4 @@ def probabilities_in(path: Path) -> list[float]:
         return [float(line) for line in read_text(path).split()]
     except ValueError:
         msg = f"{path} does not hold one probability a line."
-        raise BadDataError(msg) from None
+        raise DataFileError(msg) from None

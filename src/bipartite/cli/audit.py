@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.cli.arguments import add_mechanism, mechanism_of
 from bipartite.cli.audited_command import reports_of
-from bipartite.cli.output import FINDING, OK, BadDataError, Progress, print_json
-from bipartite.errors import DataError, InputError
+from bipartite.cli.output import FINDING, OK, Progress, print_json
+from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.verification import audit
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _value_of(mechanism: Mechanism, text: str) -> Any:  # noqa: ANN401
         else:
             return value
     msg = f"Expected --inputs in the domain, got {text!r}; choose other values."
-    raise BadDataError(msg)
+    raise DataFileError(msg)
 
 
 def _as_json(found: Audit) -> dict[str, Any]:

@@ -8,8 +8,7 @@ import subprocess
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.cli.output import BadDataError
-from bipartite.errors import InputError
+from bipartite.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,13 +68,13 @@ def _run(arguments: list[str], value: str, lines: int, progress: Callable[[int],
             writer.join()
     if len(reports) > lines:
         msg = f"the command wrote more than the {lines} lines that it read; let it answer each line with one."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     if process.returncode:
         msg = f"the command ended with exit code {process.returncode}; run it by hand with one line to see why."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     if len(reports) < lines:
         msg = f"the command read {lines} lines and wrote {len(reports)}; let it answer each line with one."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     return reports
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.cli.output import BadDataError
-from bipartite.errors import InputError, shown
+from bipartite.errors import DataFileError, InputError, shown
 
 if TYPE_CHECKING:
     import _csv
@@ -50,7 +49,7 @@ def chunks(path: Path, asked: Asked, is_report: Callable[[str], bool | None]) ->
     if path == STDIN:
         if sys.stdin is None:
             msg = "standard input is closed; give the reports there, or name a file."
-            raise BadDataError(msg)
+            raise DataFileError(msg)
         yield from _chunks(SPOKEN, _without_mark(sys.stdin), asked, is_report)
         return
     # What is no UTF-8 is found where it matters: in the cell that is read, with its line.
@@ -67,7 +66,7 @@ def _without_mark(lines: Iterable[str]) -> Iterator[str]:
         first = _NO_TEXT[0]
     if first.startswith(_NO_TEXT):
         msg = f"{SPOKEN} is read as CSV, and this is not UTF-8 text; save Parquet or Arrow to a file, and name that."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     if first:
         yield first.removeprefix("\ufeff")
     yield from rest
@@ -86,7 +85,7 @@ def _chunks(name: str, lines: Iterator[str], asked: Asked, is_report: Callable[[
     first = next(rows, None)
     if first is None:
         msg = f"{name} is empty; nothing was reported there."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     width = max(1, len(first[1]))  # an empty line is an empty cell
     at, header = _positions(name, first[1], asked, is_report)
     rest = rows if header else itertools.chain([first], rows)
@@ -94,7 +93,7 @@ def _chunks(name: str, lines: Iterator[str], asked: Asked, is_report: Callable[[
         yield chunk
     if not last[0].endswith(("\n", "\r")):
         msg = f"{name}: line {reader.line_num}, the last, has no end: the file may be cut off; if it is whole, end it."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
 
 
 def _chunk(name: str, rows: Iterable[tuple[int, list[str]]], width: int, at: list[int]) -> Chunk:
@@ -104,7 +103,7 @@ def _chunk(name: str, rows: Iterable[tuple[int, list[str]]], width: int, at: lis
         cells = row or ([""] if width == 1 else [])
         if len(cells) != width:
             msg = f"{name}: line {line} has {len(row)} cells instead of {width}; repair or remove it."
-            raise BadDataError(msg)
+            raise DataFileError(msg)
         chunk.lines.append(line)
         for column, each in zip(chunk.columns, at, strict=True):
             column.append(cells[each])
@@ -117,7 +116,7 @@ def _numbered(name: str, reader: _csv.Reader) -> Iterator[tuple[int, list[str]]]
             yield reader.line_num, row
     except csv.Error as error:
         msg = f"{name}: line {reader.line_num} cannot be read as CSV ({error}); repair or remove it."
-        raise BadDataError(msg) from None
+        raise DataFileError(msg) from None
 
 
 def _positions(
@@ -133,7 +132,7 @@ def _positions(
                 f"{name}: line 1 is neither a report nor the name of a column; repair it, or name the column with "
                 f"--column."
             )
-            raise BadDataError(msg)
+            raise DataFileError(msg)
         return [0], answer is not True
     wanted = [asked.column or (names[0] if len(names) == 1 else REPORT), *asked.others]
     if len(set(wanted)) < len(wanted):
@@ -145,6 +144,6 @@ def _positions(
             there = ", ".join(shown(column) for column in names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
             problem = "has no column" if each not in names else "has several columns"
             msg = f"{name} {problem} {shown(each)} in its first line, which holds {there}; name one with --column."
-            raise BadDataError(msg)
+            raise DataFileError(msg)
         found.append(names.index(each))
     return found, True

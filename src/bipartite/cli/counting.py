@@ -11,8 +11,7 @@ from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.evidence import Evidence
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.cli.columns import REPORT
-from bipartite.cli.output import BadDataError
-from bipartite.errors import DataError
+from bipartite.errors import DataError, DataFileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -63,7 +62,7 @@ class Texts:
         if None in values:
             what = "a number" if self._labels is None else "a label of the domain"
             msg = f"{place(texts[values.index(None)])} is not {what}; repair or remove it."
-            raise BadDataError(msg)
+            raise DataFileError(msg)
         try:
             found = indices_of(self._mechanism, self._batch(values)).tolist()
         except DataError:
@@ -72,7 +71,7 @@ class Texts:
                 f"{place(wrong)} is none of the reports that {self._mechanism!r} gives; pass reports as they came, "
                 "unclipped and unrounded, and the spec that they were made with."
             )
-            raise BadDataError(msg) from None
+            raise DataFileError(msg) from None
         self._known.update(zip(texts, found, strict=True))
 
     def _value(self, text: str) -> Any:  # noqa: ANN401 (a label, or a number; None for neither)
@@ -101,7 +100,7 @@ def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.
     wrong = np.flatnonzero(~((found >= 0) & (found <= _LARGEST)) | ((found > 0) & (found < 1 / _LARGEST)))
     if len(wrong):
         msg = f"{name}: line {lines[wrong[0]]} has no weight of at least 0 and at most 1e100; repair or remove it."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     return found
 
 
@@ -141,4 +140,4 @@ def check_label(name: str, line: int, text: str) -> str:
     if text and _is_text(text):
         return text
     msg = f"{name}: line {line} has no group that can be read; repair or remove it."
-    raise BadDataError(msg)
+    raise DataFileError(msg)

@@ -11,9 +11,9 @@ from bipartite.answers.explain import explain
 from bipartite.cli.demo_page import page
 from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, ask
 from bipartite.cli.demo_statistics import CONFIDENCE, as_json, rows, survey
-from bipartite.cli.output import OK, BadDataError, Progress, print_json, print_table
+from bipartite.cli.output import OK, Progress, print_json, print_table
 from bipartite.domains import Integers, Interval, Points
-from bipartite.errors import InputError
+from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_whole
 from bipartite.locations.atlas import cities
 from bipartite.mechanisms import BRR
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         options.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"{options.output} cannot be written to ({error.strerror}); choose another --output."
-        raise BadDataError(msg) from None
+        raise DataFileError(msg) from None
     # A population for show, from a statistical generator: these are not private values.
     generator = np.random.default_rng(2026)
     outcomes, surveys = [], []

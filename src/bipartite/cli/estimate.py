@@ -18,8 +18,8 @@ from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_m
 from bipartite.cli.columns import SPOKEN, STDIN, Asked, chunks
 from bipartite.cli.counting import Tally, Texts, check_label, weights_of
 from bipartite.cli.estimate_output import as_csv, as_json, show, warn
-from bipartite.cli.output import OK, BadDataError, Progress, print_json
-from bipartite.errors import InputError
+from bipartite.cli.output import OK, Progress, print_json
+from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_whole
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import spec_sha256
@@ -236,7 +236,7 @@ def _read_table(
     counted = count_files(files, written, {options.column: mechanism}, options.by)[options.column]
     if counted.unreported and options.nulls == "error":
         msg = f"{files[0]}: {counted.unreported:,} rows have no report; use --nulls drop to leave them out."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     if counted.unreported:
         print(f"bipartite: {counted.unreported:,} rows without a report were left out.", file=sys.stderr)
     groups: dict[str | None, Tally] = {}
@@ -252,7 +252,7 @@ def _merge(groups: dict[str | None, Tally], saved: list[Counts], mechanism: Mech
         groups.setdefault(None, Tally(mechanism, weighted=False)).counts.merge(counts)
     if not any(tally.evidence.size for tally in groups.values()):
         msg = "There are no reports, so nothing can be said; give at least one."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
 
 
 def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
@@ -264,7 +264,7 @@ def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
     if nulls == "error":
         first = next(at for at, cell in enumerate(reports) if not cell or cell.isspace())
         msg = f"{name}: line {chunk.lines[first]} has no report; repair or remove it, or use --nulls drop."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     columns = [[column[at] for at in full] for column in chunk.columns]
     return type(chunk)([chunk.lines[at] for at in full], columns)
 
@@ -294,7 +294,7 @@ def _count(
                 msg = (
                     f"{name}: more than {len(groups):,} groups, too many to hold; is {options.by!r} a column of groups?"
                 )
-                raise BadDataError(msg)
+                raise DataFileError(msg)
             groups[label] = Tally(mechanism, weighted=weights is not None)
         groups[label].add(indices[which], None if weights is None else weights[which])
 
@@ -308,7 +308,7 @@ def _estimated(
         for label, tally in groups.items():
             if not tally.evidence.size:
                 msg = f"All weights of the group {label!r} are 0, so nothing can be said about it; leave it out."
-                raise BadDataError(msg)
+                raise DataFileError(msg)
             found[label] = from_evidence(
                 mechanism,
                 tally.evidence,

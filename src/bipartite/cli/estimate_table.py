@@ -13,10 +13,10 @@ from bipartite import __version__
 from bipartite.cli.arguments import describes_mechanism
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_output import as_csv, as_json, show, warn
-from bipartite.cli.output import OK, BadDataError, Progress, print_json
+from bipartite.cli.output import OK, Progress, print_json
 from bipartite.cli.pages import whole_page
 from bipartite.domains import LineDomain
-from bipartite.errors import InputError
+from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_whole
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.answering import carried_by_all, estimate_file
@@ -88,7 +88,7 @@ def _mention(answers: Answers, nulls: str) -> None:
     for name, count in answers.unreported.items():
         if count and nulls == "error":
             msg = f"column {name!r}: {count:,} rows have no report; use --nulls drop to leave them out."
-            raise BadDataError(msg)
+            raise DataFileError(msg)
         if count:
             print(f"bipartite: column {name!r}: {count:,} rows without a report were left out.", file=sys.stderr)
 

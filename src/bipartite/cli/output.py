@@ -23,10 +23,6 @@ _BAR_WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1
 
 
-class BadDataError(Exception):
-    """Input that cannot be read; the message names the place, never what stood there."""
-
-
 def complain(message: object, code: int) -> int:
     """Say what went wrong on stderr and return the exit code."""
     print(f"bipartite: {message}", file=sys.stderr)

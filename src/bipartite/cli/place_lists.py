@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.cli.output import BadDataError
 from bipartite.domains.regions import Regions
-from bipartite.errors import DomainError, InputError
+from bipartite.errors import DataFileError, DomainError, InputError
 from bipartite.locations import places
 from bipartite.locations.atlas import cities
 from bipartite.tables.domain_files import read_text
@@ -88,7 +87,7 @@ def _of_file(options: argparse.Namespace) -> Listed:
     except DomainError as error:
         words = str(error).replace("pass merge_within=1 (metres)", "use --merge 1 (metres)")
         msg = f"{path}: {words}"
-        raise BadDataError(msg) from None
+        raise DataFileError(msg) from None
     if options.regions is None:
         return Listed(found, Regions.by_prefix(found), str(path))
     if options.regions not in table.names:
@@ -96,7 +95,7 @@ def _of_file(options: argparse.Namespace) -> Listed:
         msg = (
             f"{path} has no column {options.regions!r}; its first line holds {there}; name one of them with --regions."
         )
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     at = table.names.index(options.regions)
     # Of merged places the first stands for all, with its region.
     region_at: dict[tuple[float, ...], str] = {}
@@ -107,7 +106,7 @@ def _of_file(options: argparse.Namespace) -> Listed:
         return Listed(found, Regions.of(found, given), str(path))
     except InputError as error:
         msg = f"{path}: column {options.regions!r}: {error}"
-        raise BadDataError(msg) from None
+        raise DataFileError(msg) from None
 
 
 def _table(path: Path) -> _Table:
@@ -124,17 +123,17 @@ def _table(path: Path) -> _Table:
                 lines.append(reader.line_num)
     except csv.Error as error:
         msg = f"{path}: line {reader.line_num} cannot be read as CSV ({error}); repair or remove it."
-        raise BadDataError(msg) from None
+        raise DataFileError(msg) from None
     if not rows:
         msg = f"{path} is empty; give a line with latitude and longitude for each place."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     if any(_number(cell) is not None for cell in rows[0]):
         if len(rows[0]) > _PAIR + 1:
             msg = (
                 f"{path}: expected lat, lon and perhaps a label in a file without names, got {len(rows[0])} columns; "
                 "name the columns in a first line, and write numbers with a point."
             )
-            raise BadDataError(msg)
+            raise DataFileError(msg)
         return _Table(rows, lines, 0, 1, _PAIR if len(rows[0]) > _PAIR else None, [])
     names = [cell.strip() for cell in rows[0]]
     small = [name.lower() for name in names]
@@ -144,13 +143,13 @@ def _table(path: Path) -> _Table:
         msg = (
             f"{path}: the first line names {', '.join(map(repr, twice))} more than once; give each column its own name."
         )
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     if latitude is None or longitude is None:
         msg = (
             f"{path}: expected columns lat and lon (or latitude, longitude) in the first line, got "
             f"{', '.join(repr(name) for name in names)}; name them so, or leave the names out."
         )
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     return _Table(rows[1:], lines[1:], latitude, longitude, label, names)
 
 
@@ -171,7 +170,7 @@ def _coordinates(path: Path, table: _Table) -> list[tuple[float, float]]:
     if bad:
         more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
         msg = f"{path}: {'; '.join(bad[:_NAMED])}{more}; repair or remove them, and write numbers with a point."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     return found
 
 

@@ -110,9 +110,6 @@ def _check(options: argparse.Namespace) -> None:
     if options.specs is not None and options.target != STDIO:
         msg = "--specs belongs to standard output; a file carries its specs, or has them beside it."
         raise InputError(msg)
-    if options.threads is not None and options.threads < 1:
-        msg = f"Expected --threads as a whole number of at least 1, got {options.threads}."
-        raise InputError(msg)
 
 
 def _warn(options: argparse.Namespace, plan: Plan) -> None:

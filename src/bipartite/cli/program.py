@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +12,9 @@ from bipartite._version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+# Parameters that no single option of a command stands for.
+_SPOKEN: Final = {"release": "--spec, or a domain and --epsilon", "reject": "--reject"}
 
 
 class _Once(argparse.Action):
@@ -32,11 +36,33 @@ class _Once(argparse.Action):
 
 
 class Command(argparse.ArgumentParser):
-    """A parser that keeps the line breaks of its examples, and refuses an option that is given twice."""
+    """A parser that keeps the line breaks of its examples, and refuses an option that is given twice.
+
+    What it parses has it as ``parsed_by``: the innermost one, where a command has actions.
+    """
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 (argparse's own)
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
         self.register("action", None, _Once)  # what is stored where nothing else is said
+        self.set_defaults(parsed_by=self)
+
+    def in_flags(self, message: str) -> str:
+        """A message of the library as this command would say it: its parameters are options here.
+
+        >>> command = Command()
+        >>> _ = command.add_argument("--to", dest="output_format")
+        >>> command.in_flags("use output_format='csv', or reject=.")
+        "use --to 'csv', or --reject."
+        """
+        flags = _SPOKEN | {each.dest: each.option_strings[0] for each in self._actions if each.option_strings}
+        names = "|".join(map(re.escape, flags))
+        # A call is Python's, with its own arguments; and what looks alike within a path is none of ours.
+        pattern = rf"\w\((?:[^()]|\([^()]*\))*\)|(?<![\w/.-])({names})=(True\b)?(?=(\w|'|-)?)"
+
+        def flag(found: re.Match[str]) -> str:
+            return found[0] if found[1] is None else flags[found[1]] + (" " if found[3] else "")
+
+        return re.sub(pattern, flag, message)
 
 
 @dataclass(frozen=True)

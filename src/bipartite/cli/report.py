@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from bipartite.cli.arguments import add_mechanism, add_seed, mechanism_of, source_of
-from bipartite.cli.output import OK, BadDataError, Progress, print_json
-from bipartite.errors import DataError
+from bipartite.cli.output import OK, Progress, print_json
+from bipartite.errors import DataError, DataFileError
 
 if TYPE_CHECKING:
     import argparse
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     rng = source_of(options)
     if sys.stdin is None:
         msg = "standard input is closed; give the values there, one a line."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     lines = enumerate(sys.stdin, start=1)
     with Progress("reports", None, patience=2.0) as progress:
         while batch := list(itertools.islice(lines, _BATCH)):
@@ -75,7 +75,7 @@ def _report_batch(
     if len(filled) < len(batch) and options.nulls == "error":
         first = next(number for number, text in batch if not text.strip())
         msg = f"line {first} is empty; remove it, or use --nulls keep, which publishes that it is missing."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     if mechanism.domain.labels is not None:
         return _in_order(batch, iter(_report_labels(mechanism, filled, rng)))
     values = np.array([_number(number, text) for number, text in filled], dtype=np.float64)
@@ -106,5 +106,5 @@ def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Sou
 def _number(line: int, text: str) -> float:
     if not _NUMBER.fullmatch(text):
         msg = f"line {line} is not a number; repair or remove it."
-        raise BadDataError(msg)
+        raise DataFileError(msg)
     return float(text)

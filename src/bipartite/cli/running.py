@@ -14,7 +14,6 @@ from bipartite.cli.output import (
     FINDING,
     MISSING,
     USAGE,
-    BadDataError,
     complain,
 )
 from bipartite.errors import (
@@ -31,13 +30,13 @@ from bipartite.errors import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bipartite.cli.program import Program
+    from bipartite.cli.program import Command, Program
     from bipartite.cli.signals import Stopping
 
 # The first kind that fits decides; anything else is a bug, and a traceback could show a private value.
 _EXIT_CODES: Final = (
     (BrokenPromiseError, FINDING),
-    ((DataError, DataFileError, LedgerFileError, SpecError, BadDataError), BAD_DATA),
+    ((DataError, DataFileError, LedgerFileError, SpecError), BAD_DATA),
     ((MissingDataError, MissingExtraError, FileNotFoundError), MISSING),
     (BipartiteError, USAGE),
     (OSError, BAD_DATA),
@@ -63,24 +62,26 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001
         # A library that is cut off may make an error of its own of it.
-        return complain("interrupted", stopping.exit_code) if stopping.requested else _complain_of(error)
+        if stopping.requested:
+            return complain("interrupted", stopping.exit_code)
+        return _complain_of(error, options.parsed_by)
     return code
 
 
-def _complain_of(error: Exception) -> int:
-    """Say what went wrong; the exit code of it."""
+def _complain_of(error: Exception, command: Command) -> int:
+    """Say what went wrong, in the words of the command line; the exit code of it."""
     if isinstance(error, UnicodeDecodeError):
         return complain("standard input is not UTF-8 text.", BAD_DATA)
     for kinds, exit_code in _EXIT_CODES:
         if isinstance(error, kinds):
-            return complain(_in_words(error), exit_code)
+            return complain(command.in_flags(_in_words(error)), exit_code)
     return complain(f"unexpected {type(error).__name__}: this is a bug of bipartite, please report it.", BUG)
 
 
-def _in_words(error: Exception) -> object:
+def _in_words(error: Exception) -> str:
     """What the system says about a file, with its name and without the number of the error."""
     if not isinstance(error, OSError) or error.strerror is None:
-        return error
+        return str(error)
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"{error.filename} is not there"
     return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"

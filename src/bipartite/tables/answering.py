@@ -53,7 +53,7 @@ def carried_by(path: Path) -> Described | None:
     if path.is_dir():
         return carried_in(path)
     try:
-        written = format_of(str(path), None, "--from")
+        written = format_of(str(path), None, "input_format")
     except InputError:
         return None
     if not path.is_file():
@@ -87,7 +87,7 @@ def carried_by_all(paths: Sequence[Path]) -> Described | None:
     bare = [path for path in found if path not in held]
     first, about = next(iter(held.items()))
     if bare:
-        msg = f"{bare[0]} carries no specs, and {first} does; name them for all files with --spec."
+        msg = f"{bare[0]} carries no specs, and {first} does; name them for all files with release=."
         raise SpecError(msg)
     for path, each in held.items():
         if each.mechanisms != about.mechanisms:
@@ -155,7 +155,7 @@ def estimate_file(
 def no_specs(path: Path) -> str:
     """What to say of a file of which nobody knows what it was made with."""
     beside = "" if path.is_dir() else f" and has none beside it ({side_file(path).name})"
-    return f"{path} carries no specs{beside}; name what its reports were made with: --spec, or a domain and --epsilon."
+    return f"{path} carries no specs{beside}; name what its reports were made with: release=."
 
 
 def files_at(names: Sequence[str | Path]) -> list[Path]:
@@ -185,7 +185,7 @@ def files_of(paths: Sequence[Path]) -> tuple[list[Path], Format]:
 
 def _format(path: Path) -> Format:
     try:
-        return format_of(str(path), None, "--from")
+        return format_of(str(path), None, "input_format")
     except InputError:
         return Format("csv")
 

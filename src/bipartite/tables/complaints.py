@@ -23,11 +23,11 @@ Result = TypeVar("Result")
 
 _LINE: Final = re.compile(r"[A-Za-z ]+: (?:CSV Error on Line: |JSON transform error in file .*?, in line )(\d+)")
 # DuckDB's reasons stand behind the line that it shows; whatever the line says, the last of them is meant.
-_NOT_UTF8: Final = ("is not UTF-8 text", "save it as UTF-8, or, for CSV, say with --encoding what it is.")
+_NOT_UTF8: Final = ("is not UTF-8 text", "save it as UTF-8, or, for CSV, say with encoding= what it is.")
 _REASONS: Final = {
     "Expected Number of Columns: ": (
         "has another number of cells than the first line",
-        "repair it, say with --delimiter what stands between cells, or leave such lines out with privatize --reject.",
+        "repair it, say with delimiter= what stands between cells, or leave such lines out with reject=.",
     ),
     "Value with unterminated quote found.": ("has a quotation mark that is never closed", "repair it."),
     "Maximum line size of 2000000 bytes exceeded": (
@@ -43,8 +43,8 @@ _REASONS: Final = {
 }
 """For what DuckDB says: (what is wrong, what to do)."""
 _CURES: Final = {
-    "read": "repair it, or say which format it has with --from.",
-    "written": "check --compression and the disk.",
+    "read": "repair it, or say which format it has with input_format=.",
+    "written": "check compression= and the disk.",
 }
 
 
@@ -69,14 +69,14 @@ def unreadable(
     said = str(error)
     # Only how a message begins says what happened: the rest may be a line of the input, whatever that says.
     if said.startswith("Out of Memory Error"):
-        msg = "DuckDB ran out of the memory that it may use; allow more, for example --memory 4GB, or use --threads 1."
+        msg = "DuckDB ran out of the memory that it may use; allow more, for example memory='4GB', or use threads=1."
         return InputError(msg)
     if said.startswith("INTERRUPT Error") or said == "Query interrupted" or isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()
     if isinstance(error, OSError) or said.startswith("IO Error"):
         for code, told in (
             (errno.ENOSPC, "no space is left on the disk"),
-            (errno.ENAMETOOLONG, "a name would be too long for the disk; shorten it, or the values of --partition-by"),
+            (errno.ENAMETOOLONG, "a name would be too long for the disk; shorten it, or the values of partition_by="),
             (errno.EMFILE, "too many files are open; allow more with ulimit -n, or release fewer at a time"),
         ):
             if getattr(error, "errno", None) == code or os.strerror(code) in said:

@@ -110,7 +110,7 @@ def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[A
         what = str(files[0]) if len(files) == 1 else "one of the files"
         problem = unreadable(error, what, hint="it may be cut off or edited: ask for it again.")
         if str(error).startswith("Out of Memory Error"):
-            problem = InputError("DuckDB ran out of memory; estimate one --column at a time.")
+            problem = InputError("DuckDB ran out of memory; estimate one column at a time.")
     else:
         return
     raise problem

@@ -74,15 +74,15 @@ File = Path | Address
 """A file on a disk of this machine, or elsewhere."""
 
 
-def format_of(name: str, asked: str | None, option: str) -> Format:
-    """The format of a file by its name, or the one ``asked`` for; ``option`` is how to ask."""
+def format_of(name: str, asked: str | None, parameter: str) -> Format:
+    """The format of a file by its name, or the one ``asked`` for; ``parameter`` is how to ask."""
     path = Path(name)
     compression = _COMPRESSIONS.get(path.suffix.lower())
     suffix = path.with_suffix("").suffix.lower() if compression else path.suffix.lower()
     kind = asked or _SUFFIXES.get(suffix)
     if kind is None:
         what = "standard input or output" if name == STDIO else repr(name)
-        msg = f"Expected a format for {what}, which its name does not tell; use {option} {'|'.join(KINDS)}."
+        msg = f"Expected a format for {what}, which its name does not tell; use {parameter}={'|'.join(KINDS)}."
         raise InputError(msg)
     if compression and kind == "parquet":
         msg = f"Expected no compression around Parquet, which compresses its own columns; name {path.stem!r} instead."
@@ -195,13 +195,13 @@ def inputs(source: str, asked: Asked) -> tuple[Format, list[File]]:
     """(the format of what is read, its files); no files for standard input."""
     files = [] if source == STDIO else files_named(source)
     names = [str(file) if isinstance(file, Path) else urlsplit(file).path for file in files] or [source]
-    formats = {format_of(name, asked.kind, "--from") for name in names}
+    formats = {format_of(name, asked.kind, "input_format") for name in names}
     if len(formats) > 1:
         msg = f"{source} stands for files of several formats; release them one by one."
         raise InputError(msg)
     written = formats.pop()
     if (asked.delimiter or asked.encoding) and written.kind not in {"csv", "tsv"}:
-        msg = f"--delimiter and --encoding belong to CSV, but {source} is {written.kind}; leave them out."
+        msg = f"delimiter= and encoding= belong to CSV, but {source} is {written.kind}; leave them out."
         raise InputError(msg)
     return replace(written, asked_delimiter=_delimiter(asked.delimiter), encoding=_encoding(asked.encoding)), files
 
@@ -210,7 +210,7 @@ def _delimiter(given: str | None) -> str | None:
     found = "\t" if given == "\\t" else given
     # ASCII: one byte in every encoding, which is no part of another letter.
     if found is not None and (len(found) != 1 or not found.isascii() or found in '"\r\n\0'):
-        msg = f"Expected --delimiter as one ASCII character, such as ';', '|' or '\\t', got {given!r}."
+        msg = f"Expected delimiter= as one ASCII character, such as ';', '|' or '\\t', got {given!r}."
         raise InputError(msg)
     return found
 

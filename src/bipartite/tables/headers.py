@@ -41,10 +41,10 @@ def parse_header(start: bytes, written: Format, source: str) -> list[str]:
     except UnicodeDecodeError as error:
         text = start[: error.start].decode(encoding) if b"\n" in start[: error.start] else ""
         if not text:
-            msg = f"{source}: the first line is not {written.encoding.upper()} text; say with --encoding what it is."
+            msg = f"{source}: the first line is not {written.encoding.upper()} text; say with encoding= what it is."
             raise DataFileError(msg) from None
     if text is None:
-        msg = f"Expected --encoding as one of {', '.join(ENCODINGS)}, got {written.encoding!r}; convert the file first."
+        msg = f"Expected encoding= as one of {', '.join(ENCODINGS)}, got {written.encoding!r}; convert the file first."
         raise InputError(msg)
     return split_header(text, written, source)
 
@@ -57,7 +57,7 @@ def split_header(text: str, written: Format, source: str) -> list[str]:
         names = None
     if names is None:
         msg = (
-            f"{source}: the first line cannot be cut into cells at {written.delimiter!r}; say with --delimiter what "
+            f"{source}: the first line cannot be cut into cells at {written.delimiter!r}; say with delimiter= what "
             "stands between them, or repair its quotation marks."
         )
         raise DataFileError(msg)

@@ -46,7 +46,7 @@ def check_free(path: Path, *, overwrite: bool, folder: bool = False) -> None:
 
 def _taken(path: Path) -> InputError:
     return InputError(
-        f"{path} is there already; name another output, or use --overwrite: a second release of the same rows adds "
+        f"{path} is there already; name another output, or use overwrite=True: a second release of the same rows adds "
         "its ε to what they have spent."
     )
 

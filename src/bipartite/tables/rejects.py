@@ -41,7 +41,7 @@ class Rejects:
         except pa.ArrowNotImplementedError:
             columns = None
         if columns is None:
-            msg = "Expected columns that CSV can hold with --reject, got nested ones; leave --reject out."
+            msg = "Expected columns that CSV can hold with reject=, got nested ones; leave it out."
             raise InputError(msg)
         self._write([[first_row + row + 1 for row in rows], [reasons[row] for row in rows], *columns], len(rows))
 

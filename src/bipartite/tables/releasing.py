@@ -108,7 +108,7 @@ def privatize_file(
     """
     chosen = settings or Settings()
     target = local(str(target))
-    written = format_of(target, chosen.output_format, "--to")
+    written = format_of(target, chosen.output_format, "output_format")
     read, files = inputs(str(source), Asked(chosen.input_format, chosen.delimiter, chosen.encoding))
     _check_streams(str(source), str(target))
     _check_names(plan)
@@ -142,7 +142,7 @@ def privatize_file(
         if chosen.partition_by and release.rows == release.rejected:
             msg = (
                 "There are no rows, and without rows no part would carry the specs; "
-                "release the table without --partition-by."
+                "release the table without partition_by=."
             )
             raise DataFileError(msg)
         specs = about.to_json() if written.is_text else None
@@ -217,7 +217,7 @@ def _check_targets(source: str, target: str, files: Sequence[File], chosen: Sett
     if len({path.resolve() for path in targets}) < len(targets):
         problems.add("Expected different files for the reports, the specs and the rejected rows.")
     if chosen.reject is not None and chosen.reject.suffix.lower() != ".csv":
-        problems.add(f"Expected --reject FILE.csv, got {chosen.reject}; rejected rows are written as CSV.")
+        problems.add(f"Expected reject= as FILE.csv, got {chosen.reject}; rejected rows are written as CSV.")
     problems.raise_if_any(InputError)
 
 
@@ -225,18 +225,20 @@ def _check_output(target: str, written: Format, plan: Plan, chosen: Settings) ->
     problems = Problems()
     if chosen.compression is not None and written.kind != "parquet":
         problems.add(
-            "--compression belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
+            "compression= belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
         )
+    if chosen.threads is not None and chosen.threads < 1:
+        problems.add(f"Expected threads= as a whole number of at least 1, got {chosen.threads}.")
     columns = chosen.partition_by
     if columns and target == STDIO:
         problems.add("Expected a folder to write parts to, got standard output; name one.")
     elif columns and written.kind != "parquet":
-        problems.add(f"--partition-by writes Parquet, got {written.kind}; use --to parquet.")
+        problems.add(f"partition_by= writes Parquet, got {written.kind}; use output_format='parquet'.")
     for each in columns:
         if each not in plan.public():  # the name of a part tells it
-            problems.add(f"Expected a public column of the plan in --partition-by, got {each!r}; name another.")
+            problems.add(f"Expected a public column of the plan in partition_by=, got {each!r}; name another.")
     if len(set(columns)) < len(columns):
-        problems.add("A column is named twice in --partition-by; name each once.")
+        problems.add("A column is named twice in partition_by=; name each once.")
     problems.raise_if_any(InputError)
 
 

@@ -40,7 +40,7 @@ def ready(connection: Any, files: Sequence[File], written: Format) -> None:  # n
             msg = "Arrow files are read from a disk of this machine; copy them here first."
             raise InputError(msg)
     if written.encoding not in ENCODINGS:
-        load(connection, "encodings", f"--encoding {written.encoding}")
+        load(connection, "encodings", f"encoding={written.encoding!r}")
 
 
 def cells_of(width: int) -> list[str]:

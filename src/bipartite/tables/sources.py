@@ -169,7 +169,7 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
         try:
             opened = pa.ipc.open_stream(stream)
         except (pa.ArrowInvalid, OSError):
-            msg = "standard input is not an Arrow stream; it may be cut off, or in another format than --from says."
+            msg = "standard input is not an Arrow stream; it may be cut off, or input_format= is wrong."
             raise DataFileError(msg) from None
         return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":
@@ -236,7 +236,7 @@ def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Sou
         # It may be a person's row, from which no likely name is suggested.
         msg = (
             f"The table has no column {wanted[0]!r}, nor any other that is read; does its first line hold names, with "
-            f"{reading.written.delimiter!r} between them (--delimiter)?"
+            f"{reading.written.delimiter!r} between them (delimiter=)?"
         )
         raise InputError(msg)
     _check_names(names, reading.plan)

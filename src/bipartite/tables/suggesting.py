@@ -148,8 +148,8 @@ def _columns(
         if not header and _may_be_a_row(names):
             msg = (
                 "The first line holds numbers, dates, addresses or truth values, as a person's row does and names "
-                "seldom do, or other marks between cells; add a line of names above it, say with --delimiter what "
-                "stands between cells, or say with --header that they are names."
+                "seldom do, or other marks between cells; add a line of names above it, say with delimiter= what "
+                "stands between cells, or say with header=True that they are names."
             )
             raise DataFileError(msg)
         scan = csv_scan(where, written, len(names), parallel=may_be_split(files, written))

@@ -1,0 +1,58 @@
+import re
+from pathlib import Path
+
+import pytest
+
+import bipartite
+from bipartite.cli.program import Command
+
+LIBRARY = Path(bipartite.__file__).parent
+
+
+@pytest.fixture
+def command():
+    parser = Command()
+    parser.add_argument("--from", dest="input_format")
+    parser.add_argument("--partition-by", action="append")
+    parser.add_argument("--overwrite", action="store_true")
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--m")
+    parser.add_argument("epsilon")
+    return parser
+
+
+@pytest.mark.parametrize(
+    ("of_the_library", "of_the_command"),
+    [
+        ("Expected threads= as a whole number, got -1.", "Expected --threads as a whole number, got -1."),
+        ("use threads=1.", "use --threads 1."),
+        ("partition_by= writes Parquet; use input_format='csv'.", "--partition-by writes Parquet; use --from 'csv'."),
+        ("use input_format=csv|tsv.", "use --from csv|tsv."),
+        ("or use overwrite=True: a second", "or use --overwrite: a second"),
+        ("Expected m='safe', 'best' or 7, got ''", "Expected --m 'safe', 'best' or 7, got ''"),
+        ("leave such lines out with reject=.", "leave such lines out with --reject."),
+        ("made with: release=.", "made with: --spec, or a domain and --epsilon."),
+        # No option of this command; an argument of a call; part of a path.
+        ("got low=5, epsilon=1", "got low=5, epsilon=1"),
+        ("that BRR(Integers(1, 5), m=3) gives", "that BRR(Integers(1, 5), m=3) gives"),
+        ("at (m=3) of (threads=)", "at (--m 3) of (--threads)"),
+        ("out/threads=1/a.parquet is no file", "out/threads=1/a.parquet is no file"),
+    ],
+)
+def test_parameters_of_the_library_are_options_of_the_command(command, of_the_library, of_the_command):
+    assert command.in_flags(of_the_library) == of_the_command
+
+
+def test_actions_of_a_command_speak_of_their_own_options(run, tmp_path):
+    (tmp_path / "in.csv").write_text("age;job\n40;x\n", encoding="utf-8")
+    code, _, err = run("plan", "new", tmp_path / "in.csv", "--delimiter", ";;")
+    assert code == 2 and "Expected --delimiter as one ASCII character" in err
+    code, _, err = run("ledger", "check", tmp_path / "in.csv")
+    assert code == 3 and "in.csv" in err
+
+
+def test_only_the_command_line_speaks_of_options():
+    for file in LIBRARY.rglob("*.py"):
+        if file.relative_to(LIBRARY).parts[0] != "cli":
+            found = re.findall(r"(?<![\w-])--[a-z]\w*", file.read_text(encoding="utf-8"))
+            assert set(found) <= {"--upgrade"}, f"{file} names {found}; name the parameter, as in threads=."
