@@ -71,6 +71,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python bench/em.py
 	$(BIN)/python bench/error_bars.py
 	$(BIN)/python bench/windows.py
+	$(BIN)/python bench/start.py
 
 docs: $(STAMPS)/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html

@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,3 +58,19 @@ def test_only_the_command_line_speaks_of_options():
         if file.relative_to(LIBRARY).parts[0] != "cli":
             found = re.findall(r"(?<![\w-])--[a-z]\w*", file.read_text(encoding="utf-8"))
             assert set(found) <= {"--upgrade"}, f"{file} names {found}; name the parameter, as in threads=."
+
+
+def test_help_loads_neither_numpy_nor_any_room_but_the_command_line():
+    program = """
+import sys
+from bipartite.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    loaded = set(done.stderr.split())
+    rooms = {path.parent.name for path in LIBRARY.glob("*/__init__.py")}
+    assert "usage: bipartite" in done.stdout and "bipartite.cli" in loaded
+    assert not loaded & ({"numpy", "bipartite.tables"} | {f"bipartite.{room}" for room in rooms - {"cli"}})
