@@ -72,3 +72,4 @@ def test_every_python_that_is_claimed_has_a_row_of_results():
     tested = {re.match(r"\d+\.\d+", row[1])[0] for row in rows}
     claimed = {item.rpartition(" ")[2] for item in PROJECT["project"]["classifiers"] if ":: Python :: 3." in item}
     assert claimed <= tested
+    assert [test for test in environments.TESTS if not (ROOT / test).exists()] == []

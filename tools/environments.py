@@ -29,18 +29,17 @@ NEED_TORCH = [
     "tests/test_package.py::test_public_names_stay_themselves_whatever_is_imported_first",  # imports every module
 ]  # fmt: skip
 # Spark brings a Java of its own choosing: docs/spark.md says what it was tested with.
-EXTRAS = ["fast", "optimum", "completion", "data", "png", "boosting", "learn", "tables"]
+EXTRAS = ["fast", "optimum", "completion", "png", "boosting", "learn", "tables"]
 SPARK = "tests/tables/test_spark*"
 # Containers that people bring are no extra; these are the oldest that are tested.
 OLDEST_CONTAINERS = ["pandas==2.2", "polars==1.20"]
-TOOLS = ["pytest", "pytest-xdist", "hypothesis", "sybil", "jsonschema", "mpmath", "rfc8785", "fsspec"]
+TOOLS = ["pytest", "pytest-xdist", "hypothesis", "sybil", "jsonschema", "mpmath", "rfc8785", "fsspec", "pooch"]
 # What touches other people's code; the laws of mechanisms and the coverage of intervals do not depend on versions.
 TESTS = [
-    "tests/lottery", "tests/domains", "tests/mechanisms", "tests/containers", "tests/categories/test_bits.py",
-    "tests/categories/test_protocol.py", "tests/estimation/test_estimate.py", "tests/estimation/test_em.py",
-    "tests/design/test_optimum.py", "tests/datasets/test_fetching.py", "tests/plots", "tests/ledger/test_files.py",
-    "tests/tables", "tests/learn", "tests/cli/test_commands.py", "tests/cli/test_tables.py", "tests/test_package.py",
-    "tests/test_spec.py", "tests/test_spec_categories.py", "tests/test_spec_regional.py", "tests/test_spec_rivals.py",
+    "tests/lottery", "tests/domains", "tests/mechanisms", "tests/answers/estimation/test_estimate.py",
+    "tests/answers/estimation/test_em.py", "tests/plots", "tests/ledger/test_files.py", "tests/tables", "tests/learn",
+    "tests/cli/test_commands.py", "tests/cli/test_tables.py", "tests/test_package.py",
+    "reproduction/tests/datasets/test_fetching.py",
 ]  # fmt: skip
 SHOWN = [
     "numpy", "cryptography", "numba", "scipy", "scikit-learn", "dp-accounting", "torch", "duckdb", "pyarrow", "pandas",

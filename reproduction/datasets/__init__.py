@@ -1,7 +1,7 @@
 """Public data sets, read from a folder or fetched from their publishers: what the BRR paper's experiments use.
 
 A file is looked for in the folder that the environment variable ``BIPARTITE_DATA`` names, then in the user's cache, and
-then fetched from its official address into the cache (extra ``data``). Nothing is fetched at import.
+then fetched from its official address into the cache (``pip install pooch``). Nothing is fetched at import.
 """
 
 from reproduction.datasets.abalone import abalone

@@ -31,6 +31,9 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import InputError, Problems, shown
 from reproduction.experiments.sgd import MEASURED_STEPS, MEASURES, QUICK, Cell, Settings, about_of, cells, measure
+from reproduction.runner.cache import Cache, Measured
+from reproduction.runner.files import CELLS
+from reproduction.runner.registry import named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +69,7 @@ def finished(path: Path) -> set[int]:
 def run(plan: Path, out: Path, asked: range) -> None:
     """Measure the cells asked for that are not yet in ``out``: a line of JSON for each."""
     planned = read_plan(plan)
+    version = named(["sgd"])[0].version
     there = finished(out)
     wanted = [number for number in asked if number < len(planned) and number not in there]
     with out.open("a", encoding="utf-8") as stream:
@@ -73,7 +77,7 @@ def run(plan: Path, out: Path, asked: range) -> None:
             start = time.perf_counter()
             rows = measure(planned[number])
             seconds = time.perf_counter() - start
-            line = {"cell": number, "seconds": round(seconds, 3), "rows": rows}
+            line = {"cell": number, "version": version, "seconds": round(seconds, 3), "rows": rows}
             stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
             stream.flush()
             about = f"{planned[number].network} {planned[number].mechanism} {planned[number].epsilon:g}"
@@ -93,18 +97,14 @@ def read_rows(*paths: Path) -> list[dict[str, str | int | float | bool]]:
 def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings) -> int:
     """Put rows that were measured apart where ``python -m reproduction run`` looks for them; how many cells.
 
-    Nothing is kept unless everything fits. The rows count as those of the present code: that they were measured by it,
-    or by code of which nothing that matters changed, is for whoever collects to know.
+    Nothing is kept unless everything fits.
 
     Raises
     ------
     InputError
-        A cell is not of the plan, or its rows are not those of the cell.
+        A cell is not of the plan, its rows are not those of the cell, or another version of the experiment measured.
     """
-    from reproduction.runner.cache import Cache, Measured  # noqa: PLC0415 (only at home)
-    from reproduction.runner.code_version import code_version  # noqa: PLC0415
-    from reproduction.runner.files import CELLS  # noqa: PLC0415
-
+    (entry,) = named(["sgd"])
     planned = cells(settings)
     found: dict[int, Measured] = {}
     problems = Problems()
@@ -112,10 +112,17 @@ def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings)
         for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
                 held = json.loads(line)
-                number, rows, seconds = held["cell"], held["rows"], float(held.get("seconds", 0.0))
+                number, rows, version = held["cell"], held["rows"], held["version"]
+                seconds = float(held["seconds"])
                 fits = type(number) is int and 0 <= number < len(planned) and _belong(planned[number], rows)
             except (ValueError, KeyError, TypeError, AttributeError):
                 problems.add(f"Expected line {at} of {path.name} as a cell and its rows, got something else; cut it.")
+                continue
+            if version != entry.version:
+                problems.add(
+                    f"Expected line {at} of {path.name} to be of version {entry.version} of the experiment, got "
+                    f"{shown(version)}; measure it again."
+                )
                 continue
             if not fits:
                 problems.add(
@@ -125,7 +132,7 @@ def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings)
                 continue
             found[number] = Measured(rows, seconds, where)
     problems.raise_if_any(InputError)
-    cache = Cache(folder / CELLS, "sgd", code_version("sgd"))
+    cache = Cache(folder / CELLS, entry.name, entry.version)
     for number, measured in found.items():
         cache.store(planned[number], measured)
     return len(found)

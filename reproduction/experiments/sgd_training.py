@@ -98,8 +98,8 @@ def load(data: str, people: int, held_out: int) -> Data:
         pictures = found.reshape(-1, 1, 8, 8).astype(np.float32) / 16
         images, labels = [pictures[:1400], pictures[1400:]], [digits[:1400], digits[1400:]]
     device = best_device()
-    x, y = ([torch.from_numpy(np.ascontiguousarray(each)).to(device) for each in kind] for kind in (images, labels))
-    y = [each.long() for each in y]
+    x = [torch.from_numpy(each).to(device, torch.get_default_dtype()) for each in images]
+    y = [torch.from_numpy(each).to(device, torch.int64) for each in labels]
     last = len(x[0]) - held_out
     first = min(people, last)
     train = Part(x[0][:first], y[0][:first])

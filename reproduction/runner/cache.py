@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import InputError
 from bipartite.files import write_whole
@@ -19,14 +19,9 @@ if TYPE_CHECKING:
 
     from reproduction.runner.contract import Row
 
-_FORMAT: Final = 1
-
 
 class NotKeptError(InputError):
-    """A folder of results that cannot be written: none can be made, no rights, no space left.
-
-    It stands here and not among the errors of the package, whose modules count as code behind every number.
-    """
+    """A folder of results that cannot be written: none can be made, no rights, no space left."""
 
     @classmethod
     def of(cls, folder: Path, error: OSError) -> NotKeptError:
@@ -43,28 +38,25 @@ class Measured:
 
     rows: list[Row]
     seconds: float
-    elsewhere: str = ""
-    """Where somebody who collected it says that it was measured; empty else."""
-    machine: str = ""
-    """The machine that measured; empty where an earlier version did, which did not note it."""
+    machine: str
+    """The machine that measured: this one in its own words, or another in those of whoever collected the rows."""
 
 
 class Cache:
-    """The measured cells of one experiment by one version of the code."""
+    """The measured cells of one version of an experiment."""
 
-    def __init__(self, folder: Path, name: str, code: str) -> None:
+    def __init__(self, folder: Path, name: str, version: int) -> None:
         self._folder = folder / name
-        self._name, self._code = name, code
+        self._name, self._version = name, version
 
     def load(self, cell: Any) -> Measured | None:  # noqa: ANN401 (any frozen dataclass)
         """What was measured for a cell; None where nothing was."""
         try:
             held = json.loads(self._path(cell).read_text(encoding="utf-8"))
-            if held["format"] != _FORMAT or held["code"] != self._code or held["cell"] != _plain(cell):
+            if held["version"] != self._version or held["cell"] != _plain(cell):
                 return None
             rows = [dict(row) for row in held["rows"]]
-            elsewhere, machine = (str(held.get(each, "")) for each in ("elsewhere", "machine"))
-            return Measured(rows, float(held["seconds"]), elsewhere, machine)
+            return Measured(rows, float(held["seconds"]), str(held["machine"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -77,14 +69,13 @@ class Cache:
             It cannot be written.
         """
         held = {
-            "format": _FORMAT,
             "experiment": self._name,
-            "code": self._code,
+            "version": self._version,
             "cell": _plain(cell),
+            "machine": measured.machine,
             "seconds": measured.seconds,
             "rows": measured.rows,
         }
-        held |= {each: said for each in ("elsewhere", "machine") if (said := getattr(measured, each))}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._path(cell), json.dumps(held, ensure_ascii=False))
@@ -92,7 +83,7 @@ class Cache:
             raise NotKeptError.of(self._folder, error) from None
 
     def _path(self, cell: Any) -> Path:  # noqa: ANN401
-        key = json.dumps([self._name, self._code, type(cell).__name__, _plain(cell)], sort_keys=True)
+        key = json.dumps([self._name, self._version, type(cell).__name__, _plain(cell)], sort_keys=True)
         return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import importlib.metadata
 import io
 import json
 import platform
@@ -15,7 +17,6 @@ from bipartite.errors import MissingExtraError
 from bipartite.files import write_whole
 from bipartite.plots import png
 from reproduction.runner.cache import NotKeptError
-from reproduction.runner.code_version import versions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ CELLS: Final = "cells"
 REPORT: Final = "report.html"
 VERDICTS: Final = "verdicts.csv"
 RUN: Final = "run.json"
+_LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "torch", "numba", "dp-accounting")
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,12 @@ def prepare(folder: Path) -> None:
 
 
 def all_versions() -> dict[str, str]:
-    """bipartite, Python and the libraries that compute."""
-    return {"bipartite": __version__, **versions(), "python": platform.python_version()}
+    """bipartite, Python and the libraries that compute, those that are installed."""
+    found = {"bipartite": __version__, "python": platform.python_version()}
+    for library in _LIBRARIES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[library] = importlib.metadata.version(library)
+    return found
 
 
 def write_all(
@@ -136,11 +142,10 @@ def as_json(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumst
                 "state": outcome.state,
                 "why": outcome.why,
                 "settings": json.loads(json.dumps(outcome.settings)),
-                "code": outcome.code,
+                "version": outcome.entry.version,
                 "cells": outcome.cells,
                 "kept": outcome.kept,
                 "elsewhere": outcome.elsewhere,
-                "unnoted": outcome.unnoted,
                 "seconds": round(outcome.seconds, 3),
                 "rows": len(outcome.rows),
                 "pictures": list(outcome.pictures),

@@ -75,7 +75,7 @@ def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumsta
         "<h2>The claims of the paper</h2>",
         _p(
             "The first column is in our words, close to those of the paper. What rests on a measurement is judged by a "
-            "function of the rows of this run with a stated threshold (<code>bipartite/experiments/claims</code>); a "
+            "function of the rows of this run with a stated threshold (<code>reproduction/claims</code>); a "
             "command stands beside it. <em>Cannot be checked</em>: results of others, places that are not published, "
             "another machine. <em>Undecided</em>: too little ran, or nothing could be told from chance."
         ),
@@ -136,13 +136,11 @@ def _machines(outcomes: Sequence[Outcome], how: Circumstances) -> str:
     elsewhere: Counter[str] = Counter()
     for outcome in outcomes:
         elsewhere.update(outcome.elsewhere)
-    every, unnoted = sum(outcome.cells for outcome in outcomes), sum(outcome.unnoted for outcome in outcomes)
-    here = every - unnoted - elsewhere.total()
-    if here == every:
+    if not elsewhere:
         return how.machine
-    said = [f"{count:,} elsewhere: {where}" for where, count in elsewhere.items()]
-    said += [f"{unnoted:,} by an earlier version, which did not note its machine"] if unnoted else []
-    return f"{how.machine}. It drew and judged, and measured {here:,} of {every:,} parts; {'; '.join(said)}"
+    every = sum(outcome.cells for outcome in outcomes)
+    said = "; ".join(f"{count:,} elsewhere: {where}" for where, count in elsewhere.items())
+    return f"{how.machine}. It drew and judged, and measured {every - elsewhere.total():,} of {every:,} parts; {said}"
 
 
 def _not_run(outcomes: Sequence[Outcome]) -> list[str]:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from bipartite.errors import DataFileError, InputError, MissingDataError, MissingExtraError
 from bipartite.files import write_whole
 from reproduction.runner.cache import Cache, Measured, NotKeptError
-from reproduction.runner.code_version import code_version
 from reproduction.runner.machine import this_machine
 
 if TYPE_CHECKING:
@@ -64,9 +63,6 @@ class Outcome:
     """Time of measuring, in whichever run and on whichever machine it was."""
     elsewhere: dict[str, int] = field(default_factory=dict)
     """How many cells other machines measured, by what is known of these."""
-    unnoted: int = 0
-    """Cells of an earlier version, which did not note its machine."""
-    code: str = ""
 
 
 class _Silent:
@@ -160,28 +156,24 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
     module = entry.load()
     settings = settings_of(module, mode, seeds)
     cells = module.cells(settings)
-    code = code_version(entry.name)
-    cache = Cache(folder, entry.name, code)
+    cache = Cache(folder, entry.name, entry.version)
     known = {cell: cache.load(cell) for cell in cells}
     kept = sum(measured is not None for measured in known.values())
     watch.begins(entry, len(cells), kept)
     rows: list[Row] = []
     seconds = 0.0
     elsewhere: Counter[str] = Counter()
-    unnoted = 0
     for cell in cells:
         measured = known[cell]
         if measured is None:
             began = time.perf_counter()
             found = module.measure(cell)
-            measured = Measured(plain_rows(found), time.perf_counter() - began, machine=this_machine())
+            measured = Measured(plain_rows(found), time.perf_counter() - began, this_machine())
             cache.store(cell, measured)
             watch.cell(measured.seconds)
         rows += measured.rows
         seconds += measured.seconds
-        where = measured.elsewhere or measured.machine
-        unnoted += not where
-        elsewhere.update([where] if where and where != this_machine() else [])
+        elsewhere.update([measured.machine] if measured.machine != this_machine() else [])
     return Outcome(
         entry,
         "done",
@@ -193,8 +185,6 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
         kept=kept,
         seconds=seconds,
         elsewhere=dict(elsewhere),
-        unnoted=unnoted,
-        code=code,
     )
 
 

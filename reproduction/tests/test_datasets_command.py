@@ -1,4 +1,4 @@
-"""``bipartite datasets``: lists, fetches, and says what is missing."""
+"""``python -m reproduction datasets``: lists, fetches, and says what is missing."""
 
 import json
 

@@ -147,7 +147,7 @@ def test_every_data_set_is_missed_with_its_address_or_file():
 
 
 @pytest.mark.usefixtures("cache")
-def test_without_pooch_the_extra_is_named(monkeypatch):
+def test_without_pooch_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(MissingDataError, match=r"fetching needs pooch; install it with pip install pooch"):
         datasets.bias()

@@ -161,6 +161,6 @@ def test_foursquare(city, subset, rows, users, places):
 
 
 def test_the_page_about_data_sets_shows_what_comes_out():
-    page = Path(__file__).parents[2] / "docs" / "datasets.md"
+    page = Path(__file__).parents[3] / "docs" / "datasets.md"
     outcome = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert (outcome.failed, outcome.attempted > 5) == (0, True)

@@ -1,6 +1,5 @@
 """The runner: what is measured once is kept, what cannot run is said, and a killed run goes on."""
 
-import ast
 import json
 import os
 import signal
@@ -14,7 +13,6 @@ from importlib.util import find_spec
 import pytest
 
 from bipartite.errors import DataFileError, InputError, MissingDataError
-from reproduction.runner import code_version as versions_of_code
 from reproduction.runner import running
 from reproduction.runner.cache import Cache, Measured
 from reproduction.runner.registry import EXPERIMENTS, Entry, named
@@ -53,11 +51,9 @@ def toy(measure=lambda cell: [{"seed": cell.seed, "value": cell.seed / 3}], **mo
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
-    monkeypatch.setattr(running, "code_version", lambda _: "code")
-
-    def runner(module, **how):
+    def runner(module, version=1, **how):
         monkeypatch.setattr(Entry, "load", lambda _: module)
-        (outcome,) = running.run([Entry("toy", "Fig. 0", "A toy")], tmp_path, **how)
+        (outcome,) = running.run([Entry("toy", "Fig. 0", "A toy", version=version)], tmp_path, **how)
         return outcome
 
     return runner
@@ -105,11 +101,10 @@ def test_a_run_that_breaks_keeps_what_it_had(run):
     assert module.calls == [1]
 
 
-def test_other_code_measures_again(run, monkeypatch):
+def test_another_version_measures_again(run):
     run(toy())
-    monkeypatch.setattr(running, "code_version", lambda _: "other code")
     module = toy()
-    assert run(module).kept == 0
+    assert run(module, version=2).kept == 0
     assert module.calls == [0, 1]
 
 
@@ -135,18 +130,17 @@ def test_the_others_run_where_one_cannot(monkeypatch, tmp_path):
         return toy()
 
     monkeypatch.setattr(Entry, "load", load)
-    monkeypatch.setattr(running, "code_version", lambda _: "code")
     outcomes = running.run([Entry("without", "", ""), Entry("toy", "", "")], tmp_path)
     assert [outcome.state for outcome in outcomes] == ["missing data", "done"]
 
 
 def test_an_experiment_that_is_not_there_or_lacks_its_library_is_reported(tmp_path):
     outcomes = running.run(
-        [Entry("nowhere", "", ""), Entry("pmf", "", "", extra="data", libraries=("no_such_library",))], tmp_path
+        [Entry("nowhere", "", ""), Entry("pmf", "", "", extra="learn", libraries=("no_such_library",))], tmp_path
     )
     assert [outcome.state for outcome in outcomes] == ["missing part", "missing extra"]
     assert "no experiment nowhere" in outcomes[0].why
-    assert 'pip install "bipartite[data]"' in outcomes[1].why
+    assert 'pip install "bipartite[learn]"' in outcomes[1].why
 
 
 def test_a_library_that_shows_to_be_missing_while_it_runs_is_reported_too(run):
@@ -167,18 +161,11 @@ def test_a_library_that_shows_to_be_missing_while_it_runs_is_reported_too(run):
 def test_the_machine_of_every_part_is_known(run, monkeypatch):
     monkeypatch.setattr(running, "this_machine", lambda: "machine A")
     first = run(toy())
-    assert (first.elsewhere, first.unnoted, first.note) == ({}, 0, "")
+    assert (first.elsewhere, first.note) == ({}, "")
     monkeypatch.setattr(running, "this_machine", lambda: "machine B")
     second = run(toy(), mode="full")
-    assert (second.kept, second.elsewhere, second.unnoted) == (2, {"machine A": 2}, 0)
+    assert (second.kept, second.elsewhere) == (2, {"machine A": 2})
     assert second.note == "2 of 3 parts were measured elsewhere: machine A."
-
-
-def test_parts_of_an_earlier_version_have_no_machine(run, tmp_path):
-    for seed in range(2):
-        Cache(tmp_path, "toy", "code").store(Cell(seed), Measured([{"seed": seed}], 0.5))
-    outcome = run(toy())
-    assert (outcome.kept, outcome.elsewhere, outcome.unnoted) == (2, {}, 2)
 
 
 def test_a_folder_that_cannot_keep_a_part_ends_the_run(run, tmp_path):
@@ -215,109 +202,14 @@ def test_names_are_listed_in_the_order_of_the_report_and_the_nearest_is_suggeste
 
 
 def test_a_damaged_file_of_the_cache_counts_as_not_there(tmp_path):
-    cache = Cache(tmp_path, "toy", "code")
-    cache.store(Cell(1), Measured([{"value": 1}], 0.5))
+    cache = Cache(tmp_path, "toy", 1)
+    cache.store(Cell(1), Measured([{"value": 1}], 0.5, "here"))
     (file,) = (tmp_path / "toy").iterdir()
-    assert cache.load(Cell(1)) == Measured([{"value": 1}], 0.5)
+    assert cache.load(Cell(1)) == Measured([{"value": 1}], 0.5, "here")
     assert cache.load(Cell(2)) is None
-    for content in ("", "{", json.dumps({"format": 1}), json.dumps({"format": 1, "code": "code", "cell": {"seed": 2}})):
+    for content in ("", "{", json.dumps({"version": 1}), json.dumps({"version": 2, "cell": {"seed": 1}})):
         file.write_text(content)
         assert cache.load(Cell(1)) is None
-
-
-def digest(text):
-    return versions_of_code._digest(versions_of_code._measuring(ast.parse(textwrap.dedent(text))))
-
-
-def test_the_version_of_code_ignores_comments_and_docstrings_and_nothing_else():
-    texts = (
-        '"""One."""\nx = 1\n',
-        '"""Two."""\n\n# why\nx = 1\n',
-        "x = 2\n",
-        'def f():\n    """Doc."""\n    return 1\n',
-    )
-    digests = [digest(text) for text in texts]
-    assert digests[0] == digests[1]
-    assert len(set(digests)) == 3
-
-
-EXPERIMENT = """
-    from __future__ import annotations
-    from numbers import one, two
-    import plots.lines
-
-    SCALE = 3
-    _LOOKS = {"BRR": "blue"}
-
-    class Cell:
-        seed = 0
-
-    QUICK = Cell()
-
-    def cells(settings):
-        return (settings,)
-
-    def measure(cell: Cell):
-        return _helped(cell) * one
-
-    def _helped(cell):
-        return [SCALE for _ in range(_deeper())]
-
-    def _deeper():
-        from here import more
-        return more
-
-    if SCALE:
-        BEYOND = two
-
-    def draw(rows):
-        return _line(rows)
-
-    def _line(rows):
-        return plots.lines.drawn(rows, _LOOKS)
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("SCALE = 3", "SCALE = 4"),
-        ("seed = 0", "seed = 1"),
-        ("_helped(cell) * one", "_helped(cell)"),
-        ("range(_deeper())", "range(2)"),
-        ("from here import more", "from there import more"),
-        ("import one, two", "import one, three as two"),
-        ("BEYOND = two", "BEYOND = one"),
-        ("measure(cell: Cell)", "measure(cell: Cell, more=1)"),
-    ],
-)
-def test_whatever_measuring_uses_changes_the_version(old, new):
-    assert old in EXPERIMENT
-    assert digest(EXPERIMENT.replace(old, new)) != digest(EXPERIMENT)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("return _line(rows)", "return _line(rows[1:])"),
-        ('"blue"', '"red"'),
-        ("lines.drawn", "lines.painted"),
-        ("import plots.lines", "import plots.lines, plots.points"),
-        ("(settings,)", "(settings, settings)"),
-        ("QUICK = Cell()", "QUICK = None"),
-    ],
-)
-def test_drawing_and_the_choice_of_cells_do_not_change_the_version(old, new):
-    assert old in EXPERIMENT
-    assert digest(EXPERIMENT.replace(old, new)) == digest(EXPERIMENT)
-
-
-def test_the_version_of_code_follows_imports_within_the_folder():
-    assert versions_of_code._with_imports("worked_example") == {"worked_example", "contract", "rows_of_a_line"}
-    assert versions_of_code.code_version("pmf") != versions_of_code.code_version("worked_example")
-    assert versions_of_code.code_version("pmf") == versions_of_code.code_version("pmf")
-    assert "sgd_training" in versions_of_code._with_imports("sgd")  # imported where it measures
-    assert "sgd_pictures" not in versions_of_code._with_imports("sgd")  # and this where it draws
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
@@ -336,7 +228,6 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
             return [{"seed": cell.seed}]
         module = toy(measure)
         Entry.load = lambda _: module
-        running.code_version = lambda _: "code"
         (outcome,) = running.run([Entry("toy", "", "")], Path(sys.argv[1]))
         print(outcome.kept, module.calls)
         """

@@ -213,7 +213,7 @@ def measured_apart(path, rows, settings, seconds=2.0):
     with path.open("w", encoding="utf-8") as stream:
         for number, cell in enumerate(sgd.cells(settings)):
             own = select(rows, mechanism=cell.mechanism, epsilon=cell.epsilon, seed=cell.seed)
-            stream.write(json.dumps({"cell": number, "seconds": seconds, "rows": own}) + "\n")
+            stream.write(json.dumps({"cell": number, "version": 1, "seconds": seconds, "rows": own}) + "\n")
 
 
 def test_rows_measured_apart_are_drawn_without_measuring_and_said_to_be_from_elsewhere(tmp_path, rows, monkeypatch):
@@ -247,6 +247,7 @@ def test_rows_that_are_not_of_the_plan_are_refused_and_nothing_is_kept(tmp_path,
         refused(json.dumps(good[0] | {"rows": wrong}), other)
     refused(json.dumps(good[1] | {"rows": good[1]["rows"][:-1]}), other)
     refused(json.dumps(good[1] | {"rows": []}), other)
+    refused(json.dumps(good[1] | {"version": 2}), "to be of version 1 of the experiment, got 2; measure it again.")
     for cut in ('{"cell": 1, "rows": [{"cut o', "7", '{"cell": 1}', '{"cell": 1, "rows": [3]}'):
         refused(cut, "Expected line 2 of rows.jsonl as a cell and its rows, got something else; cut it.")
     monkeypatch.setattr(sgd_apart, "QUICK", TINY)
