@@ -19,7 +19,7 @@ from bipartite.learn.gradients.loop import best_device, follow
 from bipartite.learn.gradients.networks import paper_cnn
 from bipartite.learn.gradients.per_example import PerExample
 from bipartite.lottery import insecure_seed
-from bipartite.lottery.integer_noise import whole_numbers_below
+from bipartite.lottery.uniform import whole_numbers_below
 from reproduction.datasets import mnist
 from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, HalfIntervalBRR
 

@@ -13,8 +13,9 @@ import pytest
 from bipartite import BRR, GRR, OUE, Integers, Interval, Record
 from bipartite.errors import BipartiteError
 from bipartite.lottery import bulk
-from bipartite.lottery.integer_noise import coins, discrete_laplace, rounded_gaussian, whole_numbers_below
+from bipartite.lottery.integer_noise import coins, discrete_laplace, rounded_gaussian
 from bipartite.lottery.process import _PROCESS
+from bipartite.lottery.uniform import whole_numbers_below
 from bipartite.lottery.words import SCALAR, SECURE, KeyStream, _ScalarBlock, undivided
 
 pytestmark = [

@@ -91,14 +91,6 @@ def test_coins_are_never_likelier_than_asked():
     assert noise.coins(3, 1.0, SECURE).all()
 
 
-def test_whole_numbers_below_are_equally_likely():
-    # χ² with a false alarm once in a million seeds; a law that misses one number is found.
-    drawn = noise.whole_numbers_below(7, 70_000, bp.insecure_seed(2))
-    assert stats.chisquare(np.bincount(drawn, minlength=7)).pvalue > 1e-6
-    assert stats.chisquare(np.bincount(np.minimum(drawn, 5), minlength=7)).pvalue < 1e-6
-    assert set(noise.whole_numbers_below(8, 1000, bp.insecure_seed(2)).tolist()) == set(range(8))
-
-
 def test_words_that_tie_with_a_threshold_ask_for_64_bits_more():
     words = np.array([4, 5, 5, 6], dtype=np.uint64)
     rest = np.full(4, 100, dtype=np.uint64)
@@ -127,3 +119,24 @@ def test_the_table_of_whole_parts_has_the_chances_of_the_normal_distribution():
             share = Fraction(int(noise._TABLE[k]) * 2**64 + int(noise._TABLE_REST[k]), 2**128)
             exact = mpmath.fsum(weights[: k + 1]) / mpmath.fsum(weights)
             assert abs(mpmath.mpf(share.numerator) / share.denominator - exact) < mpmath.mpf(2) ** -126
+
+
+@pytest.mark.parametrize(("rate", "accepted"), [(Fraction(1, 3), True), (Fraction(2, 5), False)])
+def test_noise_has_the_discrete_laplace_law(rate, accepted):
+    # False alarms: 1e-9, the level of the chi-squared test; the rate 2/5 in place of 1/3 is rejected.
+    source, size, reach = bp.insecure_seed(3).stream(0, 1), 4000, 8
+    drawn = [noise.discrete_laplace_of_rate(Fraction(1, 3), source) for _ in range(size)]
+    alpha = mpmath.exp(-mpmath.mpf(rate.numerator) / rate.denominator)
+    inner = [float((1 - alpha) / (1 + alpha) * alpha ** abs(z)) for z in range(-reach, reach + 1)]
+    tail = (1 - sum(inner)) / 2
+    chances = [tail, *inner, tail]
+    counts = [0] * len(chances)
+    for z in drawn:
+        counts[min(max(z, -reach - 1), reach + 1) + reach + 1] += 1
+    statistic = sum((n - size * p) ** 2 / (size * p) for n, p in zip(counts, chances, strict=True))
+    assert (statistic < stats.chi2.isf(1e-9, len(chances) - 1)) == accepted
+
+
+def test_noise_of_tiny_rates_is_wide():
+    source = bp.insecure_seed(5).stream(0, 1)
+    assert max(abs(noise.discrete_laplace_of_rate(Fraction(1, 10**30), source)) for _ in range(20)) > 10**29

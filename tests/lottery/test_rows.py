@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from bipartite.errors import DesignError, WordsExhaustedError
 from bipartite.lottery import Epsilon, RowLottery, check_table, fixed_words, issue_rows
 from bipartite.lottery.rows import MOST_TICKET_COUNTS, largest_fraction, totals_of
-from bipartite.lottery.uniform import ticket_below, tickets_below
 from bipartite.lottery.vectorised_rows import SearchedRows, owners
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import exp
@@ -102,20 +101,6 @@ def test_the_owner_of_a_ticket_is_found_by_counting(row):
     everyone = [y for y, count in enumerate(row) for _ in range(count)]
     found = owners(running, np.zeros(total, dtype=np.int64), np.arange(total, dtype=np.uint64))
     assert found.tolist() == everyone
-
-
-@given(st.integers(1, WHOLE), st.lists(st.integers(0, 2**64 - 1), max_size=30), st.integers(0, 12))
-@example(3, [0, 0, 2**63], 1)
-def test_many_tickets_are_drawn_as_one_by_one(total, words, wanted):
-    source, expected = fixed_words(words), []
-    while len(expected) < wanted:
-        try:
-            expected.append(ticket_below(total, source))
-        except WordsExhaustedError:
-            break
-    tickets, used = tickets_below(total, np.array(words, dtype=np.uint64), wanted)
-    assert tickets.tolist() == expected
-    assert used == source._start
 
 
 @pytest.mark.parametrize("code", [-1, 3, 2**62, -(2**63), 2**63 - 1])

@@ -7,9 +7,9 @@ import pytest
 
 from bipartite import fixed_words, insecure_seed
 from bipartite.errors import WordsExhaustedError
+from bipartite.lottery.uniform import ticket_below
 from bipartite.lottery.words import CHUNK
-from bipartite.mechanisms import choice
-from bipartite.mechanisms.choice import MOST_CHOICES, choose_many, choose_one
+from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
 
 WORDS = 2**64
 SIZES = [1, 2, 3, 5, 6, 7, 10, 255, 641, 6700, MOST_CHOICES - 1, MOST_CHOICES]
@@ -28,12 +28,11 @@ class Word:
 
 
 @pytest.mark.parametrize("choices", range(1, 41))
-def test_over_all_words_every_choice_comes_equally_often(choices, monkeypatch):
-    monkeypatch.setattr(choice, "_WORDS", 2**10)
+def test_over_all_words_every_choice_comes_equally_often(choices):
     counts = Counter()
     for word in range(2**10):
         try:
-            counts[choose_one(choices, Word(word))] += 1
+            counts[ticket_below(choices, Word(word), word_bits=10)] += 1
         except WordsExhaustedError:
             counts["redrawn"] += 1
     assert counts.pop("redrawn", 0) == 2**10 % choices
@@ -53,10 +52,10 @@ def test_of_64_bits_every_choice_owns_equally_many_words(choices):
         assert end - first - refused == WORDS // choices
         # Where the first is redrawn the next word, of the last choice, decides.
         expected = choices - 1 if refused else chosen
-        assert choose_one(choices, fixed_words([first, WORDS - 1])) == expected
+        assert ticket_below(choices, fixed_words([first, WORDS - 1])) == expected
         assert choose_many(choices, 1, fixed_words([first, WORDS - 1])).tolist() == [expected]
         for word in (first + 1, end - 1):
-            assert choose_one(choices, fixed_words([word])) == chosen
+            assert ticket_below(choices, fixed_words([word])) == chosen
             assert choose_many(choices, 1, fixed_words([word])).tolist() == [chosen]
     assert bool(redrawn) == (WORDS % choices > 0)
 
@@ -69,7 +68,7 @@ def test_many_choices_are_those_of_one_at_a_time(choices):
     ]
     kept = [word for word in words if word * choices % WORDS >= WORDS % choices]
     one, many = fixed_words(words), fixed_words(words)
-    assert choose_many(choices, len(kept), many).tolist() == [choose_one(choices, one) for _ in kept]
+    assert choose_many(choices, len(kept), many).tolist() == [ticket_below(choices, one) for _ in kept]
     assert repr(one) == repr(many)
 
 
@@ -78,7 +77,7 @@ def test_a_long_call_takes_blocks_and_chunks_in_order():
     chosen = choose_many(3, people, insecure_seed(1))
     source = insecure_seed(1).streams()
     for part, stream in ((chosen[:CHUNK], source.stream(0, 1)), (chosen[CHUNK:], source.stream(1, 1000))):
-        assert part[:1000].tolist() == [choose_one(3, stream) for _ in range(1000)]
+        assert part[:1000].tolist() == [ticket_below(3, stream) for _ in range(1000)]
     # 2^20 uniform choices lie within six standard deviations of a third: a false alarm in 10^8 (and seeded).
     assert np.abs(np.bincount(chosen) - people / 3).max() < 6 * np.sqrt(people * 2 / 9)
 

@@ -15,6 +15,7 @@ from bipartite.domains.regions import check_places
 from bipartite.domains.tiles import whole_number
 from bipartite.errors import DomainError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import insecure_seed
+from bipartite.lottery.words import take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,8 @@ def from_checkins(
         msg = f"Expected places as a whole number from 2 to {len(array)}, the distinct ones, got {shown(places)}."
         raise InputError(msg)
     # The places with the smallest words of a seeded stream: every set of that size is equally likely.
-    chosen = np.sort(np.argsort(_words(seed, len(array)), kind="stable")[:wanted])
+    words = take(insecure_seed(seed).streams().stream(0, len(array)), len(array))
+    chosen = np.sort(np.argsort(words, kind="stable")[:wanted])
     return Points(array[chosen], metric="haversine")
 
 
@@ -257,18 +259,6 @@ def _leaders(vectors: NDArray[np.int64], metres: float) -> list[int]:
             kept.append(number)
             cubes.setdefault(cube, []).append(number)
     return kept
-
-
-def _words(seed: int, count: int) -> NDArray[np.uint64]:
-    """The first words of a seeded stream."""
-    stream = insecure_seed(seed).streams().stream(0, count)
-    parts = []
-    while count:
-        window = stream.window()[:count].copy()
-        stream.advance(len(window))
-        parts.append(window)
-        count -= len(window)
-    return np.concatenate(parts)
 
 
 def _box(box: Any) -> tuple[float, float, float, float]:  # noqa: ANN401 (whatever a caller passes)

@@ -1,4 +1,4 @@
-"""Events of chance e^−γ, exactly: the coin and the noise of mechanisms whose weights are exponentials.
+"""Events of chance e^−γ, exactly: the coin of mechanisms whose weights are exponentials.
 
 e^−γ is no fraction, so no whole number of tickets holds it. But a coin needs no more of it than decides the coin: a
 random number in [0, 1) is read bit by bit, and e^−γ is enclosed more and more tightly, until one lies clearly below the
@@ -64,42 +64,3 @@ def happens(gamma: Fraction, stream: Stream, factor: Fraction = Fraction(1)) -> 
         if Fraction(drawn, 1 << bits) >= factor * high:
             return False
         digits *= 2
-
-
-def whole_below(total: int, stream: Stream) -> int:
-    """A uniform whole number below any total, however large: words until their top bits give one."""
-    bits = (total - 1).bit_length()
-    words = -(-bits // _WORD_BITS)
-    while True:
-        drawn = 0
-        for _ in range(words):
-            drawn = drawn << _WORD_BITS | stream.word()
-        drawn >>= words * _WORD_BITS - bits
-        if drawn < total:
-            return drawn
-
-
-def discrete_laplace(rate: Fraction, stream: Stream) -> int:
-    """Whole-number noise with Pr[z] ∝ e^(−rate·|z|), exactly and without a last value.
-
-    With rate = s/t: u + t·v has the geometric law of rate 1/t when u is uniform below t and kept with chance e^(−u/t),
-    and v counts successes of chance e^−1; divided by s and rounded down it has rate s/t. A random sign, one of the two
-    zeros drawn again.
-
-    Reference
-    ---------
-    Canonne, Kamath, Steinke: *The Discrete Gaussian for Differential Privacy* (NeurIPS 2020), Algorithm 2.
-    """
-    s, t = rate.numerator, rate.denominator
-    one = Fraction(1)
-    while True:
-        u = whole_below(t, stream)
-        if not happens(Fraction(u, t), stream):
-            continue
-        v = 0
-        while happens(one, stream):
-            v += 1
-        size = (u + t * v) // s
-        negative = stream.word() & 1
-        if size or not negative:
-            return -size if negative else size

@@ -1,10 +1,10 @@
 """Whole-number noise of any width, from random words: what a curator adds to a sum of whole numbers.
 
-Two laws, both with a scale of 2^bits steps, so that no division is ever needed:
+Two laws. Many draws at once have a scale of 2^bits steps, so that no division is ever needed:
 
 - **discrete Laplace**, Pr[z] ∝ exp(−|z|/2^bits), drawn exactly by the rejection of Canonne, Kamath and Steinke (*The
   Discrete Gaussian for Differential Privacy*, NeurIPS 2020, Algorithms 1 and 2): every coin is a comparison of whole
-  numbers.
+  numbers. One draw may have any rate (:func:`discrete_laplace_of_rate`).
 - **rounded Gaussian**, the nearest whole number to 2^bits·N(0, 1). A whole number plus this noise is the continuous
   Gaussian mechanism, rounded afterwards: every theorem about the continuous one holds for it, subsampling included.
   Drawn by Karney's method (*Sampling Exactly from the Normal Distribution*, ACM TOMS 2016), which compares uniform
@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.lottery.uniform import tickets_below
-from bipartite.lottery.words import from_words
+from bipartite.lottery.decay import happens
+from bipartite.lottery.uniform import draw_below, whole_below
+from bipartite.lottery.words import from_words, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,6 +60,28 @@ def discrete_laplace(count: int, bits: int, source: Source) -> Whole:
     )
 
 
+def discrete_laplace_of_rate(rate: Fraction, stream: Stream) -> int:
+    """One draw with Pr[z] ∝ e^(−rate·|z|), exactly and without a last value.
+
+    With rate = s/t: u + t·v has the geometric law of rate 1/t when u is uniform below t and kept with chance e^(−u/t),
+    and v counts successes of chance e^−1; divided by s and rounded down it has rate s/t. A random sign, one of the two
+    zeros drawn again (Canonne et al., Algorithm 2).
+    """
+    s, t = rate.numerator, rate.denominator
+    one = Fraction(1)
+    while True:
+        u = whole_below(t, stream)
+        if not happens(Fraction(u, t), stream):
+            continue
+        v = 0
+        while happens(one, stream):
+            v += 1
+        size = (u + t * v) // s
+        negative = stream.word() & 1
+        if size or not negative:
+            return -size if negative else size
+
+
 def rounded_gaussian(count: int, bits: int, source: Source) -> Whole:
     """So many draws of a normal variable of standard deviation 2^bits, each rounded to the nearest whole number."""
     return from_words(
@@ -71,12 +94,7 @@ def coins(count: int, chance: float, source: Source) -> NDArray[np.bool_]:
     if chance >= 1:
         return np.ones(count, dtype=np.bool_)
     below = np.uint64(int(chance * 2.0**64))
-    return from_words(source, count, lambda stream: _take(count, stream) < below)
-
-
-def whole_numbers_below(total: int, count: int, source: Source) -> Whole:
-    """So many independent whole numbers below ``total``, each equally likely, exactly."""
-    return from_words(source, count, lambda stream: _below(total, count, stream))
+    return from_words(source, count, lambda stream: take(stream, count) < below)
 
 
 def _collected(count: int, tries: Callable[[int], Whole]) -> Whole:
@@ -89,33 +107,9 @@ def _collected(count: int, tries: Callable[[int], Whole]) -> Whole:
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
 
-def _take(count: int, stream: Stream) -> Words:
-    words = np.empty(count, dtype=np.uint64)
-    done = 0
-    while done < count:
-        window = stream.window()[: count - done]
-        words[done : done + len(window)] = window
-        stream.advance(len(window))
-        done += len(window)
-    return words
-
-
 def _below(total: int, count: int, stream: Stream) -> Whole:
-    """Uniform whole numbers below ``total``, exactly."""
-    if total & (total - 1) == 0:
-        return _top(_take(count, stream), total.bit_length() - 1)
-    found = np.empty(count, dtype=np.int64)
-    done = 0
-    while done < count:
-        tickets, _ = tickets_below(total, _take(count - done, stream), count - done)
-        found[done : done + len(tickets)] = tickets.view(np.int64)
-        done += len(tickets)
-    return found
-
-
-def _top(words: Words, bits: int) -> Whole:
-    """The first bits of each word, as a whole number."""
-    return (words >> np.uint64(64 - bits)).view(np.int64) if bits else np.zeros(len(words), dtype=np.int64)
+    """Uniform whole numbers, with a sign: NumPy compares a mixture of both kinds as floats."""
+    return draw_below(total, count, stream).view(np.int64)
 
 
 def _falls(numerators: Whole, bits: int, stream: Stream) -> NDArray[np.bool_]:
@@ -157,7 +151,7 @@ def _under(words: Words, whole: Words, rest: Words, stream: Stream) -> NDArray[n
     under: NDArray[np.bool_] = words < whole
     ties = np.flatnonzero(words == whole)
     if len(ties):
-        under[ties] = _take(len(ties), stream) < rest[ties]
+        under[ties] = take(stream, len(ties)) < rest[ties]
     return under
 
 
@@ -166,7 +160,7 @@ def _less(words: Words, others: Words, stream: Stream) -> NDArray[np.bool_]:
     ties = int((words == others).sum())
     rest = np.zeros(len(words), dtype=np.uint64)
     if ties:
-        rest[words == others] = _take(ties, stream)
+        rest[words == others] = take(stream, ties)
     return _under(words, others, rest, stream)
 
 
@@ -192,25 +186,25 @@ _SECOND, _SECOND_REST = _limbs([Fraction(2, 2 * k + 2) if k else 1 - Fraction(1,
 
 
 def _whole_parts(count: int, stream: Stream) -> Whole:
-    words = _take(count, stream)
+    words = take(stream, count)
     whole: Whole = np.searchsorted(_TABLE, words, side="right").astype(np.int64)
     # A word that equals a threshold counts as past it, unless its next 64 bits are below the threshold's.
     tied = np.flatnonzero(np.isin(words, _TABLE))
     if len(tied):
         at = whole[tied] - 1
-        whole[tied] -= _take(len(tied), stream) < _TABLE_REST[at]
+        whole[tied] -= take(stream, len(tied)) < _TABLE_REST[at]
     return whole
 
 
 def _gaussian_tries(wanted: int, bits: int, stream: Stream) -> Whole:
     """Karney's Algorithm N: k + x with Pr[k] ∝ exp(−k²/2), x uniform, kept with chance exp(−x(2k + x)/2)."""
     whole = _whole_parts(wanted, stream)
-    part = _take(wanted, stream)
+    part = take(stream, wanted).copy()  # more words are taken while it is used
     kept = _kept(whole, part, stream)
     whole, part = whole[kept], part[kept]
     negative = _below(2, len(whole), stream) == 1
     # To the nearest step: one bit more than wanted, plus one, halved. In the ideal, ties have probability zero.
-    size = ((whole << (bits + 1)) + _top(part, bits + 1) + 1) >> 1
+    size = ((whole << (bits + 1)) + (part >> np.uint64(63 - bits)).view(np.int64) + 1) >> 1
     return np.where(negative, -size, size)
 
 
@@ -225,7 +219,7 @@ def _kept(whole: Whole, part: Words, stream: Stream) -> NDArray[np.bool_]:
     left = whole.copy()  # coins to throw after this one
     last, even = part.copy(), np.ones(len(whole), dtype=np.bool_)
     while len(alive):
-        z, r, s = _take(3 * len(alive), stream).reshape(3, -1)
+        z, r, s = take(stream, 3 * len(alive)).copy().reshape(3, -1)
         x, k = part[alive], whole[alive]
         # Chance (2k + x)/(2k + 2): of 2k + 2 equal parts the first never, the second where s < x, the others always.
         longer = ~_under(r, _FIRST[k], _FIRST_REST[k], stream)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.lottery.uniform import WORD_BITS
+from bipartite.lottery.uniform import is_kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def split_coins(words: Words, total: int, need: int) -> tuple[Words, Words, int]:
     """(coins, words of the draws from W tickets, words used) for up to ``need`` values that the words fully serve."""
-    redrawn = np.flatnonzero((words * np.uint64(total)) < np.uint64(2**WORD_BITS % total)).tolist()
+    redrawn = np.flatnonzero(~is_kept(words, total)).tolist()
     redrawn_set = set(redrawn)
     coins, draws = [], []
     at = 0  # the next coin

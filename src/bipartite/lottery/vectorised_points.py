@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.lottery.uniform import high_half, tickets_below
+from bipartite.lottery.uniform import high_half, is_kept, tickets_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,13 +39,13 @@ class TriedPoints:
             return 0, 0, not len(codes)
         # Each distinct value needs a mask of all points; the rest waits for the next call.
         codes = codes[: max(1, _MOST_MASK_BYTES // lottery.inputs)]
-        kept = (words * np.uint64(lottery.drawn_from)) >= np.uint64(lottery.redraw_below)
+        kept = is_kept(words, lottery.drawn_from)
         outputs, rest = np.divmod(high_half(words, lottery.drawn_from), np.uint64(lottery.tickets.near))
         always = (rest < np.uint64(lottery.tickets.far)).tolist()
         near = {x: lottery.near(x) for x in np.unique(codes).tolist()}
         done = 0
-        for j, (is_kept, y) in enumerate(zip(kept.tolist(), outputs.tolist(), strict=True)):
-            if is_kept and (always[j] or near[int(codes[done])][y]):
+        for j, (serves, y) in enumerate(zip(kept.tolist(), outputs.tolist(), strict=True)):
+            if serves and (always[j] or near[int(codes[done])][y]):
                 reports[done] = y
                 done += 1
                 if done == len(codes):

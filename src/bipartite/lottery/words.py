@@ -242,6 +242,24 @@ def undivided(draw: Callable[[], T]) -> T:
     raise BipartiteError(msg)
 
 
+def take(stream: Stream, count: int) -> Words:
+    """The next ``count`` words, to be used before the stream is asked for more."""
+    if count == 0:
+        return np.empty(0, dtype=np.uint64)
+    window = stream.window(min(count, BLOCK))
+    if len(window) >= count:
+        stream.advance(count)
+        return window[:count]
+    words = np.empty(count, dtype=np.uint64)
+    done = 0
+    while done < count:
+        window = stream.window()[: count - done]
+        words[done : done + len(window)] = window
+        stream.advance(len(window))
+        done += len(window)
+    return words
+
+
 def from_words(source: Source, expected: int, draw: Callable[[Stream], T]) -> T:
     """What is drawn, undivided, from one stream of about so many words, which is then erased."""
 

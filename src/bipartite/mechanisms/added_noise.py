@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.domains import Interval
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, shown
 from bipartite.lottery import Epsilon, NoiseLottery
-from bipartite.lottery.falling import issue_noise
+from bipartite.lottery.noise import issue_noise
 from bipartite.mechanisms.base import Mechanism, check_domain
 
 if TYPE_CHECKING:

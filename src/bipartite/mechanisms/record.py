@@ -16,9 +16,10 @@ from bipartite.errors import DataError, InputError, Problems, of_attribute, show
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, source_of
 from bipartite.lottery.budgets import exact_sum
+from bipartite.lottery.uniform import ticket_below
 from bipartite.lottery.words import undivided
 from bipartite.mechanisms.base import Mechanism, check_options
-from bipartite.mechanisms.choice import MOST_CHOICES, choose_many, choose_one
+from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -143,7 +144,7 @@ class Record(Frozen):
     ) -> dict[str, Any]:
         drawn = tuple(name for name, _ in self._attributes)
         if self.sample is not None:
-            chosen = choose_one(self._sets, SCALAR if rng is None else rng.streams().stream(0, 1))
+            chosen = ticket_below(self._sets, SCALAR if rng is None else rng.streams().stream(0, 1))
             drawn = next(islice(combinations(drawn, self.sample), chosen, None))
         reports = {}
         for name, mechanism in self._attributes:

@@ -21,7 +21,7 @@ import numpy as np
 from bipartite.errors import InputError
 from bipartite.lottery import draw_many
 from bipartite.lottery.points import PointLottery
-from bipartite.lottery.uniform import WORD_BITS
+from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK, FixedWords
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
@@ -152,7 +152,7 @@ def _draw(
         held = indices.astype("<i8", copy=False).tobytes()
         blocks = b"".join([_block(base, held[8 * at : 8 * at + 8], 0, row) for at, row in enumerate(ids)])
         first = np.frombuffer(blocks, dtype="<u8").reshape(-1, _BLOCK_WORDS)[:, 0].astype(np.uint64)
-        alone = first * np.uint64(lottery.total) < np.uint64(2**WORD_BITS % lottery.total)
+        alone = ~is_kept(first, lottery.total)
         together = np.flatnonzero(~alone)
         reports[together] = draw_many(lottery, codec, values[together], FixedWords(first[together]))
     drawn = [_draw_one(lottery, int(indices[at]), base, ids[at]) for at in np.flatnonzero(alone).tolist()]

@@ -145,7 +145,7 @@ def test_the_draw_of_olh_is_its_law(size, buckets, monkeypatch):
             limits.append(limit)
             return next(feed)
 
-        monkeypatch.setattr(olh, "tickets", given)
+        monkeypatch.setattr(olh, "draw_below", given)
         reports = mechanism._draw(np.full(len(pairs), x), None)
         assert limits == [seeds, total]
         found = Counter(map(tuple, reports.tolist()))

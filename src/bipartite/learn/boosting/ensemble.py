@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.learn.boosting.budget import tree_tickets
 from bipartite.learn.boosting.leaves import UNIT, leaf_scale
 from bipartite.learn.boosting.trees import Growth, grow
-from bipartite.lottery.uniform import tickets_below
+from bipartite.lottery.uniform import draw_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -123,14 +123,8 @@ def gradients_of(rows: Whole, labels: Whole, scores: Whole, large: Large) -> tup
 def draw_trees(records: int, tickets: Whole, stream: Stream) -> Whole:
     """The tree of every record, drawn for each on its own; how many records there are plays no part."""
     running = np.cumsum(tickets)
-    serves = np.empty(records, dtype=np.int64)
-    done = 0
-    while done < records:
-        drawn, used = tickets_below(int(running[-1]), stream.window(), records - done)
-        serves[done : done + len(drawn)] = np.searchsorted(running, drawn.astype(np.int64), side="right")
-        stream.advance(used)
-        done += len(drawn)
-    return serves
+    drawn = draw_below(int(running[-1]), records, stream)
+    return np.searchsorted(running, drawn.view(np.int64), side="right")
 
 
 def scores_of(trees: Sequence[Tree], bins: NDArray[np.uint8]) -> Whole:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from bipartite.domains import Integers
 from bipartite.learn.boosting.compiled import GRADIENT_BITS
-from bipartite.lottery.decay import discrete_laplace
+from bipartite.lottery.integer_noise import discrete_laplace_of_rate
 from bipartite.mechanisms import BRR, Anchored, Geometric
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class WithLaplace:
     def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
         """The value with noise."""
         most = scale.reach if self.clamped else _MOST
-        return min(max(value + discrete_laplace(self.rate(scale), stream), -most), most)
+        return min(max(value + discrete_laplace_of_rate(self.rate(scale), stream), -most), most)
 
 
 @dataclass(frozen=True)

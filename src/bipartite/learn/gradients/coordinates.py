@@ -24,7 +24,7 @@ from bipartite.domains import Interval
 from bipartite.errors import Problems, is_one_of, shown
 from bipartite.learn.gradients.checks import positive, raise_all, whole
 from bipartite.lottery import Epsilon, TooFewTickets, issue_tickets
-from bipartite.lottery.integer_noise import whole_numbers_below
+from bipartite.lottery.uniform import whole_numbers_below
 from bipartite.mechanisms import BRR, Duchi, Hybrid, Piecewise
 
 if TYPE_CHECKING:

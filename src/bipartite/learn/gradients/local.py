@@ -13,7 +13,7 @@ from bipartite.learn.gradients.checks import REFUSALS, positive, raise_all, whol
 from bipartite.learn.gradients.coordinates import NAMES, CoordinateReports, Name, coordinates_for
 from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.guarantee import Guarantee
-from bipartite.lottery.integer_noise import whole_numbers_below
+from bipartite.lottery.uniform import whole_numbers_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

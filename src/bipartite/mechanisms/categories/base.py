@@ -13,9 +13,9 @@ from bipartite.domains.containers import is_scalar, open_batch, open_labels
 from bipartite.domains.sets import refuse_clip
 from bipartite.errors import DesignError, InputError, NullError, shown
 from bipartite.lottery import source_of
-from bipartite.lottery.words import from_words
+from bipartite.lottery.words import from_words, take
 from bipartite.mechanisms.base import check_domain, check_options
-from bipartite.mechanisms.categories.drawing import by_people, take
+from bipartite.mechanisms.categories.drawing import by_people
 from bipartite.mechanisms.categories.estimates import CategoryEstimate
 from bipartite.mechanisms.certified import Certified
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from bipartite.mechanisms.categories.drawing import take
+from bipartite.lottery.words import take
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,8 +15,7 @@ import numpy as np
 from bipartite.errors import InputError
 from bipartite.lottery import FixedWords
 from bipartite.lottery.bulk import by_chunks
-from bipartite.lottery.uniform import tickets_below
-from bipartite.lottery.words import BLOCK
+from bipartite.lottery.uniform import is_kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,11 +23,7 @@ if TYPE_CHECKING:
     from bipartite.lottery import Source, Stream
     from bipartite.lottery.bulk import ChunkJob
 
-    Words = NDArray[np.uint64]
-
 CHUNK_PEOPLE: Final = 2**16
-# A few more words than tickets, for redraws, which happen less than once in 2^12.
-_SPARE: Final = 8
 
 
 def by_people(people: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
@@ -39,34 +34,15 @@ def by_people(people: int, words_each: int, source: Source, threads: int, job: C
     by_chunks(people, CHUNK_PEOPLE, words_each, source, threads, job)
 
 
-def take(stream: Stream, count: int) -> Words:
-    """The next ``count`` words, to be used before the stream is asked for more."""
-    if count == 0:
-        return np.empty(0, dtype=np.uint64)
-    window = stream.window(min(count, BLOCK))
-    if len(window) >= count:
-        stream.advance(count)
-        return window[:count]
-    words = np.empty(count, dtype=np.uint64)
-    done = 0
-    while done < count:
-        window = stream.window()[: count - done]
-        words[done : done + len(window)] = window
-        stream.advance(len(window))
-        done += len(window)
-    return words
-
-
 def tickets_under(limit: int, total: int, count: int, stream: Stream) -> NDArray[np.bool_]:
-    """Whether each of the next ``count`` tickets, as `tickets` draws them, is below ``limit`` < ``total``."""
+    """Whether each of the next ``count`` tickets, as `draw_below` draws them, is below ``limit`` < ``total``."""
     # ⌊w·W/2^64⌋ < a just where w < ⌈a·2^64/W⌉.
     words_below = np.uint64(-(-limit * 2**64 // total))
-    factor, redraw_below = np.uint64(total), np.uint64(2**64 % total)
     under = np.empty(count, dtype=np.bool_)
     done = 0
     while done < count:
         words = stream.window()[: count - done]
-        kept = words * factor >= redraw_below
+        kept = is_kept(words, total)
         some = words < words_below
         if not kept.all():
             some = some[kept]
@@ -74,16 +50,3 @@ def tickets_under(limit: int, total: int, count: int, stream: Stream) -> NDArray
         stream.advance(len(words))
         done += len(some)
     return under
-
-
-def tickets(total: int, count: int, stream: Stream) -> Words:
-    """``count`` whole numbers below ``total`` ≤ 2^52, each exactly uniform, from the words in order."""
-    drawn = np.empty(count, dtype=np.uint64)
-    done = 0
-    while done < count:
-        words = stream.window()[: count - done + _SPARE]
-        some, used = tickets_below(total, words, count - done)
-        drawn[done : done + len(some)] = some
-        stream.advance(used)
-        done += len(some)
-    return drawn

@@ -9,8 +9,8 @@ import numpy as np
 
 from bipartite.errors import DataError
 from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
+from bipartite.lottery.uniform import draw_below
 from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size, too_few_tickets
-from bipartite.mechanisms.categories.drawing import tickets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,7 +136,7 @@ class HadamardResponse(CategoryMechanism):
         return np.empty(people, dtype=np.uint32)
 
     def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint32]:
-        ticket = tickets(self._total, len(indices), stream)
+        ticket = draw_below(self._total, len(indices), stream)
         return self._owners(indices, ticket)
 
     def _owners(self, indices: NDArray[np.int64], ticket: NDArray[np.uint64]) -> NDArray[np.uint32]:

@@ -11,8 +11,8 @@ import numpy as np
 from bipartite.domains.base import MAX_SIZE
 from bipartite.errors import DataError, DesignError
 from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
+from bipartite.lottery.uniform import draw_below
 from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size, too_few_tickets
-from bipartite.mechanisms.categories.drawing import tickets
 from bipartite.mechanisms.categories.hashing import MOST_BUCKETS, HashFamily
 from bipartite.mechanisms.categories.subset_selection import check_choice
 
@@ -111,8 +111,8 @@ class OLH(CategoryMechanism):
         family, g = self._family, self.buckets
         reports = self._empty(len(indices))
         for column, digits in enumerate(family.seeds):
-            reports[:, column] = tickets(g**digits, len(indices), stream)
-        ticket = tickets(self._tickets.total(1, g), len(indices), stream)
+            reports[:, column] = draw_below(g**digits, len(indices), stream)
+        ticket = draw_below(self._tickets.total(1, g), len(indices), stream)
         true = family.hash(family.factors(reports[:, :-1]), indices)
         near, shift = np.uint64(self._tickets.near), np.uint64(self._tickets.far.bit_length() - 1)
         other = ((ticket - near) >> shift).view(np.int64)

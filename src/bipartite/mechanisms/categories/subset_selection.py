@@ -10,9 +10,10 @@ import numpy as np
 
 from bipartite.errors import InputError, shown
 from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
+from bipartite.lottery.words import take
 from bipartite.mechanisms.categories.base import too_few_tickets
 from bipartite.mechanisms.categories.bits import kernel_for, last_mask, row_bytes, try_bits
-from bipartite.mechanisms.categories.drawing import take, tickets_under
+from bipartite.mechanisms.categories.drawing import tickets_under
 from bipartite.mechanisms.categories.unary import PackedReports, check_unary
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import numpy as np
 from bipartite.errors import DataError
 from bipartite.lottery.epsilon import exp_between
 from bipartite.lottery.tickets import RELATIVE_SHORTFALL, SHORTFALL
+from bipartite.lottery.words import take
 from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size
 from bipartite.mechanisms.categories.bits import (
     CERTAIN,
@@ -24,7 +25,6 @@ from bipartite.mechanisms.categories.bits import (
     slab_of,
     words_for,
 )
-from bipartite.mechanisms.categories.drawing import take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
