@@ -1,5 +1,6 @@
 """A ledger in a folder of the test's own, and a clock that the test sets."""
 
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -42,3 +43,15 @@ def make(path, clock):
     yield open_one
     for each in opened:
         each.close()
+
+
+def refusing(path, code):
+    """``os.open`` of a file system that refuses this file, as one that is read-only does."""
+    opened = os.open
+
+    def refuse(name, flags, *given, **named):
+        if str(name) == str(path) and flags & os.O_CREAT:
+            raise OSError(code, os.strerror(code), str(name))
+        return opened(name, flags, *given, **named)
+
+    return refuse

@@ -88,7 +88,8 @@ class Turns:
         os.read(self.pipes[which][0], 1)
 
 
-def parent_closes_under_the_child(desk):
+def closed_under_a_child(desk, meanwhile):
+    """The child reports, then the parent closes the ledger and does this, then the child reports again."""
     turns = Turns(2)
 
     def work():
@@ -100,8 +101,13 @@ def parent_closes_under_the_child(desk):
     number = child(work)
     turns.wait(0)
     desk.ledger.close()
+    meanwhile()
     turns.go(1)
     ended(number)
+
+
+def parent_closes_under_the_child(desk):
+    closed_under_a_child(desk, lambda: None)
     desk.ask("ada", "bob")
 
 
@@ -142,20 +148,7 @@ def several_children_close_in_every_order(desk):
 
 
 def an_auditor_comes_and_goes(desk):
-    turns = Turns(2)
-
-    def work():
-        desk.ask("bob")
-        turns.go(0)
-        turns.wait(1)
-        desk.ask("ada")
-
-    number = child(work)
-    turns.wait(0)
-    desk.ledger.close()
-    desk.audit()
-    turns.go(1)
-    ended(number)
+    closed_under_a_child(desk, desk.audit)
     desk.audit()
     desk.ask("ada")
 

@@ -1,5 +1,6 @@
 """Reading without the right to write, and copies."""
 
+import errno
 import os
 import sqlite3
 import stat
@@ -12,6 +13,7 @@ import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger import copying
 from bipartite.ledger.checking import findings
+from tests.ledger.conftest import refusing
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 
@@ -154,6 +156,23 @@ def test_a_copy_on_a_full_disk_names_the_copy_and_leaves_nothing(book, tmp_path,
     with pytest.raises(
         LedgerFileError, match=r"copy.db cannot be made, its disk is full; make room, or choose another"
     ):
+        book.backup(tmp_path / "copy.db")
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_copy_on_a_file_system_that_is_read_only_is_refused_in_words(book, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.open", refusing(tmp_path / "copy.db", errno.EROFS))
+    with pytest.raises(LedgerFileError, match=r"copy.db cannot be made in .* \(Read-only file system\); see to it, or"):
+        book.backup(tmp_path / "copy.db")
+
+
+def test_a_copy_that_cannot_be_moved_to_its_place_is_refused_in_words_and_leaves_nothing(book, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    before = set(tmp_path.iterdir())
+    monkeypatch.setattr("pathlib.Path.replace", refuse)
+    with pytest.raises(LedgerFileError, match=r"copy.db cannot be made in .* \(Input/output error\); see to it, or"):
         book.backup(tmp_path / "copy.db")
     assert set(tmp_path.iterdir()) == before
 

@@ -1,5 +1,6 @@
 """The file of a ledger: rights, settings, damage, strangers, and what its check finds."""
 
+import errno
 import os
 import sqlite3
 import stat
@@ -19,6 +20,7 @@ from bipartite.ledger.amounts import budget_units, debit_units, decimal_of
 from bipartite.ledger.connection import Connection
 from bipartite.ledger.periods import Period
 from bipartite.ledger.stored import from_stored, to_stored
+from tests.ledger.conftest import refusing
 from tests.ledger.forking import Within
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
@@ -145,19 +147,64 @@ TAMPERED = {
     "UPDATE specs SET spec = replace(spec, '\"1\"', '\"0.01\"')": "1 specs that are not the ones that their name",
     "UPDATE specs SET spec = 'x'": "1 specs that are not the ones that their name",
     "UPDATE reports SET insecure = 1": "1 questions that do not say that reports to them were drawn from insecure",
+    "UPDATE questions SET insecure = 1": "1 questions that say that reports to them were drawn from insecure",
+    "UPDATE reports SET insecure = NULL": "1 reports that do not say whether they were drawn from insecure words",
     "PRAGMA ignore_check_constraints = ON; UPDATE balances SET spent = 2000000000000": "1 balances beyond the budget",
+    "UPDATE questions SET on_change = 'nonsense'": "1 questions with a rule that no ledger knows",
+    "UPDATE reports SET time = '2026-12-01T00:00:00.000000Z'": "1 periods with reports of a time outside",
+    "UPDATE reports SET time = 'yesterday'": "1 periods with reports of a time outside",
+    "UPDATE settings SET budget = 2000000000000": "1 budgets other than the one that balances are held to",
 }
 
 
 @pytest.mark.parametrize("change", TAMPERED)
 def test_the_check_finds_what_does_not_add_up(make, path, change):
-    ledger = make(budget=1)
-    ledger.report("ada", "age", AGE, 37, request="r")
-    assert ledger.check() == []
+    with make(budget=1, period="month") as ledger:
+        ledger.report("ada", "age", AGE, 37, request="r")
+        assert ledger.check() == []
     with closing(sqlite3.connect(path)) as database:
         database.executescript(change)
         database.commit()
-    assert any(TAMPERED[change] in each for each in ledger.check())
+    assert any(TAMPERED[change] in each for each in make().check())
+
+
+@pytest.mark.parametrize("period", ["forever", "day", "year", "90 minutes"])
+def test_times_within_their_periods_are_no_finding(make, clock, period):
+    ledger = make(budget=1, period=period)
+    for start in (datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC), datetime(2026, 1, 1, tzinfo=UTC)):
+        clock.now = start
+        for at in range(4):
+            ledger.report(f"{start} {at}", "age", AGE, 37)
+            clock.go_on(minutes=30)
+    assert ledger.check() == []
+
+
+def test_the_check_finds_people_who_are_not_stored_under_the_key(make, path):
+    with make(budget=1, person_key=bytes(16)) as ledger:
+        ledger.report("ada", "age", AGE, 37)
+        assert ledger.check() == []
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript("UPDATE reports SET person = 'ada'; UPDATE balances SET person = 'ada'")
+        database.commit()
+    assert make().check() == ["1 balances of people who are not stored under the key of the ledger"]
+
+
+def test_settings_that_cannot_be_read_are_damage(make, path):
+    make(budget=1).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript("UPDATE settings SET period = 'fortnight'")
+        database.commit()
+    with pytest.raises(LedgerFileError, match=r"spent.db has a period that .* it is damaged; restore it from a backup"):
+        make()
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES, errno.ENOSPC])
+def test_a_ledger_that_the_system_does_not_let_be_made_is_refused_in_words(make, path, monkeypatch, code):
+    monkeypatch.setattr("os.open", refusing(path, code))
+    told = rf"spent.db cannot be made in {path.parent} \({os.strerror(code)}\); see to it, or choose another place"
+    with pytest.raises(LedgerFileError, match=told):
+        make(budget=1)
+    assert not path.exists()
 
 
 def test_a_forked_process_opens_the_file_anew(path):

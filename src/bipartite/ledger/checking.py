@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import BipartiteError
 from bipartite.ledger.names import not_noted
 from bipartite.ledger.offer import Offer
+from bipartite.ledger.periods import Period, check_now
+from bipartite.ledger.serving import ON_CHANGE
 from bipartite.mechanisms.spec import load_spec
 
 if TYPE_CHECKING:
@@ -71,6 +74,31 @@ _FINDINGS: Final = (
         ),
     ),
     (
+        "{} questions that say that reports to them were drawn from insecure words, and none does",
+        (
+            "SELECT count(*) FROM questions WHERE insecure = 1 AND NOT EXISTS (SELECT 1 FROM reports "
+            "WHERE insecure = 1 AND reports.period = questions.period AND reports.question = questions.question)"
+        ),
+    ),
+    (
+        "{} reports that do not say whether they were drawn from insecure words",
+        "SELECT count(*) FROM reports, settings WHERE insecure IS NULL AND NOT older_names",
+    ),
+    (
+        "{} budgets other than the one that balances are held to",
+        (
+            "SELECT count(*) FROM settings WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_schema "
+            "WHERE name = 'balances' AND sql LIKE '%BETWEEN 0 AND ' || budget || ')%')"
+        ),
+    ),
+    (
+        "{} balances of people who are not stored under the key of the ledger",
+        (
+            "SELECT count(*) FROM balances, settings WHERE person_key IS NOT NULL AND "
+            "(length(person) <> length(person_key) OR person GLOB '*[^0-9a-f]*')"
+        ),
+    ),
+    (
         "{} people whose names, spelled in several ways, are beyond the budget together",
         (
             "SELECT count(*) FROM (SELECT name, period, sum(spent) AS together FROM "
@@ -94,7 +122,24 @@ def findings(database: sqlite3.Connection) -> list[str]:
         f"{count} names of a {kind} that are not in their one form, so that debits under them are not counted"
         for kind, count in lost.items()
     ]
-    return found + _wrong_prices(database)
+    strange = sum(rule not in ON_CHANGE for (rule,) in database.execute("SELECT on_change FROM questions"))
+    found += [f"{strange} questions with a rule that no ledger knows"] if strange else []
+    return found + _wrong_times(database) + _wrong_prices(database)
+
+
+def _wrong_times(database: sqlite3.Connection) -> list[str]:
+    """Reports of a time outside their period: as times are sorted as texts, the first and the last tell of all."""
+    how = Period.of(database.execute("SELECT period FROM settings").fetchone()[0])
+    ends = database.execute("SELECT period, min(time), max(time) FROM reports GROUP BY period")
+    wrong = sum({_period_of(how, first), _period_of(how, last)} != {period} for period, first, last in ends)
+    return [f"{wrong} periods with reports of a time outside them"] if wrong else []
+
+
+def _period_of(how: Period, time: str) -> str | None:
+    try:
+        return how.name_at(check_now(datetime.fromisoformat(time)))
+    except (ValueError, TypeError):
+        return None
 
 
 def _wrong_prices(database: sqlite3.Connection) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,8 @@ from bipartite.ledger.connection import Connection
 from bipartite.ledger.schema import VERSION, read_as_current, version_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bipartite.ledger.file import LedgerFile
 
 OWNER_ONLY = 0o600
@@ -40,11 +42,11 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
         msg = f"Expected a new file for the copy, but {path.name} exists; choose another name."
         raise InputError(msg) from None
     try:
-        with part_of(path, private=True) as part:
+        with refused_in_words(path), part_of(path, private=True) as part:
             _copy(file, part, path.name)
             flush(part)
             part.replace(path)
-        flush(path.parent)
+            flush(path.parent)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -58,11 +60,24 @@ def make_private(path: Path, content: bytes = b"") -> None:
             "deletes files of such names beside its databases; choose another name."
         )
         raise InputError(msg)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    with refused_in_words(path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+        try:
+            os.write(handle, content)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def refused_in_words(path: Path) -> Iterator[None]:
+    """What the system has against a new file, as an error of ledgers that says which."""
     try:
-        os.write(handle, content)
-    finally:
-        os.close(handle)
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        msg = f"{path.name} cannot be made in {path.parent} ({error.strerror}); see to it, or choose another place."
+        raise LedgerFileError(msg) from None
 
 
 def _copy(file: LedgerFile, part: Path, name: str) -> None:

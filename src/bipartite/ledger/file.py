@@ -25,7 +25,7 @@ from bipartite.ledger.connection import (
     inherited,
     refuse_if_inherited,
 )
-from bipartite.ledger.copying import OWNER_ONLY, make_private
+from bipartite.ledger.copying import OWNER_ONLY, make_private, refused_in_words
 from bipartite.ledger.periods import FOREVER, Period
 from bipartite.ledger.schema import APPLICATION_ID, VERSION, make_tables, read_as_current, upgrade, version_of
 from bipartite.lottery import here
@@ -107,7 +107,12 @@ class LedgerFile:
         if found is None:
             msg = f"{self.path.name} is a ledger without its settings: it is damaged; restore it from a backup."
             raise LedgerFileError(msg)
-        return Settings(found[0], Period.of(found[1]), found[2], bool(found[3]))
+        try:
+            period = Period.of(found[1])
+        except InputError:
+            msg = f"{self.path.name} has a period that no ledger has: it is damaged; restore it from a backup."
+            raise LedgerFileError(msg) from None
+        return Settings(found[0], period, found[2], bool(found[3]))
 
     def _needs_budget(self) -> InputError:
         return InputError(f"Expected budget= for a new ledger, and {self.path.name} is none yet; pass budget=4.")
@@ -117,6 +122,8 @@ class LedgerFile:
             return self.path.stat().st_size == 0
         except (FileNotFoundError, NotADirectoryError):
             return True
+        except OSError:
+            raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
 
     def _make_file(self) -> None:
         """An empty file of its owner alone, from the first moment on; SQLite gives its log the same rights."""
@@ -127,7 +134,8 @@ class LedgerFile:
         # opens it, while no other thread can open it in SQLite.
         with OPENING, suppress(FileExistsError):
             make_private(self.path)
-        self.path.chmod(OWNER_ONLY)
+        with refused_in_words(self.path):
+            self.path.chmod(OWNER_ONLY)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -278,7 +286,7 @@ class LedgerFile:
         with OPENING:
             try:
                 inode = self._inode()
-            except FileNotFoundError:
+            except OSError:
                 raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
             refuse_if_inherited(inode, self.path.name)
             self._quiet, self._place = at_rest is not None, at_rest
