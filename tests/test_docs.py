@@ -1,6 +1,7 @@
 """Pictures and printed evidence in the docs are what their scripts make today."""
 
 import os
+import pkgutil
 import re
 import runpy
 from pathlib import Path
@@ -8,8 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bipartite.cli.program import BIPARTITE
+from reproduction.__main__ import LABORATORY
+
 DOCS = Path(__file__).parents[1] / "docs"
 _PIXELS = 0.3
+PAGES = [*(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted(DOCS.glob("*.md"))]
+_FOLDERS = "src|tests|tools|bench|docs|reproduction|bipartite"
 
 
 def same_but_for_rounding(stored, made, atol):
@@ -71,3 +77,23 @@ def test_pictures_are_up_to_date(script):
 def test_the_errata_about_data_sets_are_what_the_data_say():
     evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["data_evidence"](Path(os.environ["BIPARTITE_DATA"]))
     assert printed_in_errata()[-len(evidence) :] == evidence
+
+
+def named_in(page, pattern):
+    return sorted(set(re.findall(pattern, page.read_text(encoding="utf-8"), re.MULTILINE)))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_the_files_that_a_page_names_are_there(page):
+    paths = named_in(page, rf"(?<![\w/.])((?:{_FOLDERS})/[\w./-]*\w)")
+    roots = (DOCS.parent, DOCS.parent / "src")
+    assert [path for path in paths if not any((root / path).exists() for root in roots)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_the_names_and_commands_that_a_page_names_are_there(page):
+    for name in named_in(page, r"\b((?:bp|bipartite|reproduction)(?:\.\w+)+)"):
+        if not name.endswith((".md", ".json", ".html")):
+            pkgutil.resolve_name(name.replace("bp.", "bipartite.", 1))
+    assert set(named_in(page, r"(?:^\$ |`)bipartite ([a-z-]+)")) <= {*BIPARTITE.commands}
+    assert set(named_in(page, r"python -m reproduction ([a-z]+)")) <= {*LABORATORY.commands}
