@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.experiments import dnn, gbdt, location_errors, sgd
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import SGD_BUDGETS

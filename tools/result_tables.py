@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.experiments import dnn, gbdt, location_errors, printed, sgd
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from bipartite.locations.releases import CALIBRATED, PUBLISHED, WITHIN
+from bipartite.locations import CALIBRATED, PUBLISHED, WITHIN
 from reproduction.claims.verdict import Claim, Judgement, Verdict, holds_if, on_a_fine_grid
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.runner.contract import distinct, number, select

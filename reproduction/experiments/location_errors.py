@@ -12,8 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite.locations import EPSILONS, compare
-from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from bipartite.locations import CALIBRATED, EPSILONS, PUBLISHED, WHOLE, WITHIN, compare
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
 from reproduction.figures import Line, Panel, panels
 from reproduction.runner.contract import distinct, number, select

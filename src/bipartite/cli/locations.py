@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.answers.advise.place_releases import WHOLE, WITHIN, measured
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_lists import add_places
 from bipartite.cli.program import Command
@@ -13,7 +14,6 @@ from bipartite.cli.release_tables import as_csv, described, headline, plain, pri
 from bipartite.errors import InputError
 from bipartite.files import write_whole
 from bipartite.locations import RegionWeighted, TwoLevel, WithinRegion, choose, draw, page
-from bipartite.locations.releases import WHOLE, WITHIN, measured
 from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Exponential
 from bipartite.plots import png
 from bipartite.verification import verify

@@ -2,19 +2,18 @@
 
 Candidates, priors and regions are public: never make them from the positions of the people who report.
 May import: lottery, domains, plots, mechanisms, answers.
-Begin reading: candidates.py, releases.py.
+Begin reading: candidates.py, drawing.py; which release to take is advice: answers/advise/places.py.
 """
 
+from bipartite.answers.advise.place_releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, Release
+from bipartite.answers.advise.places import EPSILONS, Choice, Improvement, choose, compare, improvements
 from bipartite.domains.regions import Regions
 from bipartite.locations.atlas import Cities, cities
 from bipartite.locations.candidates import encode, from_checkins, grid, places
-from bipartite.locations.choosing import Choice, choose
-from bipartite.locations.comparing import EPSILONS, Improvement, compare, improvements
 from bipartite.locations.counting import PlaceShare, RangeCount, range_count, top_places
 from bipartite.locations.drawing import draw
 from bipartite.locations.heat import HeatMap, heat_map
 from bipartite.locations.pages import page
-from bipartite.locations.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, Release
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 
 __all__ = [

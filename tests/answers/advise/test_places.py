@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, expected_loss, locations, verify, worst_loss
+from bipartite.answers.advise import places as advice
 from bipartite.errors import InputError, PriorError
-from bipartite.locations import choosing
-from bipartite.locations.releases import PUBLISHED, WHOLE, WITHIN
+from bipartite.locations import PUBLISHED, WHOLE, WITHIN
 from tests.locations.worlds import authors_places, needs_data, worlds
 
 SIX = Points(
@@ -135,7 +135,7 @@ def test_a_choice_that_grr_cannot_be_part_of_says_so(epsilon):
 def test_lsrr_as_published_is_not_chosen_where_it_happens_to_keep_its_epsilon(monkeypatch):
     # No places are known on which it keeps its ε and is strictly best, so a better mechanism is put in its place.
     makers = {"GRR": lambda: GRR(SIX, 1), PUBLISHED: lambda: Anchored(SIX, 1)}
-    monkeypatch.setattr(choosing, "whole_makers", lambda *_: makers)
+    monkeypatch.setattr(advice, "whole_makers", lambda *_: makers)
     choice = locations.choose(SIX, 1, regions=REGIONS)
     by = {row.name: row for row in choice.table if row.scope == WHOLE}
     assert by[PUBLISHED].eligible and by[PUBLISHED].expected_loss < by["GRR"].expected_loss
