@@ -98,8 +98,9 @@ def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Sou
     """The reports of labels; labels that are whole numbers are written as such."""
     domain = cast("SetDomain", mechanism.domain)
     names = {str(label): label for label in domain.labels or ()}
-    indices = domain.encode_labels([names.get(text) for _, text in filled], lambda at: f"line {filled[at][0]}")
-    reports: list[Any] = mechanism.privatize([domain.decode(index) for index in indices.tolist()], rng=rng)
+    given = [names.get(text) for _, text in filled]
+    domain.check_codes(domain.codes(given), lambda at: f"line {filled[at][0]}")
+    reports: list[Any] = mechanism.privatize(given, rng=rng)
     return reports
 
 

@@ -26,7 +26,7 @@ MAX_DISTANCE: Final = 2**53 - 1
 # Coordinates below 2^500, and units of 2^−900 at the finest, keep every double on the way finite.
 LARGEST: Final = 2.0**500
 FINEST_BITS: Final = 900
-_DEGREES: Final = (90.0, 180.0)
+MOST_DEGREES: Final = (90.0, 180.0)
 
 
 class Points(SetDomain):
@@ -227,7 +227,7 @@ def _coordinates(coordinates: Any, problems: Problems, least: int = 2) -> NDArra
 
 def _check_points(array: NDArray[np.float64], metric: object, problems: Problems) -> None:
     if metric == "haversine":
-        if array.shape[1] != len(_DEGREES):
+        if array.shape[1] != len(MOST_DEGREES):
             problems.add(f"Expected rows (latitude, longitude) with haversine, got {array.shape[1]} columns.")
             return
         _check_degrees(array, problems)
@@ -237,7 +237,7 @@ def _check_points(array: NDArray[np.float64], metric: object, problems: Problems
 
 
 def _check_degrees(array: NDArray[np.float64], problems: Problems) -> None:
-    if (np.abs(array) > _DEGREES).any():
+    if (np.abs(array) > MOST_DEGREES).any():
         problems.add("Expected latitudes in ±90 and longitudes in ±180 degrees; are the columns swapped?")
 
 

@@ -92,18 +92,19 @@ class SetDomain(Domain):
             raise OutsideDomainError(msg, shown=shown(value))
         return self._index[value]
 
-    def encode_labels(self, values: Sequence[Any], place: Callable[[int], str]) -> NDArray[np.int64]:
-        """The indices of many labels; the error names positions, never labels."""
-        found = [self._index.get(value, -1) if is_label(value) else -1 for value in values]
-        indices = np.array(found, dtype=np.int64)
-        unknown = np.flatnonzero(indices < 0)
+    def codes(self, values: Sequence[Any]) -> NDArray[np.int64]:
+        """The indices of many labels, −1 for what is no label."""
+        return np.array([self._index.get(value, -1) if is_label(value) else -1 for value in values], dtype=np.int64)
+
+    def check_codes(self, codes: NDArray[np.integer[Any]], place: Callable[[int], str]) -> None:
+        """Refuse what is no label; the error names positions, never labels."""
+        unknown = np.flatnonzero(codes < 0)
         if len(unknown):
             msg = (
-                f"{len(unknown)} of {len(found)} values cannot be reported: {place(int(unknown[0]))} is not one of the "
+                f"{len(unknown)} of {len(codes)} values cannot be reported: {place(int(unknown[0]))} is not one of the "
                 "labels; use domain.labels to see them, or domain.nearest for positions."
             )
             raise OutsideDomainError(msg)
-        return indices
 
     def decode(self, index: int) -> Any:  # noqa: ANN401
         return index if self.labels is None else self.labels[index]

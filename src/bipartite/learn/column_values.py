@@ -3,77 +3,78 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from bipartite.domains import Integers, Interval, SetDomain
+from bipartite.domains.containers import Container, library_of
+from bipartite.domains.containers.pandas_series import PandasSeries
+from bipartite.domains.containers.plain import Array, array_of
+from bipartite.domains.containers.polars_series import PolarsSeries
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    import pandas as pd
+    import polars as pl
+    from numpy.typing import ArrayLike, NDArray
 
     from bipartite.domains import Domain, Outside
+    from bipartite.domains.containers import Cells
+
+    Frame: TypeAlias = pd.DataFrame | pl.DataFrame
+    Given: TypeAlias = Frame | ArrayLike
+    """A frame, an array, or a list of rows."""
 
 Kind = Literal["numpy", "pandas", "polars"]
 _TABLE: Final = 2
-_DOUBLE: Final = np.dtype(np.float64)
-_BEYOND: Final = 2**62  # beyond every domain of whole numbers
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: numbers, or objects, and which of them are missing."""
-
-    values: NDArray[Any]
-    missing: NDArray[np.bool_]
-    dtype: Any
-    """The container's own type of the column."""
+_MOST: Final = np.uint64(2**63 - 1)
+_WORDS: Final = {
+    "not a whole number": (NotAValueError, "are not whole; round them first."),
+    "outside": (OutsideDomainError, "are {outside}; use outside='clip' to move them to the nearest end."),
+}
+"""For what a domain refuses, in the order of telling: the error, and what is said."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a table in order, and what is needed to build another of the same kind."""
+    """A table: its frame, where it is one, and the cells of its columns in order."""
 
     kind: Kind
-    columns: tuple[Column, ...]
+    frame: Frame | None
     rows: int
-    names: Any
-    """The container's own names; None for NumPy."""
-    index: Any
-    """The index of a pandas frame."""
+    columns: tuple[Cells, ...]
 
 
-def kind_of(table: object) -> Kind:
-    """Whose table this is; everything that is no frame is read by NumPy."""
-    for each in type(table).__mro__:
-        library = each.__module__.partition(".")[0]
-        if library in {"pandas", "polars"} and each.__name__ == "DataFrame":
-            return "pandas" if library == "pandas" else "polars"
-    return "numpy"
+def frame_of(table: object) -> tuple[Kind, Frame | None]:
+    """Whose table this is, and the table where it is a frame; everything else is read by NumPy."""
+    library = library_of(table) if any(each.__name__ == "DataFrame" for each in type(table).__mro__) else ""
+    if library == "pandas":
+        return "pandas", table
+    return ("polars", table) if library == "polars" else ("numpy", None)
 
 
-def read_table(table: Any) -> Table:  # noqa: ANN401 (a frame, an array or a list of rows)
+def read_table(table: Given) -> Table:
     """The columns of a table."""
-    kind = kind_of(table)
-    if kind == "pandas":
-        columns = tuple(_from_pandas(table.iloc[:, at]) for at in range(table.shape[1]))
-        return Table(kind, columns, len(table), table.columns, table.index)
-    if kind == "polars":
-        columns = tuple(_from_polars(series) for series in table.get_columns())
-        return Table(kind, columns, table.height, list(table.columns), None)
-    array = _as_array(table)
-    columns = tuple(_from_numpy(array[:, at]) for at in range(array.shape[1]))
-    return Table(kind, columns, len(array), None, None)
+    kind, frame = frame_of(table)
+    containers: list[Container[Any]]
+    if frame is None:
+        containers = [Array(column, "error") for column in _as_array(table).T]
+    elif kind == "pandas":
+        containers = [PandasSeries(frame.iloc[:, at], "error") for at in range(frame.shape[1])]
+    else:
+        containers = [PolarsSeries(series, "error") for series in frame.get_columns()]
+    columns = tuple(each.cells().with_nan() for each in containers)
+    return Table(kind, frame, len(columns[0].values), columns)
 
 
-def check_is_table(table: Any) -> int:  # noqa: ANN401
+def check_is_table(table: Given) -> int:
     """The number of rows; refuses what is no table, or an empty one, in scikit-learn's words."""
-    kind = kind_of(table)
-    shape = table.shape if kind != "numpy" else _as_array(table).shape
-    if kind == "pandas" and not table.columns.is_unique:
+    kind, frame = frame_of(table)
+    shape = _as_array(table).shape if frame is None else frame.shape
+    if kind == "pandas" and frame is not None and not frame.columns.is_unique:
         msg = "Expected columns with distinct names, got duplicates; rename them."
         raise InputError(msg)
     if shape[0] == 0:
@@ -85,7 +86,7 @@ def check_is_table(table: Any) -> int:  # noqa: ANN401
     return int(shape[0])
 
 
-def _as_array(table: Any) -> NDArray[Any]:  # noqa: ANN401
+def _as_array(table: ArrayLike) -> NDArray[Any]:
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         msg = "Sparse data was passed, but dense data is required; use '.toarray()': a report hides zeros as well."
         raise TypeError(msg)  # scikit-learn's kind for this
@@ -108,52 +109,6 @@ def _as_array(table: Any) -> NDArray[Any]:  # noqa: ANN401
     return array
 
 
-def _from_numpy(values: NDArray[Any]) -> Column:
-    if values.dtype.kind == "f":
-        return Column(values, np.isnan(values), values.dtype)
-    if values.dtype.kind == "O":
-        return Column(values, np.array([_is_missing(value) for value in values.tolist()], dtype=bool), values.dtype)
-    return Column(values, np.zeros(len(values), dtype=bool), values.dtype)
-
-
-def _from_pandas(series: Any) -> Column:  # noqa: ANN401
-    import pandas as pd  # noqa: PLC0415 (loaded already: the caller holds one of its frames)
-
-    missing = series.isna().to_numpy(dtype=bool)
-    kinds = pd.api.types
-    if kinds.is_numeric_dtype(series.dtype) and not kinds.is_complex_dtype(series.dtype):
-        if isinstance(series.dtype, np.dtype):
-            return Column(series.to_numpy(), missing, series.dtype)
-        whole = not missing.any() and (kinds.is_integer_dtype(series.dtype) or kinds.is_bool_dtype(series.dtype))
-        # The largest of 64 bits without a sign would wrap around to negative numbers.
-        exact = np.uint64 if kinds.is_unsigned_integer_dtype(series.dtype) else np.int64
-        values = series.to_numpy(dtype=exact) if whole else series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return Column(values, missing, series.dtype)
-    return Column(_objects(series.tolist()), missing, series.dtype)
-
-
-def _from_polars(series: Any) -> Column:  # noqa: ANN401
-    missing = series.is_null().to_numpy()
-    if series.dtype.is_float():
-        missing = missing | series.is_nan().fill_null(value=True).to_numpy()
-    # NumPy has no whole numbers of 128 bits; as objects they stay what they are.
-    numeric = (series.dtype.is_integer() and "128" not in str(series.dtype)) or series.dtype.is_float()
-    if numeric and not missing.any():
-        return Column(series.to_numpy(), missing, series.dtype)
-    return Column(_objects(series.to_list()), missing, series.dtype)
-
-
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def _is_missing(value: Any) -> bool:  # noqa: ANN401
-    is_nan = isinstance(value, (float, np.floating)) and value != value  # noqa: PLR0124
-    return value is None or is_nan or type(value).__name__ in {"NAType", "NaTType"}
-
-
 class Refusals:
     """Everything that is wrong with the values of a table, column by column."""
 
@@ -161,7 +116,7 @@ class Refusals:
         self._rows = rows
         self._found: list[tuple[type[DataError], str]] = []
 
-    def add(self, kind: type[DataError], wrong: NDArray[np.bool_], name: str, words: str) -> bool:
+    def add(self, kind: type[DataError], wrong: NDArray[np.bool_], name: str, words: str) -> None:
         """Remember the rows that are wrong, if there are any: "3 of 10 values of column 'age' are missing, …"."""
         count = int(np.count_nonzero(wrong))
         if count:
@@ -170,7 +125,6 @@ class Refusals:
             self._found.append(
                 (kind, f"{count} of {self._rows} values of column {name!r} {which}, {first}; {what_to_do}")
             )
-        return bool(count)
 
     def raise_if_any(self) -> None:
         """Raise what was found, all of it, as the kind of the first."""
@@ -196,14 +150,10 @@ def checked_values(
     refusals = Refusals(table.rows)
     found: dict[str, NDArray[Any] | list[Any]] = {}
     for column, (name, domain) in zip(table.columns, domains.items(), strict=True):
-        if refusals.add(
-            NullError,
-            column.missing,
-            name,
-            "are missing (NaN or None); fill them with a public value first, or add a category for no answer.",
-        ):
-            continue
-        if isinstance(domain, SetDomain) and domain.labels is not None:
+        if column.missing is not None:
+            words = "are missing (NaN or None); fill them with a public value first, or add a category for no answer."
+            refusals.add(NullError, column.missing, name, words)
+        elif isinstance(domain, SetDomain) and domain.labels is not None:
             found[name] = _labels(column.values, domain, other, name, refusals)
         elif isinstance(domain, SetDomain):
             found[name] = _numbers(column.values, Integers(0, len(domain) - 1), "error", name, refusals)
@@ -222,39 +172,26 @@ def _numbers(
     """Numbers within the domain, as int64 or float64."""
     if values.dtype.kind in "OUS":
         alien = np.array([not _is_number(value) for value in values.tolist()], dtype=bool)
-        if refusals.add(NotAValueError, alien, name, "are no numbers; convert them, or give a list of categories."):
+        if alien.any():
+            refusals.add(NotAValueError, alien, name, "are no numbers; convert them, or give a list of categories.")
             return values
-        whole = all(isinstance(value, (int, np.integer)) for value in values.tolist())
-        values = np.array([_bounded(value) for value in values.tolist()], dtype=np.int64 if whole else _DOUBLE)
+        values = array_of(values.tolist())
     if values.dtype.kind == "u":
-        values = np.minimum(values, np.uint64(_BEYOND))
+        values = np.minimum(values, _MOST)
     with np.errstate(over="ignore"):  # a long double beyond all doubles is infinite, and no warning tells of it
-        values = values.astype(_DOUBLE if values.dtype.kind == "f" else np.int64)
-    low, high = domain.low, domain.high
-    below_or_above = (values < low) | (values > high)
-    if domain.whole and values.dtype.kind == "f":
-        inside = np.where(below_or_above, 0.0, values)
-        if refusals.add(NotAValueError, inside != np.floor(inside), name, "are not whole; round them first."):
-            return values
-    if outside == "error":
-        infinite = "infinite or " if values.dtype.kind == "f" else ""
-        refusals.add(
-            OutsideDomainError,
-            below_or_above,
-            name,
-            f"are {infinite}outside {low:.15g}..{high:.15g}; use outside='clip' to move them to the nearest end.",
-        )
-    clipped = np.where(values < low, low, np.where(values > high, high, values))
-    return clipped.astype(np.int64 if domain.whole else _DOUBLE)
+        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
+    troubles = domain.refusals(values, outside)
+    infinite = "infinite or " if values.dtype.kind == "f" else ""
+    for reason, (kind, words) in _WORDS.items():
+        if reason in troubles:
+            beyond = f"{infinite}outside {domain.low:.15g}..{domain.high:.15g}"
+            refusals.add(kind, troubles[reason], name, words.format(outside=beyond))
+    inside: NDArray[Any] = np.clip(values, domain.low, domain.high)
+    return inside.astype(np.int64 if domain.whole else np.float64)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating, np.bool_))
-
-
-def _bounded(value: Any) -> Any:  # noqa: ANN401
-    """A number that int64 holds; whole numbers beyond it stay beyond every domain."""
-    return min(max(int(value), -_BEYOND), _BEYOND) if isinstance(value, (int, np.integer)) else value
 
 
 def _labels(
@@ -262,23 +199,13 @@ def _labels(
 ) -> list[Any]:
     """Labels of the domain; one that is none becomes ``other`` where the domain has that."""
     labels: tuple[Any, ...] = domain.labels or ()
-    known = set(labels)
     found: list[Any] = values.tolist()
     if isinstance(labels[0], int):
         # Tables of floats hold whole numbers as floats.
         found = [int(each) if isinstance(each, float) and each.is_integer() else each for each in found]
-    # A truth value equals 0 or 1, and is no label.
-    alien = np.array([isinstance(each, bool) or not _is_in(each, known) for each in found], dtype=bool)
-    if other is not None and other in known:
-        return [other if wrong else each for each, wrong in zip(found, alien, strict=True)]
-    refusals.add(
-        OutsideDomainError,
-        alien,
-        name,
-        "are none of its categories; add them to the list, or use other= with a category that stands for the rest.",
-    )
-    return found
-
-
-def _is_in(value: object, known: set[Any]) -> bool:
-    return isinstance(value, (str, int, np.integer)) and value in known
+    codes = domain.codes(found)
+    if other in labels:
+        codes[codes < 0] = labels.index(other)
+    words = "are none of its categories; add them to the list, or use other= with a category that stands for the rest."
+    refusals.add(OutsideDomainError, codes < 0, name, words)
+    return [labels[code] for code in codes.tolist()]

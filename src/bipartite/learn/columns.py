@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bipartite.domains.sets import is_label
 from bipartite.errors import InputError, MissingExtraError, Problems, is_one_of, shown
@@ -27,11 +27,15 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from typing import Self
 
+    from numpy.typing import NDArray
+    from sklearn.utils import Tags
+
     from bipartite.domains import Domain, Outside
-    from bipartite.learn.column_values import Kind, Table
+    from bipartite.learn.column_values import Frame, Given, Kind, Table
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism, Record
 
+    Private: TypeAlias = Frame | NDArray[Any]
     Maker = str | Callable[[Domain, Decimal], Mechanism]
 
 
@@ -136,13 +140,13 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.at_predict = at_predict
         self.rng = rng
 
-    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401, N803, ARG002 (scikit-learn's names)
+    def fit(self, X: Given, y: object = None) -> Self:  # noqa: N803, ARG002 (scikit-learn's names)
         """Make the mechanisms; of the table only the names and the number of columns are looked at."""
         with as_it_was(self):
             self._make(X)
         return self
 
-    def _make(self, X: Any) -> None:  # noqa: ANN401, N803
+    def _make(self, X: Given) -> None:  # noqa: N803
         self._check_options()
         check_is_table(X)
         validate_data(self, X, skip_check_array=True)
@@ -169,25 +173,25 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         # Of the release that came with fit, or of the next.
         return from_known_words(promised) if self._seeded or not is_secure(self.rng) else promised
 
-    def fit_transform(self, X: Any, y: object = None, **fit_params: object) -> Any:  # noqa: ANN401, N803, ARG002
+    def fit_transform(self, X: Given, y: object = None, **fit_params: object) -> Private:  # noqa: N803, ARG002
         """Fit, and report every row once; whatever ``at_predict`` says."""
         self.fit(X)
         return self._release(X)
 
-    def transform(self, X: Any) -> Any:  # noqa: ANN401, N803
+    def transform(self, X: Given) -> Private:  # noqa: N803
         """Report every row anew, or pass it through where ``at_predict="pass"``."""
         check_is_fitted(self)
         return self._release(X) if self.at_predict == "privatize" else self._pass(X)
 
-    def _release(self, X: Any) -> Any:  # noqa: ANN401, N803
+    def _release(self, X: Given) -> Private:  # noqa: N803
         table, values = self._checked(X)
         return self._rebuilt(self.record_.privatize(values, rng=source_of(self.rng)), table, reported=True)
 
-    def _pass(self, X: Any) -> Any:  # noqa: ANN401, N803
+    def _pass(self, X: Given) -> Private:  # noqa: N803
         table, values = self._checked(X)
         return self._rebuilt(values, table, reported=False)
 
-    def _checked(self, X: Any) -> tuple[Table, dict[str, Any]]:  # noqa: ANN401, N803
+    def _checked(self, X: Given) -> tuple[Table, dict[str, NDArray[Any] | list[Any]]]:  # noqa: N803
         self._check_options()
         check_is_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -195,7 +199,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         domains = {name: mechanism.domain for name, mechanism in self.mechanisms_.items()}
         return table, checked_values(table, domains, self.outside, self.other)
 
-    def _rebuilt(self, columns: Mapping[str, Any], table: Table, *, reported: bool) -> Any:  # noqa: ANN401
+    def _rebuilt(self, columns: Mapping[str, Any], table: Table, *, reported: bool) -> Private:
         sampled = self.record_.sample is not None
         found = {}
         domains = {}
@@ -235,7 +239,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             )
         return tuple(sentences)
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         tags.input_tags.string = True

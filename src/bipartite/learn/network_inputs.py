@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
+    from bipartite.domains.containers import Cells
 
 
 def network_inputs(table: object, domains: Mapping[str, Domain]) -> NDArray[np.float32]:
@@ -26,23 +27,18 @@ def network_inputs(table: object, domains: Mapping[str, Domain]) -> NDArray[np.f
     parts: list[NDArray[np.float32]] = []
     for column, domain in zip(read_table(table).columns, domains.values(), strict=True):
         if isinstance(domain, SetDomain):
-            parts.append(_one_hot(column.values, column.missing, domain))
+            parts.append(_one_hot(column, domain))
         else:
-            low, high = _ends(domain)
+            low, high = float(domain.decode(0)), float(domain.decode(len(domain) - 1))
             scaled = np.full(len(column.values), 0.5, dtype=np.float32)
-            there = ~column.missing
-            scaled[there] = (column.values[there].astype(np.float64) - low) / (high - low)
+            scaled[column.there] = (column.values[column.there].astype(np.float64) - low) / (high - low)
             parts.append(scaled[:, None])
     return np.concatenate(parts, axis=1)
 
 
-def _ends(domain: Any) -> tuple[float, float]:  # noqa: ANN401 (a line)
-    return float(domain.low), float(domain.high)
-
-
-def _one_hot(values: NDArray[Any], missing: NDArray[np.bool_], domain: SetDomain) -> NDArray[np.float32]:
+def _one_hot(column: Cells, domain: SetDomain) -> NDArray[np.float32]:
     positions = {label: at for at, label in enumerate(domain.labels or range(len(domain)))}
-    hot = np.zeros((len(values), len(positions)), dtype=np.float32)
-    rows = np.flatnonzero(~missing)
-    hot[rows, [positions[value] for value in values[rows].tolist()]] = 1
+    hot = np.zeros((len(column.values), len(positions)), dtype=np.float32)
+    rows = np.flatnonzero(column.there)
+    hot[rows, [positions[value] for value in column.values[rows].tolist()]] = 1
     return hot

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import Domain, LineDomain, SetDomain
-from bipartite.domains.containers import Nulls, is_scalar, null_error, open_batch, open_labels
+from bipartite.domains.containers import Nulls, is_scalar, null_error, open_values
 from bipartite.domains.sets import refuse_clip
 from bipartite.domains.subset import Subset, codec_between
 from bipartite.domains.values import Values
@@ -101,9 +101,7 @@ class Mechanism(Certified):
 
     def open_batch(self, values: object, nulls: Nulls) -> Batch:
         """The values of a container; for what is built of mechanisms. People call ``privatize``."""
-        if isinstance(self.domain, SetDomain) and self.domain.labels is not None:
-            return open_labels(values, nulls, self.domain)
-        return open_batch(values, nulls, whole=self.domain.whole)
+        return open_values(values, nulls, self.domain)
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
         """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""

@@ -89,6 +89,11 @@ class Column:
         return self.nulls == "keep" and self.nulls_as is None
 
     @property
+    def domain_outside(self) -> Outside:
+        """What the domain itself does with values outside it: a set has no ends to clamp them to."""
+        return "error" if isinstance(self.mechanism.domain, SetDomain) else self.outside
+
+    @property
     def publishes(self) -> tuple[str, ...]:
         """What the output tells beside what ε covers, in words."""
         found = []

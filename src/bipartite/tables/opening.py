@@ -1,22 +1,21 @@
-"""The values of one private column of an Arrow batch as numbers of its domain, and which rows must be refused.
-
-Nothing here becomes a Python object for each row: numbers are views of Arrow's memory, labels become row numbers by
-Arrow's own hash table.
-"""
+"""The values of one private column of an Arrow batch, as its options want them, and which rows must be refused."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import Integers, Points, SetDomain
+from bipartite.domains import Points, SetDomain
+from bipartite.domains.containers.arrow import numbers_of, rows_of
+from bipartite.domains.points import LARGEST, MOST_DEGREES
 from bipartite.errors import NotAValueError, NullError, OutsideDomainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.errors import DataError
@@ -26,8 +25,6 @@ MISSING: Final = "missing"
 OUTSIDE: Final = "outside"
 _UNREADABLE: Final = "not readable as the type that the plan needs"
 _SHOWN_ROWS: Final = 5
-_DEGREES: Final = (90.0, 180.0)
-_LARGEST: Final = 2.0**500
 
 
 @dataclass(slots=True)
@@ -47,16 +44,21 @@ class Opened:
         return self.values if self.missing is None else self.values[~self.missing]
 
 
-def open_rows(column: Column, arrays: Sequence[Any], unreadable: NDArray[np.bool_] | None = None) -> Opened:
+def open_rows(column: Column, arrays: Sequence[pa.Array], unreadable: NDArray[np.bool_] | None = None) -> Opened:
     """The values of the Arrow arrays that a column is made from.
 
     ``unreadable`` marks rows whose text was no value of the type needed, where a null stands now.
     """
     domain = column.mechanism.domain
-    if column.is_position:
-        opened = _positions(column, arrays)
+    if isinstance(domain, Points) and column.is_position:
+        opened = _positions(column, domain, arrays)
     elif isinstance(domain, SetDomain) and domain.labels is not None:
-        return _without_empty(_labels(column, arrays[0], unreadable))
+        cells = rows_of(arrays[0], domain)
+        unknown, missing = cells.values < 0, cells.missing
+        if unreadable is not None:
+            # A text that is none of the labels was read as nothing; it is outside, and not missing.
+            unknown, missing, unreadable = unknown | unreadable, ~(cells.there | unreadable), None
+        opened = _on_set(column, cells.values, missing, unknown, {})
     else:
         opened = _numbers(column, arrays[0])
     if unreadable is not None and unreadable.any():
@@ -64,11 +66,6 @@ def open_rows(column: Column, arrays: Sequence[Any], unreadable: NDArray[np.bool
             opened.missing = opened.missing & ~unreadable
         opened.troubles = {reason: bad & ~unreadable for reason, bad in opened.troubles.items()}
         opened.troubles[_UNREADABLE] = unreadable
-    return _without_empty(opened)
-
-
-def _without_empty(opened: Opened) -> Opened:
-    """The same, with the reasons that some row has."""
     opened.troubles = {reason: bad for reason, bad in opened.troubles.items() if bad.any()}
     return opened
 
@@ -76,7 +73,7 @@ def _without_empty(opened: Opened) -> Opened:
 def all_troubles(column: Column, opened: Opened) -> dict[str, NDArray[np.bool_]]:
     """For each reason to refuse a row, which rows: those of a line that the lottery would refuse, too."""
     found = dict(opened.troubles)
-    for reason, bad in column.mechanism.domain.refusals(opened.there, _line_outside(column)).items():
+    for reason, bad in column.mechanism.domain.refusals(opened.there, column.domain_outside).items():
         rows = bad
         if opened.missing is not None:
             rows = np.zeros(len(opened.values), dtype=np.bool_)
@@ -100,9 +97,8 @@ def refusal(name: str, column: Column, troubles: dict[str, NDArray[np.bool_]], f
         what = f"outside {_named(column)}" if reason == OUTSIDE else reason
         parts.append(f"{where} {'are' if count > 1 else 'is'} {what}")
         hints.append(_hint(reason, column))
-    kind = OutsideDomainError
-    if set(troubles) != {OUTSIDE}:
-        kind = NullError if set(troubles) == {MISSING} else NotAValueError  # type: ignore[assignment]
+    kinds: dict[str, type[DataError]] = {OUTSIDE: OutsideDomainError, MISSING: NullError}
+    kind = kinds.get(next(iter(troubles)), NotAValueError) if len(troubles) == 1 else NotAValueError
     return kind(
         f"column {name!r}: {int(refused.sum()):,} of the {len(refused):,} rows of this batch cannot be reported: "
         f"{'; '.join(parts)}; {'; '.join(dict.fromkeys(hints))}."
@@ -125,25 +121,21 @@ def _hint(reason: str, column: Column) -> str:
     return "repair or remove these rows"
 
 
-def _line_outside(column: Column) -> Any:  # noqa: ANN401 (what a domain takes)
-    return "error" if isinstance(column.mechanism.domain, SetDomain) else column.outside
-
-
-def _numbers(column: Column, array: Any) -> Opened:  # noqa: ANN401
-    values, missing = numbers_of(array)
+def _numbers(column: Column, array: pa.Array) -> Opened:
+    cells = numbers_of(array)
+    if column.nulls_as is not None or column.nulls == "keep":
+        cells = cells.with_nan()
+    values, missing = cells.values, cells.missing
     troubles: dict[str, NDArray[np.bool_]] = {}
-    settled = column.nulls_as is not None or column.nulls == "keep"
-    if settled and values.dtype.kind == "f":
-        # NaN is how many tables say that nothing is there.
-        nan = np.isnan(values)
-        missing = nan if missing is None else missing | nan
     if missing is not None:
         if column.nulls_as is not None:
             values, missing = np.where(missing, _as_number(column, column.nulls_as, values.dtype), values), None
         elif column.nulls == "error":
             troubles[MISSING] = missing
     if column.outside_as is not None:
-        low, high = _ends(column)
+        domain = column.mechanism.domain
+        last = len(domain) - 1
+        low, high = (0, last) if isinstance(domain, SetDomain) else (domain.decode(0), domain.decode(last))
         beyond = (values < low) | (values > high)
         if missing is not None:
             beyond &= ~missing
@@ -151,117 +143,47 @@ def _numbers(column: Column, array: Any) -> Opened:  # noqa: ANN401
     return Opened(np.ascontiguousarray(values), missing, troubles)
 
 
-def _ends(column: Column) -> tuple[Any, Any]:
-    domain = column.mechanism.domain
-    return (0, len(domain) - 1) if isinstance(domain, SetDomain) else (domain.decode(0), domain.decode(len(domain) - 1))
-
-
-def _as_number(column: Column, value: Any, dtype: np.dtype[Any]) -> Any:  # noqa: ANN401
+def _as_number(column: Column, value: float, dtype: np.dtype[Any]) -> np.generic:
     """A value of the domain in the type of the others, or a wider one."""
-    whole = isinstance(column.mechanism.domain, (Integers, SetDomain))
-    if whole and dtype.kind in "iu":
+    if column.mechanism.domain.whole and dtype.kind in "iu":
         number = int(value)
         limits = np.iinfo(dtype)
         return dtype.type(number) if limits.min <= number <= limits.max else np.int64(number)
     return np.float64(value)
 
 
-def numbers_of(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:  # noqa: ANN401
-    """The numbers of an Arrow array, 0 where one is missing, and which are; a view where Arrow allows one."""
-    import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
-
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    if pa.types.is_boolean(array.type):
-        array = array.cast(pa.int8())
-    elif pa.types.is_decimal(array.type):
-        array = array.cast(pa.float64(), safe=False)
-    if pa.types.is_null(array.type):
-        return np.zeros(len(array), dtype=np.int64), np.ones(len(array), dtype=np.bool_)
-    if array.null_count == 0:
-        return array.to_numpy(zero_copy_only=False), None
-    missing = array.is_null().to_numpy(zero_copy_only=False)
-    values = array.fill_null(pa.scalar(0, type=array.type)).to_numpy(zero_copy_only=False)
-    return values, missing
-
-
-def _labels(column: Column, array: Any, unreadable: NDArray[np.bool_] | None) -> Opened:  # noqa: ANN401
-    """``unreadable`` marks the rows whose text was no label, where a null stands now."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
-    domain = cast("SetDomain", column.mechanism.domain)
-    labels = label_array(domain)
-    if pa.types.is_dictionary(array.type):
-        at = pc.index_in(_comparable(array.dictionary, labels.type), value_set=labels).take(array.indices)
-    else:
-        at = pc.index_in(_comparable(array, labels.type), value_set=labels)
-    # Whatever is null now was no label: missing before, or unknown.
-    unknown = None if at.null_count == 0 else at.is_null().to_numpy(zero_copy_only=False)
-    if unknown is None:
-        return Opened(at.to_numpy(zero_copy_only=False), None)
-    rows = at.fill_null(0).to_numpy(zero_copy_only=False).copy()
-    missing = array.is_null().to_numpy(zero_copy_only=False)
-    if unreadable is not None:
-        missing = missing & ~unreadable
-    unknown &= ~missing
-    troubles: dict[str, NDArray[np.bool_]] = {}
-    if column.outside_as is not None:
-        rows[unknown] = domain.encode(column.outside_as)
-    else:
-        troubles[OUTSIDE] = unknown
-    if column.nulls_as is not None:
-        rows[missing] = domain.encode(column.nulls_as)
-        return Opened(rows, None, troubles)
-    if column.nulls == "error":
-        troubles[MISSING] = missing
-    return Opened(rows, missing if missing.any() else None, troubles)
-
-
-def label_array(domain: SetDomain) -> Any:  # noqa: ANN401
-    """The labels of a set as an Arrow array."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    labels = domain.labels or ()
-    return pa.array(labels, type=pa.string() if isinstance(labels[0], str) else pa.int64())
-
-
-def _comparable(array: Any, kind: Any) -> Any:  # noqa: ANN401
-    """The values in the type of the labels."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
-    if array.type == pa.uint64():
-        # Labels lie far below 2^63, so what is beyond stays none of them.
-        array = pc.min_element_wise(array, pa.scalar(2**63 - 1, type=pa.uint64()), skip_nulls=False)
-    return array if array.type == kind else array.cast(kind)
-
-
-def _positions(column: Column, arrays: Sequence[Any]) -> Opened:
+def _positions(column: Column, domain: Points, arrays: Sequence[pa.Array]) -> Opened:
     parts = [numbers_of(array) for array in arrays]
-    positions = np.column_stack([values.astype(np.float64) for values, _ in parts])
-    missing = np.zeros(len(positions), dtype=np.bool_)
-    for _, gone in parts:
-        if gone is not None:
-            missing |= gone
+    positions = np.column_stack([cells.values.astype(np.float64) for cells in parts])
+    missing = ~np.logical_and.reduce([cells.there for cells in parts])
     if column.nulls_as is not None or column.nulls == "keep":
         missing |= np.isnan(positions).any(axis=1)
-    domain = cast("Points", column.mechanism.domain)
-    limits = np.array(_DEGREES) if domain.metric == "haversine" else np.full(positions.shape[1], _LARGEST)
+    limits = np.array(MOST_DEGREES) if domain.metric == "haversine" else np.full(positions.shape[1], LARGEST)
     with np.errstate(invalid="ignore"):
         wrong = ~(np.abs(positions) <= limits).all(axis=1) & ~missing
     # Rows that are not reported take the place of the first point, so that no row is left out of the search.
     positions[wrong | missing] = domain.coordinates[0]
     rows, beyond = domain.nearest_rows(positions, column.max_distance)
-    rows = rows.astype(np.int32)
-    troubles = {"not a position": wrong}
+    return _on_set(column, rows.astype(np.int32), missing, beyond, {"not a position": wrong})
+
+
+def _on_set(
+    column: Column,
+    rows: NDArray[Any],
+    missing: NDArray[np.bool_] | None,
+    beyond: NDArray[np.bool_],
+    troubles: dict[str, NDArray[np.bool_]],
+) -> Opened:
+    """Row numbers of a set, some of which take the place of what is missing or outside."""
+    encode = column.mechanism.domain.encode
     if column.outside_as is not None:
-        rows[beyond] = domain.encode(column.outside_as)
+        rows = np.where(beyond, encode(column.outside_as), rows)
     elif column.outside == "error":
         troubles[OUTSIDE] = beyond
-    if column.nulls_as is not None:
-        rows[missing] = domain.encode(column.nulls_as)
+    if missing is None or not missing.any():
         return Opened(rows, None, troubles)
+    if column.nulls_as is not None:
+        return Opened(np.where(missing, encode(column.nulls_as), rows), None, troubles)
     if column.nulls == "error":
         troubles[MISSING] = missing
-    return Opened(rows, missing if missing.any() else None, troubles)
+    return Opened(rows, missing, troubles)

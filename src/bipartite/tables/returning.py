@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.domains import SetDomain
 from bipartite.domains.subset import codec_between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.domains import Outside
     from bipartite.lottery import Codec
     from bipartite.mechanisms import Mechanism
     from bipartite.tables.columns import Column
@@ -60,7 +58,8 @@ class Return:
 
     def codec(self, dtype: np.dtype[Any]) -> Codec:
         """How values of this type are encoded: to numbers of outputs, or to outputs where they are too many."""
-        inner = codec_for(self.column, dtype)
+        mechanism = self.column.mechanism
+        inner = codec_between(mechanism.domain, mechanism.outputs, dtype, self.column.domain_outside)
         return inner if self.listed is None else Numbered(inner)
 
     def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
@@ -96,13 +95,6 @@ def way_back(column: Column, kind: Any, style: Style) -> Return:  # noqa: ANN401
         style == "text" or (pa.types.is_string(values) and (style == "compact" or pa.types.is_dictionary(kind)))
     )
     return Return(column, pa.dictionary(pa.int32(), pa.string()) if dictionary else values, listed)
-
-
-def codec_for(column: Column, dtype: np.dtype[Any]) -> Codec:
-    """How values of this type are encoded and reports decoded."""
-    mechanism = column.mechanism
-    outside: Outside = "error" if isinstance(mechanism.domain, SetDomain) else column.outside
-    return codec_between(mechanism.domain, mechanism.outputs, dtype, outside)
 
 
 def _value_type(mechanism: Mechanism) -> Any:  # noqa: ANN401 (an Arrow type)

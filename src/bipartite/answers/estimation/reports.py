@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from bipartite.domains import Integers, Interval, SetDomain
-from bipartite.domains.containers import is_scalar, open_batch, open_labels
+from bipartite.domains.containers import is_scalar, open_values
 from bipartite.domains.subset import Subset
 from bipartite.domains.values import Values
 from bipartite.errors import InputError, NullError, OutsideDomainError, is_one_of, shown
@@ -38,10 +38,8 @@ def indices_of(mechanism: Mechanism, reports: Any, nulls: Missing = "error") -> 
     base = outputs.domain if isinstance(outputs, Subset) else outputs
     keep: Literal["error", "keep"] = "error" if nulls == "error" else "keep"
     try:
-        if isinstance(base, SetDomain) and base.labels is not None:
-            codes = open_labels(reports, keep, base).values
-        else:
-            codes = _codes(base, open_batch(reports, keep, whole=base.whole).values)
+        values = open_values(reports, keep, base).values
+        codes = values if isinstance(base, SetDomain) and base.labels is not None else _codes(base, values)
     except NullError as error:
         problem: Exception = NullError(f"{str(error).split(';')[0]}; remove them, or use nulls='drop'.")
     except OutsideDomainError:

@@ -1,7 +1,19 @@
-"""Containers in, the same kind out."""
+"""The one reader of values: containers in, the same kind out.
 
-from bipartite.domains.containers.batch import Batch, Nulls, is_scalar, null_error
-from bipartite.domains.containers.dispatch import open_batch
-from bipartite.domains.containers.labels import open_labels
+``open_values`` is how mechanisms read (one container, one domain, the way back); the classes beside it are
+how tables for learning read their columns, and :mod:`bipartite.domains.containers.arrow` is how files and frames do.
+"""
 
-__all__ = ["Batch", "Nulls", "is_scalar", "null_error", "open_batch", "open_labels"]
+from bipartite.domains.containers.batch import Batch, is_scalar, library_of, open_values
+from bipartite.domains.containers.cells import Cells, Container, Nulls, null_error
+
+__all__ = [
+    "Batch",
+    "Cells",
+    "Container",
+    "Nulls",
+    "is_scalar",
+    "library_of",
+    "null_error",
+    "open_values",
+]

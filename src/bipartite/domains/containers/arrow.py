@@ -1,4 +1,8 @@
-"""Arrow arrays and chunked arrays."""
+"""Arrow arrays and chunked arrays, as values of ``privatize`` and as columns of tables.
+
+Nothing here becomes a Python object for each cell: numbers are views of Arrow's memory, labels become row numbers by
+Arrow's own hash table.
+"""
 
 from __future__ import annotations
 
@@ -6,52 +10,139 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.containers.batch import open_column, position_in_values
+from bipartite.domains.containers.cells import Cells, Container
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from bipartite.domains.containers.batch import Batch, Nulls
+    from bipartite.domains.containers.cells import Labels
+    from bipartite.domains.sets import SetDomain
 
 
-def open_arrow(values: Any, nulls: Nulls, *, place: Callable[[int], str] = position_in_values) -> Batch:  # noqa: ANN401
-    """The values of an Arrow array or chunked array; chunks come back as one."""
-    import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
+class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
+    """An Arrow array or chunked array; chunks come back as one."""
 
-    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
-        table = isinstance(values, (pa.Table, pa.RecordBatch))
-        advice = "select a column: table['age']" if table else "pass a number or a pyarrow.Array"
-        msg = f"Expected one column of numbers, got a pyarrow {type(values).__name__}; {advice}."
-        raise InputError(msg)
-    kind = values.type
-    chunked = isinstance(values, pa.ChunkedArray)
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)):
-        name = str(kind).partition("<")[0]
-        msg = f"Expected an Arrow array of whole numbers or floats, got {name}; use .cast('int64') or .cast('double')."
-        raise InputError(msg)
+    __slots__ = ()
 
-    def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
-        array = pa.array(reports, mask=hidden)
-        return pa.chunked_array([array]) if chunked else array
+    def cells(self) -> Cells:
+        return numbers_of(self.held)
 
-    flat, missing = _numbers(values)
-    return open_column(flat, nulls, rebuild, missing=missing, place=place)
+    def numbers(self) -> Cells:
+        import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
+
+        if not isinstance(self.held, (pa.Array, pa.ChunkedArray)):
+            table = isinstance(self.held, (pa.Table, pa.RecordBatch))
+            advice = "select a column: table['age']" if table else "pass a number or a pyarrow.Array"
+            msg = f"Expected one column of numbers, got a pyarrow {type(self.held).__name__}; {advice}."
+            raise InputError(msg)
+        kind, types = self.held.type, pa.types
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind)):
+            name = str(kind).partition("<")[0]
+            msg = (
+                f"Expected an Arrow array of whole numbers or floats, got {name}; use .cast('int64') or "
+                ".cast('double')."
+            )
+            raise InputError(msg)
+        return self.cells()
+
+    @property
+    def label_types(self) -> tuple[type, ...]:
+        import pyarrow as pa  # noqa: PLC0415
+
+        if not isinstance(self.held, (pa.Array, pa.ChunkedArray)):
+            return ()
+        kind, types = self.held.type, pa.types
+        if types.is_null(kind):  # a column in which every value is missing has no other type
+            return str, int
+        text = types.is_string(kind) or types.is_large_string(kind)
+        return (int,) if types.is_integer(kind) else (str,) if text else ()
+
+    def codes(self, domain: SetDomain) -> Cells:
+        import pyarrow as pa  # noqa: PLC0415
+
+        chunked = isinstance(self.held, pa.ChunkedArray)
+        return rows_of(self.held.combine_chunks() if chunked else self.held, domain)
+
+    def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pa.Array | pa.ChunkedArray:
+        return self._chunked(array_of_reports(reports, hidden))
+
+    def of_labels(self, drawn: Labels) -> pa.Array | pa.ChunkedArray:
+        import pyarrow as pa  # noqa: PLC0415
+
+        text = pa.large_string() if pa.types.is_large_string(self.held.type) else pa.string()
+        return self._chunked(pa.array(drawn.found, type=pa.int64() if drawn.whole else text))
+
+    def _chunked(self, array: pa.Array) -> pa.Array | pa.ChunkedArray:
+        import pyarrow as pa  # noqa: PLC0415
+
+        return pa.chunked_array([array]) if isinstance(self.held, pa.ChunkedArray) else array
 
 
-def _numbers(values: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:  # noqa: ANN401
-    """The numbers, 0 where one is missing, and which are; Arrow itself turns whole numbers with nulls into floats."""
-    if values.null_count == 0:
-        return (values.to_numpy(zero_copy_only=False) if len(values) else _empty(values.type)), None
-    missing = values.is_null().to_numpy(zero_copy_only=False)
-    there = _empty(values.type) if missing.all() else values.drop_null().to_numpy(zero_copy_only=False)
-    flat = np.zeros(len(values), dtype=there.dtype)
-    flat[~missing] = there
-    return flat, missing
+def array_of_reports(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pa.Array:
+    """Reports as Arrow, with nulls where they are hidden."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.array(reports, mask=hidden)
 
 
-def _empty(kind: Any) -> NDArray[Any]:  # noqa: ANN401
-    """No numbers, of the NumPy type that holds those of an Arrow type."""
-    return np.empty(0, dtype=np.int64 if str(kind) == "null" else kind.to_pandas_dtype())
+def numbers_of(array: pa.Array | pa.ChunkedArray) -> Cells:
+    """The numbers of an Arrow array, 0 where one is missing; a view where Arrow allows one.
+
+    Truth values are 0 and 1, decimals the doubles nearest to them, and a dictionary what it stands for.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_boolean(array.type):
+        array = array.cast(pa.int8())
+    elif pa.types.is_decimal(array.type):
+        array = array.cast(pa.float64(), safe=False)
+    if pa.types.is_null(array.type):
+        return Cells(np.zeros(len(array), dtype=np.int64), np.ones(len(array), dtype=np.bool_) if len(array) else None)
+    if array.null_count == 0:
+        return Cells(array.to_numpy(zero_copy_only=False))
+    # Arrow itself would turn whole numbers with nulls into floats.
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    return Cells(array.fill_null(pa.scalar(0, type=array.type)).to_numpy(zero_copy_only=False), missing)
+
+
+def rows_of(array: pa.Array, domain: SetDomain) -> Cells:
+    """The row numbers of the labels in an Arrow array, or in a dictionary; −1 for what is no label, 0 for nothing."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    labels = label_array(domain)
+    if pa.types.is_dictionary(array.type):
+        at = pc.index_in(_comparable(array.dictionary, labels.type), value_set=labels).take(array.indices)
+    else:
+        at = pc.index_in(_comparable(array, labels.type), value_set=labels)
+    if at.null_count == 0:
+        return Cells(at.to_numpy(zero_copy_only=False))
+    # Whatever is null now was no label: missing before, or unknown.
+    rows = at.fill_null(-1).to_numpy(zero_copy_only=False)
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    if not missing.any():
+        return Cells(rows)
+    return Cells(np.where(missing, 0, rows), missing)
+
+
+def label_array(domain: SetDomain) -> pa.Array:
+    """The labels of a set as an Arrow array."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    labels = domain.labels or ()
+    return pa.array(labels, type=pa.string() if isinstance(labels[0], str) else pa.int64())
+
+
+def _comparable(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values in the type of the labels."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if array.type == pa.uint64():
+        # Labels lie far below 2^63, so what is beyond stays none of them.
+        array = pc.min_element_wise(array, pa.scalar(2**63 - 1, type=pa.uint64()), skip_nulls=False)
+    return array if array.type == kind else array.cast(kind)

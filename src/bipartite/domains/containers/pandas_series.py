@@ -1,4 +1,4 @@
-"""pandas Series: backed by NumPy, by pandas' nullable types, or by Arrow."""
+"""pandas Series: backed by NumPy, by pandas' nullable types, or by Arrow; name and index come back."""
 
 from __future__ import annotations
 
@@ -6,73 +6,105 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.containers.arrow import open_arrow
-from bipartite.domains.containers.batch import Batch, open_column
+from bipartite.domains.containers.arrow import array_of_reports, numbers_of
+from bipartite.domains.containers.cells import Cells, Container, masked, objects
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
-    from bipartite.domains.containers.batch import Nulls
+    from bipartite.domains.containers.cells import Labels
 
 
-def open_pandas(values: Any, nulls: Nulls) -> Batch:  # noqa: ANN401
-    """The values of a pandas Series in their order; name and index come back, and play no other part."""
-    import pandas as pd  # noqa: PLC0415 (loaded already: the caller holds one of its series)
+class PandasSeries(Container["pd.Series"]):
+    """A pandas Series, in its order: the index plays no other part."""
 
-    if not isinstance(values, pd.Series):
-        advice = "select a column: frame['age']" if isinstance(values, pd.DataFrame) else "pass a pandas.Series"
-        msg = f"Expected one column of numbers, got a pandas {type(values).__name__}; {advice}."
-        raise InputError(msg)
-    dtype = values.dtype
-    by_arrow = isinstance(dtype, pd.ArrowDtype)
-    nullable = isinstance(values.array, (pd.arrays.IntegerArray, pd.arrays.FloatingArray))
-    if not (nullable or by_arrow or isinstance(dtype, np.dtype)) or dtype.kind not in "iuf":
-        # The bare name of the type: a sparse one in full would show its most frequent value.
-        name = dtype if by_arrow or isinstance(dtype, np.dtype) else type(dtype).__name__
-        msg = (
-            f"Expected a pandas Series of whole numbers or floats, got {name}; "
-            "use .astype('Int64') or .astype('Float64')."
-        )
-        raise InputError(msg)
-    if by_arrow:
-        return _open_arrow_backed(values, nulls)
+    __slots__ = ()
 
-    def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
-        data: Any = reports
-        if nullable or (hidden is not None and reports.dtype.kind != "f"):
+    def place(self, at: int) -> str:
+        """A position, never a label: with an index of its own, series[3] is not the fourth value."""
+        return f"values.iloc[{at}]"
+
+    def cells(self) -> Cells:
+        import pandas as pd  # noqa: PLC0415 (loaded already: the caller holds one of its series)
+
+        dtype, kinds = self.held.dtype, pd.api.types
+        numeric = kinds.is_numeric_dtype(dtype) and not kinds.is_complex_dtype(dtype)
+        if numeric and isinstance(dtype, np.dtype):
+            return Cells(self.held.to_numpy())
+        if numeric and isinstance(dtype, pd.ArrowDtype):
+            import pyarrow as pa  # noqa: PLC0415 (loaded already: it backs the series)
+
+            return numbers_of(pa.array(self.held.array))
+        missing = masked(self.held.isna().to_numpy(dtype=bool))
+        if numeric and hasattr(dtype, "numpy_dtype"):
+            return Cells(self.held.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
+        return Cells(objects(self.held.tolist()), missing)
+
+    def numbers(self) -> Cells:
+        import pandas as pd  # noqa: PLC0415
+
+        if not isinstance(self.held, pd.Series):
+            advice = "select a column: frame['age']" if isinstance(self.held, pd.DataFrame) else "pass a pandas.Series"
+            msg = f"Expected one column of numbers, got a pandas {type(self.held).__name__}; {advice}."
+            raise InputError(msg)
+        dtype = self.held.dtype
+        named = isinstance(dtype, (np.dtype, pd.ArrowDtype))
+        if not (named or self._is_nullable()) or dtype.kind not in "iuf":
+            # The bare name of the type: a sparse one in full would show its most frequent value.
+            name = dtype if named else type(dtype).__name__
+            msg = (
+                f"Expected a pandas Series of whole numbers or floats, got {name}; "
+                "use .astype('Int64') or .astype('Float64')."
+            )
+            raise InputError(msg)
+        return self.cells()
+
+    @property
+    def label_types(self) -> tuple[type, ...]:
+        import pandas as pd  # noqa: PLC0415
+
+        # Text for text, whole numbers for whole numbers. A categorical would lose reports that are none of its
+        # categories.
+        if not isinstance(self.held, pd.Series) or isinstance(self.held.dtype, pd.CategoricalDtype):
+            return ()
+        dtype = self.held.dtype
+        if dtype.kind in "iu":
+            return (int,)
+        return (str,) if dtype == np.dtype(object) or isinstance(dtype, pd.StringDtype) else ()
+
+    def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pd.Series:
+        import pandas as pd  # noqa: PLC0415
+
+        data: object = reports
+        if isinstance(self.held.dtype, pd.ArrowDtype):
+            data = pd.arrays.ArrowExtensionArray(array_of_reports(reports, hidden))
+        elif self._is_nullable() or (hidden is not None and reports.dtype.kind != "f"):
             # Whole numbers that may be null need the nullable type, whatever they came in.
             array = pd.arrays.FloatingArray if reports.dtype.kind == "f" else pd.arrays.IntegerArray
             data = array(reports, np.zeros(len(reports), dtype=bool) if hidden is None else hidden)
         elif hidden is not None:
             data = np.where(hidden, np.nan, reports)
-        return _series(data, values)
+        return self._series(data, copy=False)
 
-    if not nullable:
-        return open_column(values.to_numpy(), nulls, rebuild, place=_place)
-    missing = values.isna().to_numpy()
-    flat = values.to_numpy(dtype=dtype.numpy_dtype, na_value=0)
-    return open_column(flat, nulls, rebuild, missing=missing if missing.any() else None, place=_place)
+    def of_labels(self, drawn: Labels) -> pd.Series:
+        import pandas as pd  # noqa: PLC0415
 
+        dtype = self.held.dtype
+        extended = isinstance(dtype, pd.api.extensions.ExtensionDtype)
+        if drawn.whole:
+            return self._series(drawn.found, dtype="Int64" if drawn.nullable or extended else "int64")
+        # "str" and object are what pandas makes of text, by what stands beside it; "string" is chosen.
+        chosen = extended and dtype.na_value is pd.NA
+        return self._series(drawn.found, dtype=dtype if chosen else pd.Series(drawn.all).dtype)
 
-def _open_arrow_backed(values: Any, nulls: Nulls) -> Batch:  # noqa: ANN401
-    import pandas as pd  # noqa: PLC0415
-    import pyarrow as pa  # noqa: PLC0415 (loaded already: it backs the series)
+    def _is_nullable(self) -> bool:
+        import pandas as pd  # noqa: PLC0415
 
-    batch = open_arrow(pa.array(values.array), nulls, place=_place)
-    return Batch(
-        batch.values,
-        lambda reports, hidden: _series(pd.arrays.ArrowExtensionArray(batch.rebuild(reports, hidden)), values),
-        batch.place,
-    )
+        return isinstance(self.held.array, (pd.arrays.IntegerArray, pd.arrays.FloatingArray))
 
+    def _series(self, data: object, **options: object) -> pd.Series:
+        import pandas as pd  # noqa: PLC0415
 
-def _series(data: Any, values: Any) -> Any:  # noqa: ANN401
-    import pandas as pd  # noqa: PLC0415
-
-    return pd.Series(data, index=values.index, name=values.name, copy=False)
-
-
-def _place(position: int) -> str:
-    """A position, never a label: with an index of its own, series[3] is not the fourth value."""
-    return f"values.iloc[{position}]"
+        return pd.Series(data, index=self.held.index, name=self.held.name, **options)

@@ -1,51 +1,82 @@
-"""Polars Series."""
+"""Polars Series; the name comes back."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.containers.batch import open_column
+from bipartite.domains.containers.cells import Cells, Container, masked, objects
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
-    from bipartite.domains.containers.batch import Batch, Nulls
-
-_WHOLE: Final = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
-_FLOATS: Final = ("Float16", "Float32", "Float64")
+    from bipartite.domains.containers.cells import Labels
 
 
-def open_polars(values: Any, nulls: Nulls) -> Batch:  # noqa: ANN401
-    """The values of a Polars Series; its name comes back."""
-    import polars as pl  # noqa: PLC0415 (loaded already: the caller holds one of its series)
+class PolarsSeries(Container["pl.Series"]):
+    """A Polars Series."""
 
-    if not isinstance(values, pl.Series):
-        frame = isinstance(values, (pl.DataFrame, pl.LazyFrame))
-        advice = "select a column: frame['age'] (collect a LazyFrame first)" if frame else "pass a polars.Series"
-        msg = f"Expected one column of numbers, got a polars {type(values).__name__}; {advice}."
-        raise InputError(msg)
-    # The bare name of the type: an Enum in full would show its categories.
-    name = values.dtype.base_type().__name__
-    if name not in {*_WHOLE, *_FLOATS, "Null"}:
-        msg = (
-            f"Expected a Polars Series of whole numbers or floats, got {name}; "
-            "use .cast(pl.Int64) or .cast(pl.Float64)."
-        )
-        raise InputError(msg)
+    __slots__ = ()
 
-    def rebuild(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
-        series = pl.Series(values.name, reports)
+    def cells(self) -> Cells:
+        import polars as pl  # noqa: PLC0415 (loaded already: the caller holds one of its series)
+
+        series = self.held
+        missing = masked(series.is_null().to_numpy())
+        if series.dtype == pl.Null:
+            return Cells(np.zeros(len(series), dtype=np.int64), missing)
+        if not _is_number(series.dtype):
+            return Cells(objects(series.to_list()), missing)
+        there = series.drop_nulls().to_numpy()
+        if missing is None:
+            return Cells(there)
+        flat = np.zeros(len(series), dtype=there.dtype)
+        flat[~missing] = there
+        return Cells(flat, missing)
+
+    def numbers(self) -> Cells:
+        import polars as pl  # noqa: PLC0415
+
+        if not isinstance(self.held, pl.Series):
+            frame = isinstance(self.held, (pl.DataFrame, pl.LazyFrame))
+            advice = "select a column: frame['age'] (collect a LazyFrame first)" if frame else "pass a polars.Series"
+            msg = f"Expected one column of numbers, got a polars {type(self.held).__name__}; {advice}."
+            raise InputError(msg)
+        if self.held.dtype != pl.Null and not _is_number(self.held.dtype):
+            # The bare name of the type: an Enum in full would show its categories.
+            msg = (
+                f"Expected a Polars Series of whole numbers or floats, got {self.held.dtype.base_type().__name__}; "
+                "use .cast(pl.Int64) or .cast(pl.Float64)."
+            )
+            raise InputError(msg)
+        return self.cells()
+
+    @property
+    def label_types(self) -> tuple[type, ...]:
+        import polars as pl  # noqa: PLC0415
+
+        if not isinstance(self.held, pl.Series):
+            return ()
+        dtype = self.held.dtype
+        if dtype == pl.Null:  # a column in which every value is missing has no other type
+            return str, int
+        return (int,) if dtype.is_integer() else (str,) if dtype == pl.String else ()
+
+    def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pl.Series:
+        import polars as pl  # noqa: PLC0415
+
+        series = pl.Series(self.held.name, reports)
         return series if hidden is None else series.set(pl.Series(hidden), None)
 
-    if values.null_count() == 0 and name != "Null":
-        return open_column(values.to_numpy(), nulls, rebuild)
-    missing = values.is_null().to_numpy()
-    if name == "Null":
-        return open_column(np.zeros(len(values), np.int64), nulls, rebuild, missing=missing if len(values) else None)
-    there = values.drop_nulls().to_numpy()
-    flat = np.zeros(len(values), dtype=there.dtype)
-    flat[~missing] = there
-    return open_column(flat, nulls, rebuild, missing=missing)
+    def of_labels(self, drawn: Labels) -> pl.Series:
+        import polars as pl  # noqa: PLC0415
+
+        return pl.Series(self.held.name, drawn.found, dtype=pl.Int64 if drawn.whole else pl.String)
+
+
+def _is_number(dtype: pl.DataType) -> bool:
+    """Whether NumPy holds what a column holds: it has no whole numbers of 128 bits."""
+    return dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype))

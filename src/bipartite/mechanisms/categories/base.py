@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from bipartite.domains import SetDomain
-from bipartite.domains.containers import is_scalar, open_batch, open_labels
+from bipartite.domains.containers import is_scalar, open_values
 from bipartite.domains.sets import refuse_clip
 from bipartite.errors import DesignError, InputError, NullError, shown
 from bipartite.lottery import source_of
@@ -230,9 +230,7 @@ def _open(domain: Domain, values: Any) -> Batch:  # noqa: ANN401
         msg = f"Expected one value a person, got {values.ndim} dimensions; pass a column, for example values.ravel()."
         raise InputError(msg)
     try:
-        if isinstance(domain, SetDomain) and domain.labels is not None:
-            return open_labels(values, "error", domain)
-        return open_batch(values, "error", whole=domain.whole)
+        return open_values(values, "error", domain)
     except NullError as error:
         refusal = NullError(f"{str(error).split(';', maxsplit=1)[0]}; {_NULL_HINT}")
     raise refusal  # outside the handler, so that no inner exception travels with it

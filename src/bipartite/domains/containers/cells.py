@@ -1,0 +1,146 @@
+"""Cells: what stands in a container and where nothing does; and what every kind of container can say and rebuild."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeVar
+
+import numpy as np
+
+from bipartite.errors import NullError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains.sets import SetDomain
+
+Nulls = Literal["error", "keep"]
+Held = TypeVar("Held")
+_NULLS_HINT: Final = (
+    "remove it, add a 'no answer' value to the domain, or use nulls='keep', which publishes that it is missing."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells of a container, flat and in order."""
+
+    values: NDArray[Any]
+    """Numbers, or anything else as objects; whatever may stand where a cell is missing."""
+    missing: NDArray[np.bool_] | None = None
+    """Which cells hold the container's own null; None where none does."""
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Which cells are not missing."""
+        return np.ones(len(self.values), dtype=np.bool_) if self.missing is None else ~self.missing
+
+    def with_nan(self) -> Cells:
+        """The same, where NaN counts as missing, too: so do many tables say that nothing is there."""
+        nan = None
+        if self.values.dtype.kind == "f":
+            nan = np.isnan(self.values)
+        elif self.values.dtype.kind == "O":
+            nan = np.array([_is_nan(value) for value in self.values.tolist()], dtype=np.bool_)
+        if nan is None or not nan.any():
+            return self
+        return Cells(self.values, nan if self.missing is None else self.missing | nan)
+
+
+def _is_nan(value: object) -> bool:
+    return (isinstance(value, (float, np.floating)) and bool(np.isnan(value))) or type(value).__name__ in {
+        "NAType",
+        "NaTType",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labels on their way back."""
+
+    found: list[Any]
+    """One a place, or None."""
+    all: tuple[Any, ...]
+    """What each may be."""
+    nullable: bool
+    """Whether None may be among them, by the options of the call."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether they are whole numbers; else they are text."""
+        return isinstance(self.all[0], int)
+
+
+class Container(ABC, Generic[Held]):
+    """One kind of container: its cells, the names of their places, and the way back.
+
+    The way back takes ``hidden``, the places that become the container's own kind of null. It is None where the options
+    of the call allow no null, and never because none happens to be there: the type of the result follows from the type
+    of the reports and from that, so that it tells nothing of the values.
+    """
+
+    __slots__ = ("held", "nulls")
+    nan_is_null: ClassVar[bool] = True
+    """Whether NaN stands for a missing number where nulls are kept."""
+
+    def __init__(self, held: Held, nulls: Nulls) -> None:
+        self.held = held
+        self.nulls = nulls
+
+    def place(self, at: int) -> str:
+        """The name of a place, in an error; never what stands there."""
+        return f"values[{at}]"
+
+    @abstractmethod
+    def cells(self) -> Cells:
+        """All cells, whatever they hold."""
+
+    @abstractmethod
+    def numbers(self) -> Cells:
+        """The cells of a container of numbers, or an InputError."""
+
+    @property
+    @abstractmethod
+    def label_types(self) -> tuple[type, ...]:
+        """What labels the type of the container may hold: ``str``, ``int``, both or none."""
+
+    @abstractmethod
+    def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Held:
+        """These reports in a container of the same kind."""
+
+    @abstractmethod
+    def of_labels(self, drawn: Labels) -> Held:
+        """These labels in a container of the same kind."""
+
+    def codes(self, domain: SetDomain) -> Cells:
+        """The indices of the labels that stand here, −1 for what is no label of the domain."""
+        cells = self.cells()
+        if cells.missing is None:
+            return Cells(domain.codes(cells.values.tolist()))
+        codes = np.zeros(len(cells.values), dtype=np.int64)
+        codes[~cells.missing] = domain.codes(cells.values[~cells.missing].tolist())
+        return Cells(codes, cells.missing)
+
+
+def objects(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Anything, one a cell."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def masked(missing: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    """Which cells are missing; None where none is."""
+    return missing if missing.any() else None
+
+
+def missing_error(missing: NDArray[np.bool_], container: Container[Any]) -> NullError:
+    """The error for missing values of a container."""
+    first = container.place(int(missing.argmax()))
+    return NullError(f"{int(missing.sum())} of {len(missing)} values are missing, the first at {first}; {_NULLS_HINT}")
+
+
+def null_error() -> NullError:
+    """The error for a missing scalar."""
+    return NullError(f"The value is missing; {_NULLS_HINT}")
