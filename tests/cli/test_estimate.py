@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.cli import columns, counting, estimate, estimate_output, main, output
+from bipartite.cli import columns, counting, estimate_output, main, output
 from tests.cli.test_commands import conforms
 
 AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
@@ -337,7 +337,7 @@ def test_flat_categories_are_sent_to_python(run, spec, write):
 
 
 def test_too_many_groups_are_no_groups(run, spec, write, monkeypatch):
-    monkeypatch.setattr(estimate, "_MOST_GROUPS", 3)
+    monkeypatch.setattr("bipartite.tables.counting.MOST_GROUPS", 3)
     file = write("g.csv", "id,report\n" + "".join(f"{at},3\n" for at in range(9)))
     code, _, err = run("estimate", file, "--spec", spec(RATING), "--by", "id")
     assert code == 3 and "more than 3 groups" in err and "is 'id' a column of groups?" in err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ STDIN: Final = Path("-")
 SPOKEN: Final = "standard input"
 _NO_TEXT: Final = ("PAR1", "ARROW1")  # how files of Parquet and Arrow begin
 _NAMED: Final = 8  # columns in an error
+NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)

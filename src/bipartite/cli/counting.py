@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.evidence import Evidence
 from bipartite.answers.estimation.reports import indices_of
-from bipartite.cli.columns import REPORT
+from bipartite.cli.columns import NUMBER, REPORT
 from bipartite.errors import DataError, DataFileError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from bipartite.mechanisms import Mechanism
 
-NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
 # A text may be written in many ways (40, 40.0, 4e1); nobody's file needs more of them than this at a time.
@@ -107,7 +106,7 @@ def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.
 class Tally:
     """Sums over the reports of one group: counts, or sums of weights."""
 
-    def __init__(self, mechanism: Mechanism, *, weighted: bool) -> None:
+    def __init__(self, mechanism: Mechanism, *, weighted: bool = False) -> None:
         self.counts = Counts(mechanism)
         self._people = 0
         self._sums = [np.zeros(len(self.counts.values)) for _ in range(2)] if weighted else None

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from bipartite.answers.estimation import Counts, Estimates
+from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import from_evidence
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.methods import METHODS
-from bipartite.cli import estimate_table
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
-from bipartite.cli.columns import SPOKEN, STDIN, Asked, chunks
-from bipartite.cli.counting import Tally, Texts, check_label, weights_of
-from bipartite.cli.estimate_output import as_csv, as_json, show, warn
-from bipartite.cli.output import OK, Progress, print_json
+from bipartite.cli.columns import STDIN
+from bipartite.cli.counting import Tally
+from bipartite.cli.estimate_output import Found, write
+from bipartite.cli.estimate_reading import read
+from bipartite.cli.output import OK, Progress
 from bipartite.errors import DataFileError, InputError
-from bipartite.files import write_whole
 from bipartite.mechanisms.categories import CategoryMechanism
-from bipartite.mechanisms.spec import spec_sha256
-from bipartite.tables.answering import Answers, check_asked, files_at, files_of, insecure_by, no_specs
-from bipartite.tables.counting import count_files
+from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by, no_specs
 from bipartite.tables.domain_files import read_text
-from bipartite.tables.formats import Format
-from bipartite.tables.metadata import NOT_PRIVATE
+from bipartite.tables.metadata import Described
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from bipartite.answers.estimation import Estimate
-    from bipartite.cli.columns import Chunk
     from bipartite.mechanisms import Mechanism
-    from bipartite.tables.metadata import Described
 
-_MOST_GROUPS: Final = 10_000
-_MOST_CELLS: Final = 2**27  # of all groups together
+_RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
+"""A key that no spec has; within a label its quotes would be escaped."""
 _NO_SPEC: Final = (
     "Expected --spec, or a domain and --epsilon: what the reports on standard input, which is read as CSV, were made "
     "with; files of Parquet or Arrow that carry their specs are read by name."
@@ -95,44 +88,42 @@ def run(options: argparse.Namespace) -> int:
     """Estimate from reports, counts or both; or from a table that says itself what its reports were made with."""
     confidence = check_confidence(options.confidence)
     _find_files(options)
-    release = estimate_table.release_of(options)
-    one = STDIN in options.files or options.counts or options.weights is not None or options.save_counts is not None
-    if release is not None and not one:
-        return estimate_table.run(options, release, confidence)
+    release = _release_of(options)
     _check(options, release)
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
-    mechanism = _mechanism(options, saved) if release is None else _of_release(options, release)
-    groups, dropped = _read(options, mechanism)
+    mechanisms = {options.column: _mechanism(options, saved)} if release is None else _of_release(options, release)
+    sums = read(options, mechanisms, released=release is not None)
     mark = _mark(options, release)
-    for tally in groups.values():
-        tally.counts.insecure = mark
-    _merge(groups, saved, mechanism)
-    found = _estimated(groups, mechanism, options)
-    if release is not None and not saved:
-        about = replace(release, insecure=bool(mark))
-        answers = Answers(about, options.by, {options.column: found}, {options.column: dropped})
-        counts = None if options.save_counts is None else groups[None].counts
-        return estimate_table.write(answers, options, confidence, counts)
-    insecure = next(iter(groups.values())).counts.insecure
-    whole = Estimates(found) if options.by is not None else next(iter(found.values()))
-    # Everything is computed before anything is written.
-    picture = whole.plot(confidence=confidence) if options.plot is not None else None
-    table = as_csv(found, confidence, grouped=options.by is not None) if options.csv is not None else None
-    described = _described(found, mechanism, confidence, insecure=insecure) if options.json else None
-    if options.save_counts is not None:
-        write_whole(options.save_counts, groups[None].counts.to_json() + "\n")
-    if table is not None:
-        write_whole(options.csv, table)
-    if picture is not None:
-        write_whole(options.plot, picture + "\n")
-    if described is not None:
-        warn(found)
-        print_json(described)
-    else:
-        if insecure:
-            print(f"{NOT_PRIVATE}.\n")
-        show(found, confidence)
+    for name, mechanism in mechanisms.items():
+        for tally in sums[name].groups.values():
+            tally.counts.insecure = mark
+        _merge(sums[name].groups, saved, mechanism)
+    with Progress("steps", None, patience=2.0) as progress:
+        columns = {
+            name: _estimated(sums[name].groups, mechanism, options, lambda _: progress.advance(1))
+            for name, mechanism in mechanisms.items()
+        }
+    counts = next(iter(next(iter(sums.values())).groups.values())).counts
+    found = Found(
+        columns,
+        {name: each.unreported for name, each in sums.items()},
+        options.by,
+        confidence,
+        counts.insecure,
+        None if release is None or saved else replace(release, insecure=bool(mark)),
+    )
+    write(found, options, counts)
     return OK
+
+
+def _release_of(options: argparse.Namespace) -> Described | None:
+    """The release that the reports belong to, where --spec names its description or the files carry it."""
+    if options.spec is not None:
+        held = read_text(options.spec)
+        return Described.from_json(held) if _RELEASE.search(held) else None
+    if not options.files or STDIN in options.files or options.counts or describes_mechanism(options):
+        return None
+    return carried_by_all(options.files)
 
 
 def _mark(options: argparse.Namespace, release: Described | None) -> bool | None:
@@ -189,142 +180,42 @@ def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
     return mechanism
 
 
-def _of_release(options: argparse.Namespace, release: Described) -> Mechanism:
-    """The mechanism of the one column that is read."""
-    names = list(release.mechanisms)
-    if options.column is None and len(names) == 1:
-        options.column = names[0]
-    if options.column is None:
-        there = ", ".join(map(repr, names))
-        msg = f"Expected --column to name one private column of the release: {there}."
+def _of_release(options: argparse.Namespace, release: Described) -> dict[str | None, Mechanism]:
+    """The mechanisms of the columns that are read: all that are private, or the one that is asked for."""
+    names = list(release.mechanisms) if options.column is None else [options.column]
+    one = STDIN in options.files or options.counts or options.weights is not None or options.save_counts is not None
+    if one and len(names) > 1:
+        msg = f"Expected --column to name one private column of the release: {', '.join(map(repr, names))}."
         raise InputError(msg)
-    check_asked(release, [options.column], options.by, options.weights)
-    return release.mechanisms[options.column]
-
-
-def _read(options: argparse.Namespace, mechanism: Mechanism) -> tuple[dict[str | None, Tally], int]:
-    """(sums over all reports, by group, or under None where there are none; how many rows have no report)."""
-    if options.files and STDIN not in options.files:
-        files, written = files_of(options.files)
-        if written != Format("csv"):
-            return _read_table(options, files, written, mechanism)
-    texts = Texts(mechanism)
-    asked = Asked(options.column, tuple(name for name in (options.by, options.weights) if name is not None))
-    groups: dict[str | None, Tally] = {}
-    dropped = 0
-    with Progress("reports", None, patience=2.0) as progress:
-        for path in options.files:
-            name = SPOKEN if path == STDIN else str(path)
-            for chunk in chunks(path, asked, texts.is_report):
-                kept = _filled(name, chunk, options.nulls)
-                dropped += len(chunk.lines) - len(kept.lines)
-                _count(name, kept, texts, groups, options, mechanism)
-                progress.advance(len(chunk.lines))
-    if dropped:
-        print(f"bipartite: {dropped:,} rows without a report were left out.", file=sys.stderr)
-    return groups, dropped
-
-
-def _read_table(
-    options: argparse.Namespace, files: list[Path], written: Format, mechanism: Mechanism
-) -> tuple[dict[str | None, Tally], int]:
-    """The same from files of other formats than plain CSV."""
-    if options.column is None or options.weights is not None:
-        what = "--column, the column of reports" if options.column is None else "no --weights, which need plain CSV"
-        msg = f"Expected {what}, for {files[0]}, which is of another format."
+    if options.plot is not None and len(names) > 1:
+        msg = "--plot draws one column; name it with --column, or use --html for all of them."
         raise InputError(msg)
-    counted = count_files(files, written, {options.column: mechanism}, options.by)[options.column]
-    if counted.unreported and options.nulls == "error":
-        msg = f"{files[0]}: {counted.unreported:,} rows have no report; use --nulls drop to leave them out."
-        raise DataFileError(msg)
-    if counted.unreported:
-        print(f"bipartite: {counted.unreported:,} rows without a report were left out.", file=sys.stderr)
-    groups: dict[str | None, Tally] = {}
-    for label, counts in counted.groups.items():
-        groups[label] = Tally(mechanism, weighted=False)
-        groups[label].counts.values, groups[label].counts.people = counts, int(counts.sum())
-    return groups, counted.unreported
+    check_asked(release, names, options.by, options.weights)
+    return {name: release.mechanisms[name] for name in names}
 
 
 def _merge(groups: dict[str | None, Tally], saved: list[Counts], mechanism: Mechanism) -> None:
     """Add counts that were saved to those of reports."""
     for counts in saved:
-        groups.setdefault(None, Tally(mechanism, weighted=False)).counts.merge(counts)
+        groups.setdefault(None, Tally(mechanism)).counts.merge(counts)
     if not any(tally.evidence.size for tally in groups.values()):
         msg = "There are no reports, so nothing can be said; give at least one."
         raise DataFileError(msg)
 
 
-def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
-    """The rows that hold a report."""
-    reports = chunk.columns[0]
-    full = [at for at, cell in enumerate(reports) if cell and not cell.isspace()]
-    if len(full) == len(reports):
-        return chunk
-    if nulls == "error":
-        first = next(at for at, cell in enumerate(reports) if not cell or cell.isspace())
-        msg = f"{name}: line {chunk.lines[first]} has no report; repair or remove it, or use --nulls drop."
-        raise DataFileError(msg)
-    columns = [[column[at] for at in full] for column in chunk.columns]
-    return type(chunk)([chunk.lines[at] for at in full], columns)
-
-
-def _count(
-    name: str,
-    chunk: Chunk,
-    texts: Texts,
-    groups: dict[str | None, Tally],
-    options: argparse.Namespace,
-    mechanism: Mechanism,
-) -> None:
-    indices = texts.indices(name, chunk.lines, chunk.columns[0])
-    others = [[cell.strip() for cell in column] for column in chunk.columns[1:]]
-    weights = weights_of(name, chunk.lines, others[-1]) if options.weights is not None else None
-    rows: dict[str | None, Any] = {None: slice(None)}
-    if options.by is not None:
-        labels, first, where = np.unique(np.array(others[0], dtype=object), return_index=True, return_inverse=True)
-        order = np.argsort(where, kind="stable")
-        cut = np.split(order, np.cumsum(np.bincount(where))[:-1]) if len(labels) else []
-        rows = {
-            check_label(name, chunk.lines[int(first[at])], labels[at]): cut[at] for at in np.argsort(first).tolist()
-        }
-    for label, which in rows.items():
-        if label not in groups:
-            if len(groups) >= min(_MOST_GROUPS, _MOST_CELLS // len(mechanism.outputs) + 1):
-                msg = (
-                    f"{name}: more than {len(groups):,} groups, too many to hold; is {options.by!r} a column of groups?"
-                )
-                raise DataFileError(msg)
-            groups[label] = Tally(mechanism, weighted=weights is not None)
-        groups[label].add(indices[which], None if weights is None else weights[which])
-
-
 def _estimated(
-    groups: dict[str | None, Tally], mechanism: Mechanism, options: argparse.Namespace
+    groups: dict[str | None, Tally],
+    mechanism: Mechanism,
+    options: argparse.Namespace,
+    progress: Callable[[int], None],
 ) -> dict[str | None, Estimate]:
     """The estimate of every group; smoothing over 100,000 values takes a minute, which is then seen to pass."""
     found: dict[str | None, Estimate] = {}
-    with Progress("steps", None, patience=2.0) as progress:
-        for label, tally in groups.items():
-            if not tally.evidence.size:
-                msg = f"All weights of the group {label!r} are 0, so nothing can be said about it; leave it out."
-                raise DataFileError(msg)
-            found[label] = from_evidence(
-                mechanism,
-                tally.evidence,
-                options.method,
-                of_sample=options.of_sample,
-                progress=lambda _: progress.advance(1),
-            )
+    for label, tally in groups.items():
+        if not tally.evidence.size:
+            msg = f"All weights of the group {label!r} are 0, so nothing can be said about it; leave it out."
+            raise DataFileError(msg)
+        found[label] = from_evidence(
+            mechanism, tally.evidence, options.method, of_sample=options.of_sample, progress=progress
+        )
     return found
-
-
-def _described(
-    found: dict[str | None, Estimate], mechanism: Mechanism, confidence: float, *, insecure: bool | None
-) -> dict[str, Any]:
-    return {
-        "spec_sha256": spec_sha256(mechanism),
-        "insecure": insecure,
-        "confidence": confidence,
-        "estimates": [{"group": label, **as_json(estimate, confidence)} for label, estimate in found.items()],
-    }

@@ -1,4 +1,4 @@
-"""How estimates are shown: tables for people, CSV and JSON for programs."""
+"""How estimates are written: tables for people, CSV and JSON for programs, a page with pictures."""
 
 from __future__ import annotations
 
@@ -6,23 +6,91 @@ import csv
 import io
 import math
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.pictures import names_of
-from bipartite.cli.output import print_table
+from bipartite.cli.columns import SPOKEN, STDIN
+from bipartite.cli.estimate_page import page
+from bipartite.cli.output import print_json, print_table
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError
+from bipartite.files import write_whole
+from bipartite.mechanisms.spec import spec_sha256
+from bipartite.tables.metadata import NOT_PRIVATE
 
 if TYPE_CHECKING:
-    from bipartite.answers.estimation import Estimate
+    import argparse
+    from pathlib import Path
+
+    from bipartite.answers.estimation import Counts, Estimate
+    from bipartite.tables.metadata import Described
 
 _FEW_VALUES: Final = 20
 _LARGEST: Final = 10
+_COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
 
 
-def as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All estimates of a command."""
+
+    columns: dict[str | None, dict[str | None, Estimate]]
+    """For each private column the estimate of each group, or of all rows under None."""
+    unreported: dict[str | None, int]
+    """For each private column how many rows have no report, and so are left out."""
+    by: str | None
+    confidence: float
+    insecure: bool | None
+    """Whether the reports were drawn from words that someone may know; None where nobody says."""
+    release: Described | None
+    """The release that they are of; None for reports on their own, which are one column."""
+
+    @property
+    def doubted(self) -> list[str]:
+        """The columns whose reports cannot have come from their mechanism."""
+        return [repr(name) for name, groups in self.columns.items() if any(each.doubt for each in groups.values())]
+
+    def guarantee_of(self, release: Described) -> str:
+        """What the release promises; nothing where its reports cannot be what it says."""
+        if not self.doubted:
+            return release.guarantee
+        which = ", ".join(self.doubted)
+        return f"no ε is claimed: the reports of {which} cannot have come from the mechanism of the release"
+
+    def picture(self, name: str | None) -> str:
+        """A column with its error bars."""
+        groups = self.columns[name]
+        drawn = groups[None] if self.by is None else Estimates(groups)
+        return f"{drawn.plot(confidence=self.confidence)}\n"
+
+
+def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
+    """Write and print what was found; everything is computed before anything is written."""
+    first = SPOKEN if STDIN in options.files[:1] else options.files[0].name if options.files else ""
+    files: list[tuple[Path, str]] = []
+    if options.save_counts is not None:
+        files.append((options.save_counts, counts.to_json() + "\n"))
+    if options.html is not None and found.release is not None:
+        files.append((options.html, page(found, found.release, first)))
+    if options.csv is not None:
+        files.append((options.csv, _as_csv(found)))
+    if options.plot is not None:
+        files.append((options.plot, found.picture(next(iter(found.columns)))))
+    described = _described(found) if options.json else None
+    for path, content in files:
+        write_whole(path, content)
+    if described is not None:
+        _warn(found)
+        print_json(described)
+    else:
+        _show(found)
+
+
+def _as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
     """The answers of one group as JSON values."""
     known = estimate.identifiability
     line = isinstance(estimate.mechanism.domain, LineDomain)
@@ -41,9 +109,6 @@ def as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
             for value, share, error, low, high in _rows(estimate, confidence)
         ],
     }
-
-
-_COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
 
 
 def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
@@ -72,33 +137,68 @@ def _finite(error: float | None) -> float | None:
     return error if error is not None and math.isfinite(error) else None
 
 
-def as_csv(found: dict[str | None, Estimate], confidence: float, *, grouped: bool) -> str:
-    """A row for every value of every group; an error that is not known is empty."""
+def _described(found: Found) -> dict[str, Any]:
+    """What was found as JSON values, for reports on their own or for a release."""
+    columns = [
+        {
+            "spec_sha256": spec_sha256(next(iter(groups.values())).mechanism),
+            "unreported": found.unreported[name],
+            "estimates": [{"group": label, **_as_json(each, found.confidence)} for label, each in groups.items()],
+        }
+        for name, groups in found.columns.items()
+    ]
+    both = {"insecure": found.insecure, "confidence": found.confidence}
+    if found.release is None:
+        return {"spec_sha256": columns[0]["spec_sha256"], **both, "estimates": columns[0]["estimates"]}
+    return {
+        "guarantee": found.guarantee_of(found.release),
+        "epsilon": None if found.doubted else found.release.epsilon_text,
+        **both,
+        "publishes": list(found.release.publishes),
+        "by": found.by,
+        "columns": [{"name": name, **each} for name, each in zip(found.columns, columns, strict=True)],
+    }
+
+
+def _as_csv(found: Found) -> str:
+    """A row for every value of every group of every column; an error that is not known is empty."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow((["group"] if grouped else []) + list(_COLUMNS))
-    for label, estimate in found.items():
-        for value, share, error, low, high in _rows(estimate, confidence):
-            known = "" if _finite(error) is None else error
-            writer.writerow(([label] if grouped else []) + [value, share, known, low, high])
+    released, grouped = found.release is not None, found.by is not None
+    writer.writerow(["column"] * released + ["group"] * grouped + list(_COLUMNS))
+    for name, groups in found.columns.items():
+        for label, estimate in groups.items():
+            for value, share, error, low, high in _rows(estimate, found.confidence):
+                known = "" if _finite(error) is None else error
+                writer.writerow([name] * released + [label] * grouped + [value, share, known, low, high])
     return written.getvalue()
 
 
-def warn(found: dict[str | None, Estimate], where: str = "") -> None:
+def _warn(found: Found) -> None:
     """Say on stderr which reports cannot have come from their mechanism; the text for people says so itself."""
-    for label, estimate in found.items():
-        if estimate.doubt:
-            place = ", ".join(each for each in (where, label) if each)
-            print(f"bipartite: {place + ': ' if place else ''}{estimate.doubt}", file=sys.stderr)
+    for name, groups in found.columns.items():
+        where = "" if found.release is None else f"column {name!r}"
+        for label, estimate in groups.items():
+            if estimate.doubt:
+                place = ", ".join(each for each in (where, label) if each)
+                print(f"bipartite: {place + ': ' if place else ''}{estimate.doubt}", file=sys.stderr)
 
 
-def show(found: dict[str | None, Estimate], confidence: float) -> None:
-    """Print the answers of every group."""
-    for number, (label, estimate) in enumerate(found.items()):
-        if number:
-            print()
-        print(estimate.summary(confidence) if label is None else f"{label}: {estimate.summary(confidence)}")
-        _show_shares(estimate, confidence)
+def _show(found: Found) -> None:
+    """Print the answers of every column and group."""
+    if found.release is not None:
+        print(f"{found.guarantee_of(found.release)}.")
+    elif found.insecure:
+        print(f"{NOT_PRIVATE}.\n")
+    for name, groups in found.columns.items():
+        if found.release is not None:
+            print(f"\n{name}")
+        for number, (label, estimate) in enumerate(groups.items()):
+            if number:
+                print()
+            summary = estimate.summary(found.confidence)
+            print(summary if label is None else f"{label}: {summary}")
+            _show_shares(estimate, found.confidence)
 
 
 def _show_shares(estimate: Estimate, confidence: float) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from bipartite.cli.arguments import add_mechanism, add_seed, mechanism_of, source_of
+from bipartite.cli.columns import NUMBER
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import DataError, DataFileError
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
 _BATCH: Final = 2**16
-_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _EXAMPLES = """examples:
   echo 40 | bipartite report --integers 18..90 --epsilon 1
   bipartite report --spec age.json < ages.txt > reports.txt
@@ -105,7 +104,7 @@ def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Sou
 
 
 def _number(line: int, text: str) -> float:
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         msg = f"line {line} is not a number; repair or remove it."
         raise DataFileError(msg)
     return float(text)

@@ -65,7 +65,7 @@ def count_files(
 ) -> dict[str, Counted]:
     """The counts of each of these columns, with groups in the order of their names."""
     counted = {name: Counted() for name in mechanisms}
-    most = max(1, min(MOST_GROUPS, _MOST_CELLS // sum(len(each.outputs) for each in mechanisms.values())))
+    most = most_groups(*mechanisms.values())
     for batch in _batches(files, written, [*mechanisms, *([] if by is None else [by])]):
         groups = None if by is None else _labels(by, batch.column(by))
         for name, mechanism in mechanisms.items():
@@ -80,6 +80,11 @@ def count_files(
         if by is not None:
             each.groups = _in_order(each.groups)
     return counted
+
+
+def most_groups(*mechanisms: Mechanism) -> int:
+    """How many groups can be held at once, of reports of these mechanisms each."""
+    return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(len(each.outputs) for each in mechanisms)))
 
 
 def _in_order(groups: dict[str | None, NDArray[np.int64]]) -> dict[str | None, NDArray[np.int64]]:

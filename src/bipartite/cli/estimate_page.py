@@ -1,0 +1,55 @@
+"""The page that ``bipartite estimate`` writes about a released table."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from bipartite._version import __version__
+from bipartite.cli.pages import whole_page
+from bipartite.domains import LineDomain
+
+if TYPE_CHECKING:
+    from bipartite.answers.estimation import Estimate
+    from bipartite.cli.estimate_output import Found
+    from bipartite.tables.metadata import Described
+
+
+def page(found: Found, release: Described, title: str) -> str:
+    """All columns of a release with pictures, as one file."""
+    promised = f"{found.guarantee_of(release)}. Each interval has a confidence of {100 * found.confidence:g}"
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        "<p class='lead'>What the people in this table are like, from their reports alone.</p>",
+        f"<p>{escape(promised)}&nbsp;%.</p>",
+    ]
+    for name, groups in found.columns.items():
+        doubts = [each.doubt for each in groups.values() if each.doubt]
+        promise = "" if doubts or name is None else f"{escape(release.guarantee_of(name))}."
+        count = found.unreported[name]
+        left_out = f" {count:,} rows without a report were left out." if count else ""
+        parts += [f"<h2>{escape(str(name))}</h2>", f"<p>{promise}{left_out}</p>"]
+        parts += [f"<p><strong>{escape(each)}</strong></p>" for each in doubts]
+        parts += [found.picture(name), _numbers(groups, found.confidence)]
+    parts += [
+        "<h2>Published beside it</h2>",
+        "<p>No ε covers the following:</p>",
+        "<ul>" + "".join(f"<li>{escape(each)}</li>" for each in release.publishes) + "</ul>",
+        f"<footer>Written by bipartite {__version__} from counts of the reports.</footer>",
+    ]
+    return whole_page(title, parts)
+
+
+def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
+    """A table of means and medians where values lie on a line."""
+    if not isinstance(next(iter(groups.values())).mechanism.domain, LineDomain):
+        return ""
+    rows = []
+    for label, each in groups.items():
+        cells = ["all" if label is None else label, f"{each.people:,}"]
+        for of, value in (("mean", each.mean), ("median", each.median)):
+            ends = each.interval(confidence, of=of)
+            cells += [f"{value:,.6g}", f"{ends.low:,.6g} to {ends.high:,.6g}"]
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    head = "".join(f"<th>{each}</th>" for each in ("group", "people", "mean", "interval", "median", "interval"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

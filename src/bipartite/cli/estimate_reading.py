@@ -1,0 +1,137 @@
+"""The reports of a command, read and added up: cells of text with their lines, or the columns of a table."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.cli.columns import SPOKEN, STDIN, Asked, chunks
+from bipartite.cli.counting import Tally, Texts, check_label, weights_of
+from bipartite.cli.output import Progress
+from bipartite.errors import DataFileError, InputError
+from bipartite.tables.answering import files_of
+from bipartite.tables.counting import count_files, most_groups
+from bipartite.tables.formats import Format
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from bipartite.cli.columns import Chunk
+    from bipartite.mechanisms import Mechanism
+
+
+@dataclass(slots=True)
+class Sums:
+    """Sums over the reports of one column."""
+
+    groups: dict[str | None, Tally] = field(default_factory=dict)
+    """By group, or under None where there are none."""
+    unreported: int = 0
+    """How many rows have no report."""
+
+
+def read(
+    options: argparse.Namespace, mechanisms: dict[str | None, Mechanism], *, released: bool
+) -> dict[str | None, Sums]:
+    """The sums of each of these columns; of reports on their own there is one, which may have no name."""
+    if not options.files:
+        return {name: Sums() for name in mechanisms}
+    if STDIN not in options.files:
+        files, written = files_of(options.files)
+        # Weights, and reports on their own, are read from CSV as text, where each line can be named.
+        if written != Format("csv") or (released and options.weights is None):
+            return _read_table(options, files, written, mechanisms)
+    ((column, mechanism),) = mechanisms.items()
+    return {column: _read_text(options, column, mechanism)}
+
+
+def _read_table(
+    options: argparse.Namespace, files: list[Path], written: Format, mechanisms: dict[str | None, Mechanism]
+) -> dict[str | None, Sums]:
+    """The sums of the columns of a table."""
+    named = {name: mechanism for name, mechanism in mechanisms.items() if name is not None}
+    if not named or options.weights is not None:
+        what = "no --weights, which need plain CSV" if named else "--column, the column of reports"
+        msg = f"Expected {what}, for {files[0]}, which is of another format."
+        raise InputError(msg)
+    found: dict[str | None, Sums] = {}
+    for name, counted in count_files(files, written, named, options.by).items():
+        if counted.unreported and options.nulls == "error":
+            msg = f"column {name!r}: {counted.unreported:,} rows have no report; use --nulls drop to leave them out."
+            raise DataFileError(msg)
+        _mention(counted.unreported, f"column {name!r}: ")
+        found[name] = Sums({label: Tally(named[name]) for label in counted.groups}, counted.unreported)
+        for label, counts in counted.groups.items():
+            held = found[name].groups[label].counts
+            held.values, held.people = counts, int(counts.sum())
+    return found
+
+
+def _mention(unreported: int, where: str = "") -> None:
+    if unreported:
+        print(f"bipartite: {where}{unreported:,} rows without a report were left out.", file=sys.stderr)
+
+
+def _read_text(options: argparse.Namespace, column: str | None, mechanism: Mechanism) -> Sums:
+    """The sums of a column of CSV, in files or on standard input."""
+    texts = Texts(mechanism)
+    asked = Asked(column, tuple(name for name in (options.by, options.weights) if name is not None))
+    sums = Sums()
+    with Progress("reports", None, patience=2.0) as progress:
+        for path in options.files:
+            name = SPOKEN if path == STDIN else str(path)
+            for chunk in chunks(path, asked, texts.is_report):
+                kept = _filled(name, chunk, options.nulls)
+                sums.unreported += len(chunk.lines) - len(kept.lines)
+                _count(name, kept, texts, sums.groups, options, mechanism)
+                progress.advance(len(chunk.lines))
+    _mention(sums.unreported)
+    return sums
+
+
+def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
+    """The rows that hold a report."""
+    reports = chunk.columns[0]
+    full = [at for at, cell in enumerate(reports) if cell and not cell.isspace()]
+    if len(full) == len(reports):
+        return chunk
+    if nulls == "error":
+        first = next(at for at, cell in enumerate(reports) if not cell or cell.isspace())
+        msg = f"{name}: line {chunk.lines[first]} has no report; repair or remove it, or use --nulls drop."
+        raise DataFileError(msg)
+    columns = [[column[at] for at in full] for column in chunk.columns]
+    return type(chunk)([chunk.lines[at] for at in full], columns)
+
+
+def _count(
+    name: str,
+    chunk: Chunk,
+    texts: Texts,
+    groups: dict[str | None, Tally],
+    options: argparse.Namespace,
+    mechanism: Mechanism,
+) -> None:
+    indices = texts.indices(name, chunk.lines, chunk.columns[0])
+    others = [[cell.strip() for cell in column] for column in chunk.columns[1:]]
+    weights = weights_of(name, chunk.lines, others[-1]) if options.weights is not None else None
+    rows: dict[str | None, Any] = {None: slice(None)}
+    if options.by is not None:
+        labels, first, where = np.unique(np.array(others[0], dtype=object), return_index=True, return_inverse=True)
+        order = np.argsort(where, kind="stable")
+        cut = np.split(order, np.cumsum(np.bincount(where))[:-1]) if len(labels) else []
+        rows = {
+            check_label(name, chunk.lines[int(first[at])], labels[at]): cut[at] for at in np.argsort(first).tolist()
+        }
+    for label, which in rows.items():
+        if label not in groups:
+            if len(groups) >= most_groups(mechanism):
+                msg = (
+                    f"{name}: more than {len(groups):,} groups, too many to hold; is {options.by!r} a column of groups?"
+                )
+                raise DataFileError(msg)
+            groups[label] = Tally(mechanism, weighted=weights is not None)
+        groups[label].add(indices[which], None if weights is None else weights[which])
