@@ -2,7 +2,7 @@
 
 Candidates, priors and regions are public: never make them from the positions of the people who report.
 May import: lottery, domains, plots, mechanisms, answers.
-Begin reading: candidates.py, drawing.py; which release to take is advice: answers/advise/places.py.
+Begin reading: candidates.py, drawing.py.
 """
 
 from bipartite.answers.advise.place_releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, Release
