@@ -36,7 +36,7 @@ _docs = Sybil(
 )
 _docstrings = Sybil(
     parsers=[DocTestParser(optionflags=ELLIPSIS)],
-    patterns=["src/bipartite/**/*.py", "src/bipartite/*.py"],
+    patterns=["src/bipartite/**/*.py", "src/bipartite/*.py", "reproduction/*.py"],
     document_types={".py": PythonDocStringDocument},
 )
 pytest_collect_file = (_docs + _docstrings).pytest()

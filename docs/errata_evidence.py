@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from bipartite import BRR, Integers, expected_loss
-from bipartite.design import algorithm_2, algorithm_3, algorithm_3_as_printed
+from bipartite.design import algorithm_2, algorithm_3
+from reproduction.theory import algorithm_3_as_printed
 
 _POLAR_CIRCLE = 66.56
 EPSILONS = ["0.1", "0.25", "0.5", "0.75", "0.9", "1", "1.5", "2", "3", "4", "5"]

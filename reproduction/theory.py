@@ -14,20 +14,45 @@ and appendix A. The docs' page of errata lists what differs.
 
 from __future__ import annotations
 
+import bisect
 import math
 import numbers
 import operator
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import EpsilonError, InputError, shown
-from bipartite.mechanisms.design.line import near_sum, total_near_sum, triangular
+from bipartite.lottery import Epsilon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # QLoss is the expected loss over the diameter N − 1. GRR reports an almost uniform value when N is large: the mean
 # distance of two uniform points of [0, 1] is 1/3. The median is 1/4 away on average.
 GRR_QUALITY_LOSS: Final = 1 / 3
 MEDIAN_QUALITY_LOSS: Final = 1 / 4
+
+
+def algorithm_3_as_printed(points: int, epsilon: object) -> int:
+    """Algorithm 3 as the paper prints it, for comparison: it disagrees with the paper's own Algorithm 2.
+
+    m = m1 for ε ≥ 1; otherwise min(m1, m2) with m2 = i for odd i and i + 1 for even i. Each floor of the print is taken
+    exactly, as the last number that passes a sign.
+
+    >>> algorithm_3_as_printed(5, 1.0)  # the corrected m is 1
+    2
+    """
+    budget, points = Epsilon.of(epsilon), _whole("points", points, 2)
+
+    def last(most: int, sign: Callable[[int], int]) -> int:
+        return 1 + bisect.bisect_left(range(2, most + 1), 0, key=sign)
+
+    m1 = last(points, lambda i: budget.sign(-(points - i) * (points - i + 1), i * (i - 1)))
+    if budget.value >= 1:
+        return m1
+    i = last(points + 1, lambda i: budget.sign(-((points + 1 - i) ** 2 - points % 2), (i - 1) ** 2))
+    return min(m1, i if i % 2 else i + 1)
 
 
 def exact_local_loss(points: int, m: int, ratio: Fraction | int, k: int) -> Fraction:
@@ -63,7 +88,7 @@ def exact_local_loss(points: int, m: int, ratio: Fraction | int, k: int) -> Frac
     points, m, k = _whole("points", points, 2), _whole("m", m, 1, points), _whole("k", k, 1, points)
     ratio = _exact_ratio(ratio)
     n = min(k - 1, points - k)
-    near = m * m // 4 if m - 1 <= 2 * n else int(near_sum(n, m))
+    near = m * m // 4 if m - 1 <= 2 * n else _triangular(m - 1 - n) + _triangular(n)
     return ((ratio - 1) * near + _all_distances(points, n)) / (points + (ratio - 1) * m)
 
 
@@ -97,7 +122,9 @@ def exact_expected_loss(points: int, m: int, ratio: Fraction | int) -> Fraction:
     points, m = _whole("points", points, 2), _whole("m", m, 1, points)
     excess = _exact_ratio(ratio) - 1
     everything = points * (points * points - 1) // 3
-    return (excess * total_near_sum(points, m) + everything) / (points * (points + excess * m))
+    # m windows touch an end, and the value stands at every position of them once; the other N − m are centred.
+    near = (m**3 - m) // 3 + (points - m) * (m * m // 4)
+    return (excess * near + everything) / (points * (points + excess * m))
 
 
 def limit_of_m(epsilon: float) -> float:
@@ -268,8 +295,12 @@ def _everything(d: float) -> float:
     return (1 - d) ** 2 + d * d
 
 
+def _triangular(n: int) -> int:
+    return n * (n + 1) // 2
+
+
 def _all_distances(points: int, n: int) -> Fraction:
-    return Fraction(int(triangular(points - 1 - n) + triangular(n)))
+    return Fraction(_triangular(points - 1 - n) + _triangular(n))
 
 
 def _inverse_h(epsilon: object) -> float:

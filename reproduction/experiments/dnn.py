@@ -32,9 +32,14 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bipartite.domains import Integers
-from bipartite.learn.columns import PrivateColumns
-from bipartite.learn.network_inputs import network_inputs
-from bipartite.learn.network_training import RandomisedLabels, TrainingPlan, class_chances, train_network
+from bipartite.learn import (
+    PrivateColumns,
+    RandomisedLabels,
+    TrainingPlan,
+    class_chances,
+    network_inputs,
+    train_network,
+)
 from bipartite.lottery import insecure_seed
 from bipartite.mechanisms import GRR
 from reproduction import figures
@@ -48,7 +53,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.learn.network_training import Layer
+    Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
+
     from reproduction.runner.contract import Row, Rows
 
 MECHANISMS: Final[Mapping[str, str]] = {

@@ -43,7 +43,7 @@ NOTE = (
     "All lines are DPBoost made sound, with the same trees, folds and ε. The paper's Laplace line is another "
     "algorithm: its scripts add one shared draw to every record."
 )
-LEAVES: Final = {
+LEAVES: Final[dict[str, Any]] = {
     "BRR": "brr",
     "Laplace": "laplace",
     "Laplace, clamped": "clamped-laplace",

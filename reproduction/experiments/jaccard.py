@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.quality import expected_loss
 from bipartite.domains import Items
 from bipartite.mechanisms import BRR
+from bipartite.quality import expected_loss
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, best_m, makers, panels_by_n
 from reproduction.figures import panels
 

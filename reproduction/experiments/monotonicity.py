@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bipartite.lottery import Epsilon
-from bipartite.mechanisms.design.rows import raised
+from bipartite.design import algorithm_1
 from bipartite.plots import style
 from reproduction.experiments.rows_of_a_line import numerator, sorted_distances
 from reproduction.figures import Grid, Square, grid, subscripted
@@ -69,8 +68,7 @@ def measure(cell: Cell) -> list[Row]:
             wrong += _larger_above(rows, k, i) != expected
     misplaced = 0
     for epsilon in cell.epsilons:
-        budget = Epsilon.of(epsilon)
-        found = [raised(distances, budget) for distances in rows]
+        found = [algorithm_1(distances, epsilon).m for distances in rows]
         misplaced += min(found) != min(found[0], found[-1])
     return [
         {"what": "count", "points": cell.points, "pairs": pairs, "wrong": wrong, "budgets": len(cell.epsilons),

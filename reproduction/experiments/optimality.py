@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.quality import expected_loss
 from bipartite.domains import Integers, Items
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Optimal
+from bipartite.quality import expected_loss
 from reproduction.figures import Line, Panel, panels
 from reproduction.runner.contract import distinct, number, select
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Final
 
-from bipartite.domains.regions import Regions
-from bipartite.locations import from_checkins, places
+from bipartite.locations import Regions, from_checkins, places
 from reproduction.datasets import foursquare, gowalla
 
 if TYPE_CHECKING:

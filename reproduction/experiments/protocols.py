@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.domains import Interval
-from bipartite.lottery.integer_noise import discrete_laplace
-from bipartite.lottery.uniform import whole_numbers_below
+from bipartite.lottery import discrete_laplace, whole_numbers_below
 from bipartite.mechanisms import BRR
 
 if TYPE_CHECKING:

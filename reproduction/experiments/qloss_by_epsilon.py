@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.quality import qloss
 from bipartite.domains import Integers
+from bipartite.quality import qloss
 from bipartite.verification import verify
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers, panels_by_n
 from reproduction.figures import panels

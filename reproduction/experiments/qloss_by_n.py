@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.quality import qloss
 from bipartite.domains import Integers
+from bipartite.quality import qloss
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers
 from reproduction.figures import Line, Panel, panels
 from reproduction.runner.contract import distinct, number, select

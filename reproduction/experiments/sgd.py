@@ -127,7 +127,7 @@ def _cell(settings: Settings, network: str, mechanism: str, epsilon: float, seed
     clips = _CLIPS.get("local" if local else mechanism, (1.0,))
     multiplier = 0.0
     if mechanism == "central-gaussian":
-        from bipartite.learn.gradients.accounting import Steps, gaussian_multiplier  # noqa: PLC0415 (needs an extra)
+        from bipartite.learn import Steps, gaussian_multiplier  # noqa: PLC0415 (needs an extra)
 
         schedule = Steps(settings.steps, min(1.0, settings.batch / settings.people))
         multiplier = gaussian_multiplier(epsilon, settings.delta, schedule)

@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import torch
 
-from bipartite.learn.gradients.central import GaussianSGD, LaplaceSGD
-from bipartite.learn.gradients.local import LocalSGD
-from bipartite.learn.gradients.loop import best_device, follow
-from bipartite.learn.gradients.networks import paper_cnn
-from bipartite.learn.gradients.per_example import PerExample
-from bipartite.lottery import insecure_seed
-from bipartite.lottery.uniform import whole_numbers_below
+from bipartite.learn import GaussianSGD, LaplaceSGD, LocalSGD, PerExample, best_device, follow, paper_cnn
+from bipartite.lottery import insecure_seed, whole_numbers_below
 from reproduction.datasets import mnist
 from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, HalfIntervalBRR
 

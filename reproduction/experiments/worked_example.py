@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bipartite.design import algorithm_2
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.design import algorithm_2
 from bipartite.plots import style
 from reproduction.experiments.rows_of_a_line import local_m, sorted_distances
 from reproduction.figures import Grid, Square, grid, subscripted

@@ -7,15 +7,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.plots import style
-from bipartite.plots.marks import beyond, mark
-from bipartite.plots.palette import lines
-from bipartite.plots.svg import LETTER, path, picture, rule, text, ticks
+from bipartite.plots import LETTER, beyond, lines, mark, path, picture, rule, style, text, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from bipartite.plots.svg import Picture
+    from bipartite.plots import Picture
 
     Scale = Callable[[float], float]
 

@@ -68,7 +68,7 @@ def is_same(name: str, one: Mapping[str, Value], other: Mapping[str, Value]) -> 
 def _in_float64() -> Iterator[None]:
     import torch  # noqa: PLC0415 (for those that need it)
 
-    from bipartite.learn.network_inputs import network_inputs  # noqa: PLC0415
+    from bipartite.learn import network_inputs  # noqa: PLC0415
     from reproduction.experiments import sgd_training  # noqa: PLC0415
 
     def inputs(*given: Any) -> Any:  # noqa: ANN401

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import bipartite as bp
+from bipartite.design import algorithm_3
 from bipartite.errors import EpsilonError, InputError
-from bipartite.mechanisms.design import algorithm_3
 from reproduction import theory
 
 RATIOS = [Fraction(1), Fraction(2), Fraction(27183, 10000), Fraction(7, 5), Fraction(1001, 1000), Fraction(10**6, 7)]
@@ -286,3 +286,29 @@ def test_a_ratio_is_exact_and_at_least_one(ratio):
     ):
         with pytest.raises(InputError, match=message):
             loss()
+
+
+@pytest.mark.parametrize(("points", "epsilon", "printed", "right"), [(5, "1", 2, 1), (16, "4", 2, 1)])
+def test_algorithm_3_as_printed_differs_where_the_errata_say(points, epsilon, printed, right):
+    assert theory.algorithm_3_as_printed(points, epsilon) == printed
+    assert algorithm_3(points, epsilon) == right
+
+
+@pytest.mark.parametrize("epsilon", ["0.3", "0.9", "1", "2.5"])
+def test_algorithm_3_as_printed_is_the_formula_of_the_paper(epsilon):
+    e = math.exp(float(epsilon))
+    for n in range(2, 200):
+        m1 = math.floor((math.sqrt(n * n * e + (1 - e) ** 2 / 4) - (n - e / 2 + 0.5)) / (e - 1))
+        i = (
+            math.floor(n / (math.sqrt(e) + 1) + 1)
+            if n % 2 == 0
+            else math.floor((math.sqrt(e * (n * n - 1) + 1) - n) / (e - 1) + 1)
+        )
+        m2 = i if i % 2 else i + 1
+        assert theory.algorithm_3_as_printed(n, epsilon) == (m1 if float(epsilon) >= 1 else min(m1, m2))
+
+
+@pytest.mark.parametrize("points", [0, 1, 5.5, "5", None])
+def test_algorithm_3_as_printed_needs_two_points(points):
+    with pytest.raises(InputError, match="Expected points as a whole number of at least 2, got "):
+        theory.algorithm_3_as_printed(points, 1)

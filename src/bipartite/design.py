@@ -1,4 +1,43 @@
 """The algorithms that choose m and anchors, by name: what :mod:`bipartite.mechanisms.design` exports."""
 
-from bipartite.mechanisms.design import *  # noqa: F403
-from bipartite.mechanisms.design import __all__  # noqa: F401
+from bipartite.mechanisms.design import (
+    AnchorChoice,
+    RowDesign,
+    algorithm_1,
+    algorithm_2,
+    algorithm_3,
+    best_anchors_of_set,
+    best_anchors_on_line,
+    best_half_window,
+    best_m,
+    best_m_of_set,
+    calibrated_rows,
+    check_prior,
+    minimax_anchors_of_set,
+    minimax_anchors_on_line,
+    optimal_matrix,
+    safe_m,
+    safe_m_of_set,
+    statistical_half_window,
+)
+
+__all__ = [
+    "AnchorChoice",
+    "RowDesign",
+    "algorithm_1",
+    "algorithm_2",
+    "algorithm_3",
+    "best_anchors_of_set",
+    "best_anchors_on_line",
+    "best_half_window",
+    "best_m",
+    "best_m_of_set",
+    "calibrated_rows",
+    "check_prior",
+    "minimax_anchors_of_set",
+    "minimax_anchors_on_line",
+    "optimal_matrix",
+    "safe_m",
+    "safe_m_of_set",
+    "statistical_half_window",
+]

@@ -19,7 +19,7 @@ import bipartite as bp
 from bipartite.errors import DataError, InputError, MissingExtraError
 from bipartite.learn import PrivateColumns, PrivateNetwork
 from bipartite.learn.guarantee import SEEDED
-from bipartite.learn.network_inputs import network_inputs
+from bipartite.learn.inputs import network_inputs
 from bipartite.learn.network_training import (
     RandomisedLabels,
     TrainingPlan,

@@ -7,8 +7,34 @@ Begin reading: guarantee.py, columns.py.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bipartite.lazily import lazily
 from bipartite.learn.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from bipartite.learn.boosting.classifier import PrivateBoostingClassifier as PrivateBoostingClassifier
+    from bipartite.learn.boosting.regressor import PrivateBoostingRegressor as PrivateBoostingRegressor
+    from bipartite.learn.columns import PrivateColumns as PrivateColumns
+    from bipartite.learn.gradients.accounting import Steps as Steps
+    from bipartite.learn.gradients.accounting import gaussian_multiplier as gaussian_multiplier
+    from bipartite.learn.gradients.central import GaussianSGD as GaussianSGD
+    from bipartite.learn.gradients.central import LaplaceSGD as LaplaceSGD
+    from bipartite.learn.gradients.classifier import PrivateSGDClassifier as PrivateSGDClassifier
+    from bipartite.learn.gradients.coordinates import CoordinateReports as CoordinateReports
+    from bipartite.learn.gradients.local import LocalSGD as LocalSGD
+    from bipartite.learn.gradients.loop import best_device as best_device
+    from bipartite.learn.gradients.loop import follow as follow
+    from bipartite.learn.gradients.loop import train_privately as train_privately
+    from bipartite.learn.gradients.magnitude import PrivateQuantile as PrivateQuantile
+    from bipartite.learn.gradients.networks import paper_cnn as paper_cnn
+    from bipartite.learn.gradients.per_example import PerExample as PerExample
+    from bipartite.learn.inputs import network_inputs as network_inputs
+    from bipartite.learn.network import PrivateNetwork as PrivateNetwork
+    from bipartite.learn.network_training import RandomisedLabels as RandomisedLabels
+    from bipartite.learn.network_training import TrainingPlan as TrainingPlan
+    from bipartite.learn.network_training import class_chances as class_chances
+    from bipartite.learn.network_training import train_network as train_network
 
 # Each public name and the module that holds it.
 _HOMES = {
@@ -16,12 +42,23 @@ _HOMES = {
     "GaussianSGD": "bipartite.learn.gradients.central",
     "LaplaceSGD": "bipartite.learn.gradients.central",
     "LocalSGD": "bipartite.learn.gradients.local",
+    "PerExample": "bipartite.learn.gradients.per_example",
     "PrivateBoostingClassifier": "bipartite.learn.boosting.classifier",
     "PrivateBoostingRegressor": "bipartite.learn.boosting.regressor",
     "PrivateColumns": "bipartite.learn.columns",
     "PrivateNetwork": "bipartite.learn.network",
     "PrivateQuantile": "bipartite.learn.gradients.magnitude",
     "PrivateSGDClassifier": "bipartite.learn.gradients.classifier",
+    "RandomisedLabels": "bipartite.learn.network_training",
+    "Steps": "bipartite.learn.gradients.accounting",
+    "TrainingPlan": "bipartite.learn.network_training",
+    "best_device": "bipartite.learn.gradients.loop",
+    "class_chances": "bipartite.learn.network_training",
+    "follow": "bipartite.learn.gradients.loop",
+    "gaussian_multiplier": "bipartite.learn.gradients.accounting",
+    "network_inputs": "bipartite.learn.inputs",
+    "paper_cnn": "bipartite.learn.gradients.networks",
+    "train_network": "bipartite.learn.network_training",
     "train_privately": "bipartite.learn.gradients.loop",
 }
 

@@ -12,7 +12,7 @@ from bipartite.errors import DataError, EpsilonError, InputError, MissingExtraEr
 from bipartite.learn.column_values import check_is_table
 from bipartite.learn.columns import PrivateColumns
 from bipartite.learn.fitting import as_it_was
-from bipartite.learn.network_inputs import network_inputs
+from bipartite.learn.inputs import network_inputs
 from bipartite.learn.network_training import (
     RandomisedLabels,
     TrainingPlan,

@@ -7,6 +7,7 @@ Begin reading: tickets.py, line.py.
 from bipartite.lottery.bulk import PREPARE_FROM, Codec, Lottery, ValuesRefusedError, announce, draw_many, prepare
 from bipartite.lottery.epsilon import Epsilon, log_between
 from bipartite.lottery.grouped import GroupedLottery
+from bipartite.lottery.integer_noise import discrete_laplace
 from bipartite.lottery.line import LineLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
@@ -14,6 +15,7 @@ from bipartite.lottery.process import here
 from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.rows import RowLottery, check_table, issue_rows, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
+from bipartite.lottery.uniform import whole_numbers_below
 from bipartite.lottery.words import (
     SCALAR,
     FixedWords,
@@ -49,6 +51,7 @@ __all__ = [
     "WeightLottery",
     "announce",
     "check_table",
+    "discrete_laplace",
     "draw_many",
     "fixed_words",
     "here",
@@ -61,4 +64,5 @@ __all__ = [
     "prepare",
     "source_of",
     "totals_of",
+    "whole_numbers_below",
 ]

@@ -4,35 +4,49 @@ May import: no room.
 Begin reading: svg.py, line.py.
 """
 
+from bipartite.plots import style
 from bipartite.plots.bars import Bar, bars, paired_bars
 from bipartite.plots.files import png, save
 from bipartite.plots.forest import Row, forest
 from bipartite.plots.histogram import Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
 from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
-from bipartite.plots.palette import LINES
+from bipartite.plots.marks import beyond, mark
+from bipartite.plots.palette import LINES, lines
 from bipartite.plots.places import chances_on_a_map
 from bipartite.plots.shares import shares_by_name
-from bipartite.plots.svg import Picture
+from bipartite.plots.svg import LETTER, Picture, legend, path, picture, rule, tag, text, ticks
 
 __all__ = [
     "COLOURS",
+    "LETTER",
     "LINES",
     "Bar",
     "Mark",
     "Picture",
     "Row",
     "bars",
+    "beyond",
     "chances_around",
     "chances_on_a_line",
     "chances_on_a_map",
     "forest",
     "histogram",
+    "legend",
+    "lines",
+    "mark",
     "paired_bars",
+    "path",
+    "picture",
     "png",
     "regions_on_a_map",
     "reports_on_a_line",
+    "rule",
     "save",
     "shares_by_name",
     "shares_on_a_map",
+    "style",
+    "tag",
+    "text",
+    "ticks",
 ]

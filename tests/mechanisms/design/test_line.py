@@ -18,7 +18,6 @@ from bipartite.mechanisms.design import (
     algorithm_1,
     algorithm_2,
     algorithm_3,
-    algorithm_3_as_printed,
     best_half_window,
     best_m,
     safe_m,
@@ -192,31 +191,10 @@ def test_rows_have_one_length():
         algorithm_2([[0, 1], [0, 1, 2]], 1)
 
 
-@pytest.mark.parametrize(("points", "epsilon", "printed", "right"), [(5, "1", 2, 1), (16, "4", 2, 1)])
-def test_algorithm_3_as_printed_differs_where_the_errata_say(points, epsilon, printed, right):
-    assert algorithm_3_as_printed(points, epsilon) == printed
-    assert algorithm_3(points, epsilon) == right
-
-
-@pytest.mark.parametrize("epsilon", ["0.3", "0.9", "1", "2.5"])
-def test_algorithm_3_as_printed_is_the_formula_of_the_paper(epsilon):
-    e = math.exp(float(epsilon))
-    for n in range(2, 200):
-        m1 = math.floor((math.sqrt(n * n * e + (1 - e) ** 2 / 4) - (n - e / 2 + 0.5)) / (e - 1))
-        i = (
-            math.floor(n / (math.sqrt(e) + 1) + 1)
-            if n % 2 == 0
-            else math.floor((math.sqrt(e * (n * n - 1) + 1) - n) / (e - 1) + 1)
-        )
-        m2 = i if i % 2 else i + 1
-        assert algorithm_3_as_printed(n, epsilon) == (m1 if float(epsilon) >= 1 else min(m1, m2))
-
-
 @pytest.mark.parametrize("points", [0, 1, 5.5, "5", None])
 def test_algorithm_3_needs_two_points(points):
-    for algorithm in (algorithm_3, algorithm_3_as_printed):
-        with pytest.raises(InputError, match="Expected points as a whole number of at least 2, got .*; a report needs"):
-            algorithm(points, 1)
+    with pytest.raises(InputError, match="Expected points as a whole number of at least 2, got .*; a report needs"):
+        algorithm_3(points, 1)
 
 
 def expected_by_matrix(mechanism, prior):

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.design.anchors_minimax import minimax_anchors_of_set as minimax_anchors_of_set
     from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set as best_anchors_of_set
     from bipartite.mechanisms.design.line import algorithm_3 as algorithm_3
-    from bipartite.mechanisms.design.line import algorithm_3_as_printed as algorithm_3_as_printed
     from bipartite.mechanisms.design.line import best_half_window as best_half_window
     from bipartite.mechanisms.design.line import best_m as best_m
     from bipartite.mechanisms.design.line import check_prior as check_prior
     from bipartite.mechanisms.design.line import safe_m as safe_m
+    from bipartite.mechanisms.design.lsrr import calibrated_rows as calibrated_rows
     from bipartite.mechanisms.design.minimax_line import minimax_anchors_on_line as minimax_anchors_on_line
     from bipartite.mechanisms.design.optimum import optimal_matrix as optimal_matrix
     from bipartite.mechanisms.design.rows import RowDesign as RowDesign
@@ -33,12 +33,12 @@ _HOMES = {
     "algorithm_1": "bipartite.mechanisms.design.rows",
     "algorithm_2": "bipartite.mechanisms.design.rows",
     "algorithm_3": "bipartite.mechanisms.design.line",
-    "algorithm_3_as_printed": "bipartite.mechanisms.design.line",
     "best_anchors_of_set": "bipartite.mechanisms.design.anchors_sets",
     "best_anchors_on_line": "bipartite.mechanisms.design.anchors_line",
     "best_half_window": "bipartite.mechanisms.design.line",
     "best_m": "bipartite.mechanisms.design.line",
     "best_m_of_set": "bipartite.mechanisms.design.sets",
+    "calibrated_rows": "bipartite.mechanisms.design.lsrr",
     "check_prior": "bipartite.mechanisms.design.line",
     "minimax_anchors_of_set": "bipartite.mechanisms.design.anchors_minimax",
     "minimax_anchors_on_line": "bipartite.mechanisms.design.minimax_line",

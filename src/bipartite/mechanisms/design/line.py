@@ -43,24 +43,6 @@ def algorithm_3(points: int, epsilon: object) -> int:
     return safe_m(_count(points), Epsilon.of(epsilon))
 
 
-def algorithm_3_as_printed(points: int, epsilon: object) -> int:
-    """Algorithm 3 as the paper prints it, for comparison: it disagrees with the paper's own Algorithm 2.
-
-    m = m1 for ε ≥ 1; otherwise min(m1, m2) with m2 = i for odd i and i + 1 for even i.
-
-    >>> algorithm_3_as_printed(5, 1.0), algorithm_3(5, 1.0)
-    (2, 1)
-    """
-    budget = Epsilon.of(epsilon)
-    points = _count(points)
-    m1 = _end_m(points, budget)
-    if budget.value >= 1:
-        return m1
-    odd = points % 2
-    i = _last(1, points + 1, lambda i: budget.sign(-((points + 1 - i) ** 2 - odd), (i - 1) ** 2) < 0)
-    return min(m1, i if i % 2 else i + 1)
-
-
 def _count(points: object) -> int:
     try:
         count = operator.index(points)  # type: ignore[arg-type]

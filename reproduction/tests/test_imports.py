@@ -1,0 +1,32 @@
+"""The laboratory uses what everybody may use: what rooms of the library export."""
+
+import ast
+import importlib
+from pathlib import Path
+
+LABORATORY = Path(__file__).parents[1]
+
+
+def imported():
+    """(file, module, name) of everything that the laboratory imports from the library."""
+    for path in LABORATORY.rglob("*.py"):
+        if "tests" in path.relative_to(LABORATORY).parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "bipartite":
+                yield from ((path.name, node.module, each.name) for each in node.names)
+            elif isinstance(node, ast.Import):
+                yield from ((path.name, each.name, "") for each in node.names if each.name.startswith("bipartite"))
+
+
+def is_exported(module, name):
+    if module.count(".") > 1:
+        return False
+    there = importlib.import_module(module)
+    return name in getattr(there, "__all__", dir(there)) if name else True
+
+
+def test_the_laboratory_imports_only_what_rooms_export():
+    found = list(imported())
+    assert len(found) > 50
+    assert [each for each in found if not is_exported(*each[1:])] == []
