@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bipartite.errors import InputError
-from bipartite.learn.gradients import accounting
+from bipartite.learn import Steps
 from reproduction.experiments import sgd, sgd_apart
 from reproduction.runner import running
 from reproduction.runner.contract import select
@@ -47,7 +47,7 @@ def asked():
         return NOISE
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(accounting, "gaussian_multiplier", answer)
+        patch.setattr("bipartite.learn.gaussian_multiplier", answer)
         yield calls
 
 
@@ -67,7 +67,7 @@ def test_only_gaussian_cells_have_noise_of_the_accountant_for_their_budget_and_s
     asked.clear()
     for cell in sgd.cells(TINY):
         assert cell.noise_multiplier == (NOISE if cell.mechanism == "central-gaussian" else 0)
-    assert set(asked) == {(3.0, 1e-5, accounting.Steps(12, 0.1))}
+    assert set(asked) == {(3.0, 1e-5, Steps(12, 0.1))}
 
 
 def test_the_full_run_has_the_papers_network_batch_and_budgets():
