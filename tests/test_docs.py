@@ -1,14 +1,16 @@
-"""Pictures and printed evidence in the docs are what their scripts make today."""
+"""Pictures, tables and printed evidence in the docs are what their scripts make today, and what pages name is there."""
 
 import os
 import pkgutil
 import re
 import runpy
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import result_tables
 from bipartite.cli.program import BIPARTITE
 from reproduction.__main__ import LABORATORY
 
@@ -77,6 +79,41 @@ def test_pictures_are_up_to_date(script):
 def test_the_errata_about_data_sets_are_what_the_data_say():
     evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["data_evidence"](Path(os.environ["BIPARTITE_DATA"]))
     assert printed_in_errata()[-len(evidence) :] == evidence
+
+
+@pytest.mark.parametrize("page", result_tables.TABLES)
+def test_tables_of_the_full_run_are_those_of_its_results(page):
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert result_tables.filled(text, result_tables.TABLES[page]) == text, "run: python -m tools.result_tables"
+
+
+def test_figures_of_the_full_run_are_those_of_its_results_and_stand_on_a_page():
+    told = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for path, drawn in result_tables.figures().items():
+        same_but_for_rounding(path.read_text(encoding="utf-8"), drawn, atol=_PIXELS)
+        assert f"_static/{path.name}" in told
+
+
+def test_a_changed_result_changes_its_page(tmp_path, monkeypatch):
+    shutil.copy(result_tables.RESULTS / "gbdt.csv", tmp_path / "gbdt.csv")
+    lines = (tmp_path / "gbdt.csv").read_text(encoding="utf-8").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("abalone,BRR,5.0,21,"))
+    head, _, last = lines[at].rsplit(",", 2)
+    lines[at] = f"{head},99.5,{last}"
+    (tmp_path / "gbdt.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    page = (DOCS / "private-boosting.md").read_text(encoding="utf-8")
+    result_tables.rows.cache_clear()
+    monkeypatch.setattr(result_tables, "RESULTS", tmp_path)
+    try:
+        assert result_tables.filled(page, result_tables.TABLES["private-boosting"]) != page
+    finally:
+        result_tables.rows.cache_clear()
+
+
+@pytest.mark.parametrize("text", ["Nothing.\n", "| a | b |\n|---|---|\n| 1 | 2 |\n"], ids=["no table", "no end"])
+def test_a_page_without_its_table_is_an_error(text):
+    with pytest.raises(ValueError, match=r"begins with these lines.*\n\| a \| b \|"):
+        result_tables.filled(text, [lambda: ["| a | b |", "|---|---|", "| 1 | 2 |"]])
 
 
 def named_in(page, pattern):
