@@ -195,12 +195,13 @@ def city_question():
     names, coordinates = (part[:10] for part in cities())
     places = Points(coordinates, metric="haversine", labels=names)
     brr, grr = BRR(places, 1, m=3), BRR(places, 1, m=1)
-    return PlaceQuestion("city", "Where?", "km", "Lagos", 1000, brr, grr, names, coordinates)
+    return PlaceQuestion("city", "Where?", "km", "Lagos", 1000, brr, grr, places)
 
 
 def test_distances_between_places_are_great_circles():
     names, coordinates = cities()
-    question = PlaceQuestion("city", "", "km", "Paris", 0, None, None, names, coordinates)
+    places = Points(coordinates, metric="haversine", labels=names)
+    question = PlaceQuestion("city", "", "km", "Paris", 0, None, None, places)
     distances = question.distances
     # Known to any atlas: London to Paris 344 km, to Sydney 16,994 km.
     london = names.index("London")

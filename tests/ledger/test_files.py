@@ -19,7 +19,7 @@ from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger.amounts import budget_units, debit_units, decimal_of
 from bipartite.ledger.connection import Connection
 from bipartite.ledger.periods import Period
-from bipartite.ledger.stored import from_stored, to_stored
+from bipartite.ledger.stored import from_stored, plain
 from tests.ledger.conftest import refusing
 from tests.ledger.forking import Within
 
@@ -298,7 +298,7 @@ def test_a_damaged_report_is_named():
         with pytest.raises(LedgerFileError, match="A stored report is damaged"):
             from_stored(stored)
     with pytest.raises(AssertionError, match="reported dict"):
-        to_stored({})
+        plain({}, None)
 
 
 def test_a_request_to_stop_that_is_heard_just_after_waiting_leaves_the_file_free(make, monkeypatch):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from bipartite.mechanisms import Mechanism
     from bipartite.verification import Audit
 
@@ -76,7 +78,7 @@ def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progre
     claimed = None if options.epsilon is None else _number(options.epsilon)
     drawn: dict[str, Callable[[int], list[Any]]] = {}
 
-    def sampler(values: Any) -> list[Any]:  # noqa: ANN401 (an array of equal values)
+    def sampler(values: NDArray[Any]) -> list[Any]:  # of equal values
         text = str(values[0])
         if text not in drawn:
             # One run for all trials: a command that seeds itself must not repeat its reports within a sample.
@@ -97,7 +99,7 @@ def _number(text: str) -> float:
     return value
 
 
-def _value_of(mechanism: Mechanism, text: str) -> Any:  # noqa: ANN401
+def _value_of(mechanism: Mechanism, text: str) -> object:
     """A value of the domain; what is tried out is public, so it may be shown."""
     labels = mechanism.domain.labels
     if labels is not None:

@@ -6,7 +6,7 @@ import json
 import shlex
 import subprocess
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, InputError
 
@@ -53,7 +53,7 @@ def _run(arguments: list[str], value: str, lines: int, progress: Callable[[int],
     with subprocess.Popen(  # noqa: S603
         arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", errors="replace"
     ) as process:
-        writer = threading.Thread(target=_feed, args=(process, value, lines))
+        writer = threading.Thread(target=_feed, args=(process.stdin, value, lines))
         writer.start()
         try:
             for line in process.stdout or ():
@@ -78,16 +78,16 @@ def _run(arguments: list[str], value: str, lines: int, progress: Callable[[int],
     return reports
 
 
-def _feed(process: subprocess.Popen[str], value: str, lines: int) -> None:
+def _feed(pipe: IO[str], value: str, lines: int) -> None:
     try:
-        with process.stdin as pipe:  # type: ignore[union-attr]  # it was asked for
+        with pipe:
             for start in range(0, lines, _LINES):
                 pipe.write(f"{value}\n" * min(_LINES, lines - start))
     except OSError:
         """The command went away before it had read everything; what it wrote says whether that matters."""
 
 
-def _report(line: str) -> Any:  # noqa: ANN401
+def _report(line: str) -> float | str | tuple[object, ...]:
     """A number, a vector, or a word."""
     text = line.strip()
     try:

@@ -73,7 +73,8 @@ class Texts:
             raise DataFileError(msg) from None
         self._known.update(zip(texts, found, strict=True))
 
-    def _value(self, text: str) -> Any:  # noqa: ANN401 (a label, or a number; None for neither)
+    def _value(self, text: str) -> int | float | str | None:
+        """The label or number that a text is; None for neither."""
         if self._labels is not None:
             # Spaces around a label are those of the file, unless there is a label that has them.
             return self._labels.get(text, self._labels.get(text.strip()))
@@ -82,10 +83,10 @@ class Texts:
             return int(text)
         return float(text) if NUMBER.fullmatch(text) else None
 
-    def _batch(self, values: list[Any]) -> Any:  # noqa: ANN401
+    def _batch(self, values: list[Any]) -> list[Any] | NDArray[Any]:
         return values if self._labels is not None else np.array(values)
 
-    def _index(self, value: Any) -> int | None:  # noqa: ANN401
+    def _index(self, value: float | str | None) -> int | None:
         try:
             return int(indices_of(self._mechanism, self._batch([value]))[0])
         except DataError:

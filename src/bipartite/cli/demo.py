@@ -117,8 +117,7 @@ def _city(epsilon: object) -> Question:
         nearby=1_000,
         brr=BRR(places, epsilon),
         grr=BRR(places, epsilon, m=1),
-        names=names,
-        coordinates=coordinates,
+        places=places,
     )
 
 

@@ -139,7 +139,7 @@ def _places(outcome: Outcome, question: PlaceQuestion) -> tuple[str, str]:
     entries = [("BRR", drawn.BRR_NEAR_STYLE), ("GRR", drawn.GRR_BAR_STYLE)]
     largest = np.argsort(-outcome.answers, kind="stable")[:_TOP_PLACES].tolist()
     return (
-        chances_on_a_map(question.names, question.coordinates, row, truth=question.at, coasts=coasts())
+        chances_on_a_map(question.names, question.places.coordinates, row, truth=question.at, coasts=coasts())
         + paired_bars(names, shares, entries, f"chance that {_PERSON}’s report lies so far from her answer"),
         paired_bars(
             [question.names[each] for each in largest],

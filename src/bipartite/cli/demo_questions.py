@@ -1,7 +1,7 @@
 """The questions of ``bipartite demo``, and what becomes of a million answers to one of them.
 
 A question knows its mechanisms and how far apart two answers are; everything else is the same for all of them. To ask
-about places, :class:`PlaceQuestion` needs a BRR and a GRR whose values are the given names.
+about places, :class:`PlaceQuestion` needs a BRR and a GRR of labelled points.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.cli.output import Progress
+    from bipartite.domains import Points
     from bipartite.mechanisms import BRR, Mechanism
     from bipartite.verification import Certificate
 
 _STEP: Final = 2**17
-_EARTH_KM: Final = 6371.0088
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,10 @@ class Question(ABC):
     def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
         """How far each report lies from its answer."""
 
-    @abstractmethod
-    def say(self, value: Any) -> str:  # noqa: ANN401
-        """An answer in words."""
+    @staticmethod
+    def say(value: object) -> str:
+        """An answer in words: a whole number, or a name."""
+        return f"{value:,.0f}" if isinstance(value, (int, float, np.number)) else str(value)
 
     @property
     def at(self) -> int:
@@ -93,26 +94,22 @@ class LineQuestion(Question):
         gaps: NDArray[np.float64] = np.abs(answers - reports).astype(np.float64)
         return gaps
 
-    def say(self, value: Any) -> str:  # noqa: ANN401
-        """A whole number."""
-        return f"{value:,.0f}"
-
 
 @dataclass(frozen=True)
 class PlaceQuestion(Question):
     """A question whose answers are names of places on Earth."""
 
-    names: Sequence[str]
-    coordinates: NDArray[np.float64]
+    places: Points
 
     @property
     def distances(self) -> NDArray[np.float64]:
-        """Great circles in km, by the haversine formula."""
-        north, east = np.radians(self.coordinates).T
-        half = np.sin((north[:, None] - north) / 2) ** 2
-        half += np.cos(north)[:, None] * np.cos(north) * np.sin((east[:, None] - east) / 2) ** 2
-        great: NDArray[np.float64] = 2 * _EARTH_KM * np.arcsin(np.sqrt(half))
-        return great
+        """Great circles in km."""
+        return self.places.loss_matrix()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the places."""
+        return self.places.labels or ()
 
     def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """The row of each name."""
@@ -122,10 +119,6 @@ class PlaceQuestion(Question):
     def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
         """Kilometres between two places."""
         return self.distances[self.index(answers), self.index(reports)]
-
-    def say(self, value: Any) -> str:  # noqa: ANN401
-        """The name."""
-        return str(value)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise.place_releases import WHOLE, WITHIN, measured
 from bipartite.cli.output import OK, print_json
@@ -35,16 +35,16 @@ A release within regions publishes the region of everybody, which is not ε-LDP:
 """
 _ENDINGS: Final = (".svg", ".png", ".html")
 _WITHIN: Final = "within-region"
-_MAKERS: Final[dict[str, Callable[[Listed, str, str | None], Mechanism]]] = {
-    "anchored": lambda listed, epsilon, _: Anchored(listed.places, epsilon),
-    "brr": lambda listed, epsilon, _: BRR(listed.places, epsilon),
-    "brr-best": lambda listed, epsilon, _: BRR(listed.places, epsilon, m="best"),
-    "exponential": lambda listed, epsilon, _: Exponential(listed.places, epsilon),
-    "grr": lambda listed, epsilon, _: GRR(listed.places, epsilon),
-    "lsrr": lambda listed, epsilon, _: LSRR(listed.places, epsilon),
-    "region-weighted": lambda listed, epsilon, _: RegionWeighted(listed.regions, epsilon),
-    "two-level": lambda listed, epsilon, _: TwoLevel(listed.regions, epsilon),
-    _WITHIN: lambda listed, epsilon, publishes: WithinRegion(listed.regions, epsilon, publishes=publishes),  # type: ignore[arg-type]
+_MAKERS: Final[dict[str, Callable[[Listed, str], Mechanism]]] = {
+    "anchored": lambda listed, epsilon: Anchored(listed.places, epsilon),
+    "brr": lambda listed, epsilon: BRR(listed.places, epsilon),
+    "brr-best": lambda listed, epsilon: BRR(listed.places, epsilon, m="best"),
+    "exponential": lambda listed, epsilon: Exponential(listed.places, epsilon),
+    "grr": lambda listed, epsilon: GRR(listed.places, epsilon),
+    "lsrr": lambda listed, epsilon: LSRR(listed.places, epsilon),
+    "region-weighted": lambda listed, epsilon: RegionWeighted(listed.regions, epsilon),
+    "two-level": lambda listed, epsilon: TwoLevel(listed.regions, epsilon),
+    _WITHIN: lambda listed, epsilon: WithinRegion(listed.regions, epsilon, publishes="region"),  # as agreed to
 }
 
 
@@ -54,7 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_actions(parser, add_places)
 
 
-def add_actions(parser: argparse.ArgumentParser, add_places: Callable[[argparse.ArgumentParser], None]) -> Any:  # noqa: ANN401 (argparse does not name it)
+def add_actions(
+    parser: argparse.ArgumentParser, add_places: Callable[[argparse.ArgumentParser], None]
+) -> argparse._SubParsersAction[Command]:
     """Add what can be done with a list of places; return where to add more."""
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     design = actions.add_parser("design", help="choose or build a release of places", epilog=_EXAMPLES)
@@ -187,7 +189,7 @@ def _released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, S
     if name == "auto":
         choice = choose(listed.places, options.epsilon, regions=listed.regions)
         return choice.mechanism, choice.table, choice.reason
-    mechanism = _MAKERS[name](listed, options.epsilon, options.publishes)
+    mechanism = _MAKERS[name](listed, options.epsilon)
     scope = WHOLE if mechanism.publishes is None else WITHIN
     row, _ = measured(scope, name, options.epsilon, lambda: mechanism, None)
     return mechanism, [row], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
@@ -205,7 +207,8 @@ def _check_publishes(options: argparse.Namespace) -> None:
         raise InputError(msg)
 
 
-def _place(options: argparse.Namespace, listed: Listed) -> Any:  # noqa: ANN401 (a label or a row number)
+def _place(options: argparse.Namespace, listed: Listed) -> str | int:
+    """The label or row number of a place."""
     labels = listed.places.labels
     if options.at is None:
         example = "0" if labels is None else str(labels[0])
@@ -215,7 +218,7 @@ def _place(options: argparse.Namespace, listed: Listed) -> Any:  # noqa: ANN401 
         if options.at not in labels:
             msg = f"Expected --at as the label of a place, got {options.at!r}, which is none; look in the file."
             raise InputError(msg)
-        return options.at
+        return str(options.at)
     if not options.at.isdecimal() or int(options.at) >= len(listed.places):
         msg = f"Expected --at as a row number from 0 to {len(listed.places) - 1}, got {options.at!r}."
         raise InputError(msg)

@@ -4,7 +4,8 @@ May import: lottery, domains, mechanisms, verification.
 Begin reading: book.py.
 """
 
-from bipartite.ledger.book import Debit, Ledger
+from bipartite.ledger.accounts import Debit
+from bipartite.ledger.book import Ledger
 from bipartite.ledger.certificate import QuestionCertificate
 
 __all__ = ["Debit", "Ledger", "QuestionCertificate"]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
+from bipartite.ledger import accounts
 from bipartite.ledger.amounts import budget_units, decimal_of
 from bipartite.ledger.certificate import QuestionCertificate, certificates
 from bipartite.ledger.checking import findings
 from bipartite.ledger.copying import back_up
 from bipartite.ledger.file import LedgerFile, wanted_settings
-from bipartite.ledger.given import as_list, check_key, check_text
-from bipartite.ledger.names import canonical, older_forms, stored_forms
+from bipartite.ledger.given import as_list, check_texts, note_text
+from bipartite.ledger.names import canonical, older_forms
 from bipartite.ledger.offer import Offer
+from bipartite.ledger.people import People
 from bipartite.ledger.periods import Period, check_now, utc_now
 from bipartite.ledger.serving import ON_CHANGE, Ask, OnChange, Question, WhenSpent, serve
 from bipartite.lottery import is_secure
@@ -35,30 +34,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.categories import CategoryMechanism
 
 _KNOWN_OFFERS: Final = 64
-_PEOPLE: Final = (
-    "(SELECT coalesce((SELECT min(name) FROM spellings WHERE kind = 'person' AND stored = person), person) AS name, "
-    "period, spent FROM balances)"
-)
-_KEY_CHECK: Final = b"bipartite ledger: is this the key?"
-
-
-@dataclass(frozen=True, slots=True)
-class Debit:
-    """One line of the export for an auditor: who was debited what for which question, and when; no value, no report."""
-
-    person: str
-    period: str
-    question: str
-    number: int
-    """Which report of the person to this question in this period: 1 for the first."""
-    on_change: str
-    spec_sha256: str
-    epsilon: Decimal
-    """What was debited."""
-    time: str
-    insecure: bool | None
-    """Whether it was drawn from words that someone may know (``rng=``): such a report is **not private**, whatever was
-    debited. None for debits of version 1, which did not note it."""
 
 
 class Ledger:
@@ -115,21 +90,20 @@ class Ledger:
         read_only: bool = False,
     ) -> None:
         units = None if budget is None else budget_units(budget)
-        self._key = check_key(person_key)
+        self._people = People.of(person_key)
         self._clock = clock
-        check = None if self._key is None else self._keyed(_KEY_CHECK)
         self._file = LedgerFile(path, wait, read_only=read_only)
         self._offers: dict[int, Offer] = {}
         try:
-            self._settings = self._file.prepare(wanted_settings(units, period, check))
-            self._compare_settings(units, period, check)
+            self._settings = self._file.prepare(wanted_settings(units, period, self._people.check))
+            self._compare_settings(units, period)
         except BaseException:
             self._file.close()
             raise
 
-    def _compare_settings(self, units: int | None, period: str | None, check: str | None) -> None:
+    def _compare_settings(self, units: int | None, period: str | None) -> None:
         problems = Problems()
-        held = self._settings
+        held, check = self._settings, self._people.check
         if units is not None and units != held.budget:
             problems.add(
                 f"Expected the budget of this ledger, {self.budget}, got {decimal_of(units)}; leave budget= out, or "
@@ -173,7 +147,7 @@ class Ledger:
         person: str,
         question: str,
         mech: Mechanism | CategoryMechanism,
-        value: Any,  # noqa: ANN401
+        value: object,
         *,
         request: str | None = None,
         on_change: OnChange = "repeat",
@@ -229,7 +203,7 @@ class Ledger:
         persons: Sequence[str],
         question: str,
         mech: Mechanism | CategoryMechanism,
-        values: Any,  # noqa: ANN401
+        values: object,
         *,
         requests: Sequence[str | None] | None = None,
         on_change: OnChange = "repeat",
@@ -266,42 +240,36 @@ class Ledger:
 
     def spent(self, person: str, *, now: datetime | None = None) -> Decimal:
         """ε that a person has spent in the period of ``now``."""
-        return decimal_of(self._spent_units(person, now))
+        period = self._period_at(now)
+        return decimal_of(self._balances(person).get(period, 0))
 
     def remaining(self, person: str, *, now: datetime | None = None) -> Decimal:
         """ε that a person has left in the period of ``now``."""
-        return decimal_of(self._settings.budget - self._spent_units(person, now))
+        period = self._period_at(now)
+        return decimal_of(self._settings.budget - self._balances(person).get(period, 0))
 
     def spent_ever(self, person: str) -> Decimal:
         """ε that a person has spent in all periods together: what all their reports in this ledger tell at most.
 
         Reports that were drawn with ``rng=`` are not private, and tell more.
         """
-        name, older = self._stored_name(person)
-        return decimal_of(sum(self._balances(name, older).values()))
+        return decimal_of(sum(self._balances(person).values()))
 
     def balances(self, stored_name: str) -> dict[str, Decimal]:
         """What a person, named as stored, has spent in each period; empty for a stranger."""
-        problems = Problems()
-        check_text("stored_name", stored_name, problems)
-        problems.raise_if_any(InputError)
-        spent = self._balances(canonical(stored_name), (stored_name,))
+        check_texts(stored_name=stored_name)
+        with self._file.reading() as database:
+            spent = accounts.balances(database, canonical(stored_name), (stored_name,))
         return {period: decimal_of(spent[period]) for period in sorted(spent)}
 
-    def _balances(self, name: str, older: Sequence[str]) -> dict[str, int]:
-        spent: dict[str, int] = {}
+    def _balances(self, person: str) -> dict[str, int]:
+        name, older = self._people.stored(person, self._settings)
         with self._file.reading() as database:
-            for each in stored_forms(database, "person", name, older):
-                query = "SELECT period, spent FROM balances WHERE person = ?"
-                for period, units in database.execute(query, (each,)):
-                    spent[period] = spent.get(period, 0) + units
-        return spent
+            return accounts.balances(database, name, older)
 
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
         """What all reports of a question about one person in the period of ``now`` promise together."""
-        problems = Problems()
-        check_text("question", question, problems)
-        problems.raise_if_any(InputError)
+        check_texts(question=question)
         period, name = self._period_at(now), canonical(question)
         with self._file.reading() as database:
             found = [each for each in certificates(database, self._settings, period) if each.question == name]
@@ -323,40 +291,16 @@ class Ledger:
     def summary(self) -> dict[str, Any]:
         """How many people, periods, questions, reports, and the most that anyone has spent, for a first look."""
         with self._file.reading() as database:
-            people, most_ever = database.execute(
-                f"SELECT count(*), coalesce(max(ever), 0) FROM (SELECT sum(spent) AS ever FROM {_PEOPLE} GROUP BY name)"  # noqa: S608
-            ).fetchone()
-            most = database.execute(
-                f"SELECT coalesce(max(one), 0) FROM (SELECT sum(spent) AS one FROM {_PEOPLE} GROUP BY name, period)"  # noqa: S608
-            ).fetchone()[0]
-            periods, questions = database.execute(
-                "SELECT count(DISTINCT period), count(DISTINCT question) FROM questions"
-            ).fetchone()
-            reports, insecure = database.execute("SELECT count(*), count(nullif(insecure, 0)) FROM reports").fetchone()
-        return {
-            "people": people,
-            "periods": periods,
-            "questions": questions,
-            "reports": reports,
-            "insecure_reports": insecure,
-            "most_spent_in_a_period": decimal_of(most),
-            "most_spent_ever": decimal_of(most_ever),
-        }
+            return accounts.summary(database)
 
-    def export(self) -> Iterator[Debit]:
+    def export(self) -> Iterator[accounts.Debit]:
         """Every debit, in order of person, period and question, for an auditor: no value, and no report either.
 
         The whole export is of one moment, whatever is written while it is read.
         """
         file = self._file.another()
         try:
-            for person, period, question, number, on_change, spec, units, when, mark in file.stream(
-                "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time, "
-                "reports.insecure FROM reports JOIN questions USING (period, question) "
-                "ORDER BY person, period, question, number"
-            ):
-                insecure = None if mark is None else bool(mark)
-                yield Debit(person, period, question, number, on_change, spec, decimal_of(units), when, insecure)
+            yield from accounts.debits(file)
         finally:
             file.close()
 
@@ -392,31 +336,20 @@ class Ledger:
     def __repr__(self) -> str:
         return f"<Ledger {self._file.path.name}: ε = {self.budget} a person, period {self.period}>"
 
-    def _spent_units(self, person: str, now: datetime | None) -> int:
-        name, older = self._stored_name(person)
-        period, query = self._period_at(now), "SELECT spent FROM balances WHERE person = ? AND period = ?"
-        with self._file.reading() as database:
-            forms = stored_forms(database, "person", name, older)
-            return sum(units for each in forms for (units,) in database.execute(query, (each, period)))
-
     def _period_at(self, now: datetime | None) -> str:
         return self._settings.period.name_at(check_now(self._clock() if now is None else now))
 
-    def _question(self, name: object, mech: object, on_change: object, now: object, rng: object) -> Question:
+    def _question(
+        self, name: str, mech: object, on_change: OnChange, now: datetime | None, rng: Source | None
+    ) -> Question:
         problems = Problems()
-        check_text("question", name, problems)
+        note_text("question", name, problems)
         if not is_one_of(on_change, ON_CHANGE):
             problems.add(f"Expected on_change='repeat', 'fresh' or 'when-changed', got {shown(on_change)}.")
         problems.raise_if_any(InputError)
         instant = check_now(self._clock() if now is None else now)
-        return Question(
-            canonical(name),  # type: ignore[arg-type]  # checked above
-            self._offer(mech),
-            on_change,  # type: ignore[arg-type]
-            self._settings.period.name_at(instant),
-            instant,
-            not is_secure(rng),
-        )
+        period = self._settings.period.name_at(instant)
+        return Question(canonical(name), self._offer(mech), on_change, period, instant, not is_secure(rng))
 
     def _offer(self, mech: object) -> Offer:
         """The verified mechanism; a mechanism never changes, so verifying it once is enough."""
@@ -428,31 +361,13 @@ class Ledger:
             self._offers[id(mech)] = known  # holds the mechanism, so its id is not given to another
         return known
 
-    def _check_ask(self, person: object, request: object, changed: object, on_change: OnChange) -> Ask:
-        if changed is not None and (on_change != "when-changed" or not isinstance(changed, bool)):
+    def _check_ask(self, person: str, request: str | None, changed: object, on_change: OnChange) -> Ask:
+        if not (changed is None or (on_change == "when-changed" and isinstance(changed, bool))):
             msg = f"Expected changed=True or False, and only with on_change='when-changed', got {shown(changed)}."
             raise InputError(msg)
-        name, older = self._stored_name(person)
+        name, older = self._people.stored(person, self._settings)
         if request is None:
             return Ask(name, None, changed, older)
-        problems = Problems()
-        check_text("request", request, problems)
-        problems.raise_if_any(InputError)
-        older_requests = older_forms(request) if self._settings.older_names else ()  # type: ignore[arg-type]
-        return Ask(name, canonical(request), changed, older, older_requests)  # type: ignore[arg-type]  # checked above
-
-    def _stored_name(self, person: object) -> tuple[str, tuple[str, ...]]:
-        """As what a person is stored, and as what else version 1, where it wrote here, may have stored them."""
-        problems = Problems()
-        check_text("person", person, problems)
-        if (self._key is None) != (self._settings.person_key is None):
-            problems.add("Expected person_key=, the secret that this ledger stores people under; open it with that.")
-        problems.raise_if_any(InputError)
-        name = canonical(person)  # type: ignore[arg-type]  # checked above
-        older = older_forms(person) if self._settings.older_names else ()  # type: ignore[arg-type]
-        if self._key is None:
-            return name, older
-        return self._keyed(name.encode()), tuple(self._keyed(each.encode()) for each in older)
-
-    def _keyed(self, text: bytes) -> str:
-        return hmac.new(self._key or b"", text, hashlib.sha256).hexdigest()
+        check_texts(request=request)
+        older_requests = older_forms(request) if self._settings.older_names else ()
+        return Ask(name, canonical(request), changed, older, older_requests)

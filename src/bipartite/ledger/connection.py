@@ -63,10 +63,10 @@ class _Witness:
 class Connection(sqlite3.Connection):
     """A connection that no other process can use, nor close, by accident."""
 
-    def __init__(self, address: str, inode: Inode, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, address: str, inode: Inode, timeout: float = 5.0) -> None:
         self._witness = _Witness()
         _OPEN[id(self)] = (inode, self._witness)
-        super().__init__(address, uri=True, isolation_level=None, check_same_thread=False, **options)
+        super().__init__(address, timeout, uri=True, isolation_level=None, check_same_thread=False)
 
     @property
     def is_ours(self) -> bool:

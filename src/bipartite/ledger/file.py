@@ -291,7 +291,7 @@ class LedgerFile:
             refuse_if_inherited(inode, self.path.name)
             self._quiet, self._place = at_rest is not None, at_rest
             rights = "mode=rw" if not self._read_only else "mode=ro&immutable=1" if self._quiet else "mode=ro"
-            database = Connection(f"{self.path.as_uri()}?{rights}", inode, timeout=self._wait, cached_statements=64)
+            database = Connection(f"{self.path.as_uri()}?{rights}", inode, self._wait)
             self._connection = database  # already here, so that a child forked by a signal finds it
         try:
             self._check_ours(database)

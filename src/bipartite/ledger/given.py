@@ -1,28 +1,24 @@
-"""What a ledger is given: keys, names, and columns of people and values."""
+"""What a ledger is given: names, and columns of people and values."""
 
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from bipartite.errors import InputError
-
-if TYPE_CHECKING:
-    from bipartite.errors import Problems
+from bipartite.errors import InputError, Problems
 
 _LONGEST_NAME: Final = 1000
-_LEAST_KEY_BYTES: Final = 16
 
 
-def check_key(key: object) -> bytes | None:
-    """The secret under which people are stored, or None."""
-    if key is not None and (not isinstance(key, bytes) or len(key) < _LEAST_KEY_BYTES):
-        msg = f"Expected person_key as at least {_LEAST_KEY_BYTES} secret bytes; make one with secrets.token_bytes(32)."
-        raise InputError(msg)
-    return key
+def check_texts(**given: object) -> None:
+    """Refuse what is no name, with all that is wrong."""
+    problems = Problems()
+    for name, value in given.items():
+        note_text(name, value, problems)
+    problems.raise_if_any(InputError)
 
 
-def check_text(name: str, value: object, problems: Problems) -> None:
+def note_text(name: str, value: object, problems: Problems) -> None:
     """Note what keeps this from being a name."""
     text = str.__str__(value) if isinstance(value, str) else ""  # what it holds, whatever kind of str it is
     if not 1 <= len(text) <= _LONGEST_NAME or "\0" in text or not _is_unicode(text):
@@ -45,7 +41,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def as_list(given: Any) -> list[Any]:  # noqa: ANN401
+def as_list(given: object) -> list[Any]:
     """A container of one value a person as a list of plain values."""
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(given, method):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bipartite.domains import Outside
+    from bipartite.ledger.stored import Report
     from bipartite.lottery import Source
 
 
@@ -59,13 +60,13 @@ class Offer:
             debit_units(mechanism.epsilon_decimal),
         )
 
-    def draw(self, value: Any, rng: Source | None, outside: Outside) -> Any:  # noqa: ANN401
+    def draw(self, value: object, rng: Source | None, outside: Outside) -> Report:
         """One report, as it is stored and released."""
         return self._plain(self.mechanism.privatize(value, rng=rng, outside=outside))
 
     def draw_many(
         self, values: Sequence[Any], positions: Sequence[int], rng: Source | None, outside: Outside
-    ) -> list[Any]:
+    ) -> list[Report]:
         """The reports of the values at these positions; errors name positions in ``values``, never a value."""
         try:
             reports = self.mechanism.privatize([values[at] for at in positions], rng=rng, outside=outside)
@@ -75,8 +76,8 @@ class Offer:
             return [self._plain(report) for report in reports]
         raise refusal  # outside the handler, so that no inner exception travels with it
 
-    def _plain(self, report: Any) -> Any:  # noqa: ANN401
-        return plain(report, self.mechanism.outputs) if isinstance(self.mechanism, Mechanism) else report
+    def _plain(self, report: object) -> Report:
+        return plain(report, self.mechanism.outputs if isinstance(self.mechanism, Mechanism) else None)
 
 
 def _moved(message: str, positions: Sequence[int]) -> str:

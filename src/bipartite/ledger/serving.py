@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from bipartite.ledger.file import Settings
     from bipartite.ledger.offer import Offer
+    from bipartite.ledger.stored import Report
 
 OnChange = Literal["repeat", "fresh", "when-changed"]
 ON_CHANGE: Final = ("repeat", "fresh", "when-changed")
@@ -180,7 +181,7 @@ def serve(
     return [transaction.reports.get(at) for at in range(len(asks))]
 
 
-def _answered(state: _Transaction, ask: Ask) -> Any:  # noqa: ANN401
+def _answered(state: _Transaction, ask: Ask) -> Report | None:
     """The stored report of a request that was answered before, in whatever period; None where there is none."""
     if ask.request is None:
         return None

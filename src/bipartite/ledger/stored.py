@@ -9,36 +9,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bipartite.errors import LedgerFileError
 
 if TYPE_CHECKING:
     from bipartite.domains import Domain
 
+Report = int | float | str | np.generic | NDArray[Any]
+"""A plain number, a label, or the array of a flat category."""
 Stored = int | float | str | bytes
 
 
-def plain(report: Any, domain: Domain) -> Any:  # noqa: ANN401
+def plain(report: object, domain: Domain | None) -> Report:
     """A report as a plain number or label, whatever type of number the value had; arrays stay arrays."""
-    if isinstance(report, np.ndarray) or domain.labels is not None:
-        return report
-    return int(report) if domain.whole else float(report)
-
-
-def to_stored(report: Any) -> Stored:  # noqa: ANN401
-    """A report as a value of SQLite."""
-    if isinstance(report, (np.ndarray, np.generic)):
-        array = np.asarray(report)
-        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        shape = ",".join(map(str, array.shape))
-        return f"{array.dtype.kind}{array.dtype.itemsize};{shape};".encode() + little.tobytes()
-    if isinstance(report, (int, float, str)):
+    if isinstance(report, (int, float, np.number)) and domain is not None and domain.labels is None:
+        return int(report) if domain.whole else float(report)
+    if isinstance(report, (int, float, str, np.generic, np.ndarray)):
         return report
     msg = f"a mechanism reported {type(report).__name__}, which the ledger does not know how to keep"
     raise AssertionError(msg)
 
 
-def from_stored(stored: Stored) -> Any:  # noqa: ANN401
+def to_stored(report: Report) -> Stored:
+    """A report as a value of SQLite."""
+    if not isinstance(report, (np.ndarray, np.generic)):
+        return report
+    array = np.asarray(report)
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    shape = ",".join(map(str, array.shape))
+    return f"{array.dtype.kind}{array.dtype.itemsize};{shape};".encode() + little.tobytes()
+
+
+def from_stored(stored: Stored) -> Report:
     """The report that was stored."""
     if not isinstance(stored, bytes):
         return stored
