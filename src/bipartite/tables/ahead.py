@@ -22,7 +22,7 @@ class _Stage:
     waiting: queue.Queue[tuple[str, Any]]
     stopped: threading.Event = field(default_factory=threading.Event)
 
-    def put(self, what: str, entry: Any) -> None:  # noqa: ANN401
+    def put(self, what: str, entry: object) -> None:
         """Wait for room, unless nobody takes any more."""
         while not self.stopped.is_set():
             try:

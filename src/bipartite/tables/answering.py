@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.estimating import from_evidence
@@ -38,7 +38,7 @@ class Answers:
     unreported: dict[str, int]
     """For each private column how many rows have no report, and so are left out."""
 
-    def estimates(self, column: str) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
+    def estimates(self, column: str) -> Estimate | Estimates:
         """The estimate of a column, or one for each group."""
         found = self.columns[column]
         return found[None] if self.by is None else Estimates(found)

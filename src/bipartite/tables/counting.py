@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
@@ -48,7 +49,7 @@ class _AsTheyAre(Plan):
     def __init__(self, names: Iterable[str]) -> None:
         self._set(_columns=tuple((name, PUBLIC) for name in names))
 
-    def check_inputs(self, given: Any) -> None:  # noqa: ANN401 (an Arrow schema)
+    def check_inputs(self, given: pa.Schema) -> None:
         """Refuse a table that lacks a column, or has it twice."""
         for each in self.inputs():
             times = given.names.count(each)
@@ -99,7 +100,7 @@ def _in_order(groups: dict[str | None, NDArray[np.int64]]) -> dict[str | None, N
     return found
 
 
-def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[Any]:
+def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[pa.RecordBatch]:
     pa = need("pyarrow")
     for file in files:
         if written.is_text and written.compression is None:
@@ -134,7 +135,7 @@ def _check_end(file: Path) -> None:
     raise DataFileError(msg)
 
 
-def _labels(by: str, column: Any) -> tuple[list[str | None], NDArray[np.int64]]:  # noqa: ANN401 (an Arrow array)
+def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
     """(the groups of a batch as text, which of them each row is in)."""
     pa = need("pyarrow")
     try:
@@ -145,7 +146,7 @@ def _labels(by: str, column: Any) -> tuple[list[str | None], NDArray[np.int64]]:
     return held.to_pylist(), rows
 
 
-def _encoded(column: Any) -> tuple[Any, NDArray[np.int64]]:  # noqa: ANN401 (Arrow arrays)
+def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     """(the different values of a column, null among them, which of them each row holds)."""
     pa = need("pyarrow")
     if pa.types.is_dictionary(column.type):
@@ -154,8 +155,8 @@ def _encoded(column: Any) -> tuple[Any, NDArray[np.int64]]:  # noqa: ANN401 (Arr
     return found.dictionary, _numpy(found.indices).astype(np.int64)
 
 
-def _numpy(array: Any) -> NDArray[Any]:  # noqa: ANN401 (an Arrow array of numbers, without nulls)
-    """The numbers of an Arrow array; its own ``to_numpy`` would load pandas first, half a second."""
+def _numpy(array: pa.Array) -> NDArray[Any]:
+    """The numbers of an Arrow array without nulls; its own ``to_numpy`` would load pandas first, half a second."""
     return np.from_dlpack(array)
 
 
@@ -163,7 +164,7 @@ def _add(
     name: str,
     mechanism: Mechanism,
     counted: Counted,
-    reports: Any,  # noqa: ANN401 (an Arrow array)
+    reports: pa.Array,
     groups: tuple[list[str | None], NDArray[np.int64]] | None,
 ) -> None:
     """Count a batch, in which each different report is looked up once."""
@@ -201,7 +202,7 @@ def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDAr
     return found, times[found]
 
 
-def _indices(mechanism: Mechanism, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401 (an Arrow array)
+def _indices(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
     """Which output each report is; cells of text files are numbers in text."""
     pa = need("pyarrow")
     labels = mechanism.domain.labels

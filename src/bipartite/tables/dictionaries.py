@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bipartite.errors import InputError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def copied(array: Any) -> Any:  # noqa: ANN401 (Arrow arrays)
+
+def copied(array: pa.Array) -> pa.Array:
     """The same values in memory of their own; a dictionary lists those that occur and nothing else, in the same order.
 
     Rows that were sliced off, and values under a null, stay in Arrow's memory, which pickles and Arrow files write out.
@@ -28,7 +31,7 @@ def copied(array: Any) -> Any:  # noqa: ANN401 (Arrow arrays)
     return values.take(pa.array(np.arange(len(values)), mask=gone))
 
 
-def released(name: str, kind: Any) -> Any:  # noqa: ANN401 (Arrow types)
+def released(name: str, kind: pa.DataType) -> pa.DataType:
     """The type of a public column in a release: a dictionary stays one, but within lists and structs values are plain.
 
     Raises InputError where the values of a type cannot be copied one by one.
@@ -48,7 +51,7 @@ def released(name: str, kind: Any) -> Any:  # noqa: ANN401 (Arrow types)
     return kind if is_dictionary else values
 
 
-def plain(kind: Any) -> Any:  # noqa: ANN401 (Arrow types)
+def plain(kind: pa.DataType) -> pa.DataType:
     """A type without dictionaries and views of texts, whose memory batches and rows share with others."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -70,5 +73,5 @@ def plain(kind: Any) -> Any:  # noqa: ANN401 (Arrow types)
     return kind
 
 
-def _plain(field: Any) -> Any:  # noqa: ANN401
+def _plain(field: pa.Field) -> pa.Field:
     return field.with_type(plain(field.type))

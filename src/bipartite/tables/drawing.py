@@ -17,6 +17,7 @@ from bipartite.tables.words import column_sources
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.lottery import Source
@@ -46,9 +47,9 @@ class Release:
         """How many rows of the input were seen."""
         self.rejected = 0
         """How many of them were left out."""
-        self._ways: dict[Any, tuple[Any, dict[str, Return]]] = {}
+        self._ways: dict[pa.Schema, tuple[pa.Schema, dict[str, Return]]] = {}
 
-    def privatize(self, batch: Any, unreadable: Mapping[str, NDArray[np.bool_]] = NOTHING) -> Any:  # noqa: ANN401
+    def privatize(self, batch: pa.RecordBatch, unreadable: Mapping[str, NDArray[np.bool_]] = NOTHING) -> pa.RecordBatch:
         """The reports of the next rows, an Arrow record batch; a bad one stops the release with nothing of the batch.
 
         ``unreadable`` names, for inputs that were read as text, the rows that are no value of the type needed.
@@ -64,9 +65,9 @@ class Release:
 
     def privatize_or_reject(
         self,
-        batch: Any,  # noqa: ANN401 (Arrow record batches)
+        batch: pa.RecordBatch,
         unreadable: Mapping[str, NDArray[np.bool_]],
-    ) -> tuple[Any, dict[int, str]]:
+    ) -> tuple[pa.RecordBatch, dict[int, str]]:
         """(the reports of the rows that may be reported, the reasons of those that may not by their number from 0)."""
         self._prepared(batch.schema)
         good = np.ones(batch.num_rows, dtype=np.bool_)
@@ -96,7 +97,7 @@ class Release:
         self,
         name: str,
         column: Column,
-        batch: Any,  # noqa: ANN401
+        batch: pa.RecordBatch,
         unreadable: Mapping[str, NDArray[np.bool_]],
     ) -> Opened:
         inputs = self.plan.inputs_of(name)
@@ -105,7 +106,7 @@ class Release:
             column, [batch.column(each) for each in inputs], np.logical_or.reduce(marks) if marks else None
         )
 
-    def _drawn(self, batch: Any, opened: Mapping[str, Opened]) -> Any:  # noqa: ANN401
+    def _drawn(self, batch: pa.RecordBatch, opened: Mapping[str, Opened]) -> pa.RecordBatch:
         import pyarrow as pa  # noqa: PLC0415
 
         schema, ways = self._prepared(batch.schema)
@@ -126,7 +127,7 @@ class Release:
         """The reports of the values of a column that are there; None where the lottery refuses one."""
         return _draw(way, opened, self._sources[name])
 
-    def _prepared(self, given: Any) -> tuple[Any, dict[str, Return]]:  # noqa: ANN401
+    def _prepared(self, given: pa.Schema) -> tuple[pa.Schema, dict[str, Return]]:
         """(schema of the reports, the way back for each private column) for batches of this schema."""
         if given not in self._ways:
             ways = self.plan.ways_back(given, self.style)

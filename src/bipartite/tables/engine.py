@@ -13,12 +13,14 @@ from bipartite.tables.extras import need
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import duckdb
+
     from bipartite.tables.formats import File
 
 _TOO_MUCH: Final = 2**62
 
 
-def connect(spill: Path, memory: int | None = None, threads: int | None = None) -> Any:  # noqa: ANN401 (a connection)
+def connect(spill: Path, memory: int | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection that holds at most so many bytes; None for DuckDB's own bound."""
     duckdb = need("duckdb")
     settings: dict[str, Any] = {
@@ -65,7 +67,7 @@ def text(value: str) -> str:
     return f"'{escaped}'"
 
 
-def load(connection: Any, extension: str, what: str) -> None:  # noqa: ANN401
+def load(connection: duckdb.DuckDBPyConnection, extension: str, what: str) -> None:
     """Load an extension of DuckDB that is installed on this machine; nothing is ever fetched here."""
     duckdb = need("duckdb")
     try:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bipartite.errors import MissingExtraError
 
+if TYPE_CHECKING:
+    from types import ModuleType
 
-def need(module: str) -> Any:  # noqa: ANN401 (a module)
+
+def need(module: str) -> ModuleType:
     """A library that tables need."""
     package = module.partition(".")[0]
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,18 @@ from bipartite.tables.drawing import Release
 from bipartite.tables.extras import need
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import duckdb
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
     from bipartite.tables.columns import Column
     from bipartite.tables.plan import Plan
+
+    Frame: TypeAlias = pd.DataFrame | pl.DataFrame | pa.Table | pa.RecordBatch | duckdb.DuckDBPyRelation
+    PandasType: TypeAlias = np.dtype[Any] | pd.api.extensions.ExtensionDtype
 
 _LAZY: Final = (
     "Expected a frame that holds its rows, got a lazy one, which would draw new reports, and spend ε, every time it is "
@@ -25,7 +35,7 @@ _LAZY: Final = (
 
 
 @without_lines
-def privatize_frame(frame: Any, plan: Plan, rng: object = None) -> Any:  # noqa: ANN401 (any kind of frame)
+def privatize_frame(frame: Frame, plan: Plan, rng: object = None) -> Frame:
     """The reports of all rows of a frame, by a plan: the same kind of frame, with the columns of the plan.
 
     Parameters
@@ -66,7 +76,7 @@ def privatize_frame(frame: Any, plan: Plan, rng: object = None) -> Any:  # noqa:
     raise InputError(msg)
 
 
-def _arrow(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Table | pa.RecordBatch:
     pa = need("pyarrow")
     if isinstance(frame, pa.RecordBatch):
         return Release(plan, rng).privatize(_selected(frame, plan))
@@ -76,7 +86,7 @@ def _arrow(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     raise InputError(msg)
 
 
-def _selected(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
+def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.RecordBatch:
     """The columns that a plan reads.
 
     One that holds nothing but gaps fits every plan, whatever type they gave it, such as doubles in pandas: a refusal
@@ -94,7 +104,7 @@ def _selected(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
     return frame.select(plan.inputs())
 
 
-def _table(table: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
     pa = need("pyarrow")
     given = _selected(table, plan)
     release = Release(plan, rng)
@@ -103,7 +113,7 @@ def _table(table: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     return pa.Table.from_batches(reports, schema=schema).unify_dictionaries()
 
 
-def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     pd = need("pandas")
     pa = need("pyarrow")
     if not isinstance(frame, pd.DataFrame):
@@ -130,7 +140,7 @@ def _pandas(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
 
 
-def _converted(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
+def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
     """The columns that a plan reads as an Arrow table; Arrow's own message about a mixed column would show a value."""
     pa = need("pyarrow")
     columns = {}
@@ -147,7 +157,7 @@ def _converted(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
     return pa.table(columns)
 
 
-def _types(given: Any, *, may_be_null: bool) -> Any:  # noqa: ANN401 (a type of pandas; a function from Arrow's to pandas')
+def _types(given: PandasType, *, may_be_null: bool) -> Callable[[pa.DataType], PandasType | None]:
     """The types of reports: Arrow's where the column had one of those, and NumPy's elsewhere.
 
     Not pandas' nullable types where the column had one: a column of nothing but nulls has none (convert_dtypes).
@@ -155,7 +165,8 @@ def _types(given: Any, *, may_be_null: bool) -> Any:  # noqa: ANN401 (a type of 
     """
     pd = need("pandas")
     if isinstance(given, pd.ArrowDtype):
-        return pd.ArrowDtype
+        own: Callable[[pa.DataType], PandasType] = pd.ArrowDtype
+        return own
     found: dict[str, Any] = {"int64": pd.Int64Dtype()} if may_be_null else {}
     text = pd.Series(["text"]).dtype
     if isinstance(text, pd.api.extensions.ExtensionDtype):  # else a column of nothing but nulls would be objects
@@ -163,7 +174,7 @@ def _types(given: Any, *, may_be_null: bool) -> Any:  # noqa: ANN401 (a type of 
     return lambda kind: found.get(str(kind))
 
 
-def _polars(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
     pl = need("polars")
     pa = need("pyarrow")
     if isinstance(frame, pl.LazyFrame):
@@ -197,7 +208,7 @@ def _polars(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
     return found
 
 
-def _duckdb(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
+def _duckdb(frame: duckdb.DuckDBPyRelation, plan: Plan, rng: object) -> pa.Table:
     if not isinstance(frame, need("duckdb").DuckDBPyRelation):
         msg = f"Expected a DuckDB relation, got {type(frame).__name__}; use connection.sql(…) or connection.table(…)."
         raise InputError(msg)
@@ -215,7 +226,7 @@ def _duckdb(frame: Any, plan: Plan, rng: object) -> Any:  # noqa: ANN401
 _LIBRARIES: Final = {"pyarrow": _arrow, "pandas": _pandas, "polars": _polars, "duckdb": _duckdb, "_duckdb": _duckdb}
 
 
-def register(connection: Any, plan: Plan, rng: object = None) -> list[str]:  # noqa: ANN401 (a DuckDB connection)
+def register(connection: duckdb.DuckDBPyConnection, plan: Plan, rng: object = None) -> list[str]:
     """Make each private column of a plan a function in SQL: ``privatize_age(age)``. Returns their names.
 
     The functions are volatile: DuckDB calls them for every row, every time a query is run. **Each execution draws new
@@ -247,18 +258,17 @@ def _own(rng: object, name: str) -> object:
     return {name: rng[name]} if isinstance(rng, dict) and name in rng else rng
 
 
-def _function(release: Release, inputs: tuple[str, ...]) -> Any:  # noqa: ANN401
-    pa = need("pyarrow")
+def _function(release: Release, inputs: tuple[str, ...]) -> Callable[..., pa.Array]:
+    arrow = need("pyarrow")
 
-    def draw(*arrays: Any) -> Any:  # noqa: ANN401
-        whole = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in arrays]
-        return release.privatize(pa.RecordBatch.from_arrays(whole, names=list(inputs))).column(0)
+    def draw(*arrays: pa.Array | pa.ChunkedArray) -> pa.Array:
+        whole = [each.combine_chunks() if isinstance(each, arrow.ChunkedArray) else each for each in arrays]
+        return release.privatize(arrow.RecordBatch.from_arrays(whole, names=list(inputs))).column(0)
 
     # DuckDB asks how many arguments there are.
     kind = inspect.Parameter.POSITIONAL_ONLY
-    draw.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(f"value{at}", kind) for at in range(len(inputs))]
-    )
+    parameters = [inspect.Parameter(f"value{at}", kind) for at in range(len(inputs))]
+    draw.__dict__["__signature__"] = inspect.Signature(parameters)
     return draw
 
 

@@ -29,6 +29,7 @@ from bipartite.tables.drawing import Release
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.lottery import Codec, Lottery
@@ -53,7 +54,7 @@ class KeyedRelease(Release):
         self._keys = {name: column_key(key, mechanism, name) for name, mechanism in plan.mechanisms().items()}
         self._ids: Sequence[bytes] = ()
 
-    def privatize_rows(self, batch: Any, ids: Any) -> Any:  # noqa: ANN401 (pyarrow record batches and arrays)
+    def privatize_rows(self, batch: pa.RecordBatch, ids: pa.Array) -> pa.RecordBatch:
         """The reports of these rows; ``ids`` holds the id of each."""
         self._ids = id_bytes(ids)
         return self.privatize(batch)
@@ -91,7 +92,7 @@ def column_key(key: bytes, mechanism: Mechanism, name: str) -> bytes:
     return hmac.new(key, bytes.fromhex(spec_sha256(mechanism)) + name.encode(), hashlib.sha256).digest()
 
 
-def id_bytes(ids: Any) -> list[bytes]:  # noqa: ANN401 (a pyarrow array)
+def id_bytes(ids: pa.Array) -> list[bytes]:
     """Each row's id as bytes, different for different ids: whole numbers, texts or bytes behind a letter."""
     import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
 

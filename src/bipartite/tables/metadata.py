@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import SpecError
 from bipartite.lottery.budgets import exact_sum
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.record import composition_problem
 from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
 
 if TYPE_CHECKING:
-    from bipartite.mechanisms import Mechanism
     from bipartite.tables.plan import Plan
 
 METADATA_KEY: Final = b"bipartite"
@@ -143,9 +143,9 @@ def _mechanism(name: str, column: dict[str, Any]) -> Mechanism:
         msg = f"column {name!r}: the spec is another one than its name says; ask for the file again."
         raise SpecError(msg)
     problem = composition_problem(f"column {name!r}", mechanism)
-    if problem is not None:
+    if problem is not None or not isinstance(mechanism, Mechanism):  # what composes is one
         raise SpecError(problem)
-    return mechanism  # type: ignore[return-value]  # what composes is no mechanism of flat categories
+    return mechanism
 
 
 def _contradiction(found: Described, stated: Decimal | None, guarantee: str) -> str:
@@ -166,5 +166,5 @@ def described(plan: Plan) -> Described:
     return Described(plan.mechanisms(), tuple(plan.public()), plan.publishes)
 
 
-def _json(value: Any) -> str:  # noqa: ANN401
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)

@@ -24,6 +24,8 @@ from bipartite.tables.returning import way_back
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    import pyarrow as pa
+
     from bipartite.tables.returning import Return, Style
 
 _ROWS_ARE_PUBLIC: Final = "how many rows there are, and their order"
@@ -145,7 +147,7 @@ class Plan(Frozen):
             found += [f"column {name!r}: {what}" for what in column.publishes]
         return tuple(found)
 
-    def ways_back(self, given: Any, style: Style = "values") -> dict[str, Return]:  # noqa: ANN401
+    def ways_back(self, given: pa.Schema, style: Style = "values") -> dict[str, Return]:
         """How the reports of each private column become Arrow, for a table with this Arrow schema."""
         need("pyarrow")
         self.check_inputs(given)
@@ -154,7 +156,9 @@ class Plan(Frozen):
             for name, column in self.private().items()
         }
 
-    def schema(self, given: Any, ways: Mapping[str, Return] | None = None, *, insecure: bool = False) -> Any:  # noqa: ANN401 (Arrow schemas)
+    def schema(
+        self, given: pa.Schema, ways: Mapping[str, Return] | None = None, *, insecure: bool = False
+    ) -> pa.Schema:
         """The Arrow schema of the reports of a table with this schema, all problems at once; carries the specs.
 
         ``insecure`` says that they are drawn from words that someone may know, so that nothing is promised.
@@ -167,7 +171,7 @@ class Plan(Frozen):
         ]
         return pa.schema(fields, metadata={METADATA_KEY: described(self).drawn_from(insecure=insecure).to_json()})
 
-    def check_inputs(self, given: Any) -> None:  # noqa: ANN401 (an Arrow schema)
+    def check_inputs(self, given: pa.Schema) -> None:
         """Refuse a table that lacks a column, or holds one of another kind than the plan needs."""
         problems = Problems()
         for each in self.inputs():
@@ -184,7 +188,7 @@ class Plan(Frozen):
             problems.add(f"column {each!r}: {wrong}")
         problems.raise_if_any(InputError)
 
-    def wrong_types(self, given: Any) -> dict[str, str]:  # noqa: ANN401 (an Arrow schema)
+    def wrong_types(self, given: pa.Schema) -> dict[str, str]:
         """Why each private column that is of another kind than the plan needs cannot be read."""
         found = {}
         for name, column in self.private().items():
@@ -194,7 +198,7 @@ class Plan(Frozen):
                     found[each] = wrong
         return found
 
-    def privatize_batch(self, batch: Any, rng: object = None) -> Any:  # noqa: ANN401 (pyarrow record batches)
+    def privatize_batch(self, batch: pa.RecordBatch, rng: object = None) -> pa.RecordBatch:
         """The reports of a whole table that is one Arrow record batch; ε is spent once for each row.
 
         For a table in several batches, draw all of them with one :class:`~bipartite.tables.Release`.
@@ -215,7 +219,7 @@ class Plan(Frozen):
         return f"<Plan of {len(self._columns)} columns, ε = {self.epsilon_decimal:f} a row>"
 
 
-def _column(what: object) -> Any:  # noqa: ANN401 (a Column or the word "public")
+def _column(what: object) -> Column | str:
     if isinstance(what, Mechanism):
         return Column(what)
     if isinstance(what, Column) or (isinstance(what, str) and what == PUBLIC):
@@ -237,7 +241,7 @@ def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:
             )
 
 
-def _type_problem(column: Column, kind: Any) -> str | None:  # noqa: ANN401 (an Arrow type)
+def _type_problem(column: Column, kind: pa.DataType) -> str | None:
     """Why a column of this Arrow type cannot be read, if it cannot."""
     pa = need("pyarrow")
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind

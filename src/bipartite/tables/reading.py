@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -83,7 +84,7 @@ def _check_keys(what: str, given: Mapping[str, Any], known: tuple[str, ...], pro
             problems.add(f"Expected no {shown(key)} in {what}; {hint}")
 
 
-def _column(options: Any, folder: Path | None) -> Any:  # noqa: ANN401 (a Column or "public")
+def _column(options: object, folder: Path | None) -> Column | str:
     if not isinstance(options, Mapping):
         msg = (
             f"Expected keys such as domain and epsilon, got {type(options).__name__}; write [columns.NAME] above them."
@@ -107,7 +108,7 @@ def _column(options: Any, folder: Path | None) -> Any:  # noqa: ANN401 (a Column
     return Column(
         _mechanism(options, folder),
         inputs=_inputs(options.get("from")),
-        max_distance=_number(options["max_distance"]) if "max_distance" in options else float("inf"),
+        max_distance=_numbers([options.get("max_distance", math.inf)])[0],
         **_choice("outside", options.get("outside", "error"), ("error", "clip")),
         **_choice("nulls", options.get("nulls", "error"), ("error", "keep")),
     )
@@ -116,7 +117,7 @@ def _column(options: Any, folder: Path | None) -> Any:  # noqa: ANN401 (a Column
 def _todo(options: Mapping[str, Any]) -> list[str]:
     """The keys that hold a placeholder somewhere."""
 
-    def holds(value: Any) -> bool:  # noqa: ANN401
+    def holds(value: object) -> bool:
         if isinstance(value, Mapping):
             return any(map(holds, value.values()))
         return any(map(holds, value)) if isinstance(value, list) else value == TODO
@@ -124,7 +125,7 @@ def _todo(options: Mapping[str, Any]) -> list[str]:
     return [key for key, value in options.items() if holds(value)]
 
 
-def _inputs(given: Any) -> tuple[str, ...]:  # noqa: ANN401
+def _inputs(given: object) -> tuple[str, ...]:
     if given is None:
         return ()
     names = [given] if isinstance(given, str) else given
@@ -136,11 +137,10 @@ def _inputs(given: Any) -> tuple[str, ...]:  # noqa: ANN401
     return tuple(names)
 
 
-def _choice(key: str, given: Any, words: tuple[str, str]) -> dict[str, Any]:  # noqa: ANN401
+def _choice(key: str, given: object, words: tuple[str, str]) -> dict[str, Any]:
     """The options of a Column for ``nulls`` and ``outside``: a word, or { as = value }."""
     if isinstance(given, Mapping) and set(given) == {"as"}:
-        value = given["as"]
-        return {f"{key}_as": float(value) if isinstance(value, Decimal) else value}
+        return {f"{key}_as": _numbers(given.values())[0]}
     if isinstance(given, str) and given in words:
         return {key: given}
     msg = f"Expected {key} = {words[0]!r}, {words[1]!r} or {{ as = a value of the domain }}, got {shown(given)}."
@@ -162,9 +162,10 @@ def _mechanism(options: Mapping[str, Any], folder: Path | None) -> Mechanism:
     domain = _domain(options["domain"], folder)
     extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
     if isinstance(extra.get("prior"), list):
-        extra["prior"] = [_number(share) for share in extra["prior"]]
+        extra["prior"] = _numbers(extra["prior"])
     build: Any = mechanism_named(name)
-    return build(domain, **extra) if name == "constant" else build(domain, options["epsilon"], **extra)  # type: ignore[no-any-return]
+    made: Mechanism = build(domain, *([] if name == "constant" else [options["epsilon"]]), **extra)
+    return made
 
 
 def _checked_name(options: Mapping[str, Any]) -> str:
@@ -192,11 +193,11 @@ def _is_categorical(options: Mapping[str, Any]) -> bool:
     return isinstance(domain, Mapping) and "categories" in domain
 
 
-def _domain(given: Any, folder: Path | None) -> Domain:  # noqa: ANN401
+def _domain(described: object, folder: Path | None) -> Domain:
     problems = Problems()
-    kinds = [kind for kind in _KINDS if isinstance(given, Mapping) and kind in given]
-    if isinstance(given, Mapping):
-        _check_keys("a domain", given, _PARTS, problems)
+    given: Mapping[str, Any] = described if isinstance(described, Mapping) else {}
+    kinds = [kind for kind in _KINDS if kind in given]
+    _check_keys("a domain", given, _PARTS, problems)
     if len(kinds) != 1 and not problems:
         problems.add(
             f"Expected a domain of one kind, such as {{ integers = [18, 90] }}; kinds are {', '.join(_KINDS)}."
@@ -213,16 +214,16 @@ def _domain(given: Any, folder: Path | None) -> Domain:  # noqa: ANN401
     if kind == "categories":
         return _categories(value)
     if kind == "coordinates":
-        rows = [[_number(each) for each in row] for row in value] if _is_table(value) else value
+        rows = [_numbers(row) if isinstance(row, list) else row for row in value] if isinstance(value, list) else value
         return Points(rows, given.get("metric", "euclidean"), labels=given.get("labels"))
     return (read_places if kind == "places" else read_items)(_path(value, folder))
 
 
-def _line(kind: str, ends: Any, given: Mapping[str, Any]) -> Domain:  # noqa: ANN401
+def _line(kind: str, ends: object, given: Mapping[str, Any]) -> Domain:
     if not isinstance(ends, list) or len(ends) != _TWO:
         msg = f"Expected {kind} = [low, high], got {shown(ends)}; for example {kind} = [18, 90]."
         raise InputError(msg)
-    low, high = map(_number, ends)
+    low, high = _numbers(ends)
     if kind == "integers":
         return Integers(low, high)
     if "points" not in given:
@@ -231,7 +232,7 @@ def _line(kind: str, ends: Any, given: Mapping[str, Any]) -> Domain:  # noqa: AN
     return Interval(low, high, points=given["points"], rounding=given.get("rounding", "nearest"))
 
 
-def _categories(labels: Any) -> Domain:  # noqa: ANN401
+def _categories(labels: object) -> Domain:
     if not isinstance(labels, list) or not _TWO <= len(labels) <= _MOST_CATEGORIES:
         msg = f"Expected categories as a list of 2 to {_MOST_CATEGORIES} labels; name every answer that there may be."
         raise InputError(msg)
@@ -239,16 +240,12 @@ def _categories(labels: Any) -> Domain:  # noqa: ANN401
     return Items(labels, loss=1.0 - np.eye(len(labels)))
 
 
-def _is_table(value: Any) -> bool:  # noqa: ANN401
-    return isinstance(value, list) and all(isinstance(row, list) for row in value)
+def _numbers(values: Iterable[Any]) -> list[Any]:
+    """Decimals of TOML as floats; anything else is left to whoever checks it."""
+    return [float(value) if isinstance(value, Decimal) else value for value in values]
 
 
-def _number(value: Any) -> Any:  # noqa: ANN401
-    """A decimal of TOML as a float; anything else is left to whoever checks it."""
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def _path(given: Any, folder: Path | None) -> Path:  # noqa: ANN401
+def _path(given: object, folder: Path | None) -> Path:
     if not isinstance(given, str) or not given:
         msg = f"Expected the name of a file, got {shown(given)}."
         raise InputError(msg)

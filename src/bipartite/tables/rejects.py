@@ -10,7 +10,9 @@ from bipartite.tables.extras import need
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bipartite.tables.sources import Source
+    import pyarrow as pa
+
+    from bipartite.tables.sources import Rows
 
 ROW: Final = "bipartite_row"
 REASON: Final = "bipartite_reason"
@@ -21,7 +23,7 @@ LINE: Final = "bipartite_line"
 class Rejects:
     """Writes rejected rows as CSV, each with its number and the reason; an empty file where there are none."""
 
-    def __init__(self, path: Path, source: Source) -> None:
+    def __init__(self, path: Path, source: Rows) -> None:
         pa = need("pyarrow")
         self._file = path.open("wb")
         self._source = source
@@ -29,7 +31,7 @@ class Rejects:
         self._schema = pa.schema([(ROW, pa.int64()), *((name, pa.string()) for name in names)])
         self._writer: Any = None
 
-    def add(self, raw: Any, reasons: dict[int, str], first_row: int) -> None:  # noqa: ANN401 (a record batch)
+    def add(self, raw: pa.RecordBatch, reasons: dict[int, str], first_row: int) -> None:
         """Add rows of a batch, by their number in it from 0."""
         if not reasons:
             return

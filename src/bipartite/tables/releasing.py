@@ -21,7 +21,7 @@ from bipartite.tables.formats import EXTENSIONS, STDIO, Asked, Format, format_of
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, publish, publish_folder
 from bipartite.tables.rejects import Rejects
-from bipartite.tables.sources import Reading, Source, open_files, open_stream, text_labels
+from bipartite.tables.sources import Reading, Rows, open_files, open_stream, text_labels
 from bipartite.tables.streams import NamedOutput
 from bipartite.tables.workspace import private_folder
 
@@ -247,7 +247,7 @@ class _Drawn:
 
     def __init__(
         self,
-        rows: Source,
+        rows: Rows,
         release: Release,
         rejects: Rejects | None,
         progress: Callable[[int, int | None], None] | None,
@@ -339,7 +339,7 @@ class _Writer:
     chosen: Settings
     about: str
     plan: Plan
-    rows: Source
+    rows: Rows
     outputs: list[NamedOutput] = field(default_factory=list)
     """What DuckDB writes to, once it does."""
 

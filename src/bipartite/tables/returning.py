@@ -14,6 +14,7 @@ import numpy as np
 from bipartite.domains.subset import codec_between
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.lottery import Codec
@@ -52,8 +53,8 @@ class Return:
     """How the reports of one column become an Arrow array."""
 
     column: Column
-    type: Any
-    listed: Any
+    type: pa.DataType
+    listed: pa.Array | None
     """All outputs as an Arrow array of the type of the values, or None where they are too many."""
 
     def codec(self, dtype: np.dtype[Any]) -> Codec:
@@ -62,7 +63,7 @@ class Return:
         inner = codec_between(mechanism.domain, mechanism.outputs, dtype, self.column.domain_outside)
         return inner if self.listed is None else Numbered(inner)
 
-    def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> Any:  # noqa: ANN401
+    def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> pa.Array:
         """The column, with nulls where a row is missing."""
         import pyarrow as pa  # noqa: PLC0415
 
@@ -80,7 +81,7 @@ class Return:
         return pa.array(self.listed.to_numpy()[reports], mask=missing)
 
 
-def way_back(column: Column, kind: Any, style: Style) -> Return:  # noqa: ANN401
+def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
     """How the reports of a column become an Arrow array; labels as a dictionary where its (first) input is one."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -97,7 +98,7 @@ def way_back(column: Column, kind: Any, style: Style) -> Return:  # noqa: ANN401
     return Return(column, pa.dictionary(pa.int32(), pa.string()) if dictionary else values, listed)
 
 
-def _value_type(mechanism: Mechanism) -> Any:  # noqa: ANN401 (an Arrow type)
+def _value_type(mechanism: Mechanism) -> pa.DataType:
     """The type of the reports, from the outputs alone: that of the input may tell of gaps in it."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -107,7 +108,7 @@ def _value_type(mechanism: Mechanism) -> Any:  # noqa: ANN401 (an Arrow type)
     return pa.int64() if mechanism.outputs.whole else pa.float64()
 
 
-def _outputs(mechanism: Mechanism, values: Any) -> Any:  # noqa: ANN401
+def _outputs(mechanism: Mechanism, values: pa.DataType) -> pa.Array:
     """All outputs in order, as an Arrow array."""
     import pyarrow as pa  # noqa: PLC0415
 

@@ -19,6 +19,8 @@ from bipartite.tables.headers import header_of, split_header
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import duckdb
+
     from bipartite.tables.formats import File, Format
 
 # What tells one Parquet column from another; whether a value may be missing does not.
@@ -31,7 +33,7 @@ _NOWHERE: Final = "\x1f"  # a mark that stands in no text
 NO_OBJECT: Final = "bipartite: a row that is no JSON object"
 
 
-def ready(connection: Any, files: Sequence[File], written: Format) -> None:  # noqa: ANN401
+def ready(connection: duckdb.DuckDBPyConnection, files: Sequence[File], written: Format) -> None:
     """Load what DuckDB needs to read these files."""
     schemes = {file.partition("://")[0].lower() for file in files if isinstance(file, Address)}
     for extension, scheme in sorted({EXTENSIONS[each]: each for each in schemes}.items()):
@@ -48,7 +50,7 @@ def cells_of(width: int) -> list[str]:
     return [f"c{at}" for at in range(width)]
 
 
-def parquet_columns(connection: Any, files: Sequence[File]) -> list[str]:  # noqa: ANN401
+def parquet_columns(connection: duckdb.DuckDBPyConnection, files: Sequence[File]) -> list[str]:
     """The exact names of the columns of Parquet files, all of which have the same ones, of the same types."""
     found: dict[str, list[Any]] = {}
     for name, *column in connection.execute(
@@ -73,7 +75,7 @@ def parquet_scan(files: Sequence[File], width: int) -> str:
     return f"read_parquet({paths(files)}, hive_partitioning=false) AS given({', '.join(cells_of(width))})"
 
 
-def csv_columns(connection: Any, files: Sequence[File], written: Format) -> list[str]:  # noqa: ANN401
+def csv_columns(connection: duckdb.DuckDBPyConnection, files: Sequence[File], written: Format) -> list[str]:
     """The exact names of the columns of CSV files, all of which have the same first line."""
     headers = {
         str(file): header_of(file, written) if isinstance(file, Path) else _header(connection, file, written)
@@ -83,7 +85,7 @@ def csv_columns(connection: Any, files: Sequence[File], written: Format) -> list
     return next(iter(headers.values()))
 
 
-def _header(connection: Any, address: Address, written: Format) -> list[str]:  # noqa: ANN401
+def _header(connection: duckdb.DuckDBPyConnection, address: Address, written: Format) -> list[str]:
     """The names of the columns of a CSV file elsewhere, whose first line DuckDB reads as one cell."""
     line = (
         f"read_csv({paths([address])}, auto_detect=false, header=false, delim={text(_NOWHERE)}, quote='', escape='', "
@@ -112,7 +114,7 @@ def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = Fal
     )
 
 
-def lines_left_out(connection: Any) -> list[tuple[int, str]]:  # noqa: ANN401
+def lines_left_out(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str]]:
     """(number, text) of the lines with another number of cells, after a scan that left them out.
 
     Anything else that keeps a line from being read raises what the scan would have raised: a quotation mark that does
@@ -128,7 +130,9 @@ def lines_left_out(connection: Any) -> list[tuple[int, str]]:  # noqa: ANN401
     return [(line, held) for _, line, held in dict.fromkeys((file, line, held) for file, line, _, held, _ in found)]
 
 
-def json_columns(connection: Any, files: Sequence[File], written: Format, wanted: list[str]) -> list[str]:  # noqa: ANN401
+def json_columns(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[File], written: Format, wanted: list[str]
+) -> list[str]:
     """The exact keys in the first rows of files of JSON lines.
 
     Rows may leave keys out. A file that has a key of another case in the place of a ``wanted`` one is refused.

@@ -11,7 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import SetDomain
 from bipartite.errors import DataFileError, InputError
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import IO, BinaryIO
 
+    import duckdb
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
@@ -81,11 +83,10 @@ class Reading:
 
 
 @dataclass(slots=True)
-class Source:
+class Rows:
     """Batches of rows: the columns that the plan reads, then marks of what could not be read, then all as it came."""
 
-    reader: Any
-    """An iterator of Arrow record batches that has a schema."""
+    reader: pa.RecordBatchReader
     inputs: list[str]
     marked: list[str] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
@@ -107,12 +108,12 @@ class Source:
     """Ends the reading where it waits for rows that nobody wants any more."""
 
     @property
-    def schema(self) -> Any:  # noqa: ANN401
+    def schema(self) -> pa.Schema:
         """The schema of the columns that the plan reads."""
         pa = need("pyarrow")
         return pa.schema([self.reader.schema.field(at) for at in range(len(self.inputs))])
 
-    def parts(self) -> Iterator[tuple[Any, dict[str, NDArray[np.bool_]], Any]]:
+    def parts(self) -> Iterator[tuple[pa.RecordBatch, dict[str, NDArray[np.bool_]], pa.RecordBatch | None]]:
         """(the columns that the plan reads, which rows of which were unreadable, all columns as they came)."""
         pa = need("pyarrow")
         kept, marks = len(self.inputs), len(self.marked)
@@ -136,7 +137,7 @@ class Source:
         self.check_end()
 
 
-def open_files(connection: Any, files: Sequence[File], reading: Reading) -> Source:  # noqa: ANN401
+def open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading) -> Rows:
     """The rows of files of one format, one after the other."""
     check = unchanged(files)
     source = _open_files(connection, files, reading)
@@ -144,7 +145,7 @@ def open_files(connection: Any, files: Sequence[File], reading: Reading) -> Sour
     return source
 
 
-def _open_files(connection: Any, files: Sequence[File], reading: Reading) -> Source:  # noqa: ANN401
+def _open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading) -> Rows:
     written, plan, raw = reading.written, reading.plan, reading.raw
     ready(connection, files, written)
     if written.kind == "parquet":
@@ -161,7 +162,7 @@ def _open_files(connection: Any, files: Sequence[File], reading: Reading) -> Sou
     return _csv(connection, paths(files), reading, names)
 
 
-def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path) -> Source:  # noqa: ANN401
+def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading: Reading, spill: Path) -> Rows:
     """The rows that come from standard input; Parquet, which is read from its end, is first copied to ``spill``."""
     written, plan, raw = reading.written, reading.plan, reading.raw
     if written.kind == "arrow":
@@ -205,7 +206,7 @@ def open_stream(connection: Any, stream: BinaryIO, reading: Reading, spill: Path
     return source
 
 
-def _parquet(connection: Any, files: Sequence[File], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
+def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan: Plan, *, raw: bool) -> Rows:
     names = parquet_columns(connection, files)
     _check_names(names, plan)
     where = parquet_scan(files, len(names))
@@ -227,10 +228,10 @@ def _parquet(connection: Any, files: Sequence[File], plan: Plan, *, raw: bool) -
         connection, where, [cells[each] for each in plan.public()], len(names) if raw else len(columns)
     )
     reader = connection.sql(f"SELECT {selected} FROM {where}").to_arrow_reader(at_once)
-    return Source(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0), at_once=at_once)
+    return Rows(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0), at_once=at_once)
 
 
-def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
+def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
     wanted = reading.plan.inputs()
     if not set(wanted) & set(names):
         # It may be a person's row, from which no likely name is suggested.
@@ -248,7 +249,7 @@ def _csv(connection: Any, where: str, reading: Reading, names: list[str]) -> Sou
     return source
 
 
-def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
+def _json(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
     plan = reading.plan
     _check_names(names, plan)
     kept = plan.public() if reading.keep_json else []
@@ -264,7 +265,9 @@ def _json(connection: Any, where: str, reading: Reading, names: list[str]) -> So
     return source
 
 
-def _cast(connection: Any, read: str, cells: dict[str, str], reading: Reading, names: list[str]) -> Source:  # noqa: ANN401
+def _cast(
+    connection: duckdb.DuckDBPyConnection, read: str, cells: dict[str, str], reading: Reading, names: list[str]
+) -> Rows:
     """Cells of text as what the plan needs; a number is a double, which holds every whole number of every domain."""
     plan, raw = reading.plan, names if reading.raw else []
     wanted = dict.fromkeys(plan.inputs(), "text")
@@ -297,10 +300,10 @@ def _cast(connection: Any, read: str, cells: dict[str, str], reading: Reading, n
     public = [] if reading.once or reading.raw else [cells[each] for each in plan.public()]
     at_once = _rows_at_once(connection, read, public, len(columns) + len(whole))
     reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
-    return Source(reader, plan.inputs(), marked, raw, at_once=at_once)
+    return Rows(reader, plan.inputs(), marked, raw, at_once=at_once)
 
 
-def _rows_at_once(connection: Any, read: str, public: list[str], columns: int) -> int:  # noqa: ANN401
+def _rows_at_once(connection: duckdb.DuckDBPyConnection, read: str, public: list[str], columns: int) -> int:
     """How many rows fit into a batch: told by the number of columns and by what the public ones of the first rows take.
 
     Never by a private value: how many rows are written together can be seen.
@@ -333,7 +336,7 @@ def _as_label(cell: str, labels: tuple[str, ...]) -> str:
     return f"TRY_CAST({cell} AS ENUM ({', '.join(map(text, labels))}))"
 
 
-def open_arrow(file: File, written: Format) -> Any:  # noqa: ANN401 (a reader of batches)
+def open_arrow(file: File, written: Format) -> pa.RecordBatchReader:
     """The batches of an Arrow file or stream: what is written to standard output is a stream."""
     pa = need("pyarrow")
     try:
@@ -350,14 +353,14 @@ def open_arrow(file: File, written: Format) -> Any:  # noqa: ANN401 (a reader of
         raise DataFileError(msg) from None
 
 
-def _batches(file: Any) -> Any:  # noqa: ANN401
+def _batches(file: pa.RecordBatchFileReader) -> pa.RecordBatchReader:
     pa = need("pyarrow")
     numbers = range(file.num_record_batches)
     return pa.RecordBatchReader.from_batches(file.schema, (file.get_batch(at) for at in numbers))
 
 
-def _arrow(schema: Any, readers: Iterable[Any], plan: Plan, *, raw: bool) -> Source:  # noqa: ANN401
-    pa = need("pyarrow")
+def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Plan, *, raw: bool) -> Rows:
+    arrow = need("pyarrow")
     plan.check_inputs(schema)
     places = [schema.get_field_index(each) for each in plan.inputs()]
     places += range(len(schema)) if raw else ()
@@ -365,9 +368,9 @@ def _arrow(schema: Any, readers: Iterable[Any], plan: Plan, *, raw: bool) -> Sou
     fields = [schema.field(at) for at in places]
     # Public columns are released as they are read, and a file would hold one dictionary for all of its batches.
     fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]
-    selected = pa.schema(fields)
+    selected = arrow.schema(fields)
 
-    def cut() -> Iterator[Any]:
+    def cut() -> Iterator[pa.RecordBatch]:
         for reader in readers:
             for batch in reader:
                 columns = [batch.column(at) for at in places]
@@ -375,11 +378,11 @@ def _arrow(schema: Any, readers: Iterable[Any], plan: Plan, *, raw: bool) -> Sou
                     column if column.type == field.type else column.cast(field.type)
                     for column, field in zip(columns, fields, strict=True)
                 ]
-                whole = pa.RecordBatch.from_arrays(columns, schema=selected)
+                whole = arrow.RecordBatch.from_arrays(columns, schema=selected)
                 for start in range(0, whole.num_rows, BATCH):
                     yield whole.slice(start, BATCH)
 
-    return Source(pa.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=schema.names if raw else [])
+    return Rows(arrow.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=schema.names if raw else [])
 
 
 def _check_names(names: list[str], plan: Plan) -> None:

@@ -30,11 +30,13 @@ from bipartite.tables.spark_files import RELEASE_KEY
 from bipartite.tables.spark_ids import check_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
+    from bipartite.tables.spark_columns import Batches
 
 SPEC_KEY: Final = "bipartite"
 """In the metadata of a private column: its spec."""
@@ -45,13 +47,13 @@ _BAD_ROW: Final = re.compile(r"bipartite\.errors\.(\w+Error): (.*?)\s*$", re.MUL
 
 
 def privatize(
-    frame: Any,  # noqa: ANN401 (a Spark DataFrame)
+    frame: DataFrame,
     plan: Plan,
     path: str | os.PathLike[str],
     *,
     row_id: str | None = None,
     overwrite: bool = False,
-) -> Any:  # noqa: ANN401
+) -> DataFrame:
     """Release a Spark frame: write its reports as Parquet, once, and return a frame over the files.
 
     Works at once, not lazily; the frame that is returned reads files, and draws nothing however often it is used.
@@ -108,7 +110,7 @@ def privatize(
 
 
 def count(
-    frame: Any,  # noqa: ANN401 (a Spark DataFrame)
+    frame: DataFrame,
     column: str,
     mech: Mechanism | CategoryMechanism | None = None,
     *,
@@ -140,7 +142,7 @@ def count(
     raise refusal
 
 
-def mechanism_of(frame: Any, column: str) -> Mechanism | CategoryMechanism:  # noqa: ANN401 (a Spark DataFrame)
+def mechanism_of(frame: DataFrame, column: str) -> Mechanism | CategoryMechanism:
     """The mechanism that made the reports of a column, from the spec that it carries."""
     take(frame, [column])
     spec = frame.schema[column].metadata.get(SPEC_KEY)
@@ -150,7 +152,7 @@ def mechanism_of(frame: Any, column: str) -> Mechanism | CategoryMechanism:  # n
     return load_spec(spec)
 
 
-def _draw_task(batches: Iterator[Any], plan: Plan, key: bytes | None, row_id: str | None) -> Iterator[Any]:
+def _draw_task(batches: Batches, plan: Plan, key: bytes | None, row_id: str | None) -> Batches:
     """The reports of the rows of one task, on an executor."""
     if key is None or row_id is None:
         release = Release(plan)
@@ -162,7 +164,7 @@ def _draw_task(batches: Iterator[Any], plan: Plan, key: bytes | None, row_id: st
         yield keyed.privatize_rows(batch, batch.column(row_id))
 
 
-def _count_task(batches: Iterator[Any], mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> Iterator[Any]:
+def _count_task(batches: Batches, mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> Batches:
     """How often each report came in one task, on an executor."""
     import pyarrow as pa  # noqa: PLC0415 (on the executor)
 
@@ -173,7 +175,7 @@ def _count_task(batches: Iterator[Any], mechanism: Mechanism | CategoryMechanism
     yield pa.RecordBatch.from_pydict({"report": came, "times": counts.values[came]})
 
 
-def _session_of(frame: Any) -> Any:  # noqa: ANN401
+def _session_of(frame: DataFrame) -> SparkSession:
     if type(frame).__module__.partition(".")[0] != "pyspark" or not hasattr(frame, "mapInArrow"):
         msg = f"Expected a Spark DataFrame, got {type(frame).__name__}; use bp.privatize_frame for other frames."
         raise InputError(msg)
@@ -185,7 +187,7 @@ def _session_of(frame: Any) -> Any:  # noqa: ANN401
     return frame.sparkSession
 
 
-def _schema(frame: Any, plan: Plan) -> Any:  # noqa: ANN401
+def _schema(frame: DataFrame, plan: Plan) -> StructType:
     """The Spark schema of the reports; each private column carries its spec, the first one the whole release."""
     from pyspark.sql.pandas.types import from_arrow_type  # noqa: PLC0415
     from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
@@ -215,7 +217,7 @@ def _refusal(error: Exception) -> DataError | None:
     return kind(f"{found[2]} (rows are counted within a task)")
 
 
-def release_of(frame: Any) -> dict[str, Any]:  # noqa: ANN401 (a Spark DataFrame)
+def release_of(frame: DataFrame) -> dict[str, Any]:
     """What travels with a release, checked: specs, ε, what is published; as ``plan.metadata()`` gives it."""
     for field in frame.schema:
         if RELEASE_KEY in field.metadata:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bipartite.errors import InputError, Problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField, StructType
+
     from bipartite.tables.plan import Plan
+
+    Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 # Python's Arrow has no months: they travel as whole numbers.
 _MONTHS: Final = ("interval year", "interval month", "interval year to month")
@@ -22,7 +28,7 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def take(frame: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 (Spark frames)
+def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     """These columns of a frame, each once and by its exact name: Spark would give ``ID`` where ``id`` is asked for."""
     for name in names:
         if name not in frame.columns:
@@ -49,7 +55,7 @@ def taken_for_one(names: Sequence[str]) -> InputError:
     )
 
 
-def private_schema(frame: Any, plan: Plan) -> Any:  # noqa: ANN401 (a Spark frame, an Arrow schema)
+def private_schema(frame: DataFrame, plan: Plan) -> pa.Schema:
     """The columns of a frame with the Arrow types of those that private columns are made from; others have none."""
     import pyarrow as pa  # noqa: PLC0415
     from pyspark.sql import types  # noqa: PLC0415
@@ -73,12 +79,12 @@ def private_schema(frame: Any, plan: Plan) -> Any:  # noqa: ANN401 (a Spark fram
     return pa.schema(fields)
 
 
-def through_python(frame: Any, function: Callable[..., Any], schema: Any) -> Any:  # noqa: ANN401 (Spark's)
+def through_python(frame: DataFrame, function: Callable[[Batches], Batches], schema: StructType) -> DataFrame:
     """The frame that a function of Arrow batches makes of another, with this schema; nothing runs yet."""
     from pyspark.sql.functions import col  # noqa: PLC0415
     from pyspark.sql.types import IntegerType, StructField, StructType  # noqa: PLC0415
 
-    def is_months(field: Any) -> bool:  # noqa: ANN401
+    def is_months(field: StructField) -> bool:
         return field.dataType.simpleString() in _MONTHS
 
     # Spark looks every column up once more on the way, dots and all: under a number there is no other to find.
@@ -105,7 +111,7 @@ def through_python(frame: Any, function: Callable[..., Any], schema: Any) -> Any
     return made.select(*back)
 
 
-def _named(batches: Iterator[Any], function: Callable[..., Any], names: Sequence[str]) -> Iterator[Any]:
+def _named(batches: Batches, function: Callable[[Batches], Batches], names: Sequence[str]) -> Batches:
     """What a function makes of batches whose columns have their names again, on an executor."""
     import pyarrow as pa  # noqa: PLC0415
 

@@ -8,13 +8,16 @@ that Spark calls nondeterministic, that asks for the time or the user, or whose 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError
 from bipartite.tables.spark_columns import take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from py4j.java_gateway import JavaObject
+    from pyspark.sql import DataFrame
 
 _TYPES: Final = ("tinyint", "smallint", "int", "bigint", "string", "binary")
 # Each gives the same rows of the same rows, in whatever order they come. Limits, samples, windows and the removal of
@@ -36,7 +39,7 @@ _FUNCTIONS: Final = {
 }
 
 
-def check_ids(frame: Any, row_id: str) -> None:  # noqa: ANN401 (a Spark frame)
+def check_ids(frame: DataFrame, row_id: str) -> None:
     """Refuse ids that may change, are missing or occur twice: rows of one id and value would share one report."""
     kind = dict(frame.dtypes)[row_id]
     if kind not in _TYPES:
@@ -52,7 +55,7 @@ def check_ids(frame: Any, row_id: str) -> None:  # noqa: ANN401 (a Spark frame)
         raise InputError(msg)
 
 
-def check_repeatable(frame: Any) -> None:  # noqa: ANN401
+def check_repeatable(frame: DataFrame) -> None:
     """Refuse a frame that is not seen to have the same rows each time it is computed."""
     known = getattr(frame, "_jdf", None)
     if known is None:
@@ -73,8 +76,8 @@ def check_repeatable(frame: Any) -> None:  # noqa: ANN401
         raise InputError(msg)
 
 
-def _steps(plan: Any) -> Iterator[str]:  # noqa: ANN401 (a logical plan of Spark's)
-    """The names of the steps of a plan, files left out."""
+def _steps(plan: JavaObject) -> Iterator[str]:
+    """The names of the steps of a logical plan of Spark's, files left out."""
     name = plan.getClass().getSimpleName()
     if name == "LogicalRelation":
         name = plan.relation().getClass().getSimpleName()

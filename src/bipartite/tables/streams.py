@@ -24,9 +24,10 @@ BLOCK: Final = 2**18
 _PATIENCE_SECONDS: Final = 1.0
 
 
-def unbuffered(stream: BinaryIO) -> Any:  # noqa: ANN401 (a raw stream of io)
+def unbuffered(stream: BinaryIO) -> BinaryIO:
     """The stream below Python's buffer, from which nothing may have been read yet."""
-    return getattr(stream, "raw", stream)
+    raw: BinaryIO = getattr(stream, "raw", stream)
+    return raw
 
 
 def blocks_of(file: Path, compression: str | None, size: int) -> Iterator[bytes]:
@@ -47,7 +48,7 @@ def blocks_of(file: Path, compression: str | None, size: int) -> Iterator[bytes]
 class NamedInput:
     """A name under which ``start`` and then the rest of an unbuffered stream can be read; ``watch`` sees each block."""
 
-    def __init__(self, start: bytes, stream: Any, watch: Callable[[bytes], None] | None = None) -> None:  # noqa: ANN401
+    def __init__(self, start: bytes, stream: BinaryIO, watch: Callable[[bytes], None] | None = None) -> None:
         self._watch = watch
         way_out, self._way_in = os.pipe()
         self.path = Path(f"/dev/fd/{way_out}")
@@ -55,7 +56,7 @@ class NamedInput:
         self._open = True
         threading.Thread(target=self._pump, args=(start, stream), daemon=True).start()
 
-    def _pump(self, start: bytes, stream: Any) -> None:  # noqa: ANN401
+    def _pump(self, start: bytes, stream: BinaryIO) -> None:
         block = start
         try:
             while block:
@@ -121,7 +122,7 @@ class NamedOutput:
             raise self._failure from None
 
 
-def _write(raw: Any, block: bytes) -> None:  # noqa: ANN401
+def _write(raw: BinaryIO, block: bytes) -> None:
     view = memoryview(block)
     while view:
         view = view[raw.write(view) or 0 :]

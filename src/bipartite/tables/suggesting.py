@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.complaints import unreadable, without_lines
@@ -35,6 +35,8 @@ from bipartite.tables.workspace import private_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    import duckdb
 
     from bipartite.tables.formats import File, Format
 
@@ -115,7 +117,7 @@ def schema_of(pattern: str, asked: Asked, *, header: bool) -> dict[str, str]:
 
 
 def _columns(
-    connection: Any,  # noqa: ANN401
+    connection: duckdb.DuckDBPyConnection,
     files: Sequence[File],
     written: Format,
     *,
@@ -164,7 +166,7 @@ def _may_be_a_row(names: list[str]) -> bool:
     return any(_VALUE.fullmatch(cell) for cell in cells) or any(_UNCUT.search(name) for name in names)
 
 
-def _described(connection: Any, table: str) -> list[str]:  # noqa: ANN401
+def _described(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
 
 
