@@ -6,7 +6,7 @@ import math
 import numbers
 import operator
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex
 
 import numpy as np
 
@@ -39,13 +39,13 @@ class Domain(Frozen, ABC):
 
     size: int
     """N, the number of values."""
-    whole: ClassVar[bool]
+    whole: bool
     """Whether values that are numbers are whole numbers."""
     labels: tuple[Any, ...] | None = None
     """The names of the values, where they have names."""
 
     @abstractmethod
-    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401
+    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
         """The index of a value, or a ``DataError`` that shows it."""
 
     @abstractmethod
@@ -57,8 +57,8 @@ class Domain(Frozen, ABC):
         """The values with these indices."""
 
     @abstractmethod
-    def codec(self, dtype: np.dtype[Any], outputs: Any, outside: Outside) -> Codec:  # noqa: ANN401 (a domain of its kind)
-        """How arrays of this type are encoded, and reports among ``outputs`` decoded."""
+    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
+        """How arrays of this type are encoded, and reports among ``outputs``, a domain of its kind, decoded."""
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Domain(Frozen, ABC):
     def __iter__(self) -> Iterator[Any]:
         return map(self.decode, range(self.size))
 
-    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 (an int gives a value, a slice or array an array)
+    def __getitem__(self, index: SupportsIndex | slice | NDArray[Any]) -> Any:  # noqa: ANN401 (one value, or an array)
         if isinstance(index, slice):
             return self.decode_array(np.arange(*index.indices(self.size), dtype=np.int64))
         if isinstance(index, np.ndarray) and index.ndim:
@@ -156,15 +156,23 @@ class LineDomain(Domain):
 
 def whole_number(name: str, value: object, problems: Problems) -> int:
     """An argument as an int; a float that is whole will do."""
-    if not isinstance(value, (bool, np.bool_)):
-        if isinstance(value, float) and math.isfinite(value) and value.is_integer():
-            return int(value)
-        try:
-            return operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            pass
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        return int(value)
+    found = as_index(value)
+    if found is not None:
+        return found
     problems.add(f"Expected {name} as a whole number, got {shown(value)}; pass an int.")
     return 0
+
+
+def as_index(value: object) -> int | None:
+    """A whole number of any kind but bool, or None for anything else."""
+    if not isinstance(value, SupportsIndex) or isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:  # an array of several numbers
+        return None
 
 
 def finite_number(name: str, value: object, problems: Problems) -> float:
@@ -180,12 +188,12 @@ def finite_number(name: str, value: object, problems: Problems) -> float:
     return 0.0
 
 
-def as_double(number: Any) -> float:  # noqa: ANN401 (any real number)
+def as_double(number: float | numbers.Real | np.integer[Any] | np.floating[Any]) -> float:
     """The double nearest to a number; infinite beyond all doubles."""
     try:
         return float(number)
     except OverflowError:
-        return math.inf if number > 0 else -math.inf
+        return -math.inf if number < 0 else math.inf
 
 
 def real_scalar(value: object) -> float | int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bipartite.domains.base import (
     MAX_SIZE,
     MAX_SPEC_INTEGER,
+    Domain,
     LineDomain,
     Outside,
     outside_error,
@@ -44,7 +45,7 @@ class Integers(LineDomain):
     __slots__ = ("high", "low", "size")
     low: int
     high: int
-    whole: ClassVar[bool] = True
+    whole = True
 
     def __init__(self, low: int, high: int) -> None:
         problems = Problems()
@@ -65,7 +66,7 @@ class Integers(LineDomain):
     def step(self) -> float:
         return 1.0
 
-    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401, ARG002
+    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         number = value if type(value) is int else real_scalar(value)
         if number != number:  # noqa: PLR0124 (NaN)
             msg = "is not a number; remove it, or pass None with nulls='keep'."
@@ -85,7 +86,7 @@ class Integers(LineDomain):
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         return indices + np.int64(self.low)
 
-    def codec(self, dtype: np.dtype[Any], outputs: LineDomain, outside: Outside) -> _IntegersCodec:
+    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> _IntegersCodec:
         if not isinstance(outputs, Integers):
             raise TypeError(outputs)
         return _IntegersCodec(self, outputs, dtype, clip=outside == "clip")

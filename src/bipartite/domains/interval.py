@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from bipartite.domains.base import (
     MAX_SIZE,
+    Domain,
     LineDomain,
     Outside,
     as_double,
@@ -59,7 +60,7 @@ class Interval(LineDomain):
     low: float
     high: float
     rounding: Rounding
-    whole: ClassVar[bool] = False
+    whole = False
     # Node 0 stands for low; outputs of a padded mechanism begin before it.
     _first: int
     _nodes: int
@@ -98,7 +99,7 @@ class Interval(LineDomain):
     def step(self) -> float:
         return (self.high - self.low) / (self._nodes - 1)
 
-    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401
+    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
         number = as_double(real_scalar(value))
         if math.isnan(number):
             msg = "is not a number; remove it, or pass None with nulls='keep'."
@@ -135,7 +136,7 @@ class Interval(LineDomain):
     def _most(self) -> float:
         return self.high if self._first == 0 else self.decode(self.size - 1) + self.step / 2
 
-    def codec(self, dtype: np.dtype[Any], outputs: LineDomain, outside: Outside) -> _IntervalCodec:  # noqa: ARG002
+    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> _IntervalCodec:  # noqa: ARG002
         if not isinstance(outputs, Interval):
             raise TypeError(outputs)
         return _IntervalCodec(self, outputs, clip=outside == "clip")

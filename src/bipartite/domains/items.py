@@ -125,7 +125,7 @@ class Items(SetDomain):
         return f"<{self.size} items>"
 
 
-def _square(given: Any, name: str, problems: Problems) -> NDArray[np.float64] | None:  # noqa: ANN401
+def _square(given: ArrayLike, name: str, problems: Problems) -> NDArray[np.float64] | None:
     try:
         matrix = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):

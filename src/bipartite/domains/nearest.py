@@ -9,7 +9,7 @@ search.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
 
 import numpy as np
 
@@ -28,6 +28,16 @@ _AS_NEAR: Final = 1 + 1e-12
 # A tree of fewer points stays in the cache, and sorting the positions first costs more than it saves (measured).
 _SORT_FROM: Final = 2**13
 _BOXES: Final = 512
+
+
+class _Tree(Protocol):
+    """What is asked of scipy's tree of points."""
+
+    def query(self, x: Array, *, k: int, p: int, workers: int) -> tuple[Array, NDArray[np.intp]]:
+        """(distances, numbers) of the k nearest points of each position."""
+
+    def query_ball_point(self, x: Array, r: float, *, p: int) -> list[int]:
+        """The numbers of the points within a distance."""
 
 
 def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
@@ -71,12 +81,13 @@ def _distances(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> Arra
     return total
 
 
-def _tree_of(vectors: NDArray[np.int64]) -> Any:  # noqa: ANN401 (scipy has no types)
+def _tree_of(vectors: NDArray[np.int64]) -> _Tree | None:
     try:
         from scipy.spatial import cKDTree  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra, loaded when it pays)
     except ImportError:
         return None
-    return cKDTree(vectors.astype(np.float64))
+    tree: _Tree = cKDTree(vectors.astype(np.float64))
+    return tree
 
 
 def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.bool_]:
@@ -96,12 +107,7 @@ def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArr
     return cast("NDArray[np.bool_]", (reach if kind == "manhattan" else reach * reach).sum(axis=1) < _EXACT_BELOW)
 
 
-def _by_tree(
-    tree: Any,  # noqa: ANN401
-    vectors: NDArray[np.int64],
-    positions: Array,
-    kind: Kind,
-) -> NDArray[np.int64]:
+def _by_tree(tree: _Tree, vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
     power = 1 if kind == "manhattan" else 2
     # Positions that follow each other are searched in the same memory where they are near each other.
     order = _near_each_other(positions) if len(vectors) >= _SORT_FROM else np.arange(len(positions))

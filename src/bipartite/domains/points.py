@@ -120,10 +120,10 @@ class Points(SetDomain):
     def nearest(
         self,
         coordinates: ArrayLike,
-        max_distance: Any = math.inf,  # noqa: ANN401
+        max_distance: float = math.inf,
         *,
         far: Far = "error",
-    ) -> Any:  # noqa: ANN401
+    ) -> NDArray[np.int64] | list[Any]:
         """The values of the points nearest to these positions: what to report for a position that is no point.
 
         Of equally near points the first is taken. About a million positions a second with scipy (the extra
@@ -149,7 +149,8 @@ class Points(SetDomain):
             problems.add(f"Expected positions of {self.coordinates.shape[1]} coordinates, got {positions.shape[1]}.")
         elif positions is not None and self.metric == "haversine":
             _check_degrees(positions, problems)
-        if not (isinstance(max_distance, numbers.Real) and float(max_distance) >= 0):
+        limit: object = max_distance
+        if not (isinstance(limit, numbers.Real) and float(limit) >= 0):
             problems.add(f"Expected max_distance ≥ 0, got {shown(max_distance)}.")
         if not is_one_of(far, ("error", "drop", "nearest")):
             problems.add(f"Expected far='error', 'drop' or 'nearest', got {shown(far)}.")
@@ -194,17 +195,17 @@ class Points(SetDomain):
         return f"<{self.size} points, {self.metric}>"
 
 
-def loss_of(distances: Any, metric: Metric, bits: int) -> Any:  # noqa: ANN401 (a number or an array)
+def loss_of(distances: NDArray[Any], metric: Metric, bits: int) -> NDArray[np.float64]:
     """Losses from whole-number distances; grows with them."""
-    if metric == "manhattan":
-        return np.ldexp(np.asarray(distances, dtype=np.float64), -bits)
-    chord = np.sqrt(distances)
-    if metric == "euclidean":
-        return np.ldexp(chord, -bits)
-    return 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(chord / (2 * UNIT), 1.0))
+    apart: NDArray[np.float64] = (
+        np.asarray(distances, dtype=np.float64) if metric == "manhattan" else np.sqrt(distances)
+    )
+    if metric == "haversine":
+        return 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(apart / (2 * UNIT), 1.0))
+    return np.ldexp(apart, -bits)
 
 
-def _coordinates(coordinates: Any, problems: Problems, least: int = 2) -> NDArray[np.float64] | None:  # noqa: ANN401
+def _coordinates(coordinates: ArrayLike, problems: Problems, least: int = 2) -> NDArray[np.float64] | None:
     try:
         given = np.asarray(coordinates)
         if isinstance(coordinates, np.ma.MaskedArray) or given.dtype.kind not in "iuf":

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.domains.base import as_index
 from bipartite.domains.points import Points
-from bipartite.domains.tiles import prefix, tile_codes, whole_number
+from bipartite.domains.tiles import prefix, tile_codes
 from bipartite.errors import InputError, Problems, shown
 from bipartite.frozen import Frozen
 
@@ -66,7 +67,7 @@ class Regions(Frozen):
         """
         check_places(places)
         problems = Problems()
-        crowd, bits = whole_number(at_least), whole_number(most_bits)
+        crowd, bits = as_index(at_least), as_index(most_bits)
         if crowd is None or crowd < 2:  # noqa: PLR2004
             problems.add(f"Expected at_least as a whole number from 2, got {shown(at_least)}; the paper has 6.")
         if bits is None or not 0 <= bits <= MOST_BITS or bits % _DIGIT:
@@ -189,7 +190,7 @@ def _word(label: object) -> str:
     """The name of a region; nothing for what names none: empty text, None, NaN and what else is a gap in a table."""
     if isinstance(label, str):
         return label.strip()
-    return "" if whole_number(label) is None and not isinstance(label, np.bool_ | bool) else str(label)
+    return "" if as_index(label) is None and not isinstance(label, np.bool_ | bool) else str(label)
 
 
 def check_places(places: object) -> None:

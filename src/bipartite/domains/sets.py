@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class SetDomain(Domain):
     """A set of things of which some are nearer to each other than others."""
 
     __slots__ = ("_index", "_order", "_rows", "labels", "size")
-    whole: ClassVar[bool] = True
+    whole = True
     labels: tuple[Any, ...] | None
     _order: Any
     _rows: Integers
@@ -76,7 +76,7 @@ class SetDomain(Domain):
             next(iter(spec.values()))["labels"] = list(self.labels)
         return spec
 
-    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401, ARG002
+    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         refuse_clip(outside)
         if self.labels is None:
             try:
@@ -106,13 +106,16 @@ class SetDomain(Domain):
             )
             raise OutsideDomainError(msg)
 
-    def decode(self, index: int) -> Any:  # noqa: ANN401
-        return index if self.labels is None else self.labels[index]
+    def decode(self, index: int) -> int | str:
+        label: int | str = index if self.labels is None else self.labels[index]
+        return label
 
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         return indices if self.labels is None else np.array(self.labels)[indices]
 
-    def codec(self, dtype: np.dtype[Any], outputs: SetDomain, outside: Outside) -> Codec:
+    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
+        if not isinstance(outputs, SetDomain):
+            raise TypeError(outputs)
         refuse_clip(outside)
         return self._rows.codec(dtype, outputs._rows, outside)
 
@@ -143,7 +146,7 @@ def is_label(value: object) -> bool:
     return isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
-def check_labels(labels: Any, size: int | None, problems: Problems) -> tuple[Any, ...] | None:  # noqa: ANN401
+def check_labels(labels: object, size: int | None, problems: Problems) -> tuple[Any, ...] | None:
     """Labels as a tuple of distinct strings or whole numbers, one a value."""
     if size is not None and size > MAX_SIZE:
         problems.add(f"Expected at most 2^31 values, got {size}.")

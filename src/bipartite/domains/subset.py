@@ -11,7 +11,7 @@ from bipartite.domains.values import Values, ValuesCodec
 from bipartite.errors import DomainError, OutsideDomainError, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from bipartite.lottery import Codec, Stream
 
@@ -25,13 +25,13 @@ class Subset(Domain):
     (2, 20, 58, 1, False)
     """
 
-    __slots__ = ("domain", "indices", "labels", "size")
+    __slots__ = ("domain", "indices", "labels", "size", "whole")
     domain: Domain
     """The domain that the values are from."""
     indices: NDArray[np.int64]
     """Their indices there, ascending."""
 
-    def __init__(self, domain: Domain, indices: Any) -> None:  # noqa: ANN401 (a list or an array)
+    def __init__(self, domain: Domain, indices: ArrayLike) -> None:
         chosen = np.array(indices, dtype=np.int64)
         chosen.flags.writeable = False
         names = domain.labels
@@ -39,6 +39,7 @@ class Subset(Domain):
             domain=domain,
             indices=chosen,
             size=len(chosen),
+            whole=domain.whole,
             labels=None if names is None else tuple(names[at] for at in chosen.tolist()),
         )
 
@@ -46,11 +47,7 @@ class Subset(Domain):
         super().__setstate__(state)
         self.indices.flags.writeable = False  # pickles forget that an array may not be written
 
-    @property
-    def whole(self) -> bool:  # type: ignore[override]  # as in the domain that the values are from
-        return self.domain.whole
-
-    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401
+    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
         index = self.domain.encode(value, outside=outside, stream=stream)
         at = int(np.searchsorted(self.indices, index))
         if at == self.size or self.indices[at] != index:
@@ -58,13 +55,13 @@ class Subset(Domain):
             raise OutsideDomainError(msg, shown=shown(value))
         return at
 
-    def decode(self, index: int) -> Any:  # noqa: ANN401
+    def decode(self, index: int) -> object:
         return self.domain.decode(int(self.indices[index]))
 
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         return self.domain.decode_array(self.indices[indices])
 
-    def codec(self, dtype: np.dtype[Any], outputs: Any, outside: Outside) -> Codec:  # noqa: ANN401, ARG002
+    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:  # noqa: ARG002
         msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
         raise DomainError(msg)
 

@@ -9,11 +9,11 @@ The converse fails: neighbours on both sides of an edge of a large tile share fe
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from bipartite.domains.base import as_index
 from bipartite.errors import InputError, Problems, shown
 
 if TYPE_CHECKING:
@@ -98,21 +98,11 @@ def prefix(code: ArrayLike, bits: int) -> NDArray[np.int64]:
     >>> format(prefix(0b1011 << 42, 3), "03b")
     '101'
     """
-    length = whole_number(bits)
+    length = as_index(bits)
     if length is None or not 0 <= length <= BITS:
         msg = f"Expected bits as a whole number from 0 to {BITS}, got {shown(bits)}; a code has {BITS} bits."
         raise InputError(msg)
     return _codes(code) >> (BITS - length)
-
-
-def whole_number(value: Any) -> int | None:  # noqa: ANN401 (whatever a caller passes)
-    """A whole number of any kind but bool, or None for anything else."""
-    if isinstance(value, bool | np.bool_):
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None
 
 
 def _tile(share: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -134,7 +124,7 @@ def _degrees(latitudes: ArrayLike, longitudes: ArrayLike) -> tuple[NDArray[np.fl
     return cast("NDArray[np.float64]", latitude), cast("NDArray[np.float64]", longitude)
 
 
-def _angles(name: str, angles: Any, most: int, problems: Problems) -> NDArray[np.float64] | None:  # noqa: ANN401
+def _angles(name: str, angles: ArrayLike, most: int, problems: Problems) -> NDArray[np.float64] | None:
     given = _array(angles)
     if given is None or given.dtype.kind not in "iuf":
         problems.add(f"Expected {name} as numbers, in degrees; pass a list or an array of numbers.")
@@ -155,7 +145,7 @@ def _codes(codes: ArrayLike) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def _array(values: Any) -> NDArray[Any] | None:  # noqa: ANN401 (whatever a caller passes)
+def _array(values: ArrayLike) -> NDArray[Any] | None:
     """Values as an array, or None where they are none: ragged lists, and masks, which would be dropped."""
     if isinstance(values, np.ma.MaskedArray):
         return None

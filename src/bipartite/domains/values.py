@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Values(Domain):
     """
 
     __slots__ = ("size", "values")
-    whole: ClassVar[bool] = False
+    whole = False
     values: NDArray[np.float64]
     """The numbers themselves."""
 
@@ -41,7 +41,7 @@ class Values(Domain):
     def __reduce__(self) -> tuple[Any, ...]:
         return Values, (np.array(self.values),)
 
-    def encode(self, value: Any, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ANN401, ARG002
+    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         number = as_double(real_scalar(value))
         at = int(np.searchsorted(self.values, number))
         if at == self.size or self.values[at] != number:
@@ -56,7 +56,7 @@ class Values(Domain):
         found: NDArray[np.float64] = self.values[indices]
         return found
 
-    def codec(self, dtype: np.dtype[Any], outputs: Any, outside: Outside) -> Codec:  # noqa: ANN401, ARG002
+    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:  # noqa: ARG002
         msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
         raise DomainError(msg)
 

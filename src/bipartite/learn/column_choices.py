@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def choose(choices: Choices, names: Sequence[str], *, named: bool) -> Record:
     return record
 
 
-def _of_each(domains: Any, names: Sequence[str], *, named: bool) -> dict[str, Any]:  # noqa: ANN401
+def _of_each(domains: object, names: Sequence[str], *, named: bool) -> dict[str, Any]:
     """What was said about each column, by its name, in the order of the table."""
     if domains is None:
         msg = (
@@ -152,7 +152,7 @@ def _by_key(given: Mapping[Any, Any], names: Sequence[str], what: str, *, named:
     return {name: found[name] for name in names}
 
 
-def _is_range(given: object) -> bool:
+def _is_range(given: object) -> TypeGuard[tuple[float, float]]:
     """Whether this is a pair of numbers: (low, high)."""
     return (
         isinstance(given, tuple)
@@ -161,7 +161,7 @@ def _is_range(given: object) -> bool:
     )
 
 
-def _domains(given: Mapping[str, Any], points: object) -> dict[str, Domain | Mechanism]:
+def _domains(given: Mapping[str, Any], points: int) -> dict[str, Domain | Mechanism]:
     problems = Problems()
     found: dict[str, Domain | Mechanism] = {}
     for name, each in given.items():
@@ -173,7 +173,7 @@ def _domains(given: Mapping[str, Any], points: object) -> dict[str, Domain | Mec
     return found
 
 
-def _domain(given: Any, points: Any) -> Domain | Mechanism:  # noqa: ANN401
+def _domain(given: object, points: int) -> Domain | Mechanism:
     if isinstance(given, (Domain, Mechanism)):
         return given
     if _is_range(given):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import numpy as np
 
 from bipartite.domains import Points
+from bipartite.domains.base import as_index
 from bipartite.domains.points import EARTH_RADIUS_KM, UNIT, unit_vectors
 from bipartite.domains.regions import check_places
-from bipartite.domains.tiles import whole_number
 from bipartite.errors import DomainError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import insecure_seed
 from bipartite.lottery.words import take
@@ -101,7 +101,7 @@ def from_checkins(
     array = array[_kept(array, merge_within)]
     if places is None:
         return Points(array, metric="haversine")
-    wanted = whole_number(places)
+    wanted = as_index(places)
     if wanted is None or not _PAIR <= wanted <= len(array):
         msg = f"Expected places as a whole number from 2 to {len(array)}, the distinct ones, got {shown(places)}."
         raise InputError(msg)

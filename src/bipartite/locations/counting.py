@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.intervals import check_confidence
+from bipartite.domains.base import as_index
 from bipartite.domains.points import EARTH_RADIUS_KM
-from bipartite.domains.tiles import whole_number
 from bipartite.errors import InputError, shown
 from bipartite.locations.known import UNKNOWN, answers, estimated
 
@@ -84,7 +84,7 @@ def top_places(source: Any, reports: Any = None, *, k: int = 10, confidence: flo
     """
     found, places = estimated(source, reports)
     sure = check_confidence(confidence)
-    wanted = whole_number(k)
+    wanted = as_index(k)
     if wanted is None or not 1 <= wanted <= len(places):
         msg = f"Expected k as a whole number from 1 to {len(places)}, the places, got {shown(k)}."
         raise InputError(msg)

@@ -7,8 +7,9 @@ Begin reading: plan.py, releasing.py.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bipartite.lazily import lazily
 
 if TYPE_CHECKING:
     from bipartite.tables.answering import estimate_file as estimate_file
@@ -36,13 +37,4 @@ _HOME: dict[str, str] = {
 
 __all__ = list(_HOME)
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401
-    if name not in _HOME:
-        msg = f"module 'bipartite.tables' has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(importlib.import_module(_HOME[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOME)

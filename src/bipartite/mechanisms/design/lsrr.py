@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains.tiles import BITS, common_bits, prefix, whole_number
+from bipartite.domains.base import as_index
+from bipartite.domains.tiles import BITS, common_bits, prefix
 from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery.epsilon import Epsilon
 
@@ -51,7 +52,7 @@ def number_of_groups(epsilon: object, size: int) -> int:
     [9, 5, 3, 2]
     """
     budget = float(Epsilon.of(epsilon))
-    places = whole_number(size)
+    places = as_index(size)
     if places is None or places < 2:  # noqa: PLR2004
         msg = f"Expected size ≥ 2 as a whole number, got {shown(size)}; pass the number of places."
         raise InputError(msg)
@@ -75,7 +76,7 @@ def best_thresholds(codes: ArrayLike, groups: int) -> tuple[int, ...]:
     (46, 1, 0)
     """
     array = _checked_codes(codes)
-    wanted = whole_number(groups)
+    wanted = as_index(groups)
     if wanted is None or wanted < _LEAST_GROUPS:
         msg = f"Expected groups ≥ {_LEAST_GROUPS} as a whole number, got {shown(groups)}; use number_of_groups."
         raise DesignError(msg)
@@ -289,7 +290,7 @@ def _checked_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
 
 def _whole_numbers(values: Any) -> tuple[int, ...] | None:  # noqa: ANN401 (whatever a caller passes)
     try:
-        numbers = [whole_number(value) for value in values]
+        numbers = [as_index(value) for value in values]
     except TypeError:
         return None
     found = tuple(number for number in numbers if number is not None)
