@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from bipartite.answers.advise.candidates import ANCHORED, BEST, SAFE, candidates
 from bipartite.answers.advise.errors_of_one import error_of_mean, error_of_shares
 from bipartite.answers.advise.figures import Question, left_out, statistics_left_out
+from bipartite.answers.estimation.intervals import normal_width
 from bipartite.domains import Domain, LineDomain
 from bipartite.errors import DesignError, InputError, Problems, shown
 from bipartite.lottery import Epsilon
@@ -158,7 +158,7 @@ def sample_size(
         mechanism, error = what, _error(what, of, weights)
     if error is None:
         raise DesignError(_not_to_be_had(mechanism, of))
-    scale = NormalDist().inv_cdf((1 + confidence) / 2) / within
+    scale = normal_width(confidence) / within
     return SampleSize(
         people=_people(error.here * scale),
         people_worst=None if error.worst is None else _people(error.worst * scale),
