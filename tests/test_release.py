@@ -73,3 +73,9 @@ def test_every_python_that_is_claimed_has_a_row_of_results():
     claimed = {item.rpartition(" ")[2] for item in PROJECT["project"]["classifiers"] if ":: Python :: 3." in item}
     assert claimed <= tested
     assert [test for test in environments.TESTS if not (ROOT / test).exists()] == []
+
+
+def test_the_laboratory_is_in_the_source_distribution_and_not_in_the_wheel():
+    targets = PROJECT["tool"]["hatch"]["build"]["targets"]
+    assert "reproduction" in targets["sdist"]["include"]
+    assert targets["wheel"] == {"packages": ["src/bipartite"]}
