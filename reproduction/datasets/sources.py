@@ -55,7 +55,8 @@ class Source:
 
 
 def _file(said: Mapping[str, Any]) -> File:
-    return File(**{name: tuple(value) if isinstance(value, list) else value for name, value in said.items()})
+    fields: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in said.items()}
+    return File(**fields)
 
 
 def _read() -> dict[str, Source]:
