@@ -166,7 +166,7 @@ class AnchorLosses:
             kernels, source = self._kernels, self._source(self.items)
 
             def part(start: int, stop: int) -> None:
-                kernels.served(*source, columns, weights, levels, start, stop, out)
+                kernels.served(source, columns, weights, levels, start, stop, out)
 
         else:
 
@@ -219,12 +219,12 @@ class AnchorLosses:
         order = groups.order
         source = self._source(self.items[order])
         high = groups.high[order] if len(groups.refunds) else groups.high
-        arguments = (self.prior[order], low[order], high, groups.starts, groups.refunds)
+        items = (self.prior[order], low[order], high, groups.starts, groups.refunds)
         kernels = self._kernels
 
         def part(start: int, stop: int) -> None:
-            into = (each[start:stop] for each in (found.totals, found.gains, found.swaps, found.leaving))
-            kernels.sweep(*source, columns[start:stop], *arguments, *into)
+            into = tuple(each[start:stop] for each in (found.totals, found.gains, found.swaps, found.leaving))
+            kernels.sweep(source, items, columns[start:stop], into)
 
         return part
 

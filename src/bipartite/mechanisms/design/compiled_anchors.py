@@ -42,11 +42,22 @@ _C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11 = (
     -0.3800978569568271,
     0.20080490883347873,
 )
-_REASSOCIATE: Final = {"reassoc", "contract", "nsz"}
 _REALS: Final = types.Array(types.float64, 1, "C", readonly=True)
 _WHOLES: Final = types.Array(types.int64, 1, "C", readonly=True)
 _TABLE: Final = types.Array(types.float64, 2, "C", readonly=True)
-_SOURCE: Final = (types.int64, types.float64, types.boolean, _TABLE, _TABLE, _TABLE, _WHOLES, types.boolean)
+_WRITE: Final = types.float64[::1]
+# Where losses come from: (kind, unit, squared, axes, sites, matrix, rows, symmetric), see `AnchorLosses._source`.
+_LOSSES: Final = types.Tuple(
+    (types.int64, types.float64, types.boolean, _TABLE, _TABLE, _TABLE, _WHOLES, types.boolean)
+)
+# The items: (prior, low, high, starts, refunds), in the order of `Groups`.
+_ITEMS: Final = types.Tuple((_REALS, _REALS, _REALS, _WHOLES, _REALS))
+# A `Sweep`: (totals, gains, swaps, leaving).
+_SWEEP: Final = types.Tuple((_WRITE, _WRITE, _WRITE, types.int64[::1]))
+_OPTIONS: Final[dict[str, Any]] = {
+    "nogil": True, "cache": True, "boundscheck": False, "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz"},
+}  # fmt: skip
 
 
 @njit(inline="always")
@@ -70,36 +81,17 @@ def _arc(z: Any) -> Any:
     return a if near else math.pi / 2 - a
 
 
-@njit(types.void(types.float64[::1], types.float64[::1]), cache=True, nogil=True, error_model="numpy")
+@njit(types.void(_WRITE, _WRITE), cache=True, nogil=True, error_model="numpy")
 def arcs(z: Any, out: Any) -> None:
     """The kernel's own asin(√z), for tests."""
     for i in range(z.shape[0]):
         out[i] = _arc(z[i])
 
 
-@njit(
-    types.void(*_SOURCE, types.int64, types.int64, types.int64, types.float64[::1]),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
-    error_model="numpy",
-    fastmath=_REASSOCIATE,
-)
-def _fill(
-    kind: Any,
-    unit: Any,
-    squared: Any,
-    axes: Any,
-    sites: Any,
-    matrix: Any,
-    rows: Any,
-    symmetric: Any,
-    y: Any,
-    start: Any,
-    stop: Any,
-    out: Any,
-) -> None:
+@njit(types.void(_LOSSES, types.int64, types.int64, types.int64, _WRITE), **_OPTIONS)
+def _fill(losses: Any, y: Any, start: Any, stop: Any, out: Any) -> None:
     """The losses of reporting y for the items start … stop−1."""
+    kind, unit, squared, axes, sites, matrix, rows, symmetric = losses
     # Slices, so that every index runs from zero: only then does LLVM use vector instructions.
     length = stop - start
     if kind == MATRIX:
@@ -143,51 +135,56 @@ def _fill(
             out[i] *= out[i]
 
 
-@njit(
-    types.void(
-        *_SOURCE,
-        _WHOLES,
-        *[_REALS] * 3,
-        _WHOLES,
-        _REALS,
-        types.float64[::1],
-        types.float64[::1],
-        types.float64[::1],
-        types.int64[::1],
-    ),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
-    error_model="numpy",
-    fastmath=_REASSOCIATE,
-)
-def sweep(
-    kind: Any,
-    unit: Any,
-    squared: Any,
-    axes: Any,
-    sites: Any,
-    matrix: Any,
-    rows: Any,
-    symmetric: Any,
-    columns: Any,
-    prior: Any,
-    low: Any,
-    high: Any,
-    starts: Any,
-    refunds: Any,
-    totals: Any,
-    gains: Any,
-    swaps: Any,
-    leaving: Any,
-) -> None:
+@njit(types.void(_LOSSES, _WHOLES, types.int64, types.int64, types.float64[:, ::1]), **_OPTIONS)
+def _fill_columns(losses: Any, columns: Any, start: Any, stop: Any, buffer: Any) -> None:
+    """The same for several columns, a row of the buffer each."""
+    kind, _, squared, _, _, matrix, rows, symmetric = losses
+    if kind == MATRIX and not symmetric:
+        # All columns at once: each row of a large matrix is fetched once.
+        for i in range(start, stop):
+            for j in range(columns.shape[0]):
+                loss = matrix[rows[i], columns[j]]
+                buffer[j, i - start] = loss * loss if squared else loss
+    else:
+        for j in range(columns.shape[0]):
+            _fill(losses, columns[j], start, stop, buffer[j])
+
+
+@njit(types.UniTuple(types.float64, 2)(_REALS, _REALS, _REALS), **_OPTIONS)
+def _total_and_gain(row: Any, share: Any, bar: Any) -> Any:
+    """Σ π_x L(x, y) and Σ π_x (low_x − L(x, y))⁺."""
+    total = 0.0
+    gain = 0.0
+    for i in range(row.shape[0]):
+        total += share[i] * row[i]
+        over = bar[i] - row[i]
+        gain += share[i] * max(0.0, over)
+    return total, gain
+
+
+@njit(types.float64(_REALS, _REALS, _REALS, _REALS), **_OPTIONS)
+def _rise(row: Any, share: Any, bar: Any, lid: Any) -> Any:
+    """Σ π_x (min(max(L(x, y), low_x), high_x) − low_x)."""
+    rise = 0.0
+    for i in range(row.shape[0]):
+        up = max(bar[i], row[i])
+        up = min(lid[i], up)
+        rise += share[i] * (up - bar[i])
+    return rise
+
+
+@njit(types.void(_LOSSES, _ITEMS, _WHOLES, _SWEEP), **_OPTIONS)
+def sweep(losses: Any, items: Any, columns: Any, into: Any) -> None:
     """Fill a `Sweep` for some columns."""
+    prior, low, high, starts, refunds = items
+    totals, gains, swaps, leaving = into
     size = prior.shape[0]
     groups = starts.shape[0] - 1
     buffer = np.empty((_TOGETHER, _TILE), dtype=np.float64)
     raised = np.empty((_TOGETHER, groups), dtype=np.float64)
     for first in range(0, columns.shape[0], _TOGETHER):
-        together = min(_TOGETHER, columns.shape[0] - first)
+        some = columns[first : first + _TOGETHER]
+        together = some.shape[0]
         for j in range(together):
             totals[first + j] = 0.0
             gains[first + j] = 0.0
@@ -196,36 +193,9 @@ def sweep(
         group = 0
         for start in range(0, size, _TILE):
             stop = min(start + _TILE, size)
-            if kind == MATRIX and not symmetric:
-                # Eight columns at once: each row of a large matrix is fetched once.
-                for i in range(start, stop):
-                    for j in range(together):
-                        loss = matrix[rows[i], columns[first + j]]
-                        buffer[j, i - start] = loss * loss if squared else loss
-            else:
-                for j in range(together):
-                    _fill(
-                        kind,
-                        unit,
-                        squared,
-                        axes,
-                        sites,
-                        matrix,
-                        rows,
-                        symmetric,
-                        columns[first + j],
-                        start,
-                        stop,
-                        buffer[j],
-                    )
+            _fill_columns(losses, some, start, stop, buffer)
             for j in range(together):
-                total = 0.0
-                gain = 0.0
-                row, share, bar = buffer[j, : stop - start], prior[start:stop], low[start:stop]
-                for i in range(stop - start):
-                    total += share[i] * row[i]
-                    over = bar[i] - row[i]
-                    gain += share[i] * max(0.0, over)
+                total, gain = _total_and_gain(buffer[j, : stop - start], prior[start:stop], low[start:stop])
                 totals[first + j] += total
                 gains[first + j] += gain
             # The items of one anchor stand together, so that these sums have no scattered writes.
@@ -237,13 +207,7 @@ def sweep(
                     end = min(stop, starts[at + 1])
                     share, bar, lid = prior[begin:end], low[begin:end], high[begin:end]
                     for j in range(together):
-                        row = buffer[j, begin - start : end - start]
-                        rise = 0.0
-                        for i in range(end - begin):
-                            up = max(bar[i], row[i])
-                            up = min(lid[i], up)
-                            rise += share[i] * (up - bar[i])
-                        raised[j, at] += rise
+                        raised[j, at] += _rise(buffer[j, begin - start : end - start], share, bar, lid)
                     begin = end
                     at += 1
         for j in range(together):
@@ -255,30 +219,8 @@ def sweep(
             swaps[first + j] = best
 
 
-@njit(
-    types.void(*_SOURCE, _WHOLES, _REALS, _REALS, types.int64, types.int64, types.float64[::1]),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
-    error_model="numpy",
-    fastmath=_REASSOCIATE,
-)
-def served(
-    kind: Any,
-    unit: Any,
-    squared: Any,
-    axes: Any,
-    sites: Any,
-    matrix: Any,
-    rows: Any,
-    symmetric: Any,
-    columns: Any,
-    weights: Any,
-    levels: Any,
-    begin: Any,
-    end: Any,
-    out: Any,
-) -> None:
+@njit(types.void(_LOSSES, _WHOLES, _REALS, _REALS, types.int64, types.int64, _WRITE), **_OPTIONS)
+def served(losses: Any, columns: Any, weights: Any, levels: Any, begin: Any, end: Any, out: Any) -> None:
     """Fill the weight of the columns below each item's level, for the items begin … end−1."""
     buffer = np.empty(_TILE, dtype=np.float64)
     for start in range(begin, end, _TILE):
@@ -286,7 +228,7 @@ def served(
         for i in range(start, stop):
             out[i] = 0.0
         for j in range(columns.shape[0]):
-            _fill(kind, unit, squared, axes, sites, matrix, rows, symmetric, columns[j], start, stop, buffer)
+            _fill(losses, columns[j], start, stop, buffer)
             weight, bar, into = weights[j], levels[start:stop], out[start:stop]
             for i in range(stop - start):
                 into[i] += weight if buffer[i] < bar[i] else 0.0
