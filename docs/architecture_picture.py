@@ -26,9 +26,12 @@ FLOORS: Final[tuple[dict[str, tuple[str, ...]], ...]] = (
             "what a report is worth, what many say, and which mechanism to take",
         )
     },
-    {"verification": ("proof of ε from the tickets; audits of any sampler",)},
-    {"mechanisms": ("design · categories · spec", "one file a mechanism, one protocol")},
-    {"domains": ("values, neighbours,", "one reader of columns"), "plots": ("one visual language", "for all pictures")},
+    {
+        "plots": ("one visual language", "for all pictures"),
+        "verification": ("proof of ε, audits", "of any sampler"),
+    },
+    {"mechanisms": ("design · categories · spec", "one file a mechanism, one protocol, one catalogue")},
+    {"domains": ("values, neighbours, one reader of columns",)},
     {"lottery": ("tickets, secure words, exact draws: no float decides a report",)},
 )
 """From the roof to the ground: what each room holds. A room imports only from floors below its own."""

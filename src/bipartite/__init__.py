@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
 from bipartite.lazily import lazily
+from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
     from bipartite import design as design
@@ -95,50 +96,27 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # Each public name and the module that holds it; loaded at first use, so that importing bipartite stays cheap.
 _HOMES = {
-    "Anchored": "bipartite.mechanisms",
     "Audit": "bipartite.verification",
-    "BRR": "bipartite.mechanisms",
     "Certificate": "bipartite.verification",
     "Comparison": "bipartite.answers.advise",
-    "Constant": "bipartite.mechanisms",
     "Counts": "bipartite.answers.estimation",
     "Difference": "bipartite.answers.estimation",
-    "Duchi": "bipartite.mechanisms",
     "Estimate": "bipartite.answers.estimation",
     "Estimates": "bipartite.answers.estimation",
-    "Exponential": "bipartite.mechanisms",
     "Forecast": "bipartite.answers.estimation",
-    "GRR": "bipartite.mechanisms",
-    "Geometric": "bipartite.mechanisms",
     "GroupMean": "bipartite.answers.estimation",
-    "HadamardResponse": "bipartite.mechanisms.categories",
-    "Hybrid": "bipartite.mechanisms",
     "Identifiability": "bipartite.answers.estimation",
     "Integers": "bipartite.domains",
     "Interval": "bipartite.domains",
     "Items": "bipartite.domains",
     "JointEstimate": "bipartite.answers.estimation",
-    "LSRR": "bipartite.mechanisms",
-    "Laplace": "bipartite.mechanisms",
     "LawTest": "bipartite.verification",
     "Ledger": "bipartite.ledger",
-    "OLH": "bipartite.mechanisms.categories",
-    "OUE": "bipartite.mechanisms.categories",
-    "Optimal": "bipartite.mechanisms",
-    "Piecewise": "bipartite.mechanisms",
-    "PlanarLaplace": "bipartite.mechanisms",
     "Plan": "bipartite.tables",
     "Points": "bipartite.domains",
-    "RAPPOR": "bipartite.mechanisms.categories",
-    "RR": "bipartite.mechanisms",
-    "Record": "bipartite.mechanisms",
     "ReportingPlan": "bipartite.answers.advise",
-    "SUE": "bipartite.mechanisms.categories",
     "SampleSize": "bipartite.answers.advise",
     "SplitOrSample": "bipartite.answers.advise",
-    "SquareWave": "bipartite.mechanisms",
-    "Staircase": "bipartite.mechanisms",
-    "SubsetSelection": "bipartite.mechanisms.categories",
     "audit": "bipartite.verification",
     "compare": "bipartite.answers.advise",
     "design": "bipartite.design",
@@ -168,7 +146,9 @@ _HOMES = {
     "trials_needed": "bipartite.verification",
     "verify": "bipartite.verification",
     "worst_loss": "bipartite.answers.quality",
-}
+    "RR": "bipartite.mechanisms",
+    "Record": "bipartite.mechanisms",
+} | {each.kind: each.module for each in entries() if each.family != "regions"}
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (names, kept in one place)

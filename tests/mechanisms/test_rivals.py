@@ -320,7 +320,7 @@ def test_a_certificate_does_not_believe_a_tabled_mechanism():
     top = int(rows[:, 0].argmax())
     rows[top, 0] += rows[top, 1] - 1
     rows[top, 1] = 1
-    forged = Exponential._unchecked(mechanism.domain, mechanism._budget, [0, 1, 2, 3], rows, "tight")
+    forged = Exponential._made(mechanism.domain, mechanism._budget, rows, "tight")
     assert not verify(forged).holds
     assert not forged.keeps_epsilon
 

@@ -5,9 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from bipartite.plots import LINES
 from bipartite.plots.marks import mark
-from bipartite.plots.palette import MARKS, lines
+from bipartite.plots.palette import line_of, lines, mark_of
 from reproduction.figures import Grid, Line, Panel, Square, grid, panels, subscripted
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -34,10 +33,10 @@ def test_a_name_stands_once_in_the_key_and_titles_on_every_panel():
 
 def test_one_mechanism_has_one_line_everywhere_and_others_get_spare_ones():
     looks = lines(["BRR", "unknown", "another"])
-    assert looks["BRR"] is LINES["BRR"]
+    assert looks["BRR"] == line_of("BRR")
     assert looks["unknown"] != looks["another"]
     strokes = {element.attrib["stroke"] for element in drawn(simple(), "path")}
-    assert strokes == {LINES["BRR"]["stroke"], LINES["GRR"]["stroke"]}
+    assert strokes == {line_of("BRR")["stroke"], line_of("GRR")["stroke"]}
 
 
 def test_higher_values_stand_higher_and_panels_side_by_side():
@@ -96,7 +95,7 @@ def test_an_interval_that_goes_on_has_an_arrow_in_place_of_its_end():
     line = Line("BRR", [1, 2], [0.5, 0.5], [0.4, 0.4], [0.6, 3.0])
     svg = panels([Panel("", [line], lowest=0, highest=1)], across="", up="", says="x")
     assert len(of_width(svg, "1.6")) == 1
-    bars = [each for each in drawn(svg, "line") if each.attrib.get("stroke") == LINES["BRR"]["stroke"]]
+    bars = [each for each in drawn(svg, "line") if each.attrib.get("stroke") == line_of("BRR")["stroke"]]
     assert len(bars) == 6  # the key, two bars, three ends
 
 
@@ -121,7 +120,7 @@ def test_points_on_another_line_are_not_joined_and_a_line_is_named_at_its_end():
 def test_lines_of_one_colour_differ_in_grey():
     # Colour alone tells nothing in print: with the same lightness, dash, weight or the shape of points must differ.
     def grey(name):
-        red, green, blue = (int(LINES[name]["stroke"][at : at + 2], 16) for at in (1, 3, 5))
+        red, green, blue = (int(line_of(name)["stroke"][at : at + 2], 16) for at in (1, 3, 5))
         return round((0.299 * red + 0.587 * green + 0.114 * blue) / 40)
 
     together = [
@@ -134,13 +133,14 @@ def test_lines_of_one_colour_differ_in_grey():
         ("BRR", "Anchored", "Laplace", "Piecewise", "no privacy", "majority class"),
     ]
     for names in together:
-        seen = {(grey(name), LINES[name].get("stroke_dasharray"), MARKS.get(name)) for name in names}
+        seen = {(grey(name), line_of(name).get("stroke_dasharray"), mark_of(name)) for name in names}
         assert len(seen) == len(names), names
 
 
 def test_every_shape_is_drawn():
-    shapes = {name: mark(name, 10, 10, "#123456") for name in ("BRR", *MARKS)}
-    assert {MARKS.get(name, "dot") for name in shapes} == {
+    names = ["BRR", "GRR", "Gaussian, central", "Anchored", "Piecewise", "Hybrid", "Geometric", "Duchi", "Laplace"]
+    shapes = {name: mark(name, 10, 10, "#123456") for name in [*names, "Laplace, clamped"]}
+    assert {mark_of(name) for name in shapes} == {
         f"{kind}{shape}"
         for kind, shape in [("", "dot"), ("hollow ", "dot"), ("", "square"), ("hollow ", "square"), ("", "triangle"),
                             ("hollow ", "triangle"), ("", "down"), ("hollow ", "down"), ("", "diamond"),
@@ -153,8 +153,8 @@ def test_intervals_are_bars_with_ends():
     line = Line("BRR", [1, 2], [0.5, 0.5], [0.4, math.nan], [0.6, math.nan])
     with_bars = panels([Panel("", [line])], across="", up="", says="x")
     without = panels([Panel("", [Line("BRR", [1, 2], [0.5, 0.5])])], across="", up="", says="x")
-    bars = [each for each in drawn(with_bars, "line") if each.attrib.get("stroke") == LINES["BRR"]["stroke"]]
-    plain = [each for each in drawn(without, "line") if each.attrib.get("stroke") == LINES["BRR"]["stroke"]]
+    bars = [each for each in drawn(with_bars, "line") if each.attrib.get("stroke") == line_of("BRR")["stroke"]]
+    plain = [each for each in drawn(without, "line") if each.attrib.get("stroke") == line_of("BRR")["stroke"]]
     assert len(bars) - len(plain) == 3
 
 

@@ -12,7 +12,7 @@ from bipartite.domains import Domain, Integers, Interval, SetDomain
 from bipartite.errors import DataFileError, InputError
 from bipartite.lottery import PREPARE_FROM, insecure_seed
 from bipartite.mechanisms import BRR, Mechanism
-from bipartite.mechanisms.names import NAMES, WITH_PRIOR, mechanism_named
+from bipartite.mechanisms.catalogue import by_column
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_items, read_places, read_text
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from bipartite.lottery import InsecureSeed
+    from bipartite.mechanisms.catalogue import Entry
     from bipartite.mechanisms.categories import CategoryMechanism
 
 _NO_EPSILON: Final = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
@@ -84,8 +85,8 @@ def add_mechanism(
     mechanism.add_argument(
         "--mechanism",
         metavar="NAME",
-        choices=NAMES,
-        help=f"{', '.join(NAMES)} (default: {default})",
+        choices=tuple(by_column()),
+        help=f"{', '.join(by_column())} (default: {default})",
     )
     mechanism.add_argument(
         "--m",
@@ -136,7 +137,7 @@ def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechani
         return load_spec(read_text(options.spec))
     name = options.mechanism or "brr"
     if name != "brr":
-        return _rival(name, options)
+        return _rival(by_column()[name], options)
     if options.epsilon is None:
         raise InputError(_NO_EPSILON)
     m: Any = "safe" if options.m is None else options.m
@@ -159,20 +160,18 @@ def _rows_of_design(domain: Domain, m: str) -> int:
     return len(domain) * max(1, searched + found)
 
 
-def _rival(name: str, options: argparse.Namespace) -> Mechanism:
+def _rival(entry: Entry, options: argparse.Namespace) -> Mechanism:
     """A mechanism other than BRR."""
-    _refuse_given(options, ("m", "edges"), f"--mechanism {name} has no window")
-    if name not in WITH_PRIOR:
-        _refuse_given(options, ("prior",), f"--mechanism {name} does not depend on a prior")
-    build: Any = mechanism_named(name)
-    prior = {} if options.prior is None else {"prior": prior_of(options)}
-    domain = domain_of(options)
-    if name == "constant":
-        _refuse_given(options, ("epsilon",), "--mechanism constant spends nothing")
-        return cast("Mechanism", build(domain, **prior))
-    if options.epsilon is None:
+    _refuse_given(options, ("m", "edges"), f"--mechanism {entry.name} has no window")
+    if not entry.prior:
+        _refuse_given(options, ("prior",), f"--mechanism {entry.name} does not depend on a prior")
+    if not entry.epsilon:
+        _refuse_given(options, ("epsilon",), f"--mechanism {entry.name} spends nothing")
+    elif options.epsilon is None:
         raise InputError(_NO_EPSILON)
-    return cast("Mechanism", build(domain, options.epsilon, **prior))
+    budget = [options.epsilon] if entry.epsilon else []
+    prior = {} if options.prior is None else {"prior": prior_of(options)}
+    return cast("Mechanism", entry.load()(domain_of(options), *budget, **prior))
 
 
 def _refuse_given(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:

@@ -1,7 +1,7 @@
-"""One file a mechanism, one protocol: a domain and ε become a lottery whose tickets keep ε.
+"""One file a mechanism, one protocol, one catalogue: a domain and ε become a lottery whose tickets keep ε.
 
-May import: lottery, domains, plots.
-Begin reading: base.py, brr.py.
+May import: lottery, domains.
+Begin reading: catalogue.py, base.py, brr.py.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bipartite.lazily import lazily
+from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
     from bipartite.mechanisms.anchored import Anchored as Anchored
@@ -33,29 +34,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.two_level import TwoLevel as TwoLevel
     from bipartite.mechanisms.within_region import WithinRegion as WithinRegion
 
-# Each name and the module that holds it.
-_HOMES = {
-    "Anchored": "bipartite.mechanisms.anchored",
-    "BRR": "bipartite.mechanisms.brr",
-    "Constant": "bipartite.mechanisms.constant",
-    "Duchi": "bipartite.mechanisms.duchi",
-    "Exponential": "bipartite.mechanisms.exponential",
-    "GRR": "bipartite.mechanisms.grr",
-    "Geometric": "bipartite.mechanisms.geometric",
-    "Hybrid": "bipartite.mechanisms.hybrid",
-    "LSRR": "bipartite.mechanisms.lsrr",
-    "Laplace": "bipartite.mechanisms.laplace",
-    "Mechanism": "bipartite.mechanisms.base",
-    "Optimal": "bipartite.mechanisms.optimal",
-    "Piecewise": "bipartite.mechanisms.piecewise",
-    "PlanarLaplace": "bipartite.mechanisms.planar_laplace",
-    "RR": "bipartite.mechanisms.grr",
-    "Record": "bipartite.mechanisms.record",
-    "RegionWeighted": "bipartite.mechanisms.region_weighted",
-    "SquareWave": "bipartite.mechanisms.square_wave",
-    "Staircase": "bipartite.mechanisms.staircase",
-    "TwoLevel": "bipartite.mechanisms.two_level",
-    "WithinRegion": "bipartite.mechanisms.within_region",
-}
+_OTHERS = {"Mechanism": f"{__name__}.base", "RR": f"{__name__}.grr", "Record": f"{__name__}.record"}
+_HOMES = _OTHERS | {each.kind: each.module for each in entries() if each.family != "flat"}
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = [*_HOMES]  # noqa: PLE0604 (names, kept in one place)

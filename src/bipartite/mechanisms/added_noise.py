@@ -14,12 +14,12 @@ from bipartite.lottery.noise import issue_noise
 from bipartite.mechanisms.base import Mechanism, check_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Self
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
 
 MOST_SHIFTS: Final = 2**22
 TAIL_BITS: Final = 30
@@ -30,8 +30,7 @@ class AddedNoise(Mechanism):
     """Report = x + Z, with Z on the grid of the interval; reports far outside the range are stopped."""
 
     __slots__ = ()
-    name: ClassVar[str]
-    """What its spec calls it."""
+    fields: ClassVar[frozenset[str]] = frozenset({"padding", "noise"})
     _lottery: NoiseLottery
 
     @property
@@ -49,39 +48,33 @@ class AddedNoise(Mechanism):
         self._assemble(domain, budget, NoiseLottery(size, padding, issue_noise(chances, size, budget)))
 
     @classmethod
-    def restore(cls, domain: Domain, epsilon: str, padding: int, noise: Sequence[int]) -> Self:
-        """The mechanism of a spec, after checking everything that its promise rests on."""
-        mechanism = cls.__new__(cls)
-        mechanism._restore(domain, epsilon, padding, noise)
-        return mechanism
+    def read(cls, fields: Fields) -> Self:
+        padding, domain = fields.whole("padding", 0, MOST_SHIFTS), fields.interval
+        if len(domain) + padding > MOST_SHIFTS + 1:
+            fields.refuse("Expected noise of at most 2^22 steps; ask for another spec.")
+        noise = fields.row("noise", fields["noise"], len(domain) + padding)
+        return cls._made(domain, *noise_of_spec(fields, padding, noise))
 
-    def _restore(self, domain: Domain, epsilon: str, padding: int, noise: Sequence[int]) -> None:
-        check_interval(domain, type(self).__name__)
-        budget = Epsilon.of(epsilon)
-        try:
-            lottery = NoiseLottery(len(domain), padding, np.array(noise, dtype=np.int64))
-        except AssertionError:
-            msg = "Expected a falling ticket count for each shift, of at most 2^52 in all; ask for another spec."
-            raise BrokenPromiseError(msg) from None
-        ratio = lottery.largest_ratio()
-        if not budget.allows(ratio.numerator, ratio.denominator):
-            msg = f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec."
-            raise BrokenPromiseError(msg)
-        self._assemble(domain, budget, lottery)
-
-    def to_spec(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, Any]:
         return {
-            "bipartite": 2,
-            "mechanism": self.name,
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
             "padding": self._lottery.padding,
             "noise": [str(count) for count in self._lottery.tickets.tolist()],
         }
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        lottery = self._lottery
-        return type(self).restore, (self.domain, self._budget.text, lottery.padding, lottery.tickets.tolist())
+
+def noise_of_spec(fields: Fields, padding: int, noise: NDArray[np.int64]) -> tuple[Epsilon, NoiseLottery]:
+    """(ε, tickets), which keep it."""
+    budget = fields.budget
+    try:
+        lottery = NoiseLottery(len(fields.domain), padding, noise)
+    except AssertionError:
+        msg = "Expected a falling ticket count for each shift, of at most 2^52 in all; ask for another spec."
+        raise BrokenPromiseError(msg) from None
+    ratio = lottery.largest_ratio()
+    if not budget.allows(ratio.numerator, ratio.denominator):
+        msg = f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec."
+        raise BrokenPromiseError(msg)
+    return budget, lottery
 
 
 def check_interval(domain: object, name: str) -> None:

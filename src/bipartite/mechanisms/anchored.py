@@ -8,19 +8,21 @@ import numpy as np
 
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError
+from bipartite.errors import BrokenPromiseError, DesignError, InputError
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets, TooFewTickets, issue_tickets
 from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
 from bipartite.mechanisms.design.anchors import choose_anchors
+from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Literal
+    from typing import Literal, Self
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
+    from bipartite.mechanisms.spec.parts import Fields
 
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
@@ -77,6 +79,7 @@ class Anchored(Mechanism):
     """
 
     __slots__ = ("achieved_loss", "lower_bound")
+    fields = frozenset({"anchors", "tickets"})
     _lottery: GroupedLottery
     outputs: Subset
     achieved_loss: float | None
@@ -107,37 +110,41 @@ class Anchored(Mechanism):
                 raise InputError(msg)
             given = _given(domain, anchors)
             self._assemble(domain, budget, given, _tickets(budget, len(given)))
-            self._set(achieved_loss=None, lower_bound=None)
             return
         choice = choose_anchors(domain, budget, prior, loss, progress)
-        self._assemble(domain, budget, choice.anchors, _tickets(budget, len(choice.anchors)))
-        self._set(achieved_loss=choice.loss, lower_bound=choice.lower)
+        tickets = _tickets(budget, len(choice.anchors))
+        self._assemble(domain, budget, choice.anchors, tickets, choice.loss, choice.lower)
 
     @classmethod
-    def restore(cls, domain: Domain, epsilon: str, anchors: Sequence[int], near: int, far: int) -> Anchored:
-        """An Anchored from the numbers of its spec, after checking everything that its promise rests on."""
-        budget, tickets = Epsilon.of(epsilon), Tickets(near, far)
-        chosen = np.array(anchors, dtype=np.int64)
-        if not len(chosen) or chosen[0] < 0 or chosen[-1] >= len(domain) or (np.diff(chosen) <= 0).any():
-            msg = f"Expected anchors as ascending indices from 0 to {len(domain) - 1}; ask for another spec."
-            raise BrokenPromiseError(msg)
+    def read(cls, fields: Fields) -> Self:
+        tickets = fields.counts("tickets", Tickets)
+        anchors = np.array(fields.indices("anchors"), dtype=np.int64)
+        domain, budget = fields.domain, fields.budget
         if len(domain) > MOST_VALUES:
-            msg = f"Expected at most 2^24 values, got {len(domain)}; ask for another spec."
-            raise SpecError(msg)
-        if len(chosen) > 1:
-            check_tickets(budget, tickets, 1, len(chosen))
+            fields.refuse(f"Expected at most 2^24 values, got {len(domain)}; ask for another spec.")
+        if len(anchors) > 1:
+            check_tickets(budget, tickets, 1, len(anchors))
         elif tickets != _SINGLE:
-            msg = f"Expected near=2, far=1 for a single anchor, got near={near}, far={far}; ask for another spec."
+            got = f"near={tickets.near}, far={tickets.far}"
+            msg = f"Expected near=2, far=1 for a single anchor, got {got}; ask for another spec."
             raise BrokenPromiseError(msg)
-        mechanism = cls.__new__(cls)
-        mechanism._assemble(domain, budget, chosen, tickets)
-        mechanism._set(achieved_loss=None, lower_bound=None)
-        return mechanism
+        # A pickle also holds what was known when the anchors were chosen.
+        known = (fields.spec.get(name) for name in ("achieved_loss", "lower_bound"))
+        return cls._made(domain, budget, anchors, tickets, *known)
 
-    def _assemble(self, domain: Domain, budget: Epsilon, anchors: NDArray[np.int64], tickets: Tickets) -> None:
+    def _assemble(
+        self,
+        domain: Domain,
+        budget: Epsilon,
+        anchors: NDArray[np.int64],
+        tickets: Tickets,
+        achieved_loss: float | None = None,
+        lower_bound: float | None = None,
+    ) -> None:
         inner = LineLottery(inputs=len(anchors), outputs=len(anchors), m=1, shift=0, tickets=tickets)
         lottery = GroupedLottery(_nearest_anchor(domain, anchors), inner)
         self._set(domain=domain, outputs=Subset(domain, anchors), _budget=budget, _lottery=lottery)
+        self._set(achieved_loss=achieved_loss, lower_bound=lower_bound)
 
     @property
     def anchors(self) -> list[Any]:
@@ -160,39 +167,15 @@ class Anchored(Mechanism):
             return 0.0
         return excess / abs(self.lower_bound) if self.lower_bound else np.inf
 
-    def to_spec(self) -> dict[str, Any]:
-        tickets = self._lottery.inner.tickets
-        return {
-            "bipartite": 2,
-            "mechanism": "anchored",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "anchors": self.outputs.indices.tolist(),
-            "tickets": {"near": str(tickets.near), "far": str(tickets.far)},
-        }
+    def parts(self) -> dict[str, Any]:
+        return {"anchors": self.outputs.indices.tolist(), "tickets": written(self._lottery.inner.tickets)}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        tickets = self._lottery.inner.tickets
-        parts = (self.domain, self._budget.text, self.outputs.indices.tolist(), tickets.near, tickets.far)
-        return _rebuilt, (*parts, self.achieved_loss, self.lower_bound)
+        reread, (kind, domain, spec) = super().__reduce__()
+        return reread, (kind, domain, spec | {"achieved_loss": self.achieved_loss, "lower_bound": self.lower_bound})
 
     def __repr__(self) -> str:
         return f"Anchored({self.domain!r}, epsilon={self._budget.text}, {len(self.outputs)} anchors)"
-
-
-def _rebuilt(
-    domain: Domain,
-    epsilon: str,
-    anchors: Sequence[int],
-    near: int,
-    far: int,
-    achieved: float | None,
-    lower: float | None,
-) -> Anchored:
-    """What a pickle holds: the numbers of the spec, and what was known when the anchors were chosen."""
-    mechanism = Anchored.restore(domain, epsilon, anchors, near, far)
-    mechanism._set(achieved_loss=achieved, lower_bound=lower)
-    return mechanism
 
 
 def _given(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:

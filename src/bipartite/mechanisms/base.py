@@ -16,6 +16,7 @@ from bipartite.errors import BrokenPromiseError, DesignError, InputError, Proble
 from bipartite.lottery import MAX_TOTAL, SCALAR, ValuesRefusedError, draw_many, source_of
 from bipartite.lottery.words import undivided
 from bipartite.mechanisms.certified import Certified
+from bipartite.mechanisms.spec.parts import Fields
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -140,12 +141,20 @@ class Mechanism(Certified):
         dense: NDArray[np.float64] = self._lottery.rows(0, rows) / self._lottery.total
         return dense
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickles and copies are read as a spec is; but they hold the domain itself, whose losses no spec has.
+        return _reread, (type(self), self.domain, {"epsilon": self.epsilon_decimal, **self.parts()})
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
 
     def __hash__(self) -> int:
         # Not the class: Randomized Response equals GRR, and the Square Wave a padded BRR.
         return hash((len(self.domain), len(self.outputs), self.epsilon_decimal))
+
+
+def _reread(kind: type[Mechanism], domain: Domain, spec: dict[str, Any]) -> Mechanism:
+    return kind.read(Fields(spec, domain, Problems()))
 
 
 def domain_problem(domain: object) -> str | None:

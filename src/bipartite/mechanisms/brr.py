@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 import numpy as np
@@ -32,11 +32,15 @@ from bipartite.mechanisms.design import (
 )
 from bipartite.mechanisms.design.limits import largest_epsilon, largest_size, smallest_epsilon
 from bipartite.mechanisms.design.statistics import Wanted
+from bipartite.mechanisms.spec.parts import SET_FIELDS, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
+
+    from bipartite.mechanisms.spec.parts import Fields
 
     Rule = Callable[[int, Epsilon], int]
 
@@ -148,16 +152,21 @@ class BRR(Mechanism):
         if isinstance(self._lottery, PointLottery):
             prepare(self._lottery, progress)
 
-    @classmethod
-    def restore(
-        cls, domain: Domain, epsilon: str, m: int, edges: Edges, near: int, far: int, *, by_list: bool = False
-    ) -> BRR:
-        """A BRR from the numbers of its spec, after checking everything that its promise rests on.
+    fields = frozenset({"m", "edges", "tickets"})
 
-        Raises :class:`~bipartite.errors.BrokenPromiseError` when the tickets do not keep ε.
-        """
-        budget = Epsilon.of(epsilon)
-        tickets = Tickets(near, far)
+    @classmethod
+    def fields_beside(cls, domain: object) -> frozenset[str]:
+        on_set = isinstance(domain, Mapping) and set(domain) in SET_FIELDS
+        return cls.fields | {"draw"} if on_set else cls.fields
+
+    @classmethod
+    def read(cls, fields: Fields) -> Self:
+        edges: Edges = fields.choice("edges", ("clamped", "padded"))
+        m, tickets = fields.whole("m", 1), fields.counts("tickets", Tickets)
+        by_list = "draw" in fields.spec and fields.choice("draw", ("tries", "list")) == "list"
+        if "draw" in fields.spec and edges == "padded":
+            fields.note("Expected edges 'clamped' on points and items, which have no ends to pad.")
+        domain, budget = fields.domain, fields.budget
         outputs = _layout(m, len(domain), edges)[1]
         problems = Problems()
         if not 1 <= m < outputs or (edges == "padded" and m % 2 == 0):
@@ -166,9 +175,7 @@ class BRR(Mechanism):
             problems.add(f"Expected m < 2^31, got m={m}; ask for another spec.")
         problems.raise_if_any(BrokenPromiseError)
         check_tickets(budget, tickets, outputs if isinstance(domain, SetDomain) else m, outputs)
-        mechanism = cls.__new__(cls)
-        mechanism._assemble(domain, budget, m, edges, tickets, by_list=by_list)
-        return mechanism
+        return cls._made(domain, budget, m, edges, tickets, by_list=by_list)
 
     def _assemble(
         self, domain: Domain, budget: Epsilon, m: int, edges: Edges, tickets: Tickets, *, by_list: bool
@@ -196,26 +203,11 @@ class BRR(Mechanism):
         """How many tickets a near and a far output hold."""
         return self._lottery.tickets
 
-    def to_spec(self) -> dict[str, Any]:
-        tickets = self._lottery.tickets
-        spec = {
-            "bipartite": 1,
-            "mechanism": "brr",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "m": self.m,
-            "edges": self.edges,
-            "tickets": {"near": str(tickets.near), "far": str(tickets.far)},
-        }
+    def parts(self) -> dict[str, Any]:
+        drawn = {}
         if isinstance(self._lottery, PointLottery):
-            spec["draw"] = "list" if self._lottery.by_list else "tries"
-        return spec
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        tickets = self._lottery.tickets
-        by_list = isinstance(self._lottery, PointLottery) and self._lottery.by_list
-        parts = (self.domain, self._budget.text, self.m, self.edges, tickets.near, tickets.far)
-        return functools.partial(type(self).restore, by_list=by_list), parts
+            drawn["draw"] = "list" if self._lottery.by_list else "tries"
+        return {"m": self.m, "edges": self.edges, "tickets": written(self.tickets), **drawn}
 
     def __repr__(self) -> str:
         edges = ", edges='padded'" if self.edges == "padded" else ""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from bipartite.frozen import Frozen
 from bipartite.lottery import Epsilon
+from bipartite.mechanisms.catalogue import written_as
 
 if TYPE_CHECKING:
     from decimal import Decimal
     from fractions import Fraction
 
     from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
 
 
 class Certified(Frozen, ABC):
@@ -76,6 +78,38 @@ class Certified(Frozen, ABC):
         epsilon = self.epsilon_decimal
         return ratio == 1 if epsilon == 0 else Epsilon.of(epsilon).allows(ratio.numerator, ratio.denominator)
 
+    # What a mechanism says about its portable description.
+
+    fields: ClassVar[frozenset[str]]
+    """What its spec holds beside its version, its name, its domain and its ε."""
+
+    @classmethod
+    def fields_beside(cls, domain: object) -> frozenset[str]:  # noqa: ARG003 (BRR's depend on it)
+        """What a spec with this domain must hold, beside what all hold."""
+        return cls.fields
+
     @abstractmethod
+    def parts(self) -> dict[str, Any]:
+        """The fields of its spec beside those that all have, as JSON values."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, fields: Fields) -> Self:
+        """The mechanism of a spec, after checking everything that its promise rests on; `parts` backwards."""
+
     def to_spec(self) -> dict[str, Any]:
         """The portable description: everything that a client needs to report, as JSON values."""
+        entry = written_as(type(self))
+        head = {"bipartite": entry.version, "mechanism": entry.name, "domain": self.domain.to_spec()}
+        return head | ({"epsilon": self._budget.text} if entry.epsilon else {}) | self.parts()
+
+    @classmethod
+    def _made(cls, *parts: Any, **options: Any) -> Self:  # noqa: ANN401 (those of its _assemble)
+        """One of parts that were checked, in place of designed ones."""
+        made = cls.__new__(cls)
+        made._assemble(*parts, **options)
+        return made
+
+    def _assemble(self, *parts: Any, **options: Any) -> None:  # noqa: ANN401
+        """Hold the parts that were designed or read."""
+        raise NotImplementedError

@@ -6,19 +6,20 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from bipartite.domains.subset import Subset
-from bipartite.errors import SpecError
 from bipartite.lottery import LineLottery, Tickets
 from bipartite.mechanisms.base import Mechanism, check_domain
 from bipartite.mechanisms.design.constant import best_constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     import numpy as np
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
+    from bipartite.mechanisms.spec.parts import Fields
 
 
 class Constant(Mechanism):
@@ -53,6 +54,7 @@ class Constant(Mechanism):
     """
 
     __slots__ = ()
+    fields = frozenset({"answer"})
     _lottery: LineLottery
     outputs: Subset
 
@@ -63,16 +65,13 @@ class Constant(Mechanism):
         self._assemble(domain, best_constant(domain, prior, loss))
 
     @classmethod
-    def restore(cls, domain: Domain, answer: int) -> Constant:
-        """A Constant from the numbers of its spec."""
-        if not 0 <= answer < len(domain):
-            msg = (
-                f"Expected answer as the index of a value, 0 to {len(domain) - 1}, got {answer}; ask for another spec."
+    def read(cls, fields: Fields) -> Self:
+        answer, size = fields.whole("answer"), len(fields.domain)
+        if not 0 <= answer < size:
+            fields.refuse(
+                f"Expected answer as the index of a value, 0 to {size - 1}, got {answer}; ask for another spec."
             )
-            raise SpecError(msg)
-        mechanism = cls.__new__(cls)
-        mechanism._assemble(domain, answer)
-        return mechanism
+        return cls._made(fields.domain, answer)
 
     def _assemble(self, domain: Domain, answer: int) -> None:
         # One output holds all tickets of every row. Two of them, because the compiled draw divides by at least two.
@@ -99,16 +98,8 @@ class Constant(Mechanism):
         """What one report promises, in words."""
         return "0-LDP: reports do not depend on the value"
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 2,
-            "mechanism": "constant",
-            "domain": self.domain.to_spec(),
-            "answer": int(self.outputs.indices[0]),
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Constant.restore, (self.domain, int(self.outputs.indices[0]))
+    def parts(self) -> dict[str, Any]:
+        return {"answer": int(self.outputs.indices[0])}
 
     def __repr__(self) -> str:
         return f"Constant({self.domain!r})"

@@ -8,10 +8,14 @@ from bipartite.errors import BrokenPromiseError
 from bipartite.lottery import MAX_TOTAL, Epsilon, RowLottery, check_table
 from bipartite.mechanisms.added_noise import check_interval
 from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.spec.parts import written
 from bipartite.mechanisms.unbiased import TwoEnds, reports
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from bipartite.domains import Domain, Interval
+    from bipartite.mechanisms.spec.parts import Fields
 
 _ENDS = 2
 
@@ -55,6 +59,7 @@ class Duchi(Mechanism):
     """
 
     __slots__ = ("_ends",)
+    fields = frozenset({"ends"})
     _lottery: RowLottery
     _ends: TwoEnds
 
@@ -70,28 +75,15 @@ class Duchi(Mechanism):
         self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery, _ends=ends)
 
     @classmethod
-    def restore(cls, domain: Domain, epsilon: str, least: int, step: int) -> Duchi:
-        """A Duchi from the numbers of its spec, after checking everything that its promise rests on."""
-        budget = Epsilon.of(epsilon)
-        check_interval(domain, "Duchi")
+    def read(cls, fields: Fields) -> Self:
+        ends = fields.counts("ends", TwoEnds)
+        domain, budget = fields.interval, fields.budget
         check_table(len(domain), _ENDS)
-        ends = TwoEnds(least, step)
         ends.problems(budget, len(domain)).raise_if_any(BrokenPromiseError)
-        mechanism = cls.__new__(cls)
-        mechanism._assemble(domain, budget, ends)
-        return mechanism
+        return cls._made(domain, budget, ends)
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 2,
-            "mechanism": "duchi",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "ends": {"least": str(self._ends.least), "step": str(self._ends.step)},
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Duchi.restore, (self.domain, self._budget.text, self._ends.least, self._ends.step)
+    def parts(self) -> dict[str, Any]:
+        return {"ends": written(self._ends)}
 
     def __repr__(self) -> str:
         return f"Duchi({self.domain!r}, epsilon={self._budget.text})"

@@ -64,7 +64,7 @@ class Exponential(Tabled):
     """
 
     __slots__ = ()
-    name = "exponential"
+    fields = Tabled.fields | {"variant"}
     variants: ClassVar[tuple[str, ...]] = ("tight", "published")
 
     def __init__(

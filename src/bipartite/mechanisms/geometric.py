@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import LineDomain
-from bipartite.errors import BrokenPromiseError, DesignError, SpecError
+from bipartite.errors import DesignError
 from bipartite.lottery import MAX_TOTAL, Epsilon, NoiseLottery
+from bipartite.mechanisms.added_noise import noise_of_spec
 from bipartite.mechanisms.base import Mechanism, check_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
 
 _MOST_VALUES: Final = 2**22
 # Each round of rounding gives the tail a little more; a handful is enough, and many would mean a bug.
@@ -58,6 +60,7 @@ class Geometric(Mechanism):
     """
 
     __slots__ = ()
+    fields = frozenset({"noise"})
     _lottery: NoiseLottery
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
@@ -66,43 +69,21 @@ class Geometric(Mechanism):
         if len(domain) > _MOST_VALUES:
             msg = f"Expected at most 2^22 values, got {len(domain)}; use bp.BRR, or an Interval of fewer points."
             raise DesignError(msg)
-        self._assemble(domain, budget, _tickets(len(domain), budget))
+        self._assemble(domain, budget, NoiseLottery(len(domain), 0, _tickets(len(domain), budget)))
 
     @classmethod
-    def restore(cls, domain: Domain, epsilon: str, noise: Sequence[int]) -> Geometric:
-        """A Geometric from the numbers of its spec, after checking everything that its promise rests on."""
-        budget = Epsilon.of(epsilon)
+    def read(cls, fields: Fields) -> Self:
+        domain = fields.domain
         if not isinstance(domain, LineDomain):
-            msg = "Expected a domain of integers or an interval for geometric noise; ask for another spec."
-            raise SpecError(msg)
-        try:
-            lottery = NoiseLottery(len(domain), 0, np.array(noise, dtype=np.int64))
-        except AssertionError:
-            msg = "Expected a falling ticket count for each shift, of at most 2^52 in all; ask for another spec."
-            raise BrokenPromiseError(msg) from None
-        ratio = lottery.largest_ratio()
-        if not budget.allows(ratio.numerator, ratio.denominator):
-            msg = f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec."
-            raise BrokenPromiseError(msg)
-        mechanism = cls.__new__(cls)
-        mechanism._set(domain=domain, outputs=domain, _budget=budget, _lottery=lottery)
-        return mechanism
+            fields.refuse("Expected a domain of integers or an interval for geometric noise; ask for another spec.")
+        noise = fields.row("noise", fields["noise"], len(domain))
+        return cls._made(domain, *noise_of_spec(fields, 0, noise))
 
-    def _assemble(self, domain: Domain, budget: Epsilon, tickets: NDArray[np.int64]) -> None:
-        lottery = NoiseLottery(len(domain), 0, tickets)
+    def _assemble(self, domain: Domain, budget: Epsilon, lottery: NoiseLottery) -> None:
         self._set(domain=domain, outputs=domain, _budget=budget, _lottery=lottery)
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 2,
-            "mechanism": "geometric",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "noise": [str(count) for count in self._lottery.tickets.tolist()],
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Geometric.restore, (self.domain, self._budget.text, self._lottery.tickets.tolist())
+    def parts(self) -> dict[str, Any]:
+        return {"noise": [str(count) for count in self._lottery.tickets.tolist()]}
 
     def __repr__(self) -> str:
         return f"Geometric({self.domain!r}, epsilon={self._budget.text})"

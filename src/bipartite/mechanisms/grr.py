@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 from bipartite.errors import DesignError
 from bipartite.lottery import Epsilon, LineLottery, Tickets, TooFewTickets, issue_tickets
 from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
+from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
 
 
 class GRR(Mechanism):
@@ -49,6 +53,7 @@ class GRR(Mechanism):
     """
 
     __slots__ = ()
+    fields = frozenset({"tickets"})
     _lottery: LineLottery
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
@@ -65,31 +70,18 @@ class GRR(Mechanism):
         self._assemble(domain, budget, tickets)
 
     @classmethod
-    def restore(cls, domain: Domain, epsilon: str, near: int, far: int) -> GRR:
-        """A GRR from the numbers of its spec, after checking everything that its promise rests on."""
-        budget, tickets = Epsilon.of(epsilon), Tickets(near, far)
+    def read(cls, fields: Fields) -> Self:
+        tickets = fields.counts("tickets", Tickets)
+        domain, budget = fields.domain, fields.budget
         check_tickets(budget, tickets, 1, len(domain))
-        mechanism = cls.__new__(cls)
-        mechanism._assemble(domain, budget, tickets)
-        return mechanism
+        return cls._made(domain, budget, tickets)
 
     def _assemble(self, domain: Domain, budget: Epsilon, tickets: Tickets) -> None:
         lottery = LineLottery(inputs=len(domain), outputs=len(domain), m=1, shift=0, tickets=tickets)
         self._set(domain=domain, outputs=domain, _budget=budget, _lottery=lottery)
 
-    def to_spec(self) -> dict[str, Any]:
-        tickets = self._lottery.tickets
-        return {
-            "bipartite": 2,
-            "mechanism": "grr",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "tickets": {"near": str(tickets.near), "far": str(tickets.far)},
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        tickets = self._lottery.tickets
-        return type(self).restore, (self.domain, self._budget.text, tickets.near, tickets.far)
+    def parts(self) -> dict[str, Any]:
+        return {"tickets": written(self._lottery.tickets)}
 
     def __repr__(self) -> str:
         return f"GRR({self.domain!r}, epsilon={self._budget.text})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -15,12 +16,15 @@ from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.added_noise import check_interval
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.piecewise import check_outputs
-from bipartite.mechanisms.unbiased import Sliding, TwoEnds, check_sliding, reports
+from bipartite.mechanisms.spec.parts import written
+from bipartite.mechanisms.unbiased import Sliding, TwoEnds, check_sliding, read_sliding, reports
 
 if TYPE_CHECKING:
     from decimal import Decimal
+    from typing import Self
 
     from bipartite.domains import Domain, Interval
+    from bipartite.mechanisms.spec.parts import Fields
 
 _ENDS: Final = 2
 _FIRST_DIGITS: Final = 40
@@ -69,6 +73,7 @@ class Hybrid(Mechanism):
     """
 
     __slots__ = ("_ends", "_sliding", "_tickets")
+    fields = frozenset({"parts"})
     _lottery: RowLottery
     _ends: TwoEnds
     _sliding: Sliding | None
@@ -114,12 +119,20 @@ class Hybrid(Mechanism):
         self._set(_ends=ends, _sliding=sliding, _tickets=tickets)
 
     @classmethod
-    def restore(
-        cls, domain: Domain, epsilon: str, ends: TwoEnds, sliding: Sliding | None, tickets: Tickets | None
-    ) -> Hybrid:
-        """A Hybrid from the numbers of its spec, after checking everything that its promise rests on."""
-        budget = Epsilon.of(epsilon)
-        check_interval(domain, "Hybrid")
+    def read(cls, fields: Fields) -> Self:
+        parts = fields["parts"]
+        if not isinstance(parts, Mapping) or set(parts) not in ({"ends"}, {"ends", "window"}):
+            fields.refuse("Expected parts as {'ends': …} or {'ends': …, 'window': …}; ask for another spec.")
+        ends = fields.within(parts).counts("ends", TwoEnds)
+        sliding = tickets = None
+        if "window" in parts:
+            window = fields.within(parts["window"])
+            if not isinstance(parts["window"], Mapping) or set(parts["window"]) != {"m", "stride", "near", "far"}:
+                fields.refuse("Expected window with m, stride, near and far; ask for another spec.")
+            sliding = read_sliding(window)
+            both = {"tickets": {key: window[key] for key in ("near", "far")}}
+            tickets = fields.within(both).counts("tickets", Tickets)
+        domain, budget = fields.interval, fields.budget
         size = len(domain)
         problems = ends.problems(budget, size)
         outputs = _ENDS
@@ -134,34 +147,19 @@ class Hybrid(Mechanism):
                 problems.add("Expected at most 2^52 tickets a row; ask for another spec.")
         problems.raise_if_any(BrokenPromiseError)
         check_table(size, outputs)
-        mechanism = cls.__new__(cls)
-        mechanism._assemble(domain, budget, ends, sliding, tickets)
-        return mechanism
+        return cls._made(domain, budget, ends, sliding, tickets)
 
     @property
     def piecewise_share(self) -> float:
         """The probability of a Piecewise report: 1 − e^(−ε/2), or 0 for ε ≤ ε*; as the tickets have it."""
         return 1 - self._ends.total(len(self.domain)) / self._lottery.total
 
-    def to_spec(self) -> dict[str, Any]:
-        parts: dict[str, Any] = {"ends": {"least": str(self._ends.least), "step": str(self._ends.step)}}
+    def parts(self) -> dict[str, Any]:
+        parts: dict[str, Any] = {"ends": written(self._ends)}
         if self._sliding is not None and self._tickets is not None:
-            parts["window"] = {
-                "m": self._sliding.m,
-                "stride": self._sliding.stride,
-                "near": str(self._tickets.near),
-                "far": str(self._tickets.far),
-            }
-        return {
-            "bipartite": 2,
-            "mechanism": "hybrid",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "parts": parts,
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Hybrid.restore, (self.domain, self._budget.text, self._ends, self._sliding, self._tickets)
+            window = {"m": self._sliding.m, "stride": self._sliding.stride}
+            parts["window"] = window | written(self._tickets)
+        return {"parts": parts}
 
     def __repr__(self) -> str:
         outputs = "" if self._sliding is None else f", outputs={self._sliding.outputs(len(self.domain))}"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from bipartite.domains import Points
 from bipartite.domains.regions import Regions
-from bipartite.errors import BrokenPromiseError, DesignError, InputError
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError
 from bipartite.lottery import MAX_TOTAL, BlockLottery, Epsilon, log_between
 from bipartite.lottery.order import farthest_near
 from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.spec.parts import is_ticket_count, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.mechanisms.design.regional import Split
+    from bipartite.mechanisms.spec.parts import Fields
 
 # Tickets are whole, so a design aims this share below ε, and further where its tickets still exceed it.
 _FIRST_MARGIN: Final = 2.0**-40
@@ -66,31 +71,100 @@ def check_regions(regions: object, least: int = 1) -> None:
         raise DesignError(msg)
 
 
-def check_restored(mechanism: Mechanism, epsilon: str, *parts: object) -> None:
-    """Assemble the mechanism of a spec from its parts; refuse rows of unequal totals, and tickets that exceed e^ε."""
+class InRegions(Mechanism):
+    """What mechanisms on regions share: a partition of places, and tickets for each region."""
+
+    __slots__ = ("regions",)
+    fields = frozenset({"regions", "tickets", "total"})
+    counts: ClassVar[tuple[str, ...]]
+    """What its spec calls the tickets of a region."""
+    regions: Regions
+
+    @classmethod
+    def read(cls, fields: Fields) -> Self:
+        places = fields.found
+        if places is not None and not (isinstance(places, Points) and places.metric == "haversine"):
+            fields.note("Expected domain as points with metric 'haversine'; regions are of places.")
+        if not is_ticket_count(fields["total"]):
+            fields.note("Expected total as a whole number of at most 16 digits, as a string.")
+        tickets = _read_tickets(fields, cls.counts)
+        regions = _read_regions(fields)
+        try:
+            mechanism = cls._of_spec(fields, regions, tickets, int(fields["total"]))
+        except AssertionError:
+            msg = "Expected rows of one total of at most 2^52; ask for another spec."
+            raise BrokenPromiseError(msg) from None
+        except SpecError:
+            raise
+        except InputError as error:
+            # What no design could be is a spec that nobody could have written.
+            raise BrokenPromiseError(str(error)) from None
+        if not mechanism.keeps_promise(mechanism.largest_ratio()):
+            msg = f"The tickets exceed e^ε for ε={fields.budget.text}; do not report with this spec."
+            raise BrokenPromiseError(msg)
+        return mechanism
+
+    @classmethod
+    @abstractmethod
+    def _of_spec(cls, fields: Fields, regions: Regions, tickets: Sequence[tuple[int, ...]], total: int) -> Self:
+        """The mechanism of these numbers; an AssertionError where its rows do not hold one total."""
+
+    @abstractmethod
+    def _tickets(self) -> Sequence[tuple[int, ...]]:
+        """The tickets of each region, as ``counts`` names them."""
+
+    def parts(self) -> dict[str, Any]:
+        tickets = [dict(zip(self.counts, map(str, each), strict=True)) for each in self._tickets()]
+        regions = {"labels": self.regions.labels.tolist(), "names": list(self.regions.names)}
+        return {"regions": regions, "tickets": tickets, "total": str(self._lottery.total)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        reread, (kind, domain, spec) = super().__reduce__()
+        # The regions themselves, which know more than a spec: how they were made.
+        return reread, (kind, domain, spec | {"regions": self.regions})
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.regions!r}, epsilon={self._budget.text})"
+
+
+def _read_tickets(fields: Fields, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+    given = fields["tickets"]
+    rows = given if isinstance(given, list) and all(isinstance(each, Mapping) for each in given) else []
+    if rows and all(set(each) == set(names) and all(map(is_ticket_count, each.values())) for each in rows):
+        return [tuple(int(each[name]) for name in names) for each in rows]
+    wanted = ", ".join(f"'{name}': '…'" for name in names)
+    fields.note(f"Expected tickets as {{{wanted}}} for each region, whole numbers of at most 16 digits as strings.")
+    return []
+
+
+def _read_regions(fields: Fields) -> Regions:
+    given, domain = fields["regions"], fields.domain
+    if isinstance(given, Regions):
+        return given
+    if not isinstance(domain, Points) or not isinstance(given, Mapping) or set(given) != {"labels", "names"}:
+        fields.refuse("Expected regions as {'labels': […], 'names': […]}; ask for another spec.")
+    labels, names = given["labels"], given["names"]
+    whole = isinstance(labels, list) and all(is_whole(each) and 0 <= each < len(domain) for each in labels)
+    if not whole or not isinstance(names, list) or not all(isinstance(each, str) for each in names) or not names:
+        fields.refuse("Expected labels of regions as whole numbers from 0, and names as text; ask for another spec.")
     try:
-        mechanism._assemble(*parts)  # type: ignore[attr-defined]  # every mechanism on regions has one
-    except AssertionError:
-        msg = "Expected rows of one total of at most 2^52; ask for another spec."
-        raise BrokenPromiseError(msg) from None
-    if not mechanism.keeps_promise(mechanism.largest_ratio()):
-        msg = f"The tickets exceed e^ε for ε={epsilon}; do not report with this spec."
-        raise BrokenPromiseError(msg)
+        return Regions.restore(domain, labels, names)
+    except InputError as error:
+        msg = f"{error} Ask for another spec."
+        raise SpecError(msg) from None
 
 
-class InBlocks(Mechanism):
+class InBlocks(InRegions):
     """A window of m_r near places in the true region r, and one chance for each place of all other regions."""
 
-    __slots__ = ("_far", "_near", "_outside", "m", "regions")
-    name: ClassVar[str]
-    """What its spec calls it."""
-    regions: Regions
+    __slots__ = ("_rows", "m")
+    fields: ClassVar[frozenset[str]] = InRegions.fields | {"m"}
+    counts: ClassVar[tuple[str, ...]] = ("near", "far", "outside")
     m: tuple[int, ...]
     """How many places are near in each region."""
     _lottery: BlockLottery
-    _near: tuple[int, ...]
-    _far: tuple[int, ...]
-    _outside: tuple[int, ...]
+    _rows: tuple[tuple[int, int, int], ...]
+    """(near, far, outside) of each region."""
 
     def _assemble(
         self,
@@ -102,64 +176,34 @@ class InBlocks(Mechanism):
     ) -> None:
         """From (near, far, outside) of each region; near places that come first hold one more where a total asks so."""
         lottery = _lottery(regions, m, tickets, total)
-        near, far, outside = (tuple(each) for each in zip(*tickets, strict=True))
         self._set(domain=regions.places, outputs=regions.places, _budget=budget, _lottery=lottery)
-        self._set(regions=regions, m=tuple(m), _near=near, _far=far, _outside=outside)
+        self._set(regions=regions, m=tuple(m), _rows=tuple(tickets))
 
     @classmethod
-    def restore(
-        cls, regions: Regions, epsilon: str, m: Sequence[int], tickets: Sequence[tuple[int, int, int]], total: int
-    ) -> InBlocks:
-        """The mechanism of a spec, after checking everything that its promise rests on."""
-        sizes = regions.sizes.tolist()
+    def read(cls, fields: Fields) -> Self:
+        if not (isinstance(fields["m"], list) and all(map(is_whole, fields["m"]))):
+            fields.note("Expected m as a list of whole numbers, one a region.")
+        return super().read(fields)
+
+    @classmethod
+    def _of_spec(cls, fields: Fields, regions: Regions, tickets: Sequence[tuple[int, ...]], total: int) -> Self:
+        m, sizes = fields["m"], regions.sizes.tolist()
         if len(m) != len(sizes) or not all(1 <= count < size for count, size in zip(m, sizes, strict=True)):
             msg = "Expected 1 ≤ m < the places of its region for every region; ask for another spec."
             raise BrokenPromiseError(msg)
-        if not total <= MAX_TOTAL or len(tickets) != len(sizes) or any(min(each[:2]) < 1 for each in tickets):
+        if not total <= MAX_TOTAL or len(tickets) != len(sizes):
             msg = (
                 "Expected tickets of at least one for each region with one total of at most 2^52; ask for another spec."
             )
             raise BrokenPromiseError(msg)
-        cls._check_outside([outside for _, _, outside in tickets])
-        mechanism = cls.__new__(cls)
-        check_restored(mechanism, epsilon, regions, Epsilon.of(epsilon), m, tickets, total)
-        return mechanism
+        # Within a region outsiders hold none, and its spec does not name them.
+        return cls._made(regions, fields.budget, m, [(*each, 0)[:3] for each in tickets], total)
 
-    @classmethod
-    def _check_outside(cls, outside: Sequence[int]) -> None:
-        """Refuse counts of a spec that outsiders cannot have."""
-        if min(outside) < 1:
-            msg = "Expected at least one ticket for every place from every region; ask for another spec."
-            raise BrokenPromiseError(msg)
+    def _tickets(self) -> Sequence[tuple[int, ...]]:
+        return [each[: len(self.counts)] for each in self._rows]
 
-    def _tickets(self) -> list[tuple[int, int, int]]:
-        return list(zip(self._near, self._far, self._outside, strict=True))
-
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 4,
-            "mechanism": self.name,
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "regions": spec_of(self.regions),
-            "m": list(self.m),
-            "tickets": [
-                {"near": str(near), "far": str(far), "outside": str(outside)} for near, far, outside in self._tickets()
-            ],
-            "total": str(self._lottery.total),
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.regions, self._budget.text, self.m, self._tickets(), self._lottery.total)
-        return type(self).restore, parts
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.regions!r}, epsilon={self._budget.text})"
-
-
-def spec_of(regions: Regions) -> dict[str, Any]:
-    """Regions as a spec holds them."""
-    return {"labels": regions.labels.tolist(), "names": list(regions.names)}
+    def parts(self) -> dict[str, Any]:
+        return super().parts() | {"m": list(self.m)}
 
 
 def window_tickets(total: int, size: int, m: int, growth: float) -> tuple[int, int]:

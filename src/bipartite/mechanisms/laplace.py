@@ -57,7 +57,6 @@ class Laplace(AddedNoise):
     """
 
     __slots__ = ()
-    name = "laplace"
 
     def __init__(self, domain: Domain, epsilon: object, *, clamped: bool = False) -> None:
         budget = Epsilon.of(epsilon)

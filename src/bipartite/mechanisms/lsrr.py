@@ -71,7 +71,7 @@ class LSRR(Tabled):
     """
 
     __slots__ = ()
-    name = "lsrr"
+    fields = Tabled.fields | {"variant"}
     variants: ClassVar[tuple[str, ...]] = ("calibrated", "published")
 
     def __init__(

@@ -64,7 +64,6 @@ class Optimal(Tabled):
     """
 
     __slots__ = ()
-    name = "optimal"
 
     def __init__(self, domain: Domain, epsilon: object, *, prior: Prior = None, loss: Loss = None) -> None:
         budget = Epsilon.of(epsilon)
@@ -74,4 +73,4 @@ class Optimal(Tabled):
         check_table(size, size)
         losses = LossRows(domain, domain, loss).rows(0, size)
         probabilities, _ = optimal_matrix(losses, budget.exp, weights)
-        self._assemble(domain, budget, issue_rows(probabilities, budget), None)
+        self._assemble(domain, budget, issue_rows(probabilities, budget))

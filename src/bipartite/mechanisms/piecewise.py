@@ -11,10 +11,14 @@ from bipartite.errors import DesignError, InputError, Problems
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets, TooFewTickets, issue_tickets
 from bipartite.mechanisms.added_noise import check_interval
 from bipartite.mechanisms.base import Mechanism, check_tickets
-from bipartite.mechanisms.unbiased import MOST_OUTPUTS, Sliding, check_sliding, reports
+from bipartite.mechanisms.spec.parts import written
+from bipartite.mechanisms.unbiased import MOST_OUTPUTS, Sliding, check_sliding, read_sliding, reports
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from bipartite.domains import Domain, Interval
+    from bipartite.mechanisms.spec.parts import Fields
 
 _LEAST_OUTPUTS: Final = 2
 
@@ -65,6 +69,7 @@ class Piecewise(Mechanism):
     """
 
     __slots__ = ("_tickets", "m", "stride")
+    fields = frozenset({"m", "stride", "tickets"})
     m: int
     """How many reports are likely for each value."""
     stride: int
@@ -93,31 +98,15 @@ class Piecewise(Mechanism):
         self._set(m=sliding.m, stride=sliding.stride, _tickets=tickets)
 
     @classmethod
-    def restore(cls, domain: Domain, epsilon: str, window: tuple[int, int], near: int, far: int) -> Piecewise:
-        """A Piecewise from the numbers of its spec, after checking everything that its promise rests on."""
-        budget = Epsilon.of(epsilon)
-        check_interval(domain, "Piecewise")
-        sliding = Sliding(*window)
+    def read(cls, fields: Fields) -> Self:
+        sliding, tickets = read_sliding(fields), fields.counts("tickets", Tickets)
+        domain, budget = fields.interval, fields.budget
         check_sliding(sliding, len(domain))
-        check_tickets(budget, Tickets(near, far), sliding.m, sliding.outputs(len(domain)))
-        mechanism = cls.__new__(cls)
-        mechanism._assemble(domain, budget, sliding, Tickets(near, far))
-        return mechanism
+        check_tickets(budget, tickets, sliding.m, sliding.outputs(len(domain)))
+        return cls._made(domain, budget, sliding, tickets)
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 2,
-            "mechanism": "piecewise",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "m": self.m,
-            "stride": self.stride,
-            "tickets": {"near": str(self._tickets.near), "far": str(self._tickets.far)},
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        window = (self.m, self.stride)
-        return Piecewise.restore, (self.domain, self._budget.text, window, self._tickets.near, self._tickets.far)
+    def parts(self) -> dict[str, Any]:
+        return {"m": self.m, "stride": self.stride, "tickets": written(self._tickets)}
 
     def __repr__(self) -> str:
         return f"Piecewise({self.domain!r}, epsilon={self._budget.text}, outputs={len(self.outputs)})"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bipartite.domains import Points
 from bipartite.errors import BrokenPromiseError, DesignError
-from bipartite.lottery import Epsilon, log_between, totals_of
+from bipartite.lottery import Epsilon, log_between
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design.planar import MOST_PLACES, keeps_per_distance, planar_tickets
 from bipartite.mechanisms.tabled import Tabled
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from typing import Self
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
 
 _PLANE = 2
 
@@ -69,38 +67,23 @@ class PlanarLaplace(Tabled):
     """
 
     __slots__ = ()
-    name = "planar-laplace"
+    bound = "e^(ε·distance)"
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
         budget = Epsilon.of(epsilon)
         _check_places(domain)
-        self._assemble(domain, budget, planar_tickets(domain, float(budget)), None)  # type: ignore[arg-type]  # Points
+        self._assemble(domain, budget, planar_tickets(domain, float(budget)))  # type: ignore[arg-type]  # Points
 
     @classmethod
-    def restore(
-        cls,
-        domain: Domain,
-        epsilon: str,
-        outputs: list[int],
-        tickets: NDArray[np.int64],
-        variant: str | None = None,
-    ) -> Self:
-        """The mechanism of a spec, after checking everything that its promise rests on."""
-        budget = Epsilon.of(epsilon)
-        _check_places(domain)
-        totals = totals_of(tickets)
-        alike = tickets.min() >= 1 and totals is not None and (totals == totals[0]).all()
-        if not alike or outputs != list(range(len(domain))):
+    def read(cls, fields: Fields) -> Self:
+        _check_places(fields.domain)
+        if fields.indices("outputs") != list(range(len(fields.domain))):
             msg = (
                 "Expected rows of at least one ticket for every place with one total of at most 2^52; "
                 "ask for another spec."
             )
             raise BrokenPromiseError(msg)
-        mechanism = cls._unchecked(domain, budget, outputs, tickets, variant)
-        if not mechanism.keeps_promise(mechanism.largest_ratio()):
-            msg = f"The tickets exceed e^(ε·distance) for ε={budget.text}; do not report with this spec."
-            raise BrokenPromiseError(msg)
-        return mechanism
+        return super().read(fields)
 
     @property
     def epsilon(self) -> float:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bipartite.errors import BrokenPromiseError
 from bipartite.lottery import MAX_TOTAL, Epsilon, WeightLottery
-from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.design.regional import region_weight
-from bipartite.mechanisms.in_regions import aimed_below, check_regions, check_restored, spec_of
+from bipartite.mechanisms.in_regions import InRegions, aimed_below, check_regions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from bipartite.domains.regions import Regions
+    from bipartite.mechanisms.spec.parts import Fields
 
 
-class RegionWeighted(Mechanism):
+class RegionWeighted(InRegions):
     r"""Weight w on every place of the true region and 1 on all others: only the region is hidden, and only it is told.
 
     The normaliser w·n_r + N − n_r differs by region, so w is set such that the realised ratio, the largest
@@ -50,9 +51,8 @@ class RegionWeighted(Mechanism):
     (True, 1.0)
     """
 
-    __slots__ = ("regions",)
-    name: ClassVar[str] = "region-weighted"
-    regions: Regions
+    __slots__ = ()
+    counts = ("own", "other")
     _lottery: WeightLottery
 
     def __init__(self, regions: Regions, epsilon: object) -> None:
@@ -61,57 +61,29 @@ class RegionWeighted(Mechanism):
         sizes = regions.sizes
         outsiders = len(regions.places) - sizes
 
-        def build(wanted: float) -> RegionWeighted | None:
+        def build(wanted: float) -> WeightLottery | None:
             weight = region_weight(sizes, wanted)
             other = (MAX_TOTAL / (weight * sizes + outsiders)).astype(np.int64)
             own = (MAX_TOTAL - outsiders * other) // sizes
-            if other.min() < 1:
-                return None
-            made = RegionWeighted.__new__(RegionWeighted)
-            made._assemble(regions, budget, own, other, MAX_TOTAL)
-            return made
+            return None if other.min() < 1 else WeightLottery(regions.labels, own, other, MAX_TOTAL)
 
-        made = aimed_below(budget, build, RegionWeighted.largest_ratio)
-        self._set(
-            domain=regions.places, outputs=regions.places, _budget=budget, _lottery=made._lottery, regions=regions
-        )
+        self._assemble(regions, budget, aimed_below(budget, build, WeightLottery.largest_ratio))
 
-    def _assemble(self, regions: Regions, budget: Epsilon, own: Any, other: Any, total: int) -> None:  # noqa: ANN401
-        lottery = WeightLottery(regions.labels, np.array(own, dtype=np.int64), np.array(other, dtype=np.int64), total)
+    def _assemble(self, regions: Regions, budget: Epsilon, lottery: WeightLottery) -> None:
         self._set(domain=regions.places, outputs=regions.places, _budget=budget, _lottery=lottery, regions=regions)
 
     @classmethod
-    def restore(cls, regions: Regions, epsilon: str, tickets: Sequence[tuple[int, int]], total: int) -> RegionWeighted:
-        """The mechanism of a spec, after checking everything that its promise rests on."""
-        mechanism = cls.__new__(cls)
+    def _of_spec(cls, fields: Fields, regions: Regions, tickets: Sequence[tuple[int, ...]], total: int) -> Self:
         if len(tickets) != len(regions) or len(regions) < 2 or not total <= MAX_TOTAL:  # noqa: PLR2004
             msg = "Expected tickets of two regions or more with one total of at most 2^52; ask for another spec."
             raise BrokenPromiseError(msg)
-        own, other = zip(*tickets, strict=True)
-        check_restored(mechanism, epsilon, regions, Epsilon.of(epsilon), own, other, total)
-        return mechanism
+        own, other = np.array(tickets, dtype=np.int64).T
+        return cls._made(regions, fields.budget, WeightLottery(regions.labels, own, other, total))
 
     @property
     def weight(self) -> float:
         """How much likelier a place of the true region is than one outside; the largest over regions."""
         return float((self._lottery.own / self._lottery.other).max())
 
-    def _tickets(self) -> list[tuple[int, int]]:
+    def _tickets(self) -> list[tuple[int, ...]]:
         return list(zip(self._lottery.own.tolist(), self._lottery.other.tolist(), strict=True))
-
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 4,
-            "mechanism": self.name,
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "regions": spec_of(self.regions),
-            "tickets": [{"own": str(own), "other": str(other)} for own, other in self._tickets()],
-            "total": str(self._lottery.total),
-        }
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).restore, (self.regions, self._budget.text, self._tickets(), self._lottery.total)
-
-    def __repr__(self) -> str:
-        return f"RegionWeighted({self.regions!r}, epsilon={self._budget.text})"

@@ -13,12 +13,12 @@ from bipartite.lottery import Epsilon
 from bipartite.mechanisms.added_noise import AddedNoise, check_flag, check_interval, padding_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Self
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
 
 
 class Staircase(AddedNoise):
@@ -67,7 +67,7 @@ class Staircase(AddedNoise):
     """
 
     __slots__ = ("gamma",)
-    name = "staircase"
+    fields = AddedNoise.fields | {"gamma"}
     gamma: float
     """The width of the upper stair, in units of the range."""
 
@@ -90,21 +90,16 @@ class Staircase(AddedNoise):
         self._issue(domain, budget, _cells(size - 1, size - 1 + padding, width, float(budget)))
 
     @classmethod
-    def restore(
-        cls, domain: Domain, epsilon: str, padding: int, noise: Sequence[int], gamma: float | None = None
-    ) -> Self:
-        """A Staircase from the numbers of its spec, after checking everything that its promise rests on."""
-        mechanism = cls.__new__(cls)
-        mechanism._set(gamma=_checked(gamma))
-        mechanism._restore(domain, epsilon, padding, noise)
+    def read(cls, fields: Fields) -> Self:
+        gamma = fields["gamma"]
+        if type(gamma) not in {int, float} or not 0 <= gamma <= 1:
+            fields.note(f"Expected gamma as a number from 0 to 1, got {shown(gamma)}; ask for another spec.")
+        mechanism = super().read(fields)
+        mechanism._set(gamma=float(gamma))
         return mechanism
 
-    def to_spec(self) -> dict[str, Any]:
-        return super().to_spec() | {"gamma": self.gamma}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        restore, parts = super().__reduce__()
-        return restore, (*parts, self.gamma)
+    def parts(self) -> dict[str, Any]:
+        return super().parts() | {"gamma": self.gamma}
 
     def __repr__(self) -> str:
         clamped = ", clamped=True" if self.clamped else ""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
 
 
 class Tabled(Mechanism):
@@ -24,48 +25,46 @@ class Tabled(Mechanism):
 
     __slots__ = ("variant",)
 
-    name: ClassVar[str]
-    """What its spec calls it."""
+    fields = frozenset({"outputs", "rows"})
+    bound: ClassVar[str] = "e^ε"
+    """What no ratio of two tickets exceeds, in words."""
     variants: ClassVar[tuple[str, ...]] = ()
     """The variants that its spec may name; empty where there is only one."""
     variant: str | None
     _lottery: RowLottery
 
-    def _assemble(self, domain: Domain, budget: Epsilon, tickets: NDArray[np.int64], variant: str | None) -> None:
-        """From tickets for every value and report."""
-        reported = np.flatnonzero(tickets.any(axis=0))
-        self._hold(domain, budget, reported.tolist(), tickets[:, reported], variant)
-
-    def _hold(
-        self, domain: Domain, budget: Epsilon, reported: list[int], tickets: NDArray[np.int64], variant: str | None
+    def _assemble(
+        self,
+        domain: Domain,
+        budget: Epsilon,
+        tickets: NDArray[np.int64],
+        variant: str | None = None,
+        outputs: list[int] | None = None,
     ) -> None:
-        """From tickets for the values that are ever reported, given by index; the tickets are copied."""
-        outputs: Domain = domain if len(reported) == len(domain) else Subset(domain, reported)
+        """From tickets for every value and report, or for the ``outputs`` that are ever reported; they are copied."""
+        if outputs is None:
+            outputs = np.flatnonzero(tickets.any(axis=0)).tolist()
+            tickets = tickets[:, outputs]
+        reported: Domain = domain if len(outputs) == len(domain) else Subset(domain, outputs)
         lottery = RowLottery(np.array(tickets, order="C"))
-        self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery, variant=variant)
+        self._set(domain=domain, outputs=reported, _budget=budget, _lottery=lottery, variant=variant)
 
     @classmethod
-    def restore(
-        cls, domain: Domain, epsilon: str, outputs: list[int], tickets: NDArray[np.int64], variant: str | None
-    ) -> Self:
-        """The mechanism of a spec, after checking everything that its promise rests on."""
-        budget = Epsilon.of(epsilon)
+    def read(cls, fields: Fields) -> Self:
+        variant = fields.choice("variant", cls.variants) if cls.variants else None
+        outputs, rows = fields.indices("outputs"), fields["rows"]
+        domain, budget = fields.domain, fields.budget
+        if not isinstance(rows, list) or len(rows) != len(domain):
+            fields.refuse(f"Expected rows as a list of {len(domain)} lists, one a value; ask for another spec.")
+        tickets = np.array([fields.row("rows", row, len(outputs)) for row in rows])
         totals = totals_of(tickets)
-        if tickets.min() < 1 or totals is None or (totals != totals[0]).any():
+        if totals is None or (totals != totals[0]).any():
             msg = "Expected rows of at least one ticket a report with one total of at most 2^52; ask for another spec."
             raise BrokenPromiseError(msg)
-        mechanism = cls._unchecked(domain, budget, outputs, tickets, variant)
-        if not mechanism.keeps_epsilon:
-            msg = f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec."
+        mechanism = cls._made(domain, budget, tickets, variant, outputs)
+        if not mechanism.keeps_promise(mechanism.largest_ratio()):
+            msg = f"The tickets exceed {cls.bound} for ε={budget.text}; do not report with this spec."
             raise BrokenPromiseError(msg)
-        return mechanism
-
-    @classmethod
-    def _unchecked(
-        cls, domain: Domain, budget: Epsilon, outputs: list[int], tickets: NDArray[np.int64], variant: str | None
-    ) -> Self:
-        mechanism = cls.__new__(cls)
-        mechanism._hold(domain, budget, outputs, tickets, variant)
         return mechanism
 
     @property
@@ -79,23 +78,15 @@ class Tabled(Mechanism):
         chosen: list[int] = self.outputs.indices.tolist() if isinstance(self.outputs, Subset) else []
         return chosen or list(range(len(self.domain)))
 
-    def to_spec(self) -> dict[str, Any]:
-        spec = {
-            "bipartite": 2,
-            "mechanism": self.name,
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "outputs": self._reported(),
-            "rows": [[str(count) for count in row] for row in self._lottery.tickets.tolist()],
-        }
-        if self.variants:
-            spec["variant"] = self.variant
-        return spec
+    def parts(self) -> dict[str, Any]:
+        rows = [[str(count) for count in row] for row in self._lottery.tickets.tolist()]
+        variant = {"variant": self.variant} if self.variants else {}
+        return {"outputs": self._reported(), "rows": rows, **variant}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Not `restore`: a rival as published may break its ε, and is known to.
-        parts = (self.domain, self._budget, self._reported(), np.array(self._lottery.tickets), self.variant)
-        return type(self)._unchecked, parts
+        # Not read as a spec: a rival as published may break its ε, and is known to.
+        parts = (self.domain, self._budget, np.array(self._lottery.tickets), self.variant, self._reported())
+        return type(self)._made, parts
 
     def __repr__(self) -> str:
         variant = "" if self.variant is None else f", variant={self.variant!r}"

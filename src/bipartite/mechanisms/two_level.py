@@ -64,7 +64,6 @@ class TwoLevel(InBlocks):
     """
 
     __slots__ = ("budgets",)
-    name = "two-level"
     budgets: tuple[float, float] | None
     """(ε1, ε2) as designed; their sum exceeds ε. None where it came from a spec."""
 
@@ -101,15 +100,12 @@ class TwoLevel(InBlocks):
             return block_ratio(sizes, split.m, rows)
 
         least = {} if budgets is None else {"least": 0.0}
-        self._assemble(regions, budget, split.m, *aimed_below(budget, build, ratio, **least))
-        self._set(budgets=(split.region, split.place))
+        rows = aimed_below(budget, build, ratio, **least)
+        self._assemble(regions, budget, split.m, *rows, budgets=(split.region, split.place))
 
-    @classmethod
-    def restore(cls, *parts: Any) -> TwoLevel:  # noqa: ANN401 (as InBlocks has them)
-        """The mechanism of a spec, after checking everything that its promise rests on."""
-        mechanism = cast("TwoLevel", super().restore(*parts))
-        mechanism._set(budgets=None)
-        return mechanism
+    def _assemble(self, *parts: Any, budgets: tuple[float, float] | None = None) -> None:  # noqa: ANN401
+        super()._assemble(*parts)
+        self._set(budgets=budgets)
 
 
 def _given(

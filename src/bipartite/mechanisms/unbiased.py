@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Interval
     from bipartite.lottery import Epsilon
+    from bipartite.mechanisms.spec.parts import Fields
 
 MOST_OUTPUTS: Final = 2**22
 
@@ -123,6 +124,11 @@ class Sliding:
 # Enough that the window's rounding to whole outputs changes the variance by a few percent at most.
 _DEFAULT_OUTPUTS: Final = 1024
 _DEFAULT_WINDOW: Final = 32
+
+
+def read_sliding(fields: Fields) -> Sliding:
+    """The window of a spec."""
+    return Sliding(fields.whole("m", 1, MOST_OUTPUTS), fields.whole("stride", 1, MOST_OUTPUTS))
 
 
 def check_sliding(sliding: Sliding, inputs: int) -> None:

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bipartite.errors import BrokenPromiseError, InputError, is_one_of, shown
+from bipartite.errors import InputError, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, Epsilon
 from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.design.regional import near_places
 from bipartite.mechanisms.in_regions import BlockRows, InBlocks, aimed_below, block_ratio, check_regions, window_tickets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from fractions import Fraction
+    from typing import Self
 
     from bipartite.domains.regions import Regions
+    from bipartite.mechanisms.spec.parts import Fields
 
 
 class WithinRegion(InBlocks):
@@ -59,7 +60,8 @@ class WithinRegion(InBlocks):
     """
 
     __slots__ = ()
-    name = "within-region"
+    fields = InBlocks.fields | {"publishes"}
+    counts = ("near", "far")
 
     def __init__(
         self,
@@ -99,10 +101,9 @@ class WithinRegion(InBlocks):
         self._assemble(regions, budget, m, *aimed_below(budget, build, ratio))
 
     @classmethod
-    def _check_outside(cls, outside: Sequence[int]) -> None:
-        if any(outside):
-            msg = "Expected no tickets outside the region; ask for another spec."
-            raise BrokenPromiseError(msg)
+    def read(cls, fields: Fields) -> Self:
+        fields.choice("publishes", ("region",))
+        return super().read(fields)
 
     @property
     def epsilon(self) -> float:
@@ -132,11 +133,8 @@ class WithinRegion(InBlocks):
         """The largest Pr[y|x]/Pr[y|x'] over places x, x' **of one region**; over others it is infinite."""
         return self._lottery.ratio_within()
 
-    def to_spec(self) -> dict[str, Any]:
-        spec = super().to_spec()
-        for each in spec["tickets"]:
-            del each["outside"]
-        return spec | {"publishes": "region"}
+    def parts(self) -> dict[str, Any]:
+        return super().parts() | {"publishes": "region"}
 
     def __repr__(self) -> str:
         return (

@@ -1,6 +1,6 @@
 """One visual language for all pictures: SVG as text, from plain arrays, with no plotting library.
 
-May import: no room.
+May import: mechanisms.
 Begin reading: svg.py, line.py.
 """
 
@@ -12,7 +12,7 @@ from bipartite.plots.histogram import Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
 from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
 from bipartite.plots.marks import beyond, mark
-from bipartite.plots.palette import LINES, lines
+from bipartite.plots.palette import line_of, lines, mark_of
 from bipartite.plots.places import chances_on_a_map
 from bipartite.plots.shares import shares_by_name
 from bipartite.plots.svg import LETTER, Picture, legend, path, picture, rule, tag, text, ticks
@@ -20,7 +20,6 @@ from bipartite.plots.svg import LETTER, Picture, legend, path, picture, rule, ta
 __all__ = [
     "COLOURS",
     "LETTER",
-    "LINES",
     "Bar",
     "Mark",
     "Picture",
@@ -33,8 +32,10 @@ __all__ = [
     "forest",
     "histogram",
     "legend",
+    "line_of",
     "lines",
     "mark",
+    "mark_of",
     "paired_bars",
     "path",
     "picture",

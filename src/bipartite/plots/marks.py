@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import style
-from bipartite.plots.palette import MARKS
+from bipartite.plots.palette import mark_of
 from bipartite.plots.svg import path, tag
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _HOLLOW: Final = "hollow "
 
 def mark(name: str, x: float, y: float, colour: str) -> str:
     """The point of a mechanism: a dot, unless the palette has a shape for it."""
-    shape = MARKS.get(name, "dot")
+    shape = mark_of(name)
     how: dict[str, Any] = {"fill": colour}
     if shape.startswith(_HOLLOW):
         shape = shape.removeprefix(_HOLLOW)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.mechanisms.catalogue import BRR_BLUE, BRR_FAR_BLUE, GRR_DASH, GRR_GREY
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-BRR: Final = "#1f5fa8"
-BRR_FAR: Final = "#9dbfe3"
-GRR: Final = "#8a8a8a"
+BRR: Final = BRR_BLUE
+BRR_FAR: Final = BRR_FAR_BLUE
+GRR: Final = GRR_GREY
 INK: Final = "#222222"
 FAINT: Final = "#e4e4e4"
 LAND: Final = "#f0eee9"
 PAPER: Final = "#ffffff"
-DASH: Final = "5 3"
+DASH: Final = GRR_DASH
 
 WIDTH: Final = 860
 FONT: Final = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"

@@ -15,7 +15,7 @@ import numpy as np
 from bipartite.domains import Domain, Integers, Interval, Items, Points
 from bipartite.errors import BipartiteError, DataFileError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.names import NAMES, WITH_PRIOR, mechanism_named
+from bipartite.mechanisms.catalogue import by_column
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.domain_files import read_items, read_places, read_text
@@ -163,8 +163,8 @@ def _mechanism(options: Mapping[str, Any], folder: Path | None) -> Mechanism:
     extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
     if isinstance(extra.get("prior"), list):
         extra["prior"] = _numbers(extra["prior"])
-    build: Any = mechanism_named(name)
-    made: Mechanism = build(domain, *([] if name == "constant" else [options["epsilon"]]), **extra)
+    entry = by_column()[name]
+    made: Mechanism = entry.load()(domain, *([options["epsilon"]] if entry.epsilon else []), **extra)
     return made
 
 
@@ -172,17 +172,19 @@ def _checked_name(options: Mapping[str, Any]) -> str:
     """The name of the mechanism, beside which all that it needs is given and nothing that it does not take."""
     problems = Problems()
     name: str = options.get("mechanism", "grr" if _is_categorical(options) else "brr")
-    if not is_one_of(name, NAMES):
-        near = difflib.get_close_matches(str(name), NAMES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(NAMES)}."
+    known = by_column()
+    entry = known[name] if is_one_of(name, tuple(known)) else None
+    if entry is None:
+        near = difflib.get_close_matches(str(name), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}."
         problems.add(f"Expected the name of a mechanism, got {shown(name)}; {hint}")
     for key in ("domain", "epsilon"):
-        if key not in options and not (key == "epsilon" and name == "constant"):
+        if key not in options and not (key == "epsilon" and entry is not None and not entry.epsilon):
             problems.add(f"Expected {key}: {_NEEDED[key]}.")
     for key in ("m", "edges"):
         if key in options and name != "brr":
             problems.add(f"{key} belongs to brr; leave it out.")
-    if "prior" in options and name != "brr" and name not in WITH_PRIOR:
+    if "prior" in options and name != "brr" and not (entry is not None and entry.prior):
         problems.add(f"{name} does not depend on a prior; leave it out.")
     problems.raise_if_any(InputError)
     return name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from bipartite.answers.advise.candidates import ANCHORED, BEST, GRR_NAME, SAFE, Family, candidates
+from bipartite.answers.advise.candidates import ANCHORED, BEST, GRR_NAME, SAFE, candidates
 from bipartite.domains import Items, LineDomain
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from bipartite.answers.advise.row import Row
     from bipartite.domains import Domain
+    from bipartite.mechanisms.catalogue import Reports
 
 Purpose = Literal["release", "mean", "distribution", "statistics", "categories"]
 PURPOSES: Final[tuple[str, ...]] = ("release", "mean", "distribution", "statistics", "categories")
@@ -110,7 +111,7 @@ class _Here:
         self.rows = {row.mechanism: row for row in rows}
         self.constant = next(row for row in rows if row.kind == "reference")
         known = candidates(domain, exact=True)
-        self.family: dict[str, Family] = {each.name: each.family for each in known}
+        self.family: dict[str, Reports] = {each.name: each.family for each in known}
         self.code = {each.name: each.code for each in known}
 
     def release(self) -> Advice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError
+from bipartite.mechanisms.catalogue import entries
 from bipartite.plots import style
 from bipartite.plots.bars import Bar, bars
 from bipartite.plots.curves import Curve, curves
@@ -25,8 +26,6 @@ _TITLES: Final = {
     "distribution_error": "standard error of a cumulative share",
 }
 _ERRORS: Final = {"mean_error", "histogram_error", "distribution_error"}
-# Reports that may lie far outside the range: their errors would flatten all others, so they do not set the scale.
-_WILD: Final = ("Laplace, raw", "Staircase, raw", "Duchi", "Piecewise", "Hybrid")
 _LONGEST_NAME: Final = 25
 _SILENCE: Final = {"stroke": style.INK, "stroke_width": 1.2, "stroke_dasharray": "1 3"}
 
@@ -47,8 +46,9 @@ def picture_of(rows: Sequence[Row], measure: str, *, users: int | None) -> str:
 
 
 def _highest(rows: Sequence[Row], measure: str) -> float:
-    """The scale: of all that report values."""
-    tame = [getattr(row, measure) for row in rows if row.mechanism not in _WILD]
+    """The scale: of all that report values; numbers may lie far outside the range, and would flatten all others."""
+    wild = {form.label for entry in entries() for form in entry.forms if form.reports == "number"}
+    tame = [getattr(row, measure) for row in rows if row.mechanism not in wild]
     return float(max(tame or [getattr(row, measure) for row in rows]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bipartite.lazily import lazily
+from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
     from bipartite.mechanisms.categories.base import CategoryMechanism as CategoryMechanism
@@ -16,16 +17,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.categories.subset_selection import SubsetSelection as SubsetSelection
     from bipartite.mechanisms.categories.sue import SUE as SUE
 
-# Each name and the module that holds it.
-_HOMES = {
-    "CategoryEstimate": "bipartite.mechanisms.categories.estimates",
-    "CategoryMechanism": "bipartite.mechanisms.categories.base",
-    "HadamardResponse": "bipartite.mechanisms.categories.hadamard",
-    "OLH": "bipartite.mechanisms.categories.olh",
-    "OUE": "bipartite.mechanisms.categories.oue",
-    "RAPPOR": "bipartite.mechanisms.categories.rappor",
-    "SUE": "bipartite.mechanisms.categories.sue",
-    "SubsetSelection": "bipartite.mechanisms.categories.subset_selection",
-}
+_OTHERS = {"CategoryEstimate": f"{__name__}.estimates", "CategoryMechanism": f"{__name__}.base"}
+_HOMES = _OTHERS | {each.kind: each.module for each in entries() if each.family == "flat"}
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = [*_HOMES]  # noqa: PLE0604 (names, kept in one place)

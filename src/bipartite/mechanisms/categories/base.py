@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
 
 from bipartite.domains import SetDomain
 from bipartite.domains.containers import is_scalar, open_values
 from bipartite.domains.sets import refuse_clip
-from bipartite.errors import DesignError, InputError, NullError, shown
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, NullError, SpecError, shown
 from bipartite.lottery import source_of
 from bipartite.lottery.words import from_words, take
 from bipartite.mechanisms.base import check_domain, check_options
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Batch
     from bipartite.lottery import Codec, Epsilon, Source, Stream
+    from bipartite.mechanisms.spec.parts import Fields
 
 _NULL_HINT: Final = "remove it, or add a 'no answer' value to the domain."
 _KEEP_HINT: Final = " (nulls='keep' passes nulls through and publishes them)"
@@ -51,6 +52,23 @@ class CategoryMechanism(Certified):
     @abstractmethod
     def count(self, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401 (an array of reports; anything else is refused)
         """The support of every value, in the order of the domain; exact, and counts of parts add up."""
+
+    @classmethod
+    def read(cls, fields: Fields) -> Self:
+        """The mechanism of a spec: it follows from domain, ε and a few numbers, so it is built anew and compared."""
+        try:
+            mechanism = cls._rebuilt(fields)
+        except InputError as error:
+            raise SpecError(str(error)) from None
+        if mechanism.to_spec() != dict(fields.spec):
+            msg = f"Expected the numbers that ε={fields['epsilon']} gives, got others; do not report with this spec."
+            raise BrokenPromiseError(msg)
+        return mechanism
+
+    @classmethod
+    @abstractmethod
+    def _rebuilt(cls, fields: Fields) -> Self:
+        """The mechanism that the domain, ε and the chosen numbers of a spec give."""
 
     # What a mechanism says about its draw.
 

@@ -11,12 +11,16 @@ from bipartite.errors import DataError
 from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.uniform import draw_below
 from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size, too_few_tickets
+from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.lottery import Stream
+    from bipartite.mechanisms.spec.parts import Fields
 
 MOST_VALUES: Final = 2**24
 _SLAB: Final = 2**13
@@ -65,6 +69,7 @@ class HadamardResponse(CategoryMechanism):
     """
 
     __slots__ = ("_tickets", "block_size", "blocks")
+    fields = frozenset({"blocks", "block-size", "tickets"})
 
     blocks: int
     """B, how many blocks there are."""
@@ -176,16 +181,12 @@ class HadamardResponse(CategoryMechanism):
         transform = walsh_hadamard(numbers.astype(np.int64))
         return np.ascontiguousarray(transform[:, 1:].reshape(-1)[: len(self.domain)])
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 3,
-            "mechanism": "hadamard-response",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "blocks": self.blocks,
-            "block-size": self.block_size,
-            "tickets": {"near": str(self._tickets.near), "far": str(self._tickets.far)},
-        }
+    @classmethod
+    def _rebuilt(cls, fields: Fields) -> Self:
+        return cls(fields.domain, fields["epsilon"])
+
+    def parts(self) -> dict[str, Any]:
+        return {"blocks": self.blocks, "block-size": self.block_size, "tickets": written(self._tickets)}
 
 
 def _parity(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -15,12 +15,16 @@ from bipartite.lottery.uniform import draw_below
 from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size, too_few_tickets
 from bipartite.mechanisms.categories.hashing import MOST_BUCKETS, HashFamily
 from bipartite.mechanisms.categories.subset_selection import check_choice
+from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.lottery import Stream
+    from bipartite.mechanisms.spec.parts import Fields
 
 _SLAB: Final = 2**13
 _COUNTED: Final = 2**16
@@ -69,6 +73,7 @@ class OLH(CategoryMechanism):
     """
 
     __slots__ = ("_family", "_tickets", "buckets")
+    fields = frozenset({"buckets", "tickets"})
 
     buckets: int
     """g, how many buckets there are."""
@@ -137,15 +142,13 @@ class OLH(CategoryMechanism):
             counts += self._family.supports(factors, np.ascontiguousarray(some[:, -1]).astype(np.uint16))
         return counts
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 3,
-            "mechanism": "olh",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "buckets": self.buckets,
-            "tickets": {"near": str(self._tickets.near), "far": str(self._tickets.far)},
-        }
+    @classmethod
+    def _rebuilt(cls, fields: Fields) -> Self:
+        buckets = fields.whole("buckets")
+        return cls(fields.domain, fields["epsilon"], buckets=buckets)
+
+    def parts(self) -> dict[str, Any]:
+        return {"buckets": self.buckets, "tickets": written(self._tickets)}
 
 
 def best_buckets(budget: Epsilon) -> int:

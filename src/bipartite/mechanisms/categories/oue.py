@@ -61,7 +61,3 @@ class OUE(Unary):
         if zero is None:
             raise too_few_tickets(budget, "large" if budget.value > 1 else "small")
         self._assemble(domain, budget, Chances(one=CERTAIN // 2, zero=zero))
-
-    @property
-    def _name(self) -> str:
-        return "oue"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -26,14 +27,16 @@ from bipartite.mechanisms.categories.unary import (
     draw_unary,
     odds_ratio,
 )
+from bipartite.mechanisms.spec.parts import is_chance, written
 
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Literal, Self
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain, Outside
     from bipartite.lottery import Source, Stream
+    from bipartite.mechanisms.spec.parts import Fields
 
 _EXPECTED: Final = "as a number strictly between 0 and 1, such as 0.5 or '0.75'"
 
@@ -87,6 +90,7 @@ class RAPPOR(PackedReports):
     """
 
     __slots__ = ("_instantaneous", "_permanent")
+    fields = frozenset({"permanent", "instantaneous"})
 
     _permanent: Chances
     _instantaneous: Chances
@@ -196,15 +200,24 @@ class RAPPOR(PackedReports):
         by_people(len(held), 2 * words_for(size), source, operator.index(threads), job)
         return reports[0] if alone else reports
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 3,
-            "mechanism": "rappor",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "permanent": {"one": str(self._permanent.one), "zero": str(self._permanent.zero)},
-            "instantaneous": {"one": str(self._instantaneous.one), "zero": str(self._instantaneous.zero)},
-        }
+    @classmethod
+    def _rebuilt(cls, fields: Fields) -> Self:
+        chances = [
+            fields[part][bit] if isinstance(fields[part], Mapping) and bit in fields[part] else None
+            for part in ("permanent", "instantaneous")
+            for bit in ("one", "zero")
+        ]
+        if not all(is_chance(chance) for chance in chances):
+            expected = "{'one': '…', 'zero': '…'}, whole numbers as strings"
+            fields.refuse(f"Expected permanent and instantaneous as {expected}.")
+        _, kept, high, low = (Fraction(int(str(chance)), CERTAIN) for chance in chances)
+        by_epsilon = cls(fields.domain, epsilon_permanent=fields["epsilon"], p=low, q=high)
+        # The permanent response may have been given by its f, from which ε follows, instead of by ε.
+        same = by_epsilon.to_spec() == dict(fields.spec)
+        return by_epsilon if same else cls(fields.domain, f=2 * kept, p=low, q=high)
+
+    def parts(self) -> dict[str, Any]:
+        return {"permanent": written(self._permanent), "instantaneous": written(self._instantaneous)}
 
 
 def _chance(name: str, given: Any, problems: Problems) -> int:  # noqa: ANN401

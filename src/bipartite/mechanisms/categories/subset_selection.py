@@ -15,12 +15,16 @@ from bipartite.mechanisms.categories.base import too_few_tickets
 from bipartite.mechanisms.categories.bits import kernel_for, last_mask, row_bytes, try_bits
 from bipartite.mechanisms.categories.drawing import tickets_under
 from bipartite.mechanisms.categories.unary import PackedReports, check_unary
+from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.lottery import Stream
+    from bipartite.mechanisms.spec.parts import Fields
 
 FIRST_LEVELS: Final = 6
 """Coins of chance c/2^6 make a first set, which is then brought to its size."""
@@ -80,6 +84,7 @@ class SubsetSelection(PackedReports):
     """
 
     __slots__ = ("_tickets", "k")
+    fields = frozenset({"k", "tickets"})
 
     k: int
     """The size of a reported set."""
@@ -146,15 +151,13 @@ class SubsetSelection(PackedReports):
         kernel.put(rows, indices, inside)
         return rows
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 3,
-            "mechanism": "subset-selection",
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "k": self.k,
-            "tickets": {"near": str(self._tickets.near), "far": str(self._tickets.far)},
-        }
+    @classmethod
+    def _rebuilt(cls, fields: Fields) -> Self:
+        k = fields.whole("k")
+        return cls(fields.domain, fields["epsilon"], k=k)
+
+    def parts(self) -> dict[str, Any]:
+        return {"k": self.k, "tickets": written(self._tickets)}
 
 
 def best_size(budget: Epsilon, size: int) -> int:

@@ -63,7 +63,3 @@ class SUE(Unary):
         budget = Epsilon.of(epsilon)
         check_unary(domain)
         self._assemble(domain, budget, symmetric_chances(budget))
-
-    @property
-    def _name(self) -> str:
-        return "sue"

@@ -25,14 +25,17 @@ from bipartite.mechanisms.categories.bits import (
     slab_of,
     words_for,
 )
+from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.lottery import Epsilon, Stream
+    from bipartite.mechanisms.spec.parts import Fields
 
 _DIGITS: Final = 60
 
@@ -94,6 +97,7 @@ class Unary(PackedReports):
     """A unary encoding: the bit of the value held is 1 with one chance, every other bit with another."""
 
     __slots__ = ("_chances",)
+    fields = frozenset({"chances"})
 
     _chances: Chances
 
@@ -115,19 +119,15 @@ class Unary(PackedReports):
     def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
         return draw_unary(self._chances, indices, len(self.domain), stream)
 
-    @property
     @abstractmethod
-    def _name(self) -> str:
-        """What its spec calls it."""
+    def __init__(self, domain: Domain, epsilon: object) -> None: ...
 
-    def to_spec(self) -> dict[str, Any]:
-        return {
-            "bipartite": 3,
-            "mechanism": self._name,
-            "domain": self.domain.to_spec(),
-            "epsilon": self._budget.text,
-            "chances": {"one": str(self._chances.one), "zero": str(self._chances.zero)},
-        }
+    @classmethod
+    def _rebuilt(cls, fields: Fields) -> Self:
+        return cls(fields.domain, fields["epsilon"])
+
+    def parts(self) -> dict[str, Any]:
+        return {"chances": written(self._chances)}
 
 
 def odds_ratio(p: Fraction, q: Fraction) -> Fraction:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+
+import numpy as np
 
 from bipartite.domains import Integers, Interval
-from bipartite.errors import EpsilonError, Problems, SpecError, shown
+from bipartite.domains.base import MAX_SPEC_INTEGER
+from bipartite.errors import EpsilonError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.spec.sets import read_set
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from numpy.typing import NDArray
+
     from bipartite.domains import Domain
 
 SET_FIELDS: Final = ({"points"}, {"items"})
 _DOMAIN_FIELDS: Final = ({"integers"}, {"interval", "points", "rounding"})
+_Counts = TypeVar("_Counts", bound="DataclassInstance")
 _MAX_TICKET_DIGITS: Final = 16  # 2^52 has 16 digits
 
 
@@ -47,40 +56,110 @@ def check_epsilon(epsilon: object, problems: Problems) -> None:
             problems.add(f"Expected epsilon in its canonical form {canonical!r}, got {epsilon!r}.")
 
 
-def read_tickets(tickets: object, problems: Problems) -> tuple[int, int]:
-    """(near, far), or zeros with the problem noted."""
-    if isinstance(tickets, Mapping) and set(tickets) == {"near", "far"}:
-        near, far = tickets["near"], tickets["far"]
-        if is_ticket_count(near) and is_ticket_count(far):
-            return int(near), int(far)
-    problems.add("Expected tickets as {'near': '…', 'far': '…'}, whole numbers of at most 16 digits as strings.")
-    return 0, 0
-
-
 def is_ticket_count(text: object) -> bool:
     """Whether a text is a ticket count."""
     return isinstance(text, str) and re.fullmatch(f"[1-9][0-9]{{0,{_MAX_TICKET_DIGITS - 1}}}", text) is not None
 
 
-def read_two_tickets(spec: Mapping[str, Any]) -> tuple[int, int]:
-    """(near, far) of a spec, or the problem raised."""
-    problems = Problems()
-    found = read_tickets(spec["tickets"], problems)
-    problems.raise_if_any(SpecError)
-    return found
-
-
-def read_counts(name: str, given: object, length: int) -> list[int]:
-    """Ticket counts, as strings."""
-    if not isinstance(given, list) or len(given) != length or not all(is_ticket_count(each) for each in given):
-        msg = f"Expected {name} as {length} whole numbers of at most 16 digits as strings; ask for another spec."
-        raise SpecError(msg)
-    return [int(each) for each in given]
-
-
 def is_chance(text: object) -> bool:
     """Whether a text is a chance in units of 2^−64."""
     return isinstance(text, str) and re.fullmatch("[1-9][0-9]{0,19}", text) is not None and int(text) < 2**64
+
+
+def written(counts: DataclassInstance) -> dict[str, str]:
+    """Ticket counts by name, as strings."""
+    return {name: str(count) for name, count in dataclasses.asdict(counts).items()}
+
+
+class Fields:
+    """The fields of a spec, read with care: what is wrong is noted, and told with all else before anything is built.
+
+    A mechanism takes from it what its promise rests on, and then its ``domain``, which is had only if nothing is wrong.
+    """
+
+    def __init__(self, spec: Mapping[str, Any], domain: Domain | None, problems: Problems) -> None:
+        self.spec, self.found, self.problems = spec, domain, problems
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 (whatever JSON holds)
+        return self.spec[name]
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the spec, once nothing is wrong."""
+        if self.found is None or self.problems:
+            self.refuse()
+        return self.found
+
+    @property
+    def budget(self) -> Epsilon:
+        """Its ε, once nothing is wrong."""
+        self.problems.raise_if_any(SpecError)
+        return Epsilon.of(self["epsilon"])
+
+    @property
+    def interval(self) -> Interval:
+        """The domain, which must be an interval."""
+        if not isinstance(self.domain, Interval):
+            self.refuse(
+                "Expected domain as {'interval': [low, high], 'points': …, 'rounding': …}; ask for another spec."
+            )
+        return self.domain
+
+    def within(self, inner: Mapping[str, Any]) -> Fields:
+        """The fields within a field; what is wrong with them is noted here."""
+        return Fields(inner, self.found, self.problems)
+
+    def note(self, message: str) -> None:
+        """Note a problem, which is told with the others."""
+        self.problems.add(message)
+
+    def refuse(self, *messages: str) -> NoReturn:
+        """Tell all problems, and these."""
+        for message in messages:
+            self.problems.add(message)
+        self.problems.raise_if_any(SpecError)
+        raise AssertionError
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> Any:  # noqa: ANN401 (one of the choices)
+        """One of a few words."""
+        if not is_one_of(self[name], choices):
+            self.note(
+                f"Expected {name} {' or '.join(map(repr, choices))}, got {shown(self[name])}; ask for another spec."
+            )
+        return self[name]
+
+    def whole(self, name: str, least: int | None = None, most: int = MAX_SPEC_INTEGER) -> int:
+        """A whole number within its range."""
+        given: int = self[name]
+        if not is_whole(given) or (least is not None and not least <= given <= most):
+            ends = ("" if least is None else f" from {least}") + ("" if most == MAX_SPEC_INTEGER else f" to {most}")
+            self.note(f"Expected {name} as a whole number{ends}, got {shown(given)}; ask for another spec.")
+        return given
+
+    def counts(self, name: str, kind: type[_Counts]) -> _Counts:
+        """Ticket counts by name, such as ``near`` and ``far``: what `written` makes of a ``kind``."""
+        given, keys = self[name], [field.name for field in dataclasses.fields(kind)]
+        if isinstance(given, Mapping) and set(given) == set(keys) and all(map(is_ticket_count, given.values())):
+            return kind(*(int(given[key]) for key in keys))
+        wanted = ", ".join(f"'{key}': '…'" for key in keys)
+        self.note(f"Expected {name} as {{{wanted}}}, whole numbers of at most 16 digits as strings.")
+        return kind(*(0 for _ in keys))
+
+    def row(self, name: str, given: object, length: int) -> NDArray[np.int64]:
+        """Ticket counts of so many outputs."""
+        if not isinstance(given, list) or len(given) != length or not all(map(is_ticket_count, given)):
+            self.refuse(
+                f"Expected {name} as {length} whole numbers of at most 16 digits as strings; ask for another spec."
+            )
+        return np.array([int(each) for each in given], dtype=np.int64)
+
+    def indices(self, name: str) -> list[int]:
+        """Ascending indices of values."""
+        given, size = self[name], len(self.domain)
+        whole = isinstance(given, list) and given and all(map(is_whole, given))
+        if not whole or given[0] < 0 or given[-1] >= size or any(a >= b for a, b in pairwise(given)):
+            self.refuse(f"Expected {name} as ascending indices from 0 to {size - 1}; ask for another spec.")
+        return list(given)
 
 
 def read_domain(domain: object, problems: Problems) -> Domain | None:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.domains.base import MAX_SPEC_INTEGER
-from bipartite.errors import Problems, SpecError, is_one_of, shown
-from bipartite.mechanisms import BRR
-from bipartite.mechanisms.spec.parts import SET_FIELDS, check_epsilon, check_fields, is_whole, read_domain, read_tickets
+from bipartite.errors import DesignError, Problems, SpecError, is_one_of, shown
+from bipartite.mechanisms.catalogue import by_spec
+from bipartite.mechanisms.spec.parts import Fields, check_epsilon, check_fields, is_whole, read_domain
 
 if TYPE_CHECKING:
-    from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
 
 VERSIONS: Final = (1, 2, 3, 4)
 """1: BRR. 2: the other mechanisms, one set of fields each. 3: flat categories. 4: places in regions."""
-_FIELDS: Final = {"bipartite", "mechanism", "domain", "epsilon", "m", "edges", "tickets"}
 
 
 def from_spec(spec: object) -> Mechanism | CategoryMechanism:
@@ -48,44 +45,31 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
     if not is_whole(version) or version not in VERSIONS:
         msg = f"Expected a spec of version 1, 2, 3 or 4, got {shown(version)}; update bipartite to read newer ones."
         raise SpecError(msg)
-    if version == 1:
-        return _read_brr(spec)
-    # Each reader loads the mechanisms that it knows.
-    if version == 2:  # noqa: PLR2004
-        from bipartite.mechanisms.spec.rivals import read_rival  # noqa: PLC0415
-
-        return read_rival(spec)
-    if version == 3:  # noqa: PLR2004
-        from bipartite.mechanisms.spec.categories import read_categories  # noqa: PLC0415
-
-        return read_categories(spec)
-    from bipartite.mechanisms.spec.regional import read_regional  # noqa: PLC0415
-
-    return read_regional(spec)
-
-
-def _read_brr(spec: Mapping[str, Any]) -> BRR:
+    known = by_spec(version)
+    name: Any = spec.get("mechanism")
+    unknown = f"Expected mechanism {', '.join(map(repr, known))}, got {shown(name)}; update bipartite to read others."
+    named = is_one_of(name, tuple(known))
+    if not named and len(known) > 1:
+        raise SpecError(unknown)
+    # Where only one can be meant, all that is wrong is told at once.
+    entry = known[name] if named else next(iter(known.values()))
+    kind: type[Mechanism | CategoryMechanism] = entry.load()
     problems = Problems()
-    on_set = isinstance(spec.get("domain"), Mapping) and set(spec["domain"]) in SET_FIELDS
-    check_fields("a spec", set(spec), _FIELDS | {"draw"} if on_set else _FIELDS, problems)
+    always = {"bipartite", "mechanism", "domain"} | ({"epsilon"} if entry.epsilon else set())
+    check_fields("a spec", set(spec), always | kind.fields_beside(spec.get("domain")), problems)
     problems.raise_if_any(SpecError)
-
-    if not is_one_of(spec["mechanism"], ("brr",)):
-        problems.add(f"Expected mechanism 'brr', got {shown(spec['mechanism'])}; update bipartite to read others.")
-    if not is_one_of(spec["edges"], ("clamped", "padded")):
-        problems.add(f"Expected edges 'clamped' or 'padded', got {shown(spec['edges'])}.")
-    check_epsilon(spec["epsilon"], problems)
-    if not is_whole(spec["m"]) or not 1 <= spec["m"] <= MAX_SPEC_INTEGER:
-        problems.add(f"Expected m as a whole number from 1, got {shown(spec['m'])}.")
-    if on_set and not is_one_of(spec["draw"], ("tries", "list")):
-        problems.add(f"Expected draw 'tries' or 'list', got {shown(spec['draw'])}.")
-    if on_set and spec["edges"] == "padded":
-        problems.add("Expected edges 'clamped' on points and items, which have no ends to pad.")
-    near, far = read_tickets(spec["tickets"], problems)
+    if not named:
+        problems.add(unknown)
+    if entry.epsilon:
+        check_epsilon(spec["epsilon"], problems)
     domain = read_domain(spec["domain"], problems)
+    try:
+        mechanism = kind.read(Fields(spec, domain, problems))
+    except DesignError as error:
+        # What no design could be is a spec that nobody could have written.
+        raise SpecError(str(error)) from None
     problems.raise_if_any(SpecError)
-    parts = (cast("Domain", domain), spec["epsilon"], spec["m"], spec["edges"], near, far)
-    return BRR.restore(*parts, by_list=spec.get("draw") == "list")
+    return mechanism
 
 
 def load_spec(text: str) -> Mechanism | CategoryMechanism:

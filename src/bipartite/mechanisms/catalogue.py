@@ -1,0 +1,336 @@
+"""Every mechanism, once: what it is called, where it lives, what it is for, how it is written, compared and drawn.
+
+``bp``, ``from_spec``, the command line, plans, ``compare``, pictures, docs and tests read this list, and load a class
+when it is asked for. A new mechanism is one file, one entry here (or one call of `register`) and one test.
+"""
+
+# Annotations are evaluated here: as text they would triple the cost of importing bipartite's list of names.
+import importlib
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bipartite.mechanisms.certified import Certified
+
+Family = Literal["neighbours", "rival", "number", "flat", "regions"]
+"""``neighbours``: releases values that have neighbours. ``rival``: the same, for comparison. ``number``: reports
+numbers of a range or beyond. ``flat``: categories, each as far from every other.
+``regions``: places in regions."""
+Where = Literal["any", "line", "interval", "places", "regions"]
+"""The domains that it takes; whole numbers are taken as an interval with the same nodes where it asks for one."""
+Reports = Literal["release", "padded", "number", "flat"]
+"""``release``: reports values. ``padded``: a centred window, for statistics. ``number``: reports numbers of its own.
+``flat``: reports sets or hashes, from which only shares are counted."""
+Work = Literal["closed", "rows", "table", "anchors", "programme"]
+"""What a mechanism costs to build: nothing, its rows, a table of N², a search for anchors, a linear programme."""
+
+_NONE: Final[MappingProxyType[str, Any]] = MappingProxyType({})
+BRR_BLUE: Final = "#1f5fa8"
+BRR_FAR_BLUE: Final = "#9dbfe3"
+GRR_GREY: Final = "#8a8a8a"
+GRR_DASH: Final = "5 3"
+LAPLACE_RED: Final = "#c2410c"
+_BROWN: Final = "#b5651d"
+_PURPLE: Final = "#7b3f98"
+_PINK: Final = "#be185d"
+
+
+class Look(NamedTuple):
+    """How a mechanism is drawn: by colour, and in grey by dash, weight and the shape of its points."""
+
+    colour: str
+    width: float
+    dash: str = ""
+    mark: str = "dot"
+
+
+class Form(NamedTuple):
+    """One way to build a mechanism: a row of a comparison."""
+
+    label: str
+    look: Look | None = None
+    """None for one of the spare lines."""
+    options: "Mapping[str, object]" = _NONE
+    prior: bool = False
+    """Whether it is built for the prior of the comparison."""
+    reports: Reports = "release"
+    work: Work = "closed"
+
+
+class Entry(NamedTuple):
+    """One mechanism."""
+
+    name: str
+    """What the command line, plans and its spec call it."""
+    home: "str | type[Certified]"
+    """Its class, or the module and the name of the class in this package, loaded when it is asked for."""
+    purpose: str
+    family: Family
+    version: int | None
+    """The version of its spec; None where that is the spec of the class it derives from."""
+    where: Where = "any"
+    prior: bool = False
+    """Whether its design takes a prior (BRR's does with ``m="best"``)."""
+    epsilon: bool = True
+    """Whether it spends any ε."""
+    forms: tuple[Form, ...] = ()
+    looks: "Mapping[str, Look]" = _NONE
+    """How it is drawn under other names than those of its forms."""
+
+    @property
+    def kind(self) -> str:
+        """The name of its class."""
+        return self.home.rpartition(".")[2] if isinstance(self.home, str) else self.home.__name__
+
+    @property
+    def module(self) -> str:
+        """Where its class lives."""
+        return self.home.rpartition(".")[0] if isinstance(self.home, str) else self.home.__module__
+
+    def load(self) -> Any:  # noqa: ANN401 (a class, whose parameters are its own)
+        """Its class."""
+        return getattr(importlib.import_module(self.module), self.kind) if isinstance(self.home, str) else self.home
+
+
+_HERE: Final = "bipartite.mechanisms"
+_FLAT: Final = f"{_HERE}.categories"
+# In the order of a comparison.
+_ENTRIES: Final = [
+    Entry(
+        "grr",
+        f"{_HERE}.grr.GRR",
+        "the true value with one chance, every other with another: for categories, and the yardstick",
+        "rival",
+        2,
+        forms=(Form("GRR", Look(GRR_GREY, 2, GRR_DASH, "hollow dot")),),
+    ),
+    Entry(
+        "brr",
+        f"{_HERE}.brr.BRR",
+        "a near value: no value fares worse than under GRR; padded, the choice for statistics",
+        "neighbours",
+        1,
+        forms=(
+            Form("BRR, safe m", Look(BRR_BLUE, 2.4)),
+            Form("BRR, best m", Look(BRR_FAR_BLUE, 2.4, mark="hollow dot"), {"m": "best"}, prior=True),
+            *(
+                Form(f"BRR, padded{label}", look, {**m, "edges": "padded"}, reports="padded")
+                for label, look, m in (
+                    ("", Look(BRR_BLUE, 2, "7 3", "hollow dot"), {}),
+                    (", mean", Look(BRR_BLUE, 2, "3 2"), {"m": "mean"}),
+                    (", CDF", Look(BRR_BLUE, 2, "10 3 2 3"), {"m": "cdf"}),
+                    (", shares", Look(BRR_FAR_BLUE, 2, "3 2"), {"m": "histogram"}),
+                )
+            ),
+        ),
+        looks={"BRR": Look(BRR_BLUE, 2.6)},
+    ),
+    Entry(
+        "square-wave",
+        f"{_HERE}.square_wave.SquareWave",
+        "the distribution of numbers: a padded BRR with the window of its authors",
+        "rival",
+        None,
+        "line",
+        forms=(Form("Square Wave", Look("#0e7490", 1.8), reports="padded"),),
+    ),
+    Entry(
+        "geometric",
+        f"{_HERE}.geometric.Geometric",
+        "whole numbers plus noise, stopped at the ends",
+        "rival",
+        2,
+        "line",
+        forms=(Form("Geometric, clamped", Look(_PINK, 1.6, "9 3 2 3"), work="rows"),),
+        looks={"Geometric": Look(_PINK, 1.6, "9 3 2 3", "down")},
+    ),
+    Entry(
+        "exponential",
+        f"{_HERE}.exponential.Exponential",
+        "nearer reports are likelier, for any loss",
+        "rival",
+        2,
+        forms=(
+            Form("Exponential, published", Look(_BROWN, 1.8), {"variant": "published"}, work="table"),
+            Form("Exponential, tight", Look(_BROWN, 1.8, "8 3 2 3", "hollow triangle"), work="table"),
+        ),
+        looks={"Exponential": Look(_BROWN, 1.8, mark="triangle")},
+    ),
+    Entry(
+        "laplace",
+        f"{_HERE}.laplace.Laplace",
+        "numbers plus the noise of the literature, on a grid",
+        "number",
+        2,
+        "interval",
+        forms=(
+            Form("Laplace, clamped", Look(LAPLACE_RED, 1.8, mark="hollow diamond"), {"clamped": True}, work="rows"),
+            Form("Laplace, raw", Look(LAPLACE_RED, 1.8, "6 2"), reports="number", work="rows"),
+        ),
+        looks={"Laplace": Look(LAPLACE_RED, 1.8, "6 2", "diamond")},
+    ),
+    Entry(
+        "staircase",
+        f"{_HERE}.staircase.Staircase",
+        "numbers plus the noise of the least mean size",
+        "number",
+        2,
+        "interval",
+        forms=(Form("Staircase, raw", Look("#475569", 1.5), reports="number", work="rows"),),
+    ),
+    Entry(
+        "duchi",
+        f"{_HERE}.duchi.Duchi",
+        "means of numbers: one of two reports, unbiased; for small ε",
+        "number",
+        2,
+        "interval",
+        forms=(Form("Duchi", Look("#7f1d1d", 1.5, "2 2", "hollow down"), reports="number", work="rows"),),
+    ),
+    Entry(
+        "piecewise",
+        f"{_HERE}.piecewise.Piecewise",
+        "means of numbers: a window that slides with the value, unbiased; for large ε",
+        "number",
+        2,
+        "interval",
+        forms=(Form("Piecewise", Look("#0f766e", 1.5, "9 2", "triangle"), reports="number", work="rows"),),
+    ),
+    Entry(
+        "hybrid",
+        f"{_HERE}.hybrid.Hybrid",
+        "means of numbers: Piecewise or Duchi by a coin, unbiased",
+        "number",
+        2,
+        "interval",
+        forms=(Form("Hybrid", Look("#a16207", 1.5, "6 2 1 2", "hollow triangle"), reports="number", work="table"),),
+    ),
+    Entry(
+        "lsrr",
+        f"{_HERE}.lsrr.LSRR",
+        "places: reports in the same map tile are likelier",
+        "rival",
+        2,
+        "places",
+        forms=(
+            Form("L-SRR, calibrated", work="table"),
+            Form("L-SRR, published", None, {"variant": "published"}, work="table"),
+        ),
+        looks={
+            "L-SRR as published": Look(_PURPLE, 1.8, mark="diamond"),
+            "L-SRR calibrated": Look(_PURPLE, 1.8, "6 2", "hollow diamond"),
+        },
+    ),
+    Entry(
+        "planar-laplace",
+        f"{_HERE}.planar_laplace.PlanarLaplace",
+        "places plus noise in the plane; its ε is per unit of distance, which is not ε-LDP",
+        "rival",
+        2,
+        "places",
+    ),
+    Entry(
+        "anchored",
+        f"{_HERE}.anchored.Anchored",
+        "the least expected loss for a prior: GRR on a few chosen values, with a certified gap",
+        "neighbours",
+        2,
+        prior=True,
+        forms=(Form("Anchored", Look("#2e7d32", 2.4, mark="hollow square"), prior=True, work="anchors"),),
+    ),
+    Entry(
+        "optimal",
+        f"{_HERE}.optimal.Optimal",
+        "the least expected loss of all, by linear programming; for small domains",
+        "neighbours",
+        2,
+        prior=True,
+        forms=(Form("Optimal", prior=True, work="programme"),),
+    ),
+    Entry(
+        "constant",
+        f"{_HERE}.constant.Constant",
+        "always the same answer, which tells nothing: what any report must beat",
+        "rival",
+        2,
+        prior=True,
+        epsilon=False,
+    ),
+    *(
+        Entry(name, f"{_FLAT}.{home}", purpose, "flat", 3, forms=(Form(label, reports="flat"),) if label else ())
+        for name, home, label, purpose in (
+            ("oue", "oue.OUE", "OUE", "a bit for each category; the least error for rare ones"),
+            ("sue", "sue.SUE", "SUE", "a bit for each category, each told truly with the same chance"),
+            ("olh", "olh.OLH", "OLH", "a hash of the category: few bytes for very many categories"),
+            ("subset-selection", "subset_selection.SubsetSelection", "Subset Selection", "a set of categories"),
+            ("hadamard-response", "hadamard.HadamardResponse", "Hadamard Response", "one number; fast to count"),
+            ("rappor", "rappor.RAPPOR", "", "a bit for each category, from an answer that is kept for the next time"),
+        )
+    ),
+    Entry(
+        "two-level",
+        f"{_HERE}.two_level.TwoLevel",
+        "the region first, then a near place in it",
+        "regions",
+        4,
+        "regions",
+        looks={"Two-level": Look("#0f766e", 1.6, "9 3 2 3")},
+    ),
+    Entry(
+        "within-region",
+        f"{_HERE}.within_region.WithinRegion",
+        "a near place of the true region, which every report publishes: not ε-LDP",
+        "regions",
+        4,
+        "regions",
+    ),
+    Entry(
+        "region-weighted",
+        f"{_HERE}.region_weighted.RegionWeighted",
+        "a higher chance for every place of the true region",
+        "regions",
+        4,
+        "regions",
+        looks={"Region-weighted": Look("#a16207", 1.6, "4 2")},
+    ),
+]
+
+
+def entries() -> tuple[Entry, ...]:
+    """All mechanisms, in the order of a comparison."""
+    return tuple(_ENTRIES)
+
+
+def register(entry: Entry) -> None:
+    """Add a mechanism: from now on specs, commands, plans, comparisons and pictures know it."""
+    if any(entry.name == known.name for known in _ENTRIES):
+        msg = f"Expected a new name, got {entry.name!r}, which another mechanism has; choose another."
+        raise ValueError(msg)
+    _ENTRIES.append(entry)
+
+
+def by_column() -> dict[str, Entry]:
+    """Those whose reports fit one column, by the name that commands and plans ask for, in alphabetical order."""
+    fit = {each.name: each for each in _ENTRIES if each.family not in {"flat", "regions"}}
+    return dict(sorted(fit.items()))
+
+
+def by_spec(version: int) -> dict[str, Entry]:
+    """Those with a spec of this version, by name."""
+    return {each.name: each for each in _ENTRIES if each.version == version}
+
+
+def written_as(kind: "type[Certified]") -> Entry:
+    """The mechanism as which a spec describes those of this class: itself, or what it derives from."""
+    own = {each.home: each for each in _ENTRIES if each.version is not None}
+    homes = (home for base in kind.__mro__ for home in (base, f"{base.__module__}.{base.__name__}"))
+    return next(own[home] for home in homes if home in own)
+
+
+def look_of(label: str) -> Look | None:
+    """How what goes by this name is drawn, if a mechanism does."""
+    looks = {name: look for each in _ENTRIES for name, look in each.looks.items()}
+    looks |= {form.label: form.look for each in _ENTRIES for form in each.forms if form.look is not None}
+    return looks.get(label)
