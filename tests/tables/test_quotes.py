@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import DataFileError
+from bipartite.tables.asking import Settings
 from bipartite.tables.formats import Format
 from bipartite.tables.quotes import Quotes, may_be_split
-from bipartite.tables.releasing import Settings, privatize_file
+from bipartite.tables.releasing import privatize_file
 
 CSV = Format("csv")
 

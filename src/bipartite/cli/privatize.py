@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.cli.arguments import add_seed, source_of
 from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
 from bipartite.errors import InputError
+from bipartite.tables.asking import Settings
 from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, STDIO, TEXT
 from bipartite.tables.plan import Plan
-from bipartite.tables.releasing import Settings, privatize_file
+from bipartite.tables.releasing import privatize_file
 
 if TYPE_CHECKING:
     import argparse
@@ -79,19 +81,8 @@ def run(options: argparse.Namespace) -> int:
         spare_pandas()
     rng = source_of(options)
     _warn(options, plan)
-    settings = Settings(
-        overwrite=options.overwrite,
-        reject=options.reject,
-        input_format=options.input_format,
-        output_format=options.output_format,
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-        compression=options.compression,
-        partition_by=tuple(options.partition_by or ()),
-        threads=options.threads,
-        memory=options.memory,
-        specs=options.specs,
-    )
+    named = {each.name: getattr(options, each.name) for each in fields(Settings)}
+    settings = Settings(**named | {"partition_by": tuple(options.partition_by or ())})
     with _Rows() as rows:
         try:
             done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.note)

@@ -13,13 +13,13 @@ from bipartite.lazily import lazily
 
 if TYPE_CHECKING:
     from bipartite.tables.answering import estimate_file as estimate_file
+    from bipartite.tables.asking import Settings as Settings
     from bipartite.tables.columns import Column as Column
     from bipartite.tables.drawing import Release as Release
     from bipartite.tables.frames import privatize_frame as privatize_frame
     from bipartite.tables.frames import register as register
     from bipartite.tables.plan import Plan as Plan
     from bipartite.tables.releasing import Released as Released
-    from bipartite.tables.releasing import Settings as Settings
     from bipartite.tables.releasing import privatize_file as privatize_file
 
 # Each public name and the module that holds it.
@@ -28,7 +28,7 @@ _HOME: dict[str, str] = {
     "Plan": "bipartite.tables.plan",
     "Release": "bipartite.tables.drawing",
     "Released": "bipartite.tables.releasing",
-    "Settings": "bipartite.tables.releasing",
+    "Settings": "bipartite.tables.asking",
     "estimate_file": "bipartite.tables.answering",
     "privatize_file": "bipartite.tables.releasing",
     "privatize_frame": "bipartite.tables.frames",

@@ -1,0 +1,101 @@
+"""Batches of reports into a file, a folder of parts or standard output: by DuckDB, and Arrow files by Arrow."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bipartite.tables.engine import name as quoted
+from bipartite.tables.engine import text
+from bipartite.tables.extras import need
+from bipartite.tables.formats import STDIO
+from bipartite.tables.sources import text_labels
+from bipartite.tables.streams import NamedOutput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bipartite.tables.asking import Settings
+    from bipartite.tables.formats import Format
+    from bipartite.tables.plan import Plan
+    from bipartite.tables.sources import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes Arrow batches to one file."""
+
+    connection: Any
+    part: Path
+    written: Format
+    chosen: Settings
+    about: str
+    plan: Plan
+    rows: Rows
+    outputs: list[NamedOutput] = field(default_factory=list)
+    """What DuckDB writes to, once it does."""
+
+    def refused(self) -> bool:
+        """Whether no more can be written."""
+        return any(each.refused for each in self.outputs)
+
+    def write(self, reader: Any) -> None:  # noqa: ANN401
+        """Write all batches, by DuckDB with its own defaults; it does not write Arrow, which Arrow does."""
+        if self.written.kind == "arrow":
+            self._write_arrow(reader)
+            return
+        self.connection.register("reports", reader)
+        columns = ", ".join(self._selected(field) for field in reader.schema)
+        reports = f"COPY (SELECT {columns} FROM reports)"
+        if self.chosen.partition_by:
+            by = ", ".join(map(quoted, self.chosen.partition_by))
+            how = f"PARTITION_BY ({by}), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'part-{{i}}'"
+            self.connection.execute(f"{reports} TO {text(str(self.part))} ({self._options()}, {how})")
+            return
+        with ExitStack() as stack:
+            stream = sys.stdout.buffer if str(self.part) == STDIO else stack.enter_context(self._file())
+            output = stack.enter_context(NamedOutput(stream))
+            self.outputs.append(output)
+            self.connection.execute(f"{reports} TO {text(str(output.path))} ({self._options()}, USE_TMP_FILE false)")
+
+    def _selected(self, field: Any) -> str:  # noqa: ANN401
+        """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
+        column = quoted(field.name)
+        if field.name in self.rows.json:
+            return f"CAST({column} AS JSON) AS {column}"
+        mechanism = self.plan.mechanisms().get(field.name)
+        labels = () if mechanism is None else text_labels(mechanism)
+        if not labels or self.written.kind != "parquet":
+            return column
+        return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"
+
+    def _file(self) -> Any:  # noqa: ANN401 (a file that bytes can be written to)
+        """The file that text goes to, compressed here: into a pipe DuckDB writes bare text, whatever it is told."""
+        if self.written.compression is None:
+            return self.part.open("ab", buffering=0)
+        return need("pyarrow").output_stream(str(self.part), compression=self.written.compression)
+
+    def _options(self) -> str:
+        if self.written.kind == "parquet":
+            options = (
+                f"FORMAT parquet, ROW_GROUP_SIZE {self.rows.at_once}, KV_METADATA {{bipartite: {text(self.about)}}}"
+            )
+        elif self.written.kind == "jsonl":
+            options = "FORMAT json"
+        else:
+            options = f"FORMAT csv, HEADER true, DELIMITER {text(self.written.delimiter)}"
+        squeezed = self.chosen.compression if self.written.kind == "parquet" else "uncompressed"
+        return options if squeezed is None else f"{options}, COMPRESSION {text(squeezed)}"
+
+    def _write_arrow(self, reader: Any) -> None:  # noqa: ANN401
+        pa = need("pyarrow")
+        stdout = str(self.part) == STDIO
+        sink = sys.stdout.buffer if stdout else pa.output_stream(str(self.part), compression=self.written.compression)
+        make = pa.ipc.new_stream if stdout or self.written.compression is not None else pa.ipc.new_file
+        with make(sink, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+        if not stdout:
+            sink.close()
