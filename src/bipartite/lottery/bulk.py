@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.lottery.kernel import Kernel
     from bipartite.lottery.words import Source, Stream
 
 Lottery = LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLottery | BlockLottery | WeightLottery
@@ -75,20 +76,6 @@ class Codec(Protocol):
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
         """Write the reports with these codes."""
-
-
-class Kernel(Protocol):
-    """One implementation of the bulk draw."""
-
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,
-        report_offset: int,
-    ) -> tuple[int, int, bool]:
-        """(values done, words used, all codes inside the domain)."""
 
 
 class ValuesRefusedError(Exception):

@@ -21,8 +21,7 @@ from numba import config, njit, types
 from numba.extending import intrinsic
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from bipartite.lottery.kernel import Drawn, Whole, Words
     from bipartite.lottery.line import LineLottery
 
 if config.DISABLE_JIT:
@@ -162,14 +161,7 @@ class CompiledLine:
             _u64(lottery.tickets.far.bit_length() - 1),
         )
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,
-        report_offset: int,
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        """See `Kernel`."""
         done, used, inside = _draw(codes, reports, words, code_offset, report_offset, *self._parameters)
         return done, used, inside

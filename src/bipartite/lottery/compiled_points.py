@@ -12,11 +12,11 @@ from numba import config, njit, types
 
 from bipartite.lottery.compiled import _wide_product, reciprocal_of
 from bipartite.lottery.compiled_nearest import SQUARED, TABLE, VECTORS, distance_between
+from bipartite.lottery.kernel import all_inside
 from bipartite.lottery.uniform import tickets_below
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from bipartite.lottery.kernel import Drawn, Whole, Words
     from bipartite.lottery.points import PointLottery
 
 if config.DISABLE_JIT:
@@ -156,20 +156,11 @@ class CompiledLists:
         self._lottery = lottery
         self._table = lottery.neighbours()
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,  # noqa: ARG002 (points are their own codes)
-        report_offset: int,  # noqa: ARG002
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002 (points are their own codes)
+        """See `Kernel`."""
         lottery, table = self._lottery, self._table
-        if not len(codes):
-            return 0, 0, True
-        if codes.min() < 0 or codes.max() >= lottery.inputs:
-            return 0, 0, False
+        if not len(codes) or not all_inside(codes, lottery.inputs):
+            return 0, 0, not len(codes)
         # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
         tickets, used = tickets_below(lottery.drawn_from, words, len(codes))
         done = len(tickets)
@@ -203,19 +194,10 @@ class CompiledTries:
             *map(_u64, reciprocal_of(lottery.tickets.near)),
         )
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,  # noqa: ARG002 (points are their own codes)
-        report_offset: int,  # noqa: ARG002
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002 (points are their own codes)
+        """See `Kernel`."""
         table = self._table
-        if not len(codes):
-            return 0, 0, True
-        if codes.min() < 0 or codes.max() >= len(table.farthest):
-            return 0, 0, False
+        if not len(codes) or not all_inside(codes, len(table.farthest)):
+            return 0, 0, not len(codes)
         done, used = _draw_by_tries(codes, reports, words, *table.arguments, table.farthest, table.last, *self._numbers)
         return done, used, True

@@ -9,6 +9,7 @@ A ticket below the own total belongs to the own region; the others belong to the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -75,7 +76,36 @@ def check_blocks(sizes: Whole) -> None:
         raise DesignError(msg)
 
 
-class BlockLottery:
+class _Regional(ABC):
+    """A lottery on places that are laid out region by region."""
+
+    __slots__ = ("layout", "total", "word_bits")
+
+    layout: Layout
+    total: int
+    word_bits: int
+
+    @property
+    def inputs(self) -> int:
+        """N, the number of places."""
+        return len(self.layout.labels)
+
+    @property
+    def outputs(self) -> int:
+        """M, the same."""
+        return self.inputs
+
+    def draw(self, x: int, stream: Stream) -> int:
+        """One report for input x."""
+        ticket = np.array([ticket_below(self.total, stream, self.word_bits)], dtype=np.int64)
+        return int(self.outputs_of(np.array([x]), ticket)[0])
+
+    @abstractmethod
+    def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
+        """The outputs that hold these tickets of these inputs; both kinds are looked up, then one is taken."""
+
+
+class BlockLottery(_Regional):
     """For each region a table of tickets among its places; every other place has a count of its own for outsiders."""
 
     __slots__ = (
@@ -85,10 +115,7 @@ class BlockLottery:
         "_own",
         "_running",
         "blocks",
-        "layout",
         "outside",
-        "total",
-        "word_bits",
     )
 
     def __init__(self, labels: Whole, blocks: Sequence[Whole], outside: Whole, word_bits: int = WORD_BITS) -> None:
@@ -125,16 +152,6 @@ class BlockLottery:
         for array in (*blocks, outside, self._running, self._outside_running, self._own, self._before, self._firsts):
             array.flags.writeable = False
 
-    @property
-    def inputs(self) -> int:
-        """N, the number of places."""
-        return len(self.layout.labels)
-
-    @property
-    def outputs(self) -> int:
-        """M, the same."""
-        return self.inputs
-
     def rows(self, start: int, stop: int) -> Whole:
         """The tickets of inputs start … stop − 1."""
         dense = np.tile(self.outside, (stop - start, 1))
@@ -144,13 +161,8 @@ class BlockLottery:
             dense[x - start, members] = self.blocks[region][np.searchsorted(members, x)]
         return dense
 
-    def draw(self, x: int, stream: Stream) -> int:
-        """One report for input x."""
-        ticket = np.array([ticket_below(self.total, stream, self.word_bits)], dtype=np.int64)
-        return int(self.outputs_of(np.array([x]), ticket)[0])
-
     def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
-        """The outputs that hold these tickets of these inputs; both searches are always made, then one is taken."""
+        """See `_Regional`: both searches are always made."""
         layout = self.layout
         region = layout.labels[index]
         sizes, firsts = layout.sizes[region], self._firsts[index]
@@ -193,13 +205,13 @@ class BlockLottery:
         return largest_fraction(most[held], least[held])
 
 
-class WeightLottery:
+class WeightLottery(_Regional):
     """Every input of a region has ``own`` tickets for each place of it, the first ``extra`` one more, else ``other``.
 
     The first places of a region hold one more where its total would otherwise fall short of that of other rows.
     """
 
-    __slots__ = ("_own", "extra", "layout", "other", "own", "total", "word_bits")
+    __slots__ = ("_own", "extra", "other", "own")
 
     def __init__(self, labels: Whole, own: Whole, other: Whole, total: int, word_bits: int = WORD_BITS) -> None:
         layout = Layout(labels)
@@ -216,16 +228,6 @@ class WeightLottery:
         for array in (own, other, extra, self._own):
             array.flags.writeable = False
 
-    @property
-    def inputs(self) -> int:
-        """N, the number of places."""
-        return len(self.layout.labels)
-
-    @property
-    def outputs(self) -> int:
-        """M, the same."""
-        return self.inputs
-
     def row_of(self, region: int) -> Whole:
         """The tickets of every input of a region."""
         row = np.full(self.outputs, self.other[region])
@@ -240,13 +242,8 @@ class WeightLottery:
         dense: Whole = np.array([self.row_of(region) for region in regions.tolist()])[which.ravel()]
         return dense
 
-    def draw(self, x: int, stream: Stream) -> int:
-        """One report for input x."""
-        ticket = np.array([ticket_below(self.total, stream, self.word_bits)], dtype=np.int64)
-        return int(self.outputs_of(np.array([x]), ticket)[0])
-
     def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
-        """The outputs that hold these tickets of these inputs; both are always computed, then one is taken."""
+        """See `_Regional`: both are always computed."""
         layout = self.layout
         region = layout.labels[index]
         own, extra, start = self.own[region], self.extra[region], layout.starts[region]

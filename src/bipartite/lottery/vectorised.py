@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.lottery.kernel import all_inside
 from bipartite.lottery.uniform import tickets_below
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from bipartite.lottery.kernel import Drawn, Whole, Words
     from bipartite.lottery.line import LineLottery
 
 # So many values at a time: the arrays on the way stay in the cache, and their 64 KiB come from memory that the process
@@ -29,15 +29,8 @@ class VectorisedLine:
     def __init__(self, lottery: LineLottery) -> None:
         self._lottery = lottery
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,
-        report_offset: int,
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        """See `Kernel`."""
         done = used = 0
         inside = True
         while done < len(codes) and used < len(words):
@@ -48,21 +41,14 @@ class VectorisedLine:
             done, used, inside = done + drawn, used + taken, inside and fine
         return done, used, inside
 
-    def _draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,
-        report_offset: int,
-    ) -> tuple[int, int, bool]:
+    def _draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
         """The same for a block."""
         lottery = self._lottery
         ticket, used = tickets_below(lottery.total, words, len(codes))
         done = len(ticket)
 
         start = codes[:done] - np.int64(code_offset)
-        inside = bool((start.view(np.uint64) < np.uint64(lottery.inputs)).all())
+        inside = all_inside(start, lottery.inputs)
         start += np.int64(lottery.shift)
         np.maximum(start, np.int64(0), out=start)
         np.minimum(start, np.int64(lottery.outputs - lottery.m), out=start)

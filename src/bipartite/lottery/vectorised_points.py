@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.lottery.kernel import all_inside
 from bipartite.lottery.uniform import high_half, is_kept, tickets_below
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from bipartite.lottery.kernel import Drawn, Whole, Words
     from bipartite.lottery.points import PointLottery
 
 
@@ -25,17 +25,10 @@ class TriedPoints:
     def __init__(self, lottery: PointLottery) -> None:
         self._lottery = lottery
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,  # noqa: ARG002 (points are their own codes)
-        report_offset: int,  # noqa: ARG002
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002 (points are their own codes)
+        """See `Kernel`."""
         lottery = self._lottery
-        if not len(codes) or not ((codes >= 0) & (codes < lottery.inputs)).all():
+        if not len(codes) or not all_inside(codes, lottery.inputs):
             return 0, 0, not len(codes)
         # Each distinct value needs a mask of all points; the rest waits for the next call.
         codes = codes[: max(1, _MOST_MASK_BYTES // lottery.inputs)]
@@ -61,17 +54,10 @@ class ListedPoints:
     def __init__(self, lottery: PointLottery) -> None:
         self._lottery = lottery
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,  # noqa: ARG002 (points are their own codes)
-        report_offset: int,  # noqa: ARG002
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002 (points are their own codes)
+        """See `Kernel`."""
         lottery = self._lottery
-        if not len(codes) or not ((codes >= 0) & (codes < lottery.inputs)).all():
+        if not len(codes) or not all_inside(codes, lottery.inputs):
             return 0, 0, not len(codes)
         # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
         ticket, used = tickets_below(lottery.drawn_from, words, len(codes))

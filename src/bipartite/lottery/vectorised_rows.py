@@ -6,23 +6,24 @@ The search takes the same number of steps for every report, whatever the value a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
+from bipartite.lottery.kernel import all_inside
 from bipartite.lottery.uniform import tickets_below
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from bipartite.lottery.bulk import Kernel
     from bipartite.lottery.grouped import GroupedLottery
+    from bipartite.lottery.kernel import Drawn, Kernel, Whole, Words
     from bipartite.lottery.noise import NoiseLottery
     from bipartite.lottery.regional import BlockLottery, WeightLottery
     from bipartite.lottery.rows import RowLottery
 
+L = TypeVar("L", bound="RowLottery | NoiseLottery | BlockLottery | WeightLottery")
 
-def owners(running: NDArray[np.int64], rows: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
+
+def owners(running: Whole, rows: Whole, tickets: Words) -> Whole:
     """For each row number and ticket the column that holds it: how many running sums of the row are at most ticket."""
     columns = running.shape[1]
     wanted = tickets.view(np.int64)
@@ -35,73 +36,56 @@ def owners(running: NDArray[np.int64], rows: NDArray[np.int64], tickets: NDArray
     return passed
 
 
-class _Searched(ABC):
+class _Searched(ABC, Generic[L]):
     """Draws a ticket for each value and looks up its owner."""
 
     __slots__ = ("_lottery",)
-    _lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery
+
+    def __init__(self, lottery: L) -> None:
+        self._lottery = lottery
 
     @abstractmethod
-    def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def _outputs(self, index: Whole, tickets: Words) -> Whole:
         """The outputs that hold these tickets of these inputs."""
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,
-        report_offset: int,
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        """See `Kernel`."""
         tickets, used = tickets_below(self._lottery.total, words, len(codes))
         index = codes[: len(tickets)] - np.int64(code_offset)
-        if not _inside(index, self._lottery.inputs):
+        if not all_inside(index, self._lottery.inputs):
             return 0, 0, False
         reports[: len(tickets)] = self._outputs(index, tickets) + np.int64(report_offset)
         return len(tickets), used, True
 
 
-class SearchedRows(_Searched):
+class SearchedRows(_Searched["RowLottery"]):
     """Draws from a row of tickets for each input."""
 
     __slots__ = ()
-    _lottery: RowLottery
 
-    def __init__(self, lottery: RowLottery) -> None:
-        self._lottery = lottery
-
-    def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def _outputs(self, index: Whole, tickets: Words) -> Whole:
         return owners(self._lottery.running, index, tickets)
 
 
-class SearchedNoise(_Searched):
+class SearchedNoise(_Searched["NoiseLottery"]):
     """Adds noise drawn from one row of tickets, and stops at the ends."""
 
     __slots__ = ()
-    _lottery: NoiseLottery
 
-    def __init__(self, lottery: NoiseLottery) -> None:
-        self._lottery = lottery
-
-    def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def _outputs(self, index: Whole, tickets: Words) -> Whole:
         lottery = self._lottery
         row = np.zeros(len(index), dtype=np.int64)
         shifts = owners(lottery.running[None, :], row, tickets) - lottery.reach
-        stopped: NDArray[np.int64] = np.clip(index + lottery.padding + shifts, 0, lottery.outputs - 1)
+        stopped: Whole = np.clip(index + lottery.padding + shifts, 0, lottery.outputs - 1)
         return stopped
 
 
-class SearchedRegions(_Searched):
+class SearchedRegions(_Searched["BlockLottery | WeightLottery"]):
     """Draws on places in regions."""
 
     __slots__ = ()
-    _lottery: BlockLottery | WeightLottery
 
-    def __init__(self, lottery: BlockLottery | WeightLottery) -> None:
-        self._lottery = lottery
-
-    def _outputs(self, index: NDArray[np.int64], tickets: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def _outputs(self, index: Whole, tickets: Words) -> Whole:
         return self._lottery.outputs_of(index, tickets.view(np.int64))
 
 
@@ -114,20 +98,9 @@ class GroupedKernel:
         self._groups = lottery.groups
         self._inner = inner
 
-    def draw(
-        self,
-        codes: NDArray[np.int64],
-        reports: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        code_offset: int,
-        report_offset: int,
-    ) -> tuple[int, int, bool]:
-        """Draw for as many codes as the words serve; return (values done, words used, all codes inside the domain)."""
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        """See `Kernel`."""
         index = codes - np.int64(code_offset)
-        if not _inside(index, len(self._groups)):
+        if not all_inside(index, len(self._groups)):
             return 0, 0, False
         return self._inner.draw(self._groups[index], reports, words, 0, report_offset)
-
-
-def _inside(index: NDArray[np.int64], inputs: int) -> bool:
-    return bool((index.view(np.uint64) < np.uint64(inputs)).all())
