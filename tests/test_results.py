@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
-from reproduction.experiments import dnn, gbdt, location_errors, sgd
+from reproduction.claims import boosting, networks, training
+from reproduction.experiments import gbdt, location_errors, sgd
+from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import SGD_BUDGETS
 from reproduction.runner.contract import select
@@ -38,12 +40,13 @@ def final(mechanism, epsilon, network="paper-cnn"):
 
 def ahead(epsilon, rival="paper-laplace"):
     """By how much BRR-SGD as described is ahead of a rival."""
-    return sgd.advantages(ends_of_training())[epsilon, rival].mean
+    return training.apart(ends_of_training(), "final", epsilon, rival).mean
 
 
-def gain(dataset, plan, when, metric="accuracy"):
+def gain(dataset, plan, epsilon=None, metric="accuracy"):
     """By how much a network on BRR reports is above one on Laplace's: mean, least and most."""
-    return dnn.gains(rows("dnn"), dataset, metric=metric, setting=plan)[when]
+    found = networks.apart(rows("dnn"), dataset, plan, epsilon, metric=metric)
+    return found.mean, found.low, found.high
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -190,10 +193,10 @@ def test_sgd_without_a_curator():
 
 
 def test_networks():
-    mean, least, most = gain("adult", "paper", "mean")
-    at_20 = [percent(each) for each in gain("bank", "paper", "at 20")]
-    ranking = [percent(each, 0) for each in gain("bank", "tuned", "at 3.5", "auc")]
-    below = [-gain("adult", "paper", f"at {each}", "auc")[0] for each in ("1.5", "2", "2.5", "3")]
+    mean, least, most = gain("adult", "paper")
+    at_20 = [percent(each) for each in gain("bank", "paper", 20.0)]
+    ranking = [percent(each, 0) for each in gain("bank", "tuned", 3.5, "auc")]
+    below = [-gain("adult", "paper", each, "auc")[0] for each in (1.5, 2.0, 2.5, 3.0)]
     assert_says(
         "docs/private-networks.md",
         f"on Adult it is {percent(-mean)} points below ({percent(-most)} to {percent(-least)}) under the paper's plan",
@@ -205,14 +208,14 @@ def test_networks():
 
 def test_boosting():
     made = gbdt.figures(rows("gbdt"))
-    better = [1 - share.mean for share in gbdt.ratios(rows("gbdt"), "Laplace", 1.0).values()]
+    better = [1 - boosting.ratio(rows("gbdt"), task, "Laplace", 1.0).mean for task in TASKS]
     spread = [each.deviation / each.mean for key, each in made.items() if key[1:] == ("BRR", 5.0, 21)]
     slope, superconduct = (
         1 - made[task, "BRR", 5.0, 5].mean / made[task, "BRR", 5.0, 101].mean for task in ("bias-slope", "superconduct")
     )
     assert_says(
         "docs/private-boosting.md",
-        f"BRR is {percent(1 - gbdt.ratios(rows('gbdt'))['bias-tmax'].mean, 0)} % better",
+        f"BRR is {percent(1 - boosting.ratio(rows('gbdt'), 'bias-tmax', 'Laplace').mean, 0)} % better",
         f"on all four targets, by {percent(min(better), 0)} to {percent(max(better), 0)} %",
         f"Between seeds it varies by {percent(min(spread), 0)} to {percent(max(spread), 0)} % at ε = 5",
         f"(by {percent(slope, 0)} % on the slope, {percent(superconduct, 0)} % on superconductivity)",

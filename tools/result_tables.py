@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
-from reproduction.experiments import dnn, gbdt, location_errors, printed, sgd
+from reproduction.claims import boosting, networks, training
+from reproduction.experiments import gbdt, location_errors, printed, sgd
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.runner.contract import select
@@ -110,12 +111,9 @@ def sgd_advantages() -> list[str]:
         ),
         _rule(6),
     ]
-    ahead = {network: sgd.advantages(ends_of_training(), network) for network in ("paper-cnn", "softmax")}
     for epsilon in printed.SGD_BUDGETS:
         claimed = f"+{100 * printed.SGD_AHEAD[epsilon]:.0f}" if epsilon in printed.SGD_AHEAD else ""
-        lines.append(
-            _line([f"{epsilon:g}", claimed, *(_ahead(ahead[network][epsilon, rival]) for network, rival in columns)])
-        )
+        lines.append(_line([f"{epsilon:g}", claimed, *(_ahead(epsilon, rival, network) for network, rival in columns)]))
     return lines
 
 
@@ -126,10 +124,6 @@ def gbdt_errors() -> list[str]:
 
 def gbdt_shares() -> list[str]:
     """The error with BRR as a share of the rivals'."""
-    of_laplace, of_clamped, in_range = (
-        gbdt.ratios(rows("gbdt"), *how)
-        for how in (("Laplace",), ("Laplace, clamped",), ("Laplace", 5.0, "rmse_in_range"))
-    )
     lines = [
         (
             "| target | paper, of Laplace | here, of Laplace | here, of Laplace clamped to [−c, c] "
@@ -137,9 +131,10 @@ def gbdt_shares() -> list[str]:
         ),
         _rule(5),
     ]
-    for task, share in of_laplace.items():
+    for task in dict.fromkeys(row["task"] for row in rows("gbdt")):
         paper = f"{100 * printed.BOOSTING_SHARES[task]:.0f} %" if task in printed.BOOSTING_SHARES else "not run"
-        lines.append(_line([TASKS[task].title, paper, *map(_share, (share, of_clamped[task], in_range[task]))]))
+        shares = [_share(task, "Laplace"), _share(task, "Laplace, clamped"), _share(task, "Laplace", "rmse_in_range")]
+        lines.append(_line([TASKS[task].title, paper, *shares]))
     return lines
 
 
@@ -214,11 +209,11 @@ def _network_lines(
 def _network_gains() -> list[str]:
     """BRR above Laplace, paired by seed, at one ε and over those of the paper."""
     wanted = (
-        ("Adult, ε = 0.25", "adult", "at 0.25", f"+{100 * printed.NETWORK_GAINS['at 0.25']:.2f}"),
-        ("Adult, mean of eight ε, 0.25 to 3.5", "adult", "mean", f"+{100 * printed.NETWORK_GAINS['mean']:.2f}"),
-        ("Bank, mean of the same", "bank", "mean", '"similar"'),
-        ("Adult, ε = 20", "adult", "at 20", ""),
-        ("Bank, ε = 20", "bank", "at 20", ""),
+        ("Adult, ε = 0.25", "adult", 0.25, f"+{100 * printed.NETWORK_GAINS['at 0.25']:.2f}"),
+        ("Adult, mean of eight ε, 0.25 to 3.5", "adult", None, f"+{100 * printed.NETWORK_GAINS['mean']:.2f}"),
+        ("Bank, mean of the same", "bank", None, '"similar"'),
+        ("Adult, ε = 20", "adult", 20.0, ""),
+        ("Bank, ε = 20", "bank", 20.0, ""),
     )
     lines = [
         "BRR above Laplace, in points, seed by seed".ljust(46)
@@ -227,14 +222,9 @@ def _network_gains() -> list[str]:
         + "chosen plan"
     ]
     for title, dataset, when, says in wanted:
-        cells = [_points(network_gain(dataset, setting, when)) for setting in ("paper", "tuned")]
+        cells = [_points(_there(networks.apart(rows("dnn"), dataset, setting, when))) for setting in ("paper", "tuned")]
         lines.append((title.ljust(46) + says.ljust(14) + cells[0].ljust(23) + cells[1]).rstrip())
     return lines
-
-
-def network_gain(dataset: str, setting: str, when: str, metric: str = "accuracy") -> tuple[float, float, float]:
-    """By how much BRR is above Laplace with public labels: mean, least and most, ``"at 3.5"`` or over the paper's ε."""
-    return dnn.gains(rows("dnn"), dataset, metric=metric, setting=setting)[when]
 
 
 def _over_seeds(dataset: str, mechanism: str, epsilon: float, labels: str, setting: str, metric: str) -> Interval:
@@ -303,17 +293,27 @@ def _spread(found: Interval, *, hide: bool = False) -> str:
     return shown if hide and (found.repetitions == 1 or half < 0.05) else f"{shown} ± {half:.1f}"  # noqa: PLR2004
 
 
-def _ahead(found: Interval) -> str:
+def _ahead(epsilon: float, rival: str, network: str) -> str:
+    found = _there(training.apart(ends_of_training(), "final", epsilon, rival, network=network))
     return f"{100 * found.mean:+.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
-def _points(found: Iterable[float]) -> str:
-    mean, low, high = (round(100 * each, 1) + 0.0 for each in found)
+def _points(found: Interval) -> str:
+    mean, low, high = (round(100 * each, 1) + 0.0 for each in (found.mean, found.low, found.high))
     return f"{mean:.1f} ({low:.1f} to {high:.1f})"
 
 
-def _share(found: gbdt.Figure) -> str:
+def _share(task: str, rival: str, column: str = "rmse") -> str:
+    found = _there(boosting.ratio(rows("gbdt"), task, rival, column=column))
     return f"{100 * found.mean:.0f} % ({100 * found.low:.0f} to {100 * found.high:.0f})"
+
+
+def _there(found: Interval | None) -> Interval:
+    """What the full run has."""
+    if found is None:
+        msg = "The full run has no such rows."
+        raise ValueError(msg)
+    return found
 
 
 def _line(cells: Iterable[str]) -> str:

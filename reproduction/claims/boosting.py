@@ -60,28 +60,32 @@ def _target(evidence: Evidence) -> Judgement:
     )  # fmt: skip
 
 
-def _errors(rows: Rows, task: str, mechanism: str, epsilon: float | None = None) -> dict[Value, float]:
+def _errors(
+    rows: Rows, task: str, mechanism: str, epsilon: float | None = None, column: str = "rmse"
+) -> dict[Value, float]:
     """RMSE by seed, on the paper's 21 points; what has no ε has none."""
     some = select(rows, task=task, mechanism=mechanism, points=_POINTS)
-    return by_seed(some if epsilon is None else select(some, epsilon=epsilon), "rmse")
+    return by_seed(some if epsilon is None else select(some, epsilon=epsilon), column)
 
 
-def _ratio(rows: Rows, task: str, rival: str, epsilon: float, together: int = 1) -> Interval | None:
+def ratio(
+    rows: Rows, task: str, rival: str, epsilon: float = _AT, together: int = 1, column: str = "rmse"
+) -> Interval | None:
     """RMSE with BRR over the rival's, paired by seed."""
-    ours, theirs = (_errors(rows, task, name, epsilon) for name in ("BRR", rival))
+    ours, theirs = (_errors(rows, task, name, epsilon, column) for name in ("BRR", rival))
     return paired(ours, theirs, lambda a, b: a / b, together)
 
 
 def _at_5(evidence: Evidence) -> Judgement:
     rows = evidence["gbdt"]
-    ran = [task for task in BOOSTING_SHARES if _ratio(rows, task, "Laplace", _AT) is not None]
-    found = {task: each for task in ran if (each := _ratio(rows, task, "Laplace", _AT, len(ran)))}
+    ran = [task for task in BOOSTING_SHARES if ratio(rows, task, "Laplace", _AT) is not None]
+    found = {task: each for task in ran if (each := ratio(rows, task, "Laplace", _AT, len(ran)))}
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing at ε = 5", TOO_SMALL)
     numbers = "; ".join(
         f"{task} {each.say('.0%')}, the paper {BOOSTING_SHARES[task]:.0%}" for task, each in found.items()
     )
-    fair = {task: each for task in ran if (each := _ratio(rows, task, _CLAMPED, _AT, len(ran)))}
+    fair = {task: each for task in ran if (each := ratio(rows, task, _CLAMPED, _AT, len(ran)))}
     clamped = "; ".join(f"{task} {each.say('.0%')}" for task, each in fair.items())
     measured = (
         f"RMSE with BRR over that with Laplace at ε = 5: {numbers}"
@@ -114,7 +118,7 @@ def gains(rows: Rows, rival: str) -> dict[str, Interval]:
         (str(task), float(epsilon))
         for task in distinct(rows, "task")
         for epsilon in distinct(select(rows, task=task, mechanism="BRR", points=_POINTS), "epsilon")
-        if _ratio(rows, str(task), rival, float(epsilon)) is not None
+        if ratio(rows, str(task), rival, float(epsilon)) is not None
     ]
     found = {}
     for task, epsilon in cases:

@@ -38,15 +38,17 @@ def complete(rows: Rows) -> bool:
 _enough = partial(enough, "sgd", complete)
 
 
-def _values(rows: Rows, measure: str, mechanism: str, epsilon: float) -> dict[Value, float]:
-    """By seed, on the paper's network, or on what ran."""
-    network = "paper-cnn" if select(rows, network="paper-cnn", measure=measure) else str(distinct(rows, "network")[0])
+def _values(rows: Rows, measure: str, mechanism: str, epsilon: float, network: str = "paper-cnn") -> dict[Value, float]:
+    """By seed, on this network, or on what ran."""
+    network = network if select(rows, network=network, measure=measure) else str(distinct(rows, "network")[0])
     return by_seed(select(rows, network=network, measure=measure, mechanism=mechanism, epsilon=epsilon))
 
 
-def _apart(rows: Rows, measure: str, epsilon: float, rival: str, together: int = 1) -> Interval | None:
-    """BRR-SGD minus the rival, both by the paper's protocol."""
-    ours, theirs = (_values(rows, measure, name, epsilon) for name in ("paper-brr", rival))
+def apart(
+    rows: Rows, measure: str, epsilon: float, rival: str, together: int = 1, network: str = "paper-cnn"
+) -> Interval | None:
+    """BRR-SGD minus the rival, both by the paper's protocol; neither is private."""
+    ours, theirs = (_values(rows, measure, name, epsilon, network) for name in ("paper-brr", rival))
     return paired(ours, theirs, lambda a, b: a - b, together)
 
 
@@ -72,8 +74,8 @@ def _private(evidence: Evidence) -> Judgement:
 def _gain(evidence: Evidence) -> Judgement:
     rows = evidence["sgd"]
     rivals = _rivals(rows)
-    keys = [(epsilon, rival) for rival in rivals for epsilon in SGD_AHEAD if _apart(rows, "final", epsilon, rival)]
-    found = {key: each for key in keys if (each := _apart(rows, "final", *key, together=len(keys)))}
+    keys = [(epsilon, rival) for rival in rivals for epsilon in SGD_AHEAD if apart(rows, "final", epsilon, rival)]
+    found = {key: each for key in keys if (each := apart(rows, "final", *key, together=len(keys)))}
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing at ε = 0.3, 0.5, 0.7", TOO_SMALL)
     numbers = "; ".join(
@@ -119,11 +121,11 @@ def _shape(measure: str, sign: int, words: tuple[str, str], so: str) -> Callable
     def judge(evidence: Evidence) -> Judgement:
         rows = evidence["sgd"]
         rival = _rivals(rows)[0]
-        budgets = [each for each in _budgets(rows) if _apart(rows, measure, each, rival)]
+        budgets = [each for each in _budgets(rows) if apart(rows, measure, each, rival)]
         found = {
             f"ε = {epsilon:g}": each
             for epsilon in budgets
-            if (each := _apart(rows, measure, epsilon, rival, len(budgets)))
+            if (each := apart(rows, measure, epsilon, rival, len(budgets)))
         }
         gains = {case: each if sign > 0 else _turned(each) for case, each in found.items()}
         if not found:
@@ -153,7 +155,7 @@ def _equal(evidence: Evidence) -> Judgement:
     rows = evidence["sgd"]
     rival = _rivals(rows)[0]
     largest = _budgets(rows)[-1]
-    found = _apart(rows, "final", largest, rival)
+    found = apart(rows, "final", largest, rival)
     if found is None:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
     measured = f"final accuracy of BRR-SGD minus that of {_RIVALS[rival]} at ε = {largest:g}, the largest budget, {_SPENDS}: {found.say('+.1%')} {brackets([found])}"

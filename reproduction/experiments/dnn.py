@@ -24,7 +24,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -44,12 +44,11 @@ from bipartite.lottery import insecure_seed
 from bipartite.mechanisms import GRR
 from reproduction import figures
 from reproduction.experiments.dnn_data import DOMAINS, split
-from reproduction.experiments.printed import NETWORK_RANGE
 from reproduction.runner.contract import distinct, number, select
 from reproduction.runner.intervals import Interval, bars_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -222,36 +221,6 @@ def _rows(cell: Cell, setting: str, chances: NDArray[np.float64], labels: NDArra
     return [where | {"metric": metric, "value": value} for metric, value in measured.items()]
 
 
-def interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Mean and a 95 % interval of it over seeds by Student's t; without width where there is one value."""
-    found = Interval.of(values)
-    return (found.mean,) * 3 if found.repetitions == 1 else (found.mean, found.low, found.high)
-
-
-def gains(
-    rows: Rows, dataset: str, *, metric: str = "accuracy", setting: str = "paper", labels: str = "public"
-) -> dict[str, tuple[float, float, float]]:
-    """How much higher BRR stands than Laplace, paired by seed: at each ε, and on average over the paper's range.
-
-    Each is (mean, low, high) of a 95 % interval over seeds, in parts of one: 0.0322 is the paper's 3.22 %.
-    """
-    chosen = select(rows, dataset=dataset, metric=metric, setting=setting, labels=labels)
-    by: dict[str, dict[tuple[float, int], float]] = {"brr": {}, "laplace": {}}
-    for row in chosen:
-        if row["mechanism"] in by:
-            by[str(row["mechanism"])][number(row, "epsilon"), int(row["seed"])] = number(row, "value")
-    apart = {key: by["brr"][key] - by["laplace"][key] for key in by["brr"] if key in by["laplace"]}
-    found = {}
-    for epsilon in sorted({epsilon for epsilon, _ in apart}):
-        found[f"at {epsilon:g}"] = interval([gain for (each, _), gain in apart.items() if each == epsilon])
-    low, high = NETWORK_RANGE
-    seeds = sorted({seed for _, seed in apart})
-    means = [np.mean([gain for (e, s), gain in apart.items() if s == seed and low <= e <= high]) for seed in seeds]
-    if seeds and not np.isnan(means).any():
-        found["mean"] = interval([float(each) for each in means])
-    return found
-
-
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """For each setting and treatment of labels: every metric against ε, one panel a data set.
 
@@ -307,17 +276,17 @@ def _lines(rows: Rows) -> list[figures.Line]:
     epsilons = sorted({number(row, "epsilon") for row in rows} - {_NO_EPSILON})
     found = []
     for mechanism, name in MECHANISMS.items():
-        points = []
+        is_level = mechanism in _REFERENCES
+        points = {}
         for epsilon in epsilons:
-            at = _NO_EPSILON if mechanism in _REFERENCES else epsilon
-            values = [number(row, "value") for row in select(rows, mechanism=mechanism, epsilon=at)]
-            if values:
-                points.append((epsilon, *interval(values)))
+            at = _NO_EPSILON if is_level else epsilon
+            if values := [number(row, "value") for row in select(rows, mechanism=mechanism, epsilon=at)]:
+                points[epsilon] = Interval.of(values)
         if points:
-            x, y, low, high = (list(each) for each in zip(*points, strict=True))
-            if mechanism in _REFERENCES:  # a level: one interval says it all
-                low[:-1] = high[:-1] = [math.nan] * (len(x) - 1)
-            certain = mechanism == "majority" or low[-1] == high[-1]
-            marked = mechanism not in _REFERENCES
-            found.append(figures.Line(name, x, y, None if certain else low, None if certain else high, marked=marked))
+            y, low, high = ([getattr(each, part) for each in points.values()] for part in ("mean", "low", "high"))
+            if is_level:  # one interval says it all
+                low[:-1] = high[:-1] = [math.nan] * (len(points) - 1)
+            certain = mechanism == "majority" or low[-1] == high[-1] or math.isinf(low[-1])
+            line = figures.Line(name, list(points), y, low, high, marked=not is_level)
+            found.append(replace(line, low=None, high=None) if certain else line)
     return found

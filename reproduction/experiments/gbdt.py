@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -171,25 +170,7 @@ def _predictions(cell: Cell, records: Records, held: NDArray[np.bool_], fold: in
     return predicted
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A mean over seeds with its 95 % interval (Student's t) and the standard deviation between seeds."""
-
-    mean: float
-    low: float
-    high: float
-    deviation: float
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Figure:
-        """The figure of some measured numbers; without an interval where there is only one."""
-        found = Interval.of(values)
-        if found.repetitions == 1:
-            return cls(found.mean, math.nan, math.nan, math.nan)
-        return cls(found.mean, found.low, found.high, statistics.stdev(values))
-
-
-Figures = dict[tuple[str, str, float, int], Figure]
+Figures = dict[tuple[str, str, float, int], Interval]
 """By task, mechanism, ε and points."""
 
 
@@ -199,22 +180,7 @@ def figures(rows: Rows, column: str = "rmse") -> Figures:
     for row in rows:
         key = (str(row["task"]), str(row["mechanism"]), number(row, "epsilon"), int(row["points"]))
         found.setdefault(key, []).append(number(row, column))
-    return {key: Figure.of(values) for key, values in found.items()}
-
-
-def ratios(rows: Rows, rival: str = "Laplace", epsilon: float = 5.0, column: str = "rmse") -> dict[str, Figure]:
-    """RMSE with BRR as a share of the rival's, seed by seed, for every task (``printed.BOOSTING_SHARES``)."""
-    some = select(rows, epsilon=epsilon, points=_POINTS)
-    found = {}
-    for task in distinct(some, "task"):
-        by_seed = [
-            {row["seed"]: number(row, column) for row in select(some, task=task, mechanism=name)}
-            for name in ("BRR", rival)
-        ]
-        shares = [by_seed[0][seed] / by_seed[1][seed] for seed in by_seed[0] if seed in by_seed[1]]
-        if shares:
-            found[str(task)] = Figure.of(shares)
-    return found
+    return {key: Interval.of(values) for key, values in found.items()}
 
 
 def table(rows: Rows, column: str = "rmse") -> list[str]:
@@ -292,7 +258,7 @@ def _against_points(made: Figures, task: str) -> list[Line]:
     return [line for line in lines if line.x]
 
 
-def _line(name: str, found: Sequence[tuple[float, Figure]]) -> Line:
+def _line(name: str, found: Sequence[tuple[float, Interval]]) -> Line:
     points = sorted(found, key=lambda each: each[0])
     return Line(
         name,

@@ -225,22 +225,6 @@ def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: s
     return Interval.of([number(row, "value") for row in found])
 
 
-def advantages(rows: Rows, network: str = "paper-cnn") -> dict[tuple[float, str], Interval]:
-    """How far the paper's BRR-SGD is ahead of each reading of its Laplace rival, in final accuracy, paired by seed.
-
-    By (budget, rival); to be compared with ``printed.SGD_AHEAD``. Neither side is private.
-    """
-    finals = {
-        (str(row["mechanism"]), number(row, "epsilon"), row["seed"]): number(row, "value")
-        for row in select(rows, network=network, measure="final")
-    }
-    pairs: dict[tuple[float, str], list[float]] = {}
-    for (mechanism, epsilon, seed), value in finals.items():
-        if mechanism.startswith("paper-laplace") and ("paper-brr", epsilon, seed) in finals:
-            pairs.setdefault((epsilon, mechanism), []).append(finals["paper-brr", epsilon, seed] - value)
-    return {key: Interval.of(found) for key, found in pairs.items()}
-
-
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """Accuracy against what is really spent, for each network; and while training, the paper's protocols."""
     from reproduction.experiments.sgd_pictures import pictures  # noqa: PLC0415 (where results are read)

@@ -22,6 +22,8 @@ class Interval:
     low: float
     high: float
     repetitions: int
+    deviation: float = math.nan
+    """The standard deviation between repetitions."""
 
     @classmethod
     def of(cls, values: Iterable[float], together: int = 1) -> Interval:
@@ -30,8 +32,9 @@ class Interval:
         mean = statistics.fmean(found)
         if len(found) == 1:
             return cls(mean, -math.inf, math.inf, 1)
-        half = t_quantile(len(found) - 1, _MISS / together) * statistics.stdev(found) / math.sqrt(len(found))
-        return cls(mean, mean - half, mean + half, len(found))
+        deviation = statistics.stdev(found)
+        half = t_quantile(len(found) - 1, _MISS / together) * deviation / math.sqrt(len(found))
+        return cls(mean, mean - half, mean + half, len(found), deviation)
 
     @property
     def is_above(self) -> bool:

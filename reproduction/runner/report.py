@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 from collections import Counter
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style
@@ -25,45 +27,7 @@ _MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     Verdict.NOT_RUN: ("–", "#555555"),
 }
 _MEANS: Final = "in this run or an earlier one, on whichever machine, parts that ran side by side counted each"
-_STYLE: Final = f"""
-  body {{ margin: 0 auto; max-width: 960px; padding: 32px 24px 64px; background: {style.PAPER};
-         color: {style.INK}; font: 16px/1.5 {style.FONT}; }}
-  h1 {{ font-size: 32px; line-height: 1.2; margin: 0 0 8px; }}
-  h2 {{ font-size: 24px; margin: 48px 0 8px; padding-top: 20px; border-top: 2px solid {style.INK}; }}
-  h3 {{ font-size: 18px; margin: 36px 0 4px; }}
-  p {{ margin: 8px 0; max-width: 46em; }}
-  .lead {{ font-size: 18px; }}
-  .picture {{ overflow-x: auto; margin: 12px 0; }}
-  .picture svg {{ display: block; width: 100%; max-width: {style.WIDTH}px; min-width: 560px; height: auto; }}
-  table {{ border-collapse: collapse; margin: 12px 0; font-size: 14px; }}
-  th, td {{ text-align: left; vertical-align: top; padding: 6px 14px 6px 0; border-bottom: 1px solid {style.FAINT}; }}
-  thead th {{ border-bottom: 1.5px solid {style.INK}; }}
-  td.verdict {{ font-weight: bold; }}
-  .picture table {{ table-layout: fixed; width: 100%; overflow-wrap: break-word; }}
-  .picture th:nth-child(1) {{ width: 27%; }}
-  .picture th:nth-child(2) {{ width: 13%; }}
-  .picture th:nth-child(3) {{ width: 31%; }}
-  td .where {{ color: #555555; }}
-  code {{ font-size: 13px; overflow-wrap: anywhere; }}
-  .said {{ border-left: 4px solid {style.GRR}; padding: 2px 0 2px 14px; }}
-  footer {{ margin-top: 48px; padding-top: 12px; border-top: 1px solid {style.GRR}; font-size: 14px; }}
-  @media screen and (max-width: 640px) {{
-    .picture thead {{ display: none; }}
-    .picture table, .picture tbody, .picture tr, .picture td {{ display: block; }}
-    .picture td {{ border: 0; padding: 2px 0; overflow-wrap: anywhere; }}
-    .picture tr {{ border-bottom: 1px solid {style.GRR}; padding: 10px 0; }}
-    .picture td:nth-child(3)::before {{ content: "measured: "; color: #555555; }}
-    .picture td:nth-child(4)::before {{ content: "why: "; color: #555555; }}
-  }}
-  @media print {{
-    body {{ max-width: none; padding: 0; font-size: 11pt; }}
-    h2, h3 {{ break-after: avoid; }}
-    table {{ font-size: 9pt; }}
-    tr, .picture svg, .said {{ break-inside: avoid; }}
-    .picture {{ overflow: visible; }}
-    .picture svg {{ min-width: 0; }}
-  }}
-"""
+_STYLE: Final = Template(Path(__file__).with_suffix(".css").read_text(encoding="utf-8")).substitute(vars(style))
 
 
 def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumstances) -> str:
@@ -87,7 +51,7 @@ def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumsta
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Bipartite randomized response, reproduced</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>Bipartite randomized response, reproduced</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(parts)
         + "\n</body>\n</html>\n"
     )

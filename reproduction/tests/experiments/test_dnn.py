@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from reproduction.claims import networks
 from reproduction.experiments import dnn, dnn_data
-from reproduction.experiments.dnn import Cell, Settings, cells, draw, gains, interval, measure
+from reproduction.experiments.dnn import Cell, Settings, cells, draw, measure
 
 TINY = Settings(epsilons=(1.0, 20.0), seeds=2, rows=None, epochs=(1, 2), learning_rates=(1e-2,), points=11)
 data = pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
@@ -114,13 +115,11 @@ def test_gains_are_paired_by_seed_and_averaged_over_the_papers_range():
     rows += [
         row("brr", e, s, 0.7 + 0.01 * (s + 1) + (0.2 if e == 20 else 0)) for e in (0.25, 3.5, 20.0) for s in (0, 1)
     ]
-    found = gains(rows, "adult")
-    assert found["mean"][0] == pytest.approx(0.015)
-    assert found["at 20"][0] == pytest.approx(0.215)
+    found = networks.apart(rows, "adult", "paper")
     low, high = stats.ttest_1samp([0.01, 0.02], 0).confidence_interval(0.95)
-    assert found["mean"][1:] == pytest.approx((low, high))
-    assert gains(rows, "bank") == {}
-    assert interval([0.5]) == (0.5, 0.5, 0.5)
+    assert (found.mean, found.low, found.high) == pytest.approx((0.015, low, high))
+    assert networks.apart(rows, "adult", "paper", 20.0).mean == pytest.approx(0.215)
+    assert networks.apart(rows, "bank", "paper") is None
 
 
 def test_pictures_name_every_line_and_their_axes(measured):

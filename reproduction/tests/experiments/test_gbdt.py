@@ -4,22 +4,20 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.datasets import load_diabetes
 
+from reproduction.claims import boosting
 from reproduction.experiments import gbdt, gbdt_tasks
 from reproduction.experiments.gbdt import (
     ALL_RECORDS,
     BASELINES,
     LEAVES,
     Cell,
-    Figure,
     Settings,
     cells,
     draw,
     figures,
     measure,
-    ratios,
     table,
 )
 from reproduction.experiments.gbdt_tasks import Records
@@ -80,15 +78,6 @@ def test_predictions_in_the_range_are_never_worse():
     assert row["rmse_in_range"] < row["rmse"]
 
 
-def test_figures_have_students_interval():
-    values = [1.0, 2.0, 4.0]
-    figure = Figure.of(values)
-    low, high = stats.t.interval(0.95, 2, loc=np.mean(values), scale=stats.sem(values))
-    assert (figure.low, figure.high) == pytest.approx((low, high))
-    assert figure.deviation == pytest.approx(np.std(values, ddof=1))
-    assert math.isnan(Figure.of([1.0]).low)
-
-
 def row(mechanism, rmse, seed, epsilon=5.0, points=21):
     return {"task": "abalone", "mechanism": mechanism, "epsilon": epsilon, "points": points, "seed": seed, "rmse": rmse}
 
@@ -96,8 +85,8 @@ def row(mechanism, rmse, seed, epsilon=5.0, points=21):
 def test_ratios_are_taken_seed_by_seed():
     rows = [row("BRR", 2.0, 0), row("BRR", 3.0, 1), row("Laplace", 4.0, 0), row("Laplace", 4.0, 1)]
     rows += [row("BRR", 99.0, 0, epsilon=1.0), row("BRR", 99.0, 0, points=5)]
-    assert ratios(rows)["abalone"].mean == pytest.approx((0.5 + 0.75) / 2)
-    assert ratios(rows, "Laplace, clamped") == {}
+    assert boosting.ratio(rows, "abalone", "Laplace").mean == pytest.approx((0.5 + 0.75) / 2)
+    assert boosting.ratio(rows, "abalone", "Laplace, clamped") is None
     assert figures(rows)["abalone", "BRR", 5.0, 21].mean == 2.5
 
 

@@ -21,6 +21,7 @@ def test_an_interval_is_students_around_the_mean():
     found = Interval.of(values)
     assert (found.mean, found.low, found.high) == pytest.approx((3.5, low, high), rel=1e-7)
     assert found.repetitions == 4
+    assert found.deviation == pytest.approx(np.std(values, ddof=1))
 
 
 def test_one_repetition_tells_nothing_about_its_error():

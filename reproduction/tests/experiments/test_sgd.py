@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from dataclasses import asdict, replace
+from itertools import product
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from bipartite.errors import InputError
 from bipartite.learn import Steps
+from reproduction.claims import training
 from reproduction.experiments import sgd, sgd_apart
 from reproduction.runner import running
 from reproduction.runner.contract import select
@@ -125,13 +127,12 @@ def test_settings_are_chosen_on_held_out_people():
 
 
 def test_advantages_pair_seeds(rows):
-    found = sgd.advantages(rows, "softmax")
-    assert set(found) == {(e, r) for e in (0.3, 1.0) for r in ("paper-laplace", "paper-laplace-of-the-mean")}
-    for each in found.values():
-        assert each.repetitions == 2
-        assert each.low <= each.mean <= each.high
+    for epsilon, rival in product((0.3, 1.0), ("paper-laplace", "paper-laplace-of-the-mean")):
+        found = training.apart(rows, "final", epsilon, rival, network="softmax")
+        assert found.repetitions == 2
+        assert found.low <= found.mean <= found.high
     # Noise of the mean is a hundred times larger here and drowns everything.
-    assert found[0.3, "paper-laplace-of-the-mean"].mean > 0.3
+    assert training.apart(rows, "final", 0.3, "paper-laplace-of-the-mean").mean > 0.3
 
 
 def test_a_summary_of_nothing_says_what_to_measure():
