@@ -102,7 +102,7 @@ def _places(options: argparse.Namespace) -> Listed:
     if options.regions is not None:
         msg = "--regions names a column of a FILE; leave it out with --dataset."
         raise InputError(msg)
-    near = 1.0 if options.merge is None else options.merge
+    near = 1.0 if options.merge_within is None else options.merge_within
     coordinates = _checkins(name).coordinates
     found = from_checkins(coordinates, source="public", places=options.sample, seed=options.seed, merge_within=near)
     if options.sample is None and len(found) > _MOST_OF_A_DATASET:

@@ -178,7 +178,7 @@ def test_files_with_and_without_a_header_are_read(listed, text):
         ("52,5,13,4\n48,9,2,4\n", "without names, got 4 columns; name the columns in a first line"),
         ("1,2\n3,4,Rome\n", "line 2 has 3 cells instead of 2"),
         ("lat,lon,LAT\n1,2,3\n4,5,6\n", "the first line names 'lat' more than once"),
-        ("lat,lon\n1,2\n1,2\n3,4\n", "use --merge 1 (metres)"),
+        ("lat,lon\n1,2\n1,2\n3,4\n", "pass --merge 1 (metres)"),
         (b"\xff\xfe1,2\n", "is not UTF-8 text"),
     ],
 )

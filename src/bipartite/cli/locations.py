@@ -6,25 +6,22 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.advise.place_releases import WHOLE, WITHIN, measured
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_lists import add_places
+from bipartite.cli.place_mechanisms import add_mechanism, check_publishes, released
 from bipartite.cli.program import Command
 from bipartite.cli.release_tables import as_csv, described, headline, plain, print_releases
 from bipartite.errors import InputError
 from bipartite.files import write_whole
-from bipartite.locations import RegionWeighted, TwoLevel, WithinRegion, choose, draw, page
-from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Exponential
+from bipartite.locations import draw, page
 from bipartite.plots import png
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from bipartite.cli.place_lists import Listed
-    from bipartite.locations import Release
-    from bipartite.mechanisms import Mechanism
 
 _EXAMPLES = """examples:
   bipartite locations design shops.csv --epsilon 1 --output shops.json    the best ε-LDP release, as a spec
@@ -34,18 +31,6 @@ _EXAMPLES = """examples:
 A release within regions publishes the region of everybody, which is not ε-LDP: it needs --publishes region.
 """
 _ENDINGS: Final = (".svg", ".png", ".html")
-_WITHIN: Final = "within-region"
-_MAKERS: Final[dict[str, Callable[[Listed, str], Mechanism]]] = {
-    "anchored": lambda listed, epsilon: Anchored(listed.places, epsilon),
-    "brr": lambda listed, epsilon: BRR(listed.places, epsilon),
-    "brr-best": lambda listed, epsilon: BRR(listed.places, epsilon, m="best"),
-    "exponential": lambda listed, epsilon: Exponential(listed.places, epsilon),
-    "grr": lambda listed, epsilon: GRR(listed.places, epsilon),
-    "lsrr": lambda listed, epsilon: LSRR(listed.places, epsilon),
-    "region-weighted": lambda listed, epsilon: RegionWeighted(listed.regions, epsilon),
-    "two-level": lambda listed, epsilon: TwoLevel(listed.regions, epsilon),
-    _WITHIN: lambda listed, epsilon: WithinRegion(listed.regions, epsilon, publishes="region"),  # as agreed to
-}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,14 +46,14 @@ def add_actions(
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     design = actions.add_parser("design", help="choose or build a release of places", epilog=_EXAMPLES)
     add_places(design)
-    _add_mechanism(design, "auto: the least expected loss of all that are ε-LDP")
+    add_mechanism(design, "auto: the least expected loss of all that are ε-LDP")
     design.add_argument("--output", metavar="FILE", type=Path, help="write the spec, what clients need, to this file")
     design.add_argument("--csv", metavar="FILE", type=Path, help="write the rows of the table to this file")
     design.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-design.json)")
     design.set_defaults(run=run_design)
     shown = actions.add_parser("map", help="draw places, regions, and what one person may report", epilog=_EXAMPLES)
     add_places(shown)
-    _add_mechanism(shown, "auto with --epsilon; without it places and regions alone")
+    add_mechanism(shown, "auto with --epsilon; without it places and regions alone")
     shown.add_argument(
         "--at", metavar="PLACE", help="the place (label or row number) of a made-up person: never a real one"
     )
@@ -81,30 +66,14 @@ def add_actions(
     return actions
 
 
-def _add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
-    release = parser.add_argument_group("the release")
-    release.add_argument("--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5")
-    release.add_argument(
-        "--mechanism",
-        metavar="NAME",
-        choices=["auto", *_MAKERS],
-        help=f"auto, {', '.join(_MAKERS)} (default: {default})",
-    )
-    release.add_argument(
-        "--publishes",
-        choices=["region"],
-        help=f"with --mechanism {_WITHIN}: you agree that everybody learns the region of everybody",
-    )
-
-
 def run_design(options: argparse.Namespace) -> int:
     """Choose or build a release."""
     if options.epsilon is None:
         msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
         raise InputError(msg)
-    _check_publishes(options)
+    check_publishes(options)
     listed = options.places_of(options)
-    mechanism, rows, reason = _released(options, listed)
+    mechanism, rows, reason = released(options, listed)
     certificate = verify(mechanism)
     row = rows[0]
     if options.output is not None:
@@ -147,9 +116,9 @@ def run_map(options: argparse.Namespace) -> int:
     if ending == ".html" and options.at is not None:
         msg = "--at belongs to a picture, .svg or .png; on a page every place can be chosen."
         raise InputError(msg)
-    _check_publishes(options)
+    check_publishes(options)
     listed = options.places_of(options)
-    mechanism = None if options.epsilon is None else _released(options, listed)[0]
+    mechanism = None if options.epsilon is None else released(options, listed)[0]
     if ending == ".html":
         beside = None if mechanism is None else listed.regions
         content: str | bytes = page(
@@ -181,30 +150,6 @@ def run_map(options: argparse.Namespace) -> int:
         print(f"{mechanism!r}: {promise}.")
     print(f"Wrote {options.output}.")
     return OK
-
-
-def _released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[Release], str]:
-    """The mechanism asked for, its row before all others, and why it was taken."""
-    name = options.mechanism or "auto"
-    if name == "auto":
-        choice = choose(listed.places, options.epsilon, regions=listed.regions)
-        return choice.mechanism, choice.table, choice.reason
-    mechanism = _MAKERS[name](listed, options.epsilon)
-    scope = WHOLE if mechanism.publishes is None else WITHIN
-    row, _ = measured(scope, name, options.epsilon, lambda: mechanism, None)
-    return mechanism, [row], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
-
-
-def _check_publishes(options: argparse.Namespace) -> None:
-    if options.mechanism == _WITHIN and options.publishes is None:
-        msg = (
-            f"Expected --publishes region with --mechanism {_WITHIN}: every report tells everybody the region of the "
-            "person, which no ε covers. Say so, or take two-level or auto, which are ε-LDP."
-        )
-        raise InputError(msg)
-    if options.mechanism != _WITHIN and options.publishes is not None:
-        msg = f"--publishes belongs to --mechanism {_WITHIN}; the others publish nothing beside what ε covers."
-        raise InputError(msg)
 
 
 def _place(options: argparse.Namespace, listed: Listed) -> str | int:

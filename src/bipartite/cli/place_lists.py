@@ -59,7 +59,9 @@ def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hund
         "file", metavar="FILE.csv", nargs="?", type=Path, help="columns lat, lon and, for names, label; header or none"
     )
     listed.add_argument("--dataset", metavar="NAME", help=data_sets)
-    listed.add_argument("--merge", metavar="METRES", type=float, help="places nearer than that to another become one")
+    listed.add_argument(
+        "--merge", dest="merge_within", metavar="METRES", type=float, help="places nearer than that become one"
+    )
     listed.add_argument(
         "--regions", metavar="COLUMN", help="the column of FILE with the region of each place (default: by map tile)"
     )
@@ -83,10 +85,9 @@ def _of_file(options: argparse.Namespace) -> Listed:
     coordinates = _coordinates(path, table)
     labels = None if table.label is None else [row[table.label].strip() for row in table.rows]
     try:
-        found = places(coordinates, labels, merge_within=options.merge)
+        found = places(coordinates, labels, merge_within=options.merge_within)
     except DomainError as error:
-        words = str(error).replace("pass merge_within=1 (metres)", "use --merge 1 (metres)")
-        msg = f"{path}: {words}"
+        msg = f"{path}: {error}"
         raise DataFileError(msg) from None
     if options.regions is None:
         return Listed(found, Regions.by_prefix(found), str(path))
@@ -179,7 +180,7 @@ def _of_cities(options: argparse.Namespace) -> Listed:
         msg = "--regions names a column of a FILE; leave it out with --dataset."
         raise InputError(msg)
     table = cities()
-    found = places(table.coordinates, table.names, merge_within=options.merge)
+    found = places(table.coordinates, table.names, merge_within=options.merge_within)
     return Listed(found, Regions.by_prefix(found), CITIES, "GeoNames, CC BY 4.0, a selection")
 
 

@@ -1,0 +1,73 @@
+"""The mechanism of a release of places: the one that is named, or the best of all that are ε-LDP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bipartite.answers.advise.place_releases import WHOLE, WITHIN, measured
+from bipartite.errors import InputError
+from bipartite.locations import RegionWeighted, TwoLevel, WithinRegion, choose
+from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Exponential
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from bipartite.cli.place_lists import Listed
+    from bipartite.locations import Release
+    from bipartite.mechanisms import Mechanism
+
+_WITHIN: Final = "within-region"
+_MAKERS: Final[dict[str, Callable[[Listed, str], Mechanism]]] = {
+    "anchored": lambda listed, epsilon: Anchored(listed.places, epsilon),
+    "brr": lambda listed, epsilon: BRR(listed.places, epsilon),
+    "brr-best": lambda listed, epsilon: BRR(listed.places, epsilon, m="best"),
+    "exponential": lambda listed, epsilon: Exponential(listed.places, epsilon),
+    "grr": lambda listed, epsilon: GRR(listed.places, epsilon),
+    "lsrr": lambda listed, epsilon: LSRR(listed.places, epsilon),
+    "region-weighted": lambda listed, epsilon: RegionWeighted(listed.regions, epsilon),
+    "two-level": lambda listed, epsilon: TwoLevel(listed.regions, epsilon),
+    _WITHIN: lambda listed, epsilon: WithinRegion(listed.regions, epsilon, publishes="region"),  # as agreed to
+}
+
+
+def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add the options that name a release; ``default`` says what is taken where none is named."""
+    release = parser.add_argument_group("the release")
+    release.add_argument("--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5")
+    release.add_argument(
+        "--mechanism",
+        metavar="NAME",
+        choices=["auto", *_MAKERS],
+        help=f"auto, {', '.join(_MAKERS)} (default: {default})",
+    )
+    release.add_argument(
+        "--publishes",
+        choices=["region"],
+        help=f"with --mechanism {_WITHIN}: you agree that everybody learns the region of everybody",
+    )
+
+
+def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[Release], str]:
+    """The mechanism asked for, its row before all others, and why it was taken."""
+    name = options.mechanism or "auto"
+    if name == "auto":
+        choice = choose(listed.places, options.epsilon, regions=listed.regions)
+        return choice.mechanism, choice.table, choice.reason
+    mechanism = _MAKERS[name](listed, options.epsilon)
+    scope = WHOLE if mechanism.publishes is None else WITHIN
+    row, _ = measured(scope, name, options.epsilon, lambda: mechanism, None)
+    return mechanism, [row], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
+
+
+def check_publishes(options: argparse.Namespace) -> None:
+    """Refuse to publish regions unasked, and to be told to where nothing is published."""
+    if options.mechanism == _WITHIN and options.publishes is None:
+        msg = (
+            f"Expected --publishes region with --mechanism {_WITHIN}: every report tells everybody the region of the "
+            "person, which no ε covers. Say so, or take two-level or auto, which are ε-LDP."
+        )
+        raise InputError(msg)
+    if options.mechanism != _WITHIN and options.publishes is not None:
+        msg = f"--publishes belongs to --mechanism {_WITHIN}; the others publish nothing beside what ε covers."
+        raise InputError(msg)
