@@ -79,6 +79,7 @@ def add_mechanism(
     """Add the options that describe a mechanism; or, where that is asked for, a command of which nothing is known."""
     add_domain(parser, or_command=or_command, required=required)
     mechanism = parser.add_argument_group("the mechanism")
+    with_prior = [each.name for each in by_column().values() if each.prior]
     mechanism.add_argument(
         "--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5"
     )
@@ -100,7 +101,7 @@ def add_mechanism(
         "--prior",
         metavar="FILE",
         type=Path,
-        help="with --m best, or for anchored, constant and optimal: public probabilities, one a line",
+        help=f"with --m best, or for {', '.join(with_prior)}: public probabilities, one a line",
     )
 
 

@@ -311,6 +311,11 @@ def register(entry: Entry) -> None:
     _ENTRIES.append(entry)
 
 
+def unregister(name: str) -> None:
+    """Take a mechanism out again: only what still holds its class can use it."""
+    _ENTRIES[:] = [each for each in _ENTRIES if each.name != name]
+
+
 def by_column() -> dict[str, Entry]:
     """Those whose reports fit one column, by the name that commands and plans ask for, in alphabetical order."""
     fit = {each.name: each for each in _ENTRIES if each.family not in {"flat", "regions"}}
