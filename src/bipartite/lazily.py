@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used, so that importing the package stays cheap."""
+"""Names of a package, and libraries, that are loaded when they are first used, so that imports stay cheap."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import ModuleType
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -29,3 +30,13 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
         return sorted(sys.modules[package].__all__)
 
     return __getattr__, __dir__
+
+
+class Later:
+    """A library that is loaded when something of it is first asked for."""
+
+    def __init__(self, name: str, load: Callable[[str], ModuleType] = importlib.import_module) -> None:
+        self._name, self._load = name, load
+
+    def __getattr__(self, attribute: str) -> object:
+        return getattr(self._load(self._name), attribute)

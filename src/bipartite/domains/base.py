@@ -154,6 +154,27 @@ class LineDomain(Domain):
         """The domain with ``half_window`` more values at both ends: the outputs of a padded mechanism."""
 
 
+class Numbered:
+    """A codec that encodes as another does, and whose reports are numbers of outputs."""
+
+    __slots__ = ("_inner", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+
+    def __init__(self, inner: Codec) -> None:
+        self._inner = inner
+        self.code_offset = inner.code_offset
+        self.coins = inner.coins
+        self.report_dtype: np.dtype[Any] = np.dtype(np.int64)
+        self.report_offset = 0
+        self.direct = True
+
+    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        return self._inner.encode(values, coins)
+
+    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
+        """Never called: reports are written in place."""
+        raise NotImplementedError
+
+
 def whole_number(name: str, value: object, problems: Problems) -> int:
     """An argument as an int; a float that is whole will do."""
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():

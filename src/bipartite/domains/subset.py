@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.base import Domain, Outside
+from bipartite.domains.base import Domain, Numbered, Outside
 from bipartite.domains.values import Values, ValuesCodec
 from bipartite.errors import DomainError, OutsideDomainError, shown
 
@@ -79,23 +79,17 @@ class Subset(Domain):
         return f"Subset({self.domain!r}, {self.indices.tolist()})"
 
 
-class _SubsetCodec:
+class _SubsetCodec(Numbered):
     """Values as the whole domain encodes them; reports are looked up among the chosen ones."""
 
-    __slots__ = ("_indices", "_inner", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+    __slots__ = ("_indices",)
 
     def __init__(self, inner: Codec, indices: NDArray[np.int64]) -> None:
-        self._inner = inner
+        super().__init__(inner)
         # Codes of reports in the whole domain, which decodes them.
         self._indices = indices + np.int64(inner.report_offset)
-        self.code_offset = inner.code_offset
         self.report_dtype = inner.report_dtype
-        self.coins = inner.coins
-        self.report_offset = 0
         self.direct = False
-
-    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
-        return self._inner.encode(values, coins)
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
         chosen = self._indices[codes]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains.base import Domain, Outside, as_double, real_scalar
+from bipartite.domains.base import Domain, Numbered, Outside, as_double, real_scalar
 from bipartite.errors import DomainError, OutsideDomainError, shown
 
 if TYPE_CHECKING:
@@ -80,23 +80,17 @@ class Values(Domain):
         return f"Values({self.values.tolist()})" if self.size <= _WRITTEN_OUT else f"<{self}>"
 
 
-class ValuesCodec:
+class ValuesCodec(Numbered):
     """Values as their own domain encodes them; reports are looked up among the given numbers."""
 
-    __slots__ = ("_inner", "_values", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+    __slots__ = ("_values",)
 
     def __init__(self, inner: Codec, outputs: Values) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._values = outputs.values
-        self.code_offset = inner.code_offset
-        self.coins = inner.coins
         # A narrower type would round the reports, and with them the mean that they keep.
         self.report_dtype = np.dtype(np.float64)
-        self.report_offset = 0
         self.direct = False
-
-    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
-        return self._inner.encode(values, coins)
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
         np.take(self._values, codes, out=reports, mode="clip")  # "clip" spares a copy; every code is inside

@@ -13,7 +13,7 @@ from bipartite.answers.estimation.evidence import Evidence
 from bipartite.errors import DataFileError, InputError, SpecError, shown
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.counting import count_files
-from bipartite.tables.extras import need
+from bipartite.tables.extras import need, pa
 from bipartite.tables.formats import Format, files_named, format_of, local
 from bipartite.tables.metadata import METADATA_KEY, Described
 from bipartite.tables.outputs import side_file
@@ -65,7 +65,6 @@ def carried_by(path: Path) -> Described | None:
 
 
 def _embedded(path: Path, written: Format) -> Described | None:
-    pa = need("pyarrow")
     try:
         if written.kind == "parquet":
             metadata = need("pyarrow.parquet").read_metadata(path).metadata

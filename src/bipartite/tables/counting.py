@@ -13,7 +13,7 @@ from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.engine import connect
-from bipartite.tables.extras import need
+from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.plan import Plan
 from bipartite.tables.sources import Reading, open_files
 from bipartite.tables.workspace import private_folder
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
@@ -101,7 +100,6 @@ def _in_order(groups: dict[str | None, NDArray[np.int64]]) -> dict[str | None, N
 
 
 def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[pa.RecordBatch]:
-    pa = need("pyarrow")
     for file in files:
         if written.is_text and written.compression is None:
             _check_end(file)
@@ -112,7 +110,7 @@ def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[p
     except InputError as error:
         # What is wrong is the file, not how it was asked for.
         problem: BaseException = DataFileError(f"{files[0]}: {error}")
-    except (need("duckdb").Error, pa.ArrowException, OSError) as error:
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
         what = str(files[0]) if len(files) == 1 else "one of the files"
         problem = unreadable(error, what, hint="it may be cut off or edited: ask for it again.")
         if str(error).startswith("Out of Memory Error"):
@@ -137,7 +135,6 @@ def _check_end(file: Path) -> None:
 
 def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
     """(the groups of a batch as text, which of them each row is in)."""
-    pa = need("pyarrow")
     try:
         held, rows = _encoded(column.cast(pa.string()))
     except pa.ArrowException:
@@ -148,7 +145,6 @@ def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int
 
 def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     """(the different values of a column, null among them, which of them each row holds)."""
-    pa = need("pyarrow")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     found = column.dictionary_encode(null_encoding="encode")
@@ -168,7 +164,6 @@ def _add(
     groups: tuple[list[str | None], NDArray[np.int64]] | None,
 ) -> None:
     """Count a batch, in which each different report is looked up once."""
-    pa = need("pyarrow")
     try:
         held, rows = _encoded(reports)
         there = _numpy(held.is_valid().cast(pa.int8())) > 0
@@ -204,7 +199,6 @@ def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDAr
 
 def _indices(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
     """Which output each report is; cells of text files are numbers in text."""
-    pa = need("pyarrow")
     labels = mechanism.domain.labels
     if labels is not None and isinstance(labels[0], str):
         return indices_of(mechanism, reports.cast(pa.string()).to_pylist())

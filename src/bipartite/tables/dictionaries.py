@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from bipartite.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from bipartite.tables.extras import pa, pc
 
 
 def copied(array: pa.Array) -> pa.Array:
@@ -17,9 +13,6 @@ def copied(array: pa.Array) -> pa.Array:
 
     Rows that were sliced off, and values under a null, stay in Arrow's memory, which pickles and Arrow files write out.
     """
-    import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
-    import pyarrow.compute as pc  # noqa: PLC0415
-
     if pa.types.is_dictionary(array.type):
         used = array.indices.unique().drop_null().sort()
         indices = pc.index_in(array.indices, value_set=used).cast(array.type.index_type)
@@ -36,8 +29,6 @@ def released(name: str, kind: pa.DataType) -> pa.DataType:
 
     Raises InputError where the values of a type cannot be copied one by one.
     """
-    import pyarrow as pa  # noqa: PLC0415
-
     is_dictionary = pa.types.is_dictionary(kind)
     values = kind.value_type if is_dictionary else plain(kind)
     try:
@@ -53,8 +44,6 @@ def released(name: str, kind: pa.DataType) -> pa.DataType:
 
 def plain(kind: pa.DataType) -> pa.DataType:
     """A type without dictionaries and views of texts, whose memory batches and rows share with others."""
-    import pyarrow as pa  # noqa: PLC0415
-
     types = pa.types
     if types.is_dictionary(kind):
         kind = plain(kind.value_type)

@@ -11,13 +11,13 @@ from bipartite.lottery import ValuesRefusedError, draw_many, is_secure
 from bipartite.lottery.words import CHUNK
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.dictionaries import copied
+from bipartite.tables.extras import pa
 from bipartite.tables.opening import Opened, all_troubles, open_rows, refusal
 from bipartite.tables.words import column_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.lottery import Source
@@ -80,8 +80,6 @@ class Release:
                     reasons[row] = "; ".join(filter(None, (reasons.get(row), f"{name}: {reason}")))
         kept, marks = batch, unreadable
         if reasons:
-            import pyarrow as pa  # noqa: PLC0415
-
             kept = batch.filter(pa.array(good))
             marks = {each: mark[good] for each, mark in unreadable.items()}
             self.leave_out(len(reasons))
@@ -107,8 +105,6 @@ class Release:
         )
 
     def _drawn(self, batch: pa.RecordBatch, opened: Mapping[str, Opened]) -> pa.RecordBatch:
-        import pyarrow as pa  # noqa: PLC0415
-
         schema, ways = self._prepared(batch.schema)
         arrays = []
         for name, what in self.plan.columns.items():

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, MissingExtraError, shown
-from bipartite.tables.extras import need
+from bipartite.tables.extras import duckdb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import duckdb
 
     from bipartite.tables.formats import File
 
@@ -22,7 +20,6 @@ _TOO_MUCH: Final = 2**62
 
 def connect(spill: Path, memory: int | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection that holds at most so many bytes; None for DuckDB's own bound."""
-    duckdb = need("duckdb")
     settings: dict[str, Any] = {
         "temp_directory": str(spill),
         "autoinstall_known_extensions": False,
@@ -69,7 +66,6 @@ def text(value: str) -> str:
 
 def load(connection: duckdb.DuckDBPyConnection, extension: str, what: str) -> None:
     """Load an extension of DuckDB that is installed on this machine; nothing is ever fetched here."""
-    duckdb = need("duckdb")
     try:
         connection.execute(f"LOAD {extension}")
     except duckdb.Error:

@@ -1,4 +1,4 @@
-"""The libraries of the extra ``tables``, or an error that says how to get them."""
+"""The libraries of the extra ``tables``, loaded when they are used, or an error that says how to get them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,18 @@ import sys
 from typing import TYPE_CHECKING
 
 from bipartite.errors import MissingExtraError
+from bipartite.lazily import Later
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    import duckdb
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+__all__ = ["duckdb", "need", "pa", "pc", "pd", "pl", "spare_pandas"]
 
 
 def need(module: str) -> ModuleType:
@@ -22,6 +31,12 @@ def need(module: str) -> ModuleType:
         problem = f"is installed but cannot be loaded: {error}" if there else "is not installed"
     msg = f"Tables need {package}, which {problem}; run: pip install --upgrade 'bipartite[tables]'."
     raise MissingExtraError(msg)
+
+
+if not TYPE_CHECKING:
+    duckdb, pa, pc, pd, pl = (
+        Later(each, need) for each in ("duckdb", "pyarrow", "pyarrow.compute", "pandas", "polars")
+    )
 
 
 class _WithoutPandas:
@@ -41,6 +56,6 @@ def spare_pandas() -> None:
     """
     sys.meta_path.insert(0, _WithoutPandas)
     try:
-        need("pyarrow").scalar(0)
+        pa.scalar(0)
     finally:
         sys.meta_path.remove(_WithoutPandas)

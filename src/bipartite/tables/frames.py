@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from bipartite.domains import SetDomain
+from bipartite.domains.containers import library_of
 from bipartite.errors import InputError, Problems
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
-from bipartite.tables.extras import need
+from bipartite.tables.extras import duckdb, pa, pd, pl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import duckdb
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
     from bipartite.tables.columns import Column
     from bipartite.tables.plan import Plan
@@ -64,20 +60,17 @@ def privatize_frame(frame: Frame, plan: Plan, rng: object = None) -> Frame:
     >>> bp.privatize_frame(people, plan).column_names
     ['age', 'country']
     """
-    kind = type(frame)
-    for base in kind.__mro__:
-        library = base.__module__.partition(".")[0]
-        if library in _LIBRARIES:
-            return _LIBRARIES[library](frame, plan, rng)
+    draw = _LIBRARIES.get(library_of(frame))
+    if draw is not None:
+        return draw(frame, plan, rng)
     msg = (
         "Expected a pandas or Polars data frame, an Arrow table or a DuckDB relation, got "
-        f"{kind.__name__}; use bp.Record for a dict of columns."
+        f"{type(frame).__name__}; use bp.Record for a dict of columns."
     )
     raise InputError(msg)
 
 
 def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Table | pa.RecordBatch:
-    pa = need("pyarrow")
     if isinstance(frame, pa.RecordBatch):
         return Release(plan, rng).privatize(_selected(frame, plan))
     if isinstance(frame, pa.Table):
@@ -92,7 +85,6 @@ def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.Rec
     One that holds nothing but gaps fits every plan, whatever type they gave it, such as doubles in pandas: a refusal
     would tell of them.
     """
-    pa = need("pyarrow")
     for each in plan.wrong_types(frame.schema):
         gaps = frame.column(each)
         if gaps.null_count == frame.num_rows:
@@ -105,7 +97,6 @@ def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.Rec
 
 
 def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
-    pa = need("pyarrow")
     given = _selected(table, plan)
     release = Release(plan, rng)
     reports = [release.privatize(batch) for batch in given.unify_dictionaries().to_batches()]
@@ -114,8 +105,6 @@ def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
 
 
 def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
-    pd = need("pandas")
-    pa = need("pyarrow")
     if not isinstance(frame, pd.DataFrame):
         msg = (
             f"Expected a pandas DataFrame, got {type(frame).__name__}; use .to_frame(), or mech.privatize for a Series."
@@ -142,7 +131,6 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
 
 def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
     """The columns that a plan reads as an Arrow table; Arrow's own message about a mixed column would show a value."""
-    pa = need("pyarrow")
     columns = {}
     problems = Problems()
     for name in plan.inputs():
@@ -163,7 +151,6 @@ def _types(given: PandasType, *, may_be_null: bool) -> Callable[[pa.DataType], P
     Not pandas' nullable types where the column had one: a column of nothing but nulls has none (convert_dtypes).
     NumPy's whole numbers have no null, so that pandas' stand for them where the plan lets nulls through.
     """
-    pd = need("pandas")
     if isinstance(given, pd.ArrowDtype):
         own: Callable[[pa.DataType], PandasType] = pd.ArrowDtype
         return own
@@ -175,8 +162,6 @@ def _types(given: PandasType, *, may_be_null: bool) -> Callable[[pa.DataType], P
 
 
 def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
-    pl = need("polars")
-    pa = need("pyarrow")
     if isinstance(frame, pl.LazyFrame):
         raise InputError(_LAZY)
     if not isinstance(frame, pl.DataFrame):
@@ -209,12 +194,12 @@ def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
 
 
 def _duckdb(frame: duckdb.DuckDBPyRelation, plan: Plan, rng: object) -> pa.Table:
-    if not isinstance(frame, need("duckdb").DuckDBPyRelation):
+    if not isinstance(frame, duckdb.DuckDBPyRelation):
         msg = f"Expected a DuckDB relation, got {type(frame).__name__}; use connection.sql(…) or connection.table(…)."
         raise InputError(msg)
     try:
         rows = frame.to_arrow_table()
-    except need("duckdb").Error as error:
+    except duckdb.Error as error:
         kind = type(error).__name__
     else:
         return _table(rows, plan, rng)
@@ -259,11 +244,10 @@ def _own(rng: object, name: str) -> object:
 
 
 def _function(release: Release, inputs: tuple[str, ...]) -> Callable[..., pa.Array]:
-    arrow = need("pyarrow")
 
     def draw(*arrays: pa.Array | pa.ChunkedArray) -> pa.Array:
-        whole = [each.combine_chunks() if isinstance(each, arrow.ChunkedArray) else each for each in arrays]
-        return release.privatize(arrow.RecordBatch.from_arrays(whole, names=list(inputs))).column(0)
+        whole = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in arrays]
+        return release.privatize(pa.RecordBatch.from_arrays(whole, names=list(inputs))).column(0)
 
     # DuckDB asks how many arguments there are.
     kind = inspect.Parameter.POSITIONAL_ONLY

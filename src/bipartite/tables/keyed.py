@@ -25,11 +25,11 @@ from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK, FixedWords
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
+from bipartite.tables.extras import pa
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.lottery import Codec, Lottery
@@ -94,8 +94,6 @@ def column_key(key: bytes, mechanism: Mechanism, name: str) -> bytes:
 
 def id_bytes(ids: pa.Array) -> list[bytes]:
     """Each row's id as bytes, different for different ids: whole numbers, texts or bytes behind a letter."""
-    import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
-
     if ids.null_count:
         msg = "Expected an id for every row, got a row without; fill it, or leave row_id out."
         raise InputError(msg)

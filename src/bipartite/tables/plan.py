@@ -16,15 +16,13 @@ from bipartite.mechanisms import Mechanism
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.dictionaries import released
 from bipartite.tables.drawing import Release
-from bipartite.tables.extras import need
+from bipartite.tables.extras import pa
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.reading import columns_in, read_toml
 from bipartite.tables.returning import way_back
 
 if TYPE_CHECKING:
     from decimal import Decimal
-
-    import pyarrow as pa
 
     from bipartite.tables.returning import Return, Style
 
@@ -149,7 +147,6 @@ class Plan(Frozen):
 
     def ways_back(self, given: pa.Schema, style: Style = "values") -> dict[str, Return]:
         """How the reports of each private column become Arrow, for a table with this Arrow schema."""
-        need("pyarrow")
         self.check_inputs(given)
         return {
             name: way_back(column, given.field(self.inputs_of(name)[0]).type, style)
@@ -163,7 +160,6 @@ class Plan(Frozen):
 
         ``insecure`` says that they are drawn from words that someone may know, so that nothing is promised.
         """
-        pa = need("pyarrow")
         back = self.ways_back(given) if ways is None else ways
         fields = [
             pa.field(name, released(name, given.field(name).type) if what == PUBLIC else back[name].type)
@@ -243,7 +239,6 @@ def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:
 
 def _type_problem(column: Column, kind: pa.DataType) -> str | None:
     """Why a column of this Arrow type cannot be read, if it cannot."""
-    pa = need("pyarrow")
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     labels = column.mechanism.domain.labels if isinstance(column.mechanism.domain, SetDomain) else None
     if pa.types.is_null(inner):

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError
-from bipartite.tables.extras import need
+from bipartite.tables.extras import need, pa
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pyarrow as pa
 
     from bipartite.tables.sources import Rows
 
@@ -24,7 +22,6 @@ class Rejects:
     """Writes rejected rows as CSV, each with its number and the reason; an empty file where there are none."""
 
     def __init__(self, path: Path, source: Rows) -> None:
-        pa = need("pyarrow")
         self._file = path.open("wb")
         self._source = source
         names = [REASON, *source.raw, *([] if source.left_out is None else [LINE])]
@@ -35,7 +32,6 @@ class Rejects:
         """Add rows of a batch, by their number in it from 0."""
         if not reasons:
             return
-        pa = need("pyarrow")
         rows = sorted(reasons)
         found = raw.take(pa.array(rows))
         try:
@@ -58,7 +54,6 @@ class Rejects:
 
     def _write(self, columns: list[Any], count: int) -> None:
         """Add rows; columns that are not given stay empty."""
-        pa = need("pyarrow")
         if self._writer is None:
             self._writer = need("pyarrow.csv").CSVWriter(self._file, self._schema)
         columns = columns + [[None] * count] * (len(self._schema) - len(columns))

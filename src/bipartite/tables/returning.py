@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from bipartite.domains.base import Numbered
 from bipartite.domains.subset import codec_between
+from bipartite.tables.extras import pa
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.lottery import Codec
@@ -24,28 +25,6 @@ if TYPE_CHECKING:
 Style = Literal["values", "compact", "text"]
 """``values`` as they are; ``compact``: labels as dictionaries; ``text``: everything as dictionaries of text."""
 MOST_LISTED: Final = 2**16
-
-
-class Numbered:
-    """A codec that encodes as another does, and whose reports are numbers of outputs."""
-
-    __slots__ = ("_inner", "code_offset", "coins", "direct", "report_dtype", "report_offset")
-
-    def __init__(self, inner: Codec) -> None:
-        self._inner = inner
-        self.code_offset = inner.code_offset
-        self.coins = inner.coins
-        self.report_dtype: np.dtype[Any] = np.dtype(np.int64)
-        self.report_offset = 0
-        self.direct = True
-
-    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
-        """As the other."""
-        return self._inner.encode(values, coins)
-
-    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        """Never called: reports are written in place."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +44,6 @@ class Return:
 
     def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> pa.Array:
         """The column, with nulls where a row is missing."""
-        import pyarrow as pa  # noqa: PLC0415
-
         if missing is not None:
             # Zeros under the nulls: nothing of a value may lie there.
             filled = np.zeros(len(missing), dtype=reports.dtype)
@@ -83,8 +60,6 @@ class Return:
 
 def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
     """How the reports of a column become an Arrow array; labels as a dictionary where its (first) input is one."""
-    import pyarrow as pa  # noqa: PLC0415
-
     mechanism = column.mechanism
     values = _value_type(mechanism)
     listed = None
@@ -100,8 +75,6 @@ def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
 
 def _value_type(mechanism: Mechanism) -> pa.DataType:
     """The type of the reports, from the outputs alone: that of the input may tell of gaps in it."""
-    import pyarrow as pa  # noqa: PLC0415
-
     labels = mechanism.domain.labels
     if labels is not None and isinstance(labels[0], str):
         return pa.string()
@@ -110,8 +83,6 @@ def _value_type(mechanism: Mechanism) -> pa.DataType:
 
 def _outputs(mechanism: Mechanism, values: pa.DataType) -> pa.Array:
     """All outputs in order, as an Arrow array."""
-    import pyarrow as pa  # noqa: PLC0415
-
     if mechanism.domain.labels is not None:
         return pa.array([mechanism.outputs.decode(at) for at in range(len(mechanism.outputs))], type=values)
     return pa.array(mechanism.outputs.to_numpy(), type=values)

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.engine import load, paths, text
-from bipartite.tables.extras import need
+from bipartite.tables.extras import duckdb
 from bipartite.tables.formats import ENCODINGS, EXTENSIONS, Address
 from bipartite.tables.headers import header_of, split_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    import duckdb
 
     from bipartite.tables.formats import File, Format
 
@@ -125,7 +123,7 @@ def lines_left_out(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str
     for _, line, kind, _, message in found:
         if kind not in {"MISSING COLUMNS", "TOO MANY COLUMNS"}:
             msg = f"Invalid Input Error: CSV Error on Line: {line}\n{message}"
-            raise need("duckdb").InvalidInputException(msg)
+            raise duckdb.InvalidInputException(msg)
     # A line is noted once for each cell too many.
     return [(line, held) for _, line, held in dict.fromkeys((file, line, held) for file, line, _, held, _ in found)]
 

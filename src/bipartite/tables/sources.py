@@ -18,7 +18,7 @@ from bipartite.errors import DataFileError, InputError
 from bipartite.tables.dictionaries import plain
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
-from bipartite.tables.extras import need
+from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.formats import unchanged
 from bipartite.tables.headers import parse_header
 from bipartite.tables.quotes import Quotes, may_be_split
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import IO, BinaryIO
 
-    import duckdb
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
@@ -110,12 +108,10 @@ class Rows:
     @property
     def schema(self) -> pa.Schema:
         """The schema of the columns that the plan reads."""
-        pa = need("pyarrow")
         return pa.schema([self.reader.schema.field(at) for at in range(len(self.inputs))])
 
     def parts(self) -> Iterator[tuple[pa.RecordBatch, dict[str, NDArray[np.bool_]], pa.RecordBatch | None]]:
         """(the columns that the plan reads, which rows of which were unreadable, all columns as they came)."""
-        pa = need("pyarrow")
         kept, marks = len(self.inputs), len(self.marked)
         schema = self.schema
         for at, batch in enumerate(self.reader):
@@ -166,7 +162,6 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
     """The rows that come from standard input; Parquet, which is read from its end, is first copied to ``spill``."""
     written, plan, raw = reading.written, reading.plan, reading.raw
     if written.kind == "arrow":
-        pa = need("pyarrow")
         try:
             opened = pa.ipc.open_stream(stream)
         except (pa.ArrowInvalid, OSError):
@@ -338,7 +333,6 @@ def _as_label(cell: str, labels: tuple[str, ...]) -> str:
 
 def open_arrow(file: File, written: Format) -> pa.RecordBatchReader:
     """The batches of an Arrow file or stream: what is written to standard output is a stream."""
-    pa = need("pyarrow")
     try:
         if written.compression is not None:
             return pa.ipc.open_stream(pa.input_stream(str(file), compression=written.compression))
@@ -354,13 +348,11 @@ def open_arrow(file: File, written: Format) -> pa.RecordBatchReader:
 
 
 def _batches(file: pa.RecordBatchFileReader) -> pa.RecordBatchReader:
-    pa = need("pyarrow")
     numbers = range(file.num_record_batches)
     return pa.RecordBatchReader.from_batches(file.schema, (file.get_batch(at) for at in numbers))
 
 
 def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Plan, *, raw: bool) -> Rows:
-    arrow = need("pyarrow")
     plan.check_inputs(schema)
     places = [schema.get_field_index(each) for each in plan.inputs()]
     places += range(len(schema)) if raw else ()
@@ -368,7 +360,7 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
     fields = [schema.field(at) for at in places]
     # Public columns are released as they are read, and a file would hold one dictionary for all of its batches.
     fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]
-    selected = arrow.schema(fields)
+    selected = pa.schema(fields)
 
     def cut() -> Iterator[pa.RecordBatch]:
         for reader in readers:
@@ -378,14 +370,13 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
                     column if column.type == field.type else column.cast(field.type)
                     for column, field in zip(columns, fields, strict=True)
                 ]
-                whole = arrow.RecordBatch.from_arrays(columns, schema=selected)
+                whole = pa.RecordBatch.from_arrays(columns, schema=selected)
                 for start in range(0, whole.num_rows, BATCH):
                     yield whole.slice(start, BATCH)
 
-    return Rows(arrow.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=schema.names if raw else [])
+    return Rows(pa.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=schema.names if raw else [])
 
 
 def _check_names(names: list[str], plan: Plan) -> None:
     """All columns of the plan are there, before anything else goes wrong."""
-    pa = need("pyarrow")
     plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))

@@ -22,6 +22,7 @@ from bipartite.errors import DataError, InputError, MissingExtraError
 from bipartite.mechanisms.spec import load_spec, spec_json
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
+from bipartite.tables.extras import pa
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
 from bipartite.tables.metadata import Described, described
 from bipartite.tables.plan import Plan
@@ -166,8 +167,6 @@ def _draw_task(batches: Batches, plan: Plan, key: bytes | None, row_id: str | No
 
 def _count_task(batches: Batches, mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> Batches:
     """How often each report came in one task, on an executor."""
-    import pyarrow as pa  # noqa: PLC0415 (on the executor)
-
     counts = Counts(mechanism)
     for batch in batches:
         counts.add(batch.column(0), nulls=nulls)

@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bipartite.errors import InputError, Problems
+from bipartite.tables.extras import pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import pyarrow as pa
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructField, StructType
 
@@ -57,7 +57,6 @@ def taken_for_one(names: Sequence[str]) -> InputError:
 
 def private_schema(frame: DataFrame, plan: Plan) -> pa.Schema:
     """The columns of a frame with the Arrow types of those that private columns are made from; others have none."""
-    import pyarrow as pa  # noqa: PLC0415
     from pyspark.sql import types  # noqa: PLC0415
     from pyspark.sql.pandas.types import to_arrow_type  # noqa: PLC0415
 
@@ -113,7 +112,5 @@ def through_python(frame: DataFrame, function: Callable[[Batches], Batches], sch
 
 def _named(batches: Batches, function: Callable[[Batches], Batches], names: Sequence[str]) -> Batches:
     """What a function makes of batches whose columns have their names again, on an executor."""
-    import pyarrow as pa  # noqa: PLC0415
-
     for made in function(pa.RecordBatch.from_arrays(batch.columns, names=list(names)) for batch in batches):
         yield pa.RecordBatch.from_arrays(made.columns, names=[str(at) for at in range(made.num_columns)])

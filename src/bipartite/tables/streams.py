@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError
-from bipartite.tables.extras import need
+from bipartite.tables.extras import pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,6 @@ def unbuffered(stream: BinaryIO) -> BinaryIO:
 
 def blocks_of(file: Path, compression: str | None, size: int) -> Iterator[bytes]:
     """The bytes of a file, decompressed, so many at a time."""
-    pa = need("pyarrow")
     with file.open("rb", buffering=0) as raw:
         stream: Any = raw
         if compression is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.engine import connect, paths
-from bipartite.tables.extras import need
+from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.formats import STDIO, Asked, inputs
 from bipartite.tables.quotes import may_be_split
 from bipartite.tables.reading import TODO
@@ -35,8 +35,6 @@ from bipartite.tables.workspace import private_folder
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    import duckdb
 
     from bipartite.tables.formats import File, Format
 
@@ -108,7 +106,7 @@ def schema_of(pattern: str, asked: Asked, *, header: bool) -> dict[str, str]:
     with private_folder() as spill, connect(spill) as connection:
         try:
             names, kinds = _columns(connection, files, written, header=header)
-        except need("duckdb").Error as error:
+        except duckdb.Error as error:
             raise unreadable(error) from None
     if len(set(names)) < len(names):
         msg = "The table has several columns of one name; rename them."
@@ -129,7 +127,6 @@ def _columns(
         names = parquet_columns(connection, files)
         return names, _described(connection, parquet_scan(files, len(names)))
     if written.kind == "arrow":
-        pa = need("pyarrow")
         schemas = [(str(file), open_arrow(file, written).schema) for file in files]
         check_alike(schemas)
         fields = [

@@ -12,13 +12,17 @@ import numpy as np
 
 from bipartite.domains.containers.cells import Cells, Container
 from bipartite.errors import InputError
+from bipartite.lazily import Later
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.compute as pc
     from numpy.typing import NDArray
 
     from bipartite.domains.containers.cells import Labels
     from bipartite.domains.sets import SetDomain
+else:
+    pa, pc = Later("pyarrow"), Later("pyarrow.compute")  # there already: the caller holds one of its arrays
 
 
 class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
@@ -30,8 +34,6 @@ class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
         return numbers_of(self.held)
 
     def numbers(self) -> Cells:
-        import pyarrow as pa  # noqa: PLC0415 (loaded already: the caller holds one of its arrays)
-
         if not isinstance(self.held, (pa.Array, pa.ChunkedArray)):
             table = isinstance(self.held, (pa.Table, pa.RecordBatch))
             advice = "select a column: table['age']" if table else "pass a number or a pyarrow.Array"
@@ -49,8 +51,6 @@ class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
 
     @property
     def label_types(self) -> tuple[type, ...]:
-        import pyarrow as pa  # noqa: PLC0415
-
         if not isinstance(self.held, (pa.Array, pa.ChunkedArray)):
             return ()
         kind, types = self.held.type, pa.types
@@ -60,31 +60,18 @@ class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
         return (int,) if types.is_integer(kind) else (str,) if text else ()
 
     def codes(self, domain: SetDomain) -> Cells:
-        import pyarrow as pa  # noqa: PLC0415
-
         chunked = isinstance(self.held, pa.ChunkedArray)
         return rows_of(self.held.combine_chunks() if chunked else self.held, domain)
 
     def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pa.Array | pa.ChunkedArray:
-        return self._chunked(array_of_reports(reports, hidden))
+        return self._chunked(pa.array(reports, mask=hidden))
 
     def of_labels(self, drawn: Labels) -> pa.Array | pa.ChunkedArray:
-        import pyarrow as pa  # noqa: PLC0415
-
         text = pa.large_string() if pa.types.is_large_string(self.held.type) else pa.string()
         return self._chunked(pa.array(drawn.found, type=pa.int64() if drawn.whole else text))
 
     def _chunked(self, array: pa.Array) -> pa.Array | pa.ChunkedArray:
-        import pyarrow as pa  # noqa: PLC0415
-
         return pa.chunked_array([array]) if isinstance(self.held, pa.ChunkedArray) else array
-
-
-def array_of_reports(reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pa.Array:
-    """Reports as Arrow, with nulls where they are hidden."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    return pa.array(reports, mask=hidden)
 
 
 def numbers_of(array: pa.Array | pa.ChunkedArray) -> Cells:
@@ -92,8 +79,6 @@ def numbers_of(array: pa.Array | pa.ChunkedArray) -> Cells:
 
     Truth values are 0 and 1, decimals the doubles nearest to them, and a dictionary what it stands for.
     """
-    import pyarrow as pa  # noqa: PLC0415
-
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_boolean(array.type):
@@ -111,9 +96,6 @@ def numbers_of(array: pa.Array | pa.ChunkedArray) -> Cells:
 
 def rows_of(array: pa.Array, domain: SetDomain) -> Cells:
     """The row numbers of the labels in an Arrow array, or in a dictionary; −1 for what is no label, 0 for nothing."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
     labels = label_array(domain)
     if pa.types.is_dictionary(array.type):
         at = pc.index_in(_comparable(array.dictionary, labels.type), value_set=labels).take(array.indices)
@@ -131,17 +113,12 @@ def rows_of(array: pa.Array, domain: SetDomain) -> Cells:
 
 def label_array(domain: SetDomain) -> pa.Array:
     """The labels of a set as an Arrow array."""
-    import pyarrow as pa  # noqa: PLC0415
-
     labels = domain.labels or ()
     return pa.array(labels, type=pa.string() if isinstance(labels[0], str) else pa.int64())
 
 
 def _comparable(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """The values in the type of the labels."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
     if array.type == pa.uint64():
         # Labels lie far below 2^63, so what is beyond stays none of them.
         array = pc.min_element_wise(array, pa.scalar(2**63 - 1, type=pa.uint64()), skip_nulls=False)

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.containers.arrow import array_of_reports, numbers_of
+from bipartite.domains.containers.arrow import numbers_of
 from bipartite.domains.containers.cells import Cells, Container, masked, objects
 from bipartite.errors import InputError
+from bipartite.lazily import Later
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.domains.containers.cells import Labels
+else:
+    pa, pd = Later("pyarrow"), Later("pandas")  # there already: the caller holds one of its series
 
 
 class PandasSeries(Container["pd.Series"]):
@@ -27,15 +31,11 @@ class PandasSeries(Container["pd.Series"]):
         return f"values.iloc[{at}]"
 
     def cells(self) -> Cells:
-        import pandas as pd  # noqa: PLC0415 (loaded already: the caller holds one of its series)
-
         dtype, kinds = self.held.dtype, pd.api.types
         numeric = kinds.is_numeric_dtype(dtype) and not kinds.is_complex_dtype(dtype)
         if numeric and isinstance(dtype, np.dtype):
             return Cells(self.held.to_numpy())
         if numeric and isinstance(dtype, pd.ArrowDtype):
-            import pyarrow as pa  # noqa: PLC0415 (loaded already: it backs the series)
-
             return numbers_of(pa.array(self.held.array))
         missing = masked(self.held.isna().to_numpy(dtype=bool))
         if numeric and hasattr(dtype, "numpy_dtype"):
@@ -43,8 +43,6 @@ class PandasSeries(Container["pd.Series"]):
         return Cells(objects(self.held.tolist()), missing)
 
     def numbers(self) -> Cells:
-        import pandas as pd  # noqa: PLC0415
-
         if not isinstance(self.held, pd.Series):
             advice = "select a column: frame['age']" if isinstance(self.held, pd.DataFrame) else "pass a pandas.Series"
             msg = f"Expected one column of numbers, got a pandas {type(self.held).__name__}; {advice}."
@@ -63,8 +61,6 @@ class PandasSeries(Container["pd.Series"]):
 
     @property
     def label_types(self) -> tuple[type, ...]:
-        import pandas as pd  # noqa: PLC0415
-
         # Text for text, whole numbers for whole numbers. A categorical would lose reports that are none of its
         # categories.
         if not isinstance(self.held, pd.Series) or isinstance(self.held.dtype, pd.CategoricalDtype):
@@ -75,11 +71,9 @@ class PandasSeries(Container["pd.Series"]):
         return (str,) if dtype == np.dtype(object) or isinstance(dtype, pd.StringDtype) else ()
 
     def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pd.Series:
-        import pandas as pd  # noqa: PLC0415
-
         data: object = reports
         if isinstance(self.held.dtype, pd.ArrowDtype):
-            data = pd.arrays.ArrowExtensionArray(array_of_reports(reports, hidden))
+            data = pd.arrays.ArrowExtensionArray(pa.array(reports, mask=hidden))
         elif self._is_nullable() or (hidden is not None and reports.dtype.kind != "f"):
             # Whole numbers that may be null need the nullable type, whatever they came in.
             array = pd.arrays.FloatingArray if reports.dtype.kind == "f" else pd.arrays.IntegerArray
@@ -89,8 +83,6 @@ class PandasSeries(Container["pd.Series"]):
         return self._series(data, copy=False)
 
     def of_labels(self, drawn: Labels) -> pd.Series:
-        import pandas as pd  # noqa: PLC0415
-
         dtype = self.held.dtype
         extended = isinstance(dtype, pd.api.extensions.ExtensionDtype)
         if drawn.whole:
@@ -100,11 +92,7 @@ class PandasSeries(Container["pd.Series"]):
         return self._series(drawn.found, dtype=dtype if chosen else pd.Series(drawn.all).dtype)
 
     def _is_nullable(self) -> bool:
-        import pandas as pd  # noqa: PLC0415
-
         return isinstance(self.held.array, (pd.arrays.IntegerArray, pd.arrays.FloatingArray))
 
     def _series(self, data: object, **options: object) -> pd.Series:
-        import pandas as pd  # noqa: PLC0415
-
         return pd.Series(data, index=self.held.index, name=self.held.name, **options)

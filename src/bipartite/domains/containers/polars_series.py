@@ -8,12 +8,15 @@ import numpy as np
 
 from bipartite.domains.containers.cells import Cells, Container, masked, objects
 from bipartite.errors import InputError
+from bipartite.lazily import Later
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
     from bipartite.domains.containers.cells import Labels
+else:
+    pl = Later("polars")  # there already: the caller holds one of its series
 
 
 class PolarsSeries(Container["pl.Series"]):
@@ -22,8 +25,6 @@ class PolarsSeries(Container["pl.Series"]):
     __slots__ = ()
 
     def cells(self) -> Cells:
-        import polars as pl  # noqa: PLC0415 (loaded already: the caller holds one of its series)
-
         series = self.held
         missing = masked(series.is_null().to_numpy())
         if series.dtype == pl.Null:
@@ -38,8 +39,6 @@ class PolarsSeries(Container["pl.Series"]):
         return Cells(flat, missing)
 
     def numbers(self) -> Cells:
-        import polars as pl  # noqa: PLC0415
-
         if not isinstance(self.held, pl.Series):
             frame = isinstance(self.held, (pl.DataFrame, pl.LazyFrame))
             advice = "select a column: frame['age'] (collect a LazyFrame first)" if frame else "pass a polars.Series"
@@ -56,8 +55,6 @@ class PolarsSeries(Container["pl.Series"]):
 
     @property
     def label_types(self) -> tuple[type, ...]:
-        import polars as pl  # noqa: PLC0415
-
         if not isinstance(self.held, pl.Series):
             return ()
         dtype = self.held.dtype
@@ -66,14 +63,10 @@ class PolarsSeries(Container["pl.Series"]):
         return (int,) if dtype.is_integer() else (str,) if dtype == pl.String else ()
 
     def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pl.Series:
-        import polars as pl  # noqa: PLC0415
-
         series = pl.Series(self.held.name, reports)
         return series if hidden is None else series.set(pl.Series(hidden), None)
 
     def of_labels(self, drawn: Labels) -> pl.Series:
-        import polars as pl  # noqa: PLC0415
-
         return pl.Series(self.held.name, drawn.found, dtype=pl.Int64 if drawn.whole else pl.String)
 
 
