@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, LedgerFileError
@@ -27,6 +25,7 @@ from bipartite.ledger.connection import (
 )
 from bipartite.ledger.copying import OWNER_ONLY, make_private, refused_in_words
 from bipartite.ledger.periods import FOREVER, Period
+from bipartite.ledger.place import Place
 from bipartite.ledger.schema import APPLICATION_ID, VERSION, make_tables, read_as_current, upgrade, version_of
 from bipartite.lottery import here
 
@@ -34,11 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from bipartite.ledger.connection import Inode
 
 _RETRY_SECONDS: Final = 0.01
-# Longer than file systems leave between two times that they tell apart.
-_TICK_NS: Final = 20_000_000
 _NO_RIGHTS: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _BLOCK_OF_ROWS: Final = 1000
 
@@ -60,11 +56,8 @@ class LedgerFile:
     """An open ledger: transactions, and the settings. Threads take turns; no connection crosses a fork."""
 
     def __init__(self, path: str | os.PathLike[str], wait: float, *, read_only: bool = False) -> None:
-        # The file itself, whatever links lead to it and whatever folder the process goes to later.
-        self.path = Path(os.path.realpath(path))
-        self._name, self._log = str(self.path), f"{self.path}-wal"
-        # Where others look for it; not tidied up: ".." behind a link is not the folder before it.
-        self._given = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118
+        self._where = Place(path)
+        self.path = self._where.path
         self._held: Settings | None = None
         self._wait = wait
         self._read_only = read_only
@@ -219,7 +212,7 @@ class LedgerFile:
     def another(self) -> LedgerFile:
         """The same file with a connection of its own, for reading while this one goes on."""
         file = LedgerFile(self.path, self._wait, read_only=self._read_only)
-        file._given, file._held = self._given, self._held
+        file._where, file._held = self._where, self._held
         return file
 
     def close(self) -> None:
@@ -275,17 +268,22 @@ class LedgerFile:
     def _connected(self) -> Connection:
         if self._connection is not None:
             self._check_ours(self._connection)
-        if self._connection is not None and self._quiet and self._unread is None and self._place != self._look():
+        if (
+            self._connection is not None
+            and self._quiet
+            and self._unread is None
+            and self._place != self._where.look(at_rest=True)
+        ):
             self.close()  # it was written since it was last read
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
 
     def _connect(self) -> Connection:
-        at_rest = self._at_rest() if self._read_only else None
+        at_rest = self._where.at_rest() if self._read_only else None
         with OPENING:
             try:
-                inode = self._inode()
+                inode = self._where.inode()
             except OSError:
                 raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
             refuse_if_inherited(inode, self.path.name)
@@ -296,7 +294,7 @@ class LedgerFile:
         try:
             self._check_ours(database)
             self._begin(database)
-            self._place = self._place or self._look()
+            self._place = self._place or self._where.look(at_rest=self._quiet)
             if self._place[:1] != (inode,):
                 self._place = None  # another file came in its place while it was opened
             self._check_place()
@@ -305,30 +303,6 @@ class LedgerFile:
                 self.close()
             raise
         return database
-
-    def _at_rest(self) -> tuple[object, ...] | None:
-        """How a file lies that is open nowhere, which is to say: without a log; None for one that is in use.
-
-        It is then read as it lies, so that a reader who may not write leaves no log behind that the writers could not
-        use. Whether somebody wrote meanwhile is looked at afterwards: by its time, which is coarse, so a file that was
-        written just now is looked at again a little later.
-        """
-        while True:
-            now = time.time_ns()
-            try:
-                found = self._resting()
-            except FileNotFoundError:
-                return None
-            if found[-1]:
-                return None
-            if abs(now - found[2]) > _TICK_NS:
-                return found
-            time.sleep(_RETRY_SECONDS)
-
-    def _resting(self) -> tuple[Inode, int, int, bool]:
-        found = self.path.stat()
-        logs = (self._log, f"{self._name}-journal")
-        return self._inode(), found.st_size, found.st_mtime_ns, any(map(os.path.exists, logs))
 
     def _begin(self, database: Connection) -> None:
         """Look at what was opened before anything is changed: another programme's database stays as it is."""
@@ -344,41 +318,9 @@ class LedgerFile:
                 database.execute(f"PRAGMA {setting}")
             self._holds_nothing(database)  # opens the log
 
-    def _look(self) -> tuple[object, ...]:
-        """Which file and log are there; of a file that is read as it lies, also when it was last written."""
-        try:
-            return self._resting() if self._quiet else (self._inode(), self._log_inode())
-        except FileNotFoundError:
-            return ()
-
-    def _inode(self) -> Inode:
-        """Which file the path names; a file of several names is refused."""
-        found = os.stat(self._name)  # noqa: PTH116 (at every transaction, and quicker so)
-        if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
-            msg = (
-                f"{self.path.name} has {found.st_nlink} names (hard links), each of which would have a log of its own, "
-                "and debits would be lost; remove the other links; a symbolic link is fine."
-            )
-            raise LedgerFileError(msg)
-        inode = found.st_dev, found.st_ino
-        if self._given != self._name:
-            found = os.stat(self._given)  # noqa: PTH116
-            if (found.st_dev, found.st_ino) != inode:
-                msg = (
-                    f"{os.path.basename(self._given)} is reached by a symbolic link that no longer leads to "  # noqa: PTH119
-                    f"{self.path}, where this ledger debits: others debit elsewhere, and people could report twice; "
-                    "put the link back, or stop everything that uses the ledger before you change it."
-                )
-                raise LedgerFileError(msg)
-        return inode
-
-    def _log_inode(self) -> Inode:
-        found = os.stat(self._log)  # noqa: PTH116
-        return found.st_dev, found.st_ino
-
     def _check_place(self) -> None:
         """Refuse to go on with a file or a log that is no longer where everybody else will look for it."""
-        found = self._look()
+        found = self._where.look(at_rest=self._quiet)
         if not self._place or self._place != found:
             if self._quiet and found:
                 msg = f"{self.path.name} was written while it was read; try again."
@@ -438,7 +380,7 @@ class LedgerFile:
             why = "is not a SQLite database, so not a ledger; choose another path"
         elif code == sqlite3.SQLITE_CORRUPT:
             why = "is damaged; restore it from a backup, and debit nothing until then"
-        elif self._read_only and code in _NO_RIGHTS and os.path.exists(self._log):  # noqa: PTH110
+        elif self._read_only and code in _NO_RIGHTS and os.path.exists(self._where.log):  # noqa: PTH110
             why = (
                 "has a log beside it that cannot be read here without the right to write; have its owner make a copy "
                 "with `bipartite ledger backup`, and read that"
