@@ -55,10 +55,7 @@ class Place:
     def look(self, *, at_rest: bool) -> tuple[object, ...]:
         """Which file and log are there; of a file that is read as it lies, also when it was last written."""
         try:
-            if at_rest:
-                return self._resting()
-            inode, log = self.inode(), os.stat(self.log)  # noqa: PTH116
-            return inode, (log.st_dev, log.st_ino)
+            return self._resting() if at_rest else (self.inode(), _inode(self.log))
         except FileNotFoundError:
             return ()
 
@@ -72,13 +69,16 @@ class Place:
             )
             raise LedgerFileError(msg)
         inode = found.st_dev, found.st_ino
-        if self._given != self._name:
-            found = os.stat(self._given)  # noqa: PTH116
-            if (found.st_dev, found.st_ino) != inode:
-                msg = (
-                    f"{os.path.basename(self._given)} is reached by a symbolic link that no longer leads to "  # noqa: PTH119
-                    f"{self.path}, where this ledger debits: others debit elsewhere, and people could report twice; "
-                    "put the link back, or stop everything that uses the ledger before you change it."
-                )
-                raise LedgerFileError(msg)
+        if self._given != self._name and _inode(self._given) != inode:
+            msg = (
+                f"{os.path.basename(self._given)} is reached by a symbolic link that no longer leads to "  # noqa: PTH119
+                f"{self.path}, where this ledger debits: others debit elsewhere, and people could report twice; "
+                "put the link back, or stop everything that uses the ledger before you change it."
+            )
+            raise LedgerFileError(msg)
         return inode
+
+
+def _inode(name: str) -> Inode:
+    found = os.stat(name)  # noqa: PTH116
+    return found.st_dev, found.st_ino
