@@ -26,6 +26,7 @@ from bipartite.lottery.epsilon import LARGEST, exp_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import SupportsIndex
 
 _PRECISION: Final = 40
 _MOST_REPORTS: Final = 10**6
@@ -171,9 +172,9 @@ def percent(share: Decimal) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
-def _checked(reports: object) -> int:
+def _checked(reports: SupportsIndex) -> int:
     try:
-        count = operator.index(reports)  # type: ignore[arg-type]
+        count = operator.index(reports)
     except TypeError:
         count = 0
     if isinstance(reports, bool) or not 1 <= count <= _MOST_REPORTS:

@@ -27,9 +27,11 @@ from bipartite.lottery.words import from_words
 from bipartite.mechanisms import GRR
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, clone
+    from sklearn.base import clone
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+    from bipartite.learn.scikit import BaseEstimator, ClassifierMixin
 except ImportError:
     msg = "bipartite.learn.PrivateNetwork needs scikit-learn and torch; pip install 'bipartite[learn]'."
     raise MissingExtraError(msg) from None
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from bipartite.learn.guarantee import Guarantee
     from bipartite.learn.network_training import Correction, Layer
@@ -52,7 +55,7 @@ _LABELS: Final = (
 )
 
 
-class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class PrivateNetwork(ClassifierMixin, BaseEstimator):
     r"""A classifier with dense layers that sees reports instead of people's values.
 
     ``fit`` draws one report of every row by ``columns`` and, unless labels are public, one of every label by randomised
@@ -145,13 +148,13 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.progress = progress
         self.rng = rng
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 (scikit-learn's names)
+    def fit(self, X: object, y: object) -> Self:  # noqa: N803 (scikit-learn's names)
         """Draw a report of every row, and of every label unless they are public; train on them."""
         with as_it_was(self):
             self._learn(X, y)
         return self
 
-    def _learn(self, X: Any, y: Any) -> None:  # noqa: ANN401, N803
+    def _learn(self, X: object, y: object) -> None:  # noqa: N803
         load_torch()  # before anything is drawn
         self._check_options()
         device_for(self.device)
@@ -192,7 +195,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.epsilon_label_ = None if budget is None else budget.value
         self.guarantee_ = self._promise()
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
+    def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The chances of all classes for each row, read as ``at_predict`` of ``columns`` says."""
         check_is_fitted(self)
         check_is_table(X)
@@ -200,7 +203,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         domains = {name: each.domain for name, each in self.columns_.mechanisms_.items()}
         return class_chances(self.layers_, network_inputs(self.columns_.transform(X), domains))
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401, N803
+    def predict(self, X: object) -> NDArray[Any]:  # noqa: N803
         """The likeliest class of each row."""
         chances = self.predict_proba(X)
         likeliest: NDArray[Any] = self.classes_[np.argmax(chances, axis=1)]
@@ -215,7 +218,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             return promise
         return replace(promise, replace=at_least(exact_sum([spent, self.epsilon_label_])))
 
-    def _positions(self, rows: int, y: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:  # noqa: ANN401
+    def _positions(self, rows: int, y: object) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Labels as positions among the classes."""
         if y is None:
             message = "requires y to be passed, but the target y is None; pass one label a row."
@@ -275,7 +278,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         if self.progress is not None:
             self.progress(1)
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         tags.input_tags.string = True

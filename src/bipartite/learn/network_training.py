@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from numpy.typing import NDArray
+    from torch import Generator, Tensor
 
     Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 
@@ -119,14 +120,14 @@ def class_chances(layers: Sequence[Layer], inputs: NDArray[np.float32]) -> NDArr
     return chances
 
 
-def _glorot(torch: Any, wide: int, high: int, generator: Any, device: str) -> tuple[Any, Any]:  # noqa: ANN401
+def _glorot(torch: ModuleType, wide: int, high: int, generator: Generator, device: str) -> tuple[Tensor, Tensor]:
     """A dense layer: uniform weights of Glorot and Bengio (2010), no bias."""
     bound = math.sqrt(6 / (wide + high))
     weight = (torch.rand(wide, high, generator=generator) * 2 - 1) * bound
     return weight.to(device).requires_grad_(), torch.zeros(high, device=device).requires_grad_()
 
 
-def _forward(torch: Any, layers: Sequence[tuple[Any, Any]], rows: Any) -> Any:  # noqa: ANN401
+def _forward(torch: ModuleType, layers: Sequence[tuple[Tensor, Tensor]], rows: Tensor) -> Tensor:
     """Logarithms of the chances of all classes."""
     *inner, (weight, bias) = layers
     for w, b in inner:
@@ -134,18 +135,19 @@ def _forward(torch: Any, layers: Sequence[tuple[Any, Any]], rows: Any) -> Any:  
     odds = rows @ weight + bias
     if odds.shape[1] == 1:
         odds = torch.cat([torch.zeros_like(odds), odds], dim=1)
-    return torch.log_softmax(odds, dim=1)
+    chances: Tensor = torch.log_softmax(odds, dim=1)
+    return chances
 
 
-def _loss(torch: Any, randomised: RandomisedLabels | None, device: str) -> Callable[[Any, Any], Any]:  # noqa: ANN401
+def _loss(torch: ModuleType, randomised: RandomisedLabels | None, device: str) -> Callable[[Tensor, Tensor], Any]:
     """The mean loss of a batch, for labels as they are or for reports of them (Patrini et al., CVPR 2017).
 
     Forward: −ln Σ_x P[x|row]·T[x, y], the likelihood of the report y. Backward: Σ_x T⁻¹[y, x]·(−ln P[x|row]), whose
     mean over reports is the loss of the true label exactly.
     """
-    nll = torch.nn.functional.nll_loss
+    nll: Callable[[Tensor, Tensor], Any] = torch.nn.functional.nll_loss
     if randomised is None or randomised.correction == "none":
-        return nll  # type: ignore[no-any-return]
+        return nll
     if randomised.correction == "forward":
         moved = torch.tensor(randomised.matrix, dtype=torch.float32, device=device)
         return lambda chances, labels: nll(torch.log(chances.exp() @ moved), labels)

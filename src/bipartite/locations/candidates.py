@@ -161,7 +161,9 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
     return Points(np.vstack(centres), metric="haversine")
 
 
-def encode(places: Points, positions: ArrayLike, *, max_distance: float = math.inf, far: Far = "nearest") -> Any:  # noqa: ANN401 (row numbers, or labels)
+def encode(
+    places: Points, positions: ArrayLike, *, max_distance: float = math.inf, far: Far = "nearest"
+) -> NDArray[np.int64] | list[Any]:
     """The nearest place of every position: values to pass to ``privatize``. A million positions take about a second.
 
     Parameters
@@ -177,10 +179,11 @@ def encode(places: Points, positions: ArrayLike, *, max_distance: float = math.i
         refuses and ``"drop"`` leaves them out: both **publish who is far**, which no ε covers.
     """
     check_places(places)
-    return places.nearest(positions, max_distance, far=far)
+    nearest: NDArray[np.int64] | list[Any] = places.nearest(positions, max_distance, far=far)
+    return nearest
 
 
-def _degrees(coordinates: Any) -> Array:  # noqa: ANN401 (whatever a caller passes)
+def _degrees(coordinates: object) -> Array:  # whatever a caller passes
     """Rows (latitude, longitude), or every problem with them."""
     try:
         given = np.asarray(coordinates)
@@ -261,7 +264,7 @@ def _leaders(vectors: NDArray[np.int64], metres: float) -> list[int]:
     return kept
 
 
-def _box(box: Any) -> tuple[float, float, float, float]:  # noqa: ANN401 (whatever a caller passes)
+def _box(box: Sequence[float]) -> tuple[float, float, float, float]:
     advice = "give (south, west, north, east) in degrees"
     if not hasattr(box, "__len__") or len(box) != _BOX or not all(_is_number(each) for each in box):
         msg = f"Expected box as four numbers, got {shown(box)}; {advice}."

@@ -67,7 +67,7 @@ class RangeCount:
         return asdict(self)
 
 
-def top_places(source: Any, reports: Any = None, *, k: int = 10, confidence: float = _SURE) -> list[PlaceShare]:  # noqa: ANN401
+def top_places(source: object, reports: object = None, *, k: int = 10, confidence: float = _SURE) -> list[PlaceShare]:
     """The places with the largest estimated shares, with intervals that hold for **all** places together.
 
     Whoever picks the largest of many noisy numbers picks lucky ones. So the intervals are as wide as intervals of every
@@ -95,8 +95,8 @@ def top_places(source: Any, reports: Any = None, *, k: int = 10, confidence: flo
 
 
 def range_count(
-    source: Any,  # noqa: ANN401 (an estimate, or a mechanism)
-    reports: Any = None,  # noqa: ANN401
+    source: object,  # an estimate, or a mechanism
+    reports: object = None,
     *,
     box: Sequence[float] | None = None,
     centre: Sequence[float] | None = None,
@@ -157,7 +157,9 @@ def _place(found: Estimate, places: Points, at: int, sure: float) -> PlaceShare:
     return PlaceShare(places.decode(at), answer.value, held.low, held.high, known, held.note if known else UNKNOWN)
 
 
-def _inside(places: Points, box: object, centre: object, radius_km: object) -> NDArray[np.bool_]:
+def _inside(
+    places: Points, box: Sequence[float] | None, centre: Sequence[float] | None, radius_km: float | None
+) -> NDArray[np.bool_]:
     if (box is None) == (centre is None) or (centre is None) != (radius_km is None):
         msg = (
             "Expected box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; give one of them."
@@ -187,13 +189,13 @@ def _inside(places: Points, box: object, centre: object, radius_km: object) -> N
     return _kilometres(latitudes, longitudes, latitude, longitude) <= radius
 
 
-def _numbers(name: str, given: Any, count: int) -> list[float]:  # noqa: ANN401
+def _numbers(name: str, given: object, count: int) -> list[float]:
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.shape != (count,) or not np.isfinite(array).all():
-        got = given[0] if count == 1 else given
+        got = given[0] if isinstance(given, list) and count == 1 else given
         msg = f"Expected {name} as {count} finite {'number' if count == 1 else 'numbers'}, got {shown(got)}."
         raise InputError(msg)
     return [float(each) for each in array]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ _NOWHERE: Final = "Expected at= with a mechanism: the place of the person whose 
 def draw(
     shown: Points | Regions | Mechanism,
     *,
-    at: Any = None,  # noqa: ANN401 (a row number or a label)
+    at: object = None,  # a row number or a label
     file: str | Path | None = None,
     credit: str = "",
 ) -> Picture:
@@ -108,7 +108,7 @@ def _regions(regions: Regions, credited: list[str]) -> Picture:
     )
 
 
-def _person(mechanism: Mechanism, at: Any, credited: list[str]) -> Picture:  # noqa: ANN401
+def _person(mechanism: Mechanism, at: object, credited: list[str]) -> Picture:
     places = places_of(mechanism)
     _check_size(places)
     if at is None:

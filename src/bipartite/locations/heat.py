@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class HeatMap:
         return picture
 
 
-def heat_map(source: Any, reports: Any = None, *, smoothing_km: float = 0.0) -> HeatMap:  # noqa: ANN401 (Estimate, or mechanism)
+def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.0) -> HeatMap:  # Estimate, or mechanism
     """How many people are around each place, from their reports.
 
     A function of the reports alone, and so as private as they are.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -24,7 +24,7 @@ UNKNOWN: Final = (
 )
 
 
-def estimated(given: Any, reports: Any) -> tuple[Estimate, Points]:  # noqa: ANN401 (an estimate, or what makes one)
+def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an estimate, or what makes one
     """The estimate that was given, or that of a mechanism and its reports; and the places that it is about."""
     if isinstance(given, Estimate):
         if reports is not None:

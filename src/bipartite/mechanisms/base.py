@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bipartite.mechanisms.certified import Certified
 from bipartite.mechanisms.spec.parts import Fields
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
     from bipartite.domains import Outside
     from bipartite.domains.containers import Batch
     from bipartite.lottery import Epsilon, Lottery, Source, Tickets
+
+    class Column(Protocol):
+        """A pandas or Polars Series, or an Arrow array: known by its method, so that none of them is imported."""
+
+        @property
+        def to_numpy(self) -> Callable[..., Any]: ...
+
+    ColumnT = TypeVar("ColumnT", bound=Column)
+    Given = TypeVar("Given", bound="float | str | bytes | list[Any] | tuple[Any, ...] | Column | None")
 
 _MATRIX_LIMIT: Final = 2**26
 
@@ -52,15 +62,42 @@ class Mechanism(Certified):
             raise AssertionError(msg)
         return lottery.largest_ratio()
 
+    @overload
     def privatize(
         self,
-        values: Any,  # noqa: ANN401 (any container of numbers; the same kind comes back)
+        values: NDArray[Any],
+        *,
+        rng: Source | None = ...,
+        outside: Outside = ...,
+        nulls: Nulls = ...,
+        threads: int = ...,
+    ) -> NDArray[Any]: ...
+
+    @overload
+    def privatize(
+        self,
+        values: np.number[Any],
+        *,
+        rng: Source | None = ...,
+        outside: Outside = ...,
+        nulls: Nulls = ...,
+        threads: int = ...,
+    ) -> np.number[Any]: ...
+
+    @overload
+    def privatize(
+        self, values: Given, *, rng: Source | None = ..., outside: Outside = ..., nulls: Nulls = ..., threads: int = ...
+    ) -> Given: ...
+
+    def privatize(
+        self,
+        values: object,
         *,
         rng: Source | None = None,
         outside: Outside = "error",
         nulls: Nulls = "error",
         threads: int = 1,
-    ) -> Any:  # noqa: ANN401
+    ) -> object:
         """Report each value: a number or a container in, the same kind out.
 
         Containers are lists, tuples, NumPy arrays, pandas and Polars Series, Arrow arrays and chunked arrays. Name and
@@ -115,7 +152,7 @@ class Mechanism(Certified):
             return reports
         raise refusal  # outside the handler, so that no inner exception travels with it
 
-    def _privatize_one(self, value: Any, source: Source | None, outside: Outside, nulls: Nulls) -> Any:  # noqa: ANN401
+    def _privatize_one(self, value: object, source: Source | None, outside: Outside, nulls: Nulls) -> object:
         if value is None:
             if nulls == "keep":
                 return None
@@ -128,7 +165,7 @@ class Mechanism(Certified):
             return (np.int64 if self.outputs.whole else np.float64)(report)
         return report
 
-    def _draw_one(self, value: Any, source: Source | None, outside: Outside) -> int:  # noqa: ANN401
+    def _draw_one(self, value: object, source: Source | None, outside: Outside) -> int:
         stream = SCALAR if source is None else source.streams().stream(0, 1)
         return self._lottery.draw(self.domain.encode(value, outside=outside, stream=stream), stream)
 

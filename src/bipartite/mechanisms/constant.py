@@ -79,7 +79,7 @@ class Constant(Mechanism):
         self._set(domain=domain, outputs=Subset(domain, [answer]), _lottery=lottery)
 
     @property
-    def answer(self) -> Any:  # noqa: ANN401 (a value of the domain)
+    def answer(self) -> object:
         """What is always reported."""
         return self.outputs.decode(0)
 

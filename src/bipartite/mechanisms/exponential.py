@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def _in_units_of_spread(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64
     return scaled, float(spread)
 
 
-def _check_sensitivity(sensitivity: Any, spread: float, variant: Variant) -> float:  # noqa: ANN401 (as given)
+def _check_sensitivity(sensitivity: object, spread: float, variant: Variant) -> float:  # as given
     number = float(sensitivity) if isinstance(sensitivity, (int, float, np.number)) else math.nan
     if variant != "published":
         msg = "A sensitivity belongs to variant='published'; leave it out."

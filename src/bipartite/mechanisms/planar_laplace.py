@@ -93,7 +93,7 @@ class PlanarLaplace(Tabled):
     @property
     def distance_unit(self) -> str:
         """The unit of distance that ε is per: km, or that of the coordinates."""
-        return "km" if self.domain.metric == "haversine" else "unit"  # type: ignore[attr-defined]  # Points
+        return "km" if self.domain.metric == "haversine" else "unit"
 
     @property
     def guarantee(self) -> str:
@@ -110,7 +110,7 @@ class PlanarLaplace(Tabled):
 
     def keeps_promise(self, ratio: Fraction) -> bool:  # noqa: ARG002 (the promise is about distances, not one ratio)
         """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all places x, x' and reports y, never wrongly yes."""
-        distances = self.domain.loss_matrix()  # type: ignore[attr-defined]  # Points
+        distances = self.domain.loss_matrix()
         return keeps_per_distance(self._lottery.tickets, distances, float(self._budget))
 
     def __repr__(self) -> str:
@@ -120,7 +120,7 @@ class PlanarLaplace(Tabled):
         )
 
 
-def _check_places(domain: object) -> None:
+def _checked_places(domain: object) -> Points:
     check_domain(domain)
     flat = isinstance(domain, Points) and (
         domain.metric == "haversine" or (domain.metric == "euclidean" and domain.coordinates.shape[1] == _PLANE)
@@ -134,3 +134,4 @@ def _check_places(domain: object) -> None:
     if len(domain) > MOST_PLACES:
         msg = f"Expected at most {MOST_PLACES} places, each triple is checked, got {len(domain)}; merge near places."
         raise DesignError(msg)
+    return domain

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from itertools import combinations, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -24,12 +24,16 @@ from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from decimal import Decimal
+    from typing import TypeVar
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Outside
     from bipartite.domains.containers import Nulls
     from bipartite.lottery import Source
+    from bipartite.mechanisms.base import ColumnT
+
+    T = TypeVar("T")
 
 
 class Record(Frozen):
@@ -97,6 +101,50 @@ class Record(Frozen):
     def mechanisms(self) -> Mapping[str, Mechanism]:
         """The mechanism of each attribute, in order; to read only."""
         return MappingProxyType(dict(self._attributes))
+
+    @overload
+    def privatize(
+        self,
+        values: Mapping[str, NDArray[Any]],
+        *,
+        rng: Source | None = ...,
+        outside: Outside = ...,
+        nulls: Nulls = ...,
+        threads: int = ...,
+    ) -> dict[str, NDArray[Any]]: ...
+
+    @overload
+    def privatize(
+        self,
+        values: Mapping[str, list[Any]],
+        *,
+        rng: Source | None = ...,
+        outside: Outside = ...,
+        nulls: Nulls = ...,
+        threads: int = ...,
+    ) -> dict[str, list[Any]]: ...
+
+    @overload
+    def privatize(
+        self,
+        values: Mapping[str, ColumnT],
+        *,
+        rng: Source | None = ...,
+        outside: Outside = ...,
+        nulls: Nulls = ...,
+        threads: int = ...,
+    ) -> dict[str, ColumnT]: ...
+
+    @overload
+    def privatize(
+        self,
+        values: Mapping[str, Any],
+        *,
+        rng: Source | None = ...,
+        outside: Outside = ...,
+        nulls: Nulls = ...,
+        threads: int = ...,
+    ) -> dict[str, Any]: ...
 
     def privatize(
         self,
@@ -189,7 +237,7 @@ class Record(Frozen):
         return f"Record({dict(self._attributes)!r}{sample})"
 
 
-def _naming(name: str, report: Callable[[], Any]) -> Any:  # noqa: ANN401
+def _naming(name: str, report: Callable[[], T]) -> T:
     """What ``report`` gives, or its error with the name of the attribute."""
     try:
         return report()

@@ -72,15 +72,15 @@ class Frame:
         """Where the values from one position to another begin and end."""
         return self.x(float(self._values[first]) - self._step / 2), self.x(float(self._values[last]) + self._step / 2)
 
-    def area(self, heights: NDArray[np.float64], **how: Any) -> str:  # noqa: ANN401
+    def area(self, heights: NDArray[np.float64], **how: object) -> str:
         """Steps, filled down to zero."""
         corners = self._corners(heights)
         ground = self.y(0)
         return path([(corners[0][0], ground), *corners, (corners[-1][0], ground)], closed=True, **how)
 
-    def outline(self, heights: NDArray[np.float64], **how: Any) -> str:  # noqa: ANN401
+    def outline(self, heights: NDArray[np.float64], **how: object) -> str:
         """Steps as a line."""
-        return path(self._corners(heights), **how)
+        return path(self._corners(heights), closed=False, **how)
 
     def _corners(self, heights: NDArray[np.float64]) -> Sequence[tuple[float, float]]:
         """The corners of the steps; a run of equal heights is one step."""

@@ -25,23 +25,23 @@ class Picture(str):
         return str(self)
 
 
-def tag(name: str, content: str = "", **attributes: Any) -> str:  # noqa: ANN401
+def tag(name: str, content: str = "", /, **attributes: object) -> str:
     """One element; ``stroke_width`` becomes ``stroke-width``, numbers keep one decimal."""
     written = "".join(f' {key.replace("_", "-")}="{_value(value)}"' for key, value in attributes.items())
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
-def text(x: float, y: float, words: str, **style: Any) -> str:  # noqa: ANN401
+def text(x: float, y: float, words: str, **style: object) -> str:
     """Words at a place, escaped."""
     return tag("text", html.escape(words, quote=False), x=x, y=y, **{"fill": INK, **style})
 
 
-def rule(x1: float, y1: float, x2: float, y2: float, **style: Any) -> str:  # noqa: ANN401
+def rule(x1: float, y1: float, x2: float, y2: float, **style: object) -> str:
     """A straight line."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
 
 
-def path(points: Iterable[Sequence[float]], *, closed: bool = False, **style: Any) -> str:  # noqa: ANN401
+def path(points: Iterable[Sequence[float]], *, closed: bool = False, **style: object) -> str:
     """A line through points, or the shape that they enclose."""
     corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     return tag("path", d=f"M{corners}{'Z' if closed else ''}", **style)
@@ -92,5 +92,5 @@ def percent(share: float) -> str:
     return f"{hundred:.{digits}f} %".replace("-", "−")
 
 
-def _value(value: Any) -> str:  # noqa: ANN401
+def _value(value: object) -> str:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)

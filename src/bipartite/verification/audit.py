@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
@@ -276,7 +276,7 @@ def _claim_of(
     return sampler.privatize, realised if epsilon is None else float(epsilon)
 
 
-def _check_arguments(sampler: object, inputs: Any, epsilon: Any, scalar: object) -> None:  # noqa: ANN401
+def _check_arguments(sampler: object, inputs: Sequence[object], epsilon: object, scalar: object) -> None:
     problems = Problems()
     if not callable(sampler) and not isinstance(sampler, (Mechanism, CategoryMechanism)):
         problems.add(
@@ -294,7 +294,7 @@ def _check_arguments(sampler: object, inputs: Any, epsilon: Any, scalar: object)
     problems.raise_if_any(InputError)
 
 
-def _check_numbers(trials: Any, confidence: Any, bins: Any, events: Any) -> None:  # noqa: ANN401
+def _check_numbers(trials: object, confidence: object, bins: object, events: object) -> None:
     problems = Problems()
     if not _whole(trials) or trials < _FEWEST_TRIALS:
         problems.add(
@@ -313,9 +313,9 @@ def _same(a: object, b: object) -> bool:
     return isinstance(a, str) == isinstance(b, str) and bool(np.array_equal(np.asarray(a), np.asarray(b)))
 
 
-def _whole(value: object) -> bool:
+def _whole(value: object) -> TypeGuard[int]:
     return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
 
 
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64))

@@ -141,7 +141,8 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
     if isinstance(mechanism, Mechanism):
         draw, values, law, reports = _of_mechanism(mechanism, rng, matrix, inputs, outputs)
     else:
-        draw, values, law, reports = _of_callable(mechanism, rng, matrix, inputs, outputs)
+        draw = mechanism
+        values, law, reports = _of_callable(mechanism, rng, matrix, inputs, outputs)
     counts, strange = _count(draw, values, reports, trials, progress)
     return _compare(law, counts, strange, values, reports, trials, confidence)
 
@@ -174,7 +175,7 @@ def _count(
     return counts, None
 
 
-def _plain(report: Any) -> Any:  # noqa: ANN401
+def _plain(report: object) -> object:
     return report.item() if isinstance(report, np.generic) else report
 
 
@@ -325,8 +326,12 @@ def _of_mechanism(
 
 
 def _of_callable(
-    sampler: object, rng: object, matrix: object, inputs: Sequence[Any] | None, outputs: Sequence[Any] | None
-) -> tuple[Callable[[Any], object], list[Any], NDArray[np.float64], list[Any]]:
+    sampler: object,
+    rng: object,
+    matrix: object,
+    inputs: Sequence[Any] | None,
+    outputs: Sequence[Any] | None,
+) -> tuple[list[Any], NDArray[np.float64], list[Any]]:
     problems = Problems()
     if not callable(sampler):
         problems.add(f"Expected a mechanism or a callable, got {type(sampler).__name__}; pass mech or mech.privatize.")
@@ -342,7 +347,7 @@ def _of_callable(
     problems.raise_if_any(InputError)
     values = list(range(law.shape[0])) if inputs is None else list(inputs)
     reports = list(range(law.shape[1])) if outputs is None else list(outputs)
-    return sampler, values, law, reports  # type: ignore[return-value]
+    return values, law, reports
 
 
 def _check_numbers(trials: object, confidence: object) -> None:

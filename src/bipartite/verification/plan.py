@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -32,7 +32,7 @@ _LATER: Final = 1e60
 
 
 def trials_needed(
-    real: Any,  # noqa: ANN401 (a number, a mechanism, or two rows of probabilities)
+    real: object,  # a number, a mechanism, or two rows of probabilities
     claimed: float,
     *,
     confidence: float = 0.99,
@@ -153,7 +153,7 @@ def _quantile(trials: int, p: float, miss: float) -> int:
     return low
 
 
-def law_of(real: Any, claimed: float) -> tuple[float, float]:  # noqa: ANN401
+def law_of(real: object, claimed: float) -> tuple[float, float]:
     """The probabilities of the event that tells the two inputs apart best: the cheapest to find."""
     if isinstance(real, Mechanism):
         rows = real.matrix()

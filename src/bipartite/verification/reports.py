@@ -8,6 +8,7 @@ the samples that choose events alone; what is of another kind among those that a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -73,14 +74,14 @@ class Reader:
         numbers = np.array([self._number(label) for label in distinct.tolist()], dtype=np.int64)
         return numbers[where].reshape(reports.shape)
 
-    def _number(self, label: Any) -> int:  # noqa: ANN401 (whatever a sampler reports)
+    def _number(self, label: object) -> int:  # whatever a sampler reports
         number = self._numbers.setdefault(_key(label), len(self.names))
         if number == len(self.names):
             self.names.append(label)
         return number
 
 
-def _key(label: Any) -> Hashable:  # noqa: ANN401
+def _key(label: object) -> Hashable:
     """Something to tell labels apart by."""
     if isinstance(label, np.ndarray):
         return (label.dtype.str, label.shape, label.tobytes())
@@ -121,21 +122,22 @@ def _as_array(raw: object) -> NDArray[Any]:
     try:
         found = np.asarray(raw)
     except ValueError:  # rows of unequal lengths
-        return _objects(raw)
+        return _objects(raw if isinstance(raw, Iterable) else [raw])
     if found.dtype.kind == "c":
         return np.ascontiguousarray(found).view(np.float64).reshape(*found.shape, 2)
     return _objects(found.tolist()) if found.dtype.kind == "V" else found
 
 
-def _mixed(parts: Any) -> bool:  # noqa: ANN401
+def _mixed(parts: Iterable[object]) -> bool:
     """Whether there are strings among other things."""
     kinds = {type(part) for part in parts}
     return len(kinds) > 1 and bool(kinds & {str, bytes})
 
 
-def _objects(raw: Any) -> NDArray[np.object_]:  # noqa: ANN401
-    array = np.empty(len(raw), dtype=object)
-    array[:] = list(raw)
+def _objects(raw: Iterable[object]) -> NDArray[np.object_]:
+    reports = list(raw)
+    array = np.empty(len(reports), dtype=object)
+    array[:] = reports
     return array
 
 

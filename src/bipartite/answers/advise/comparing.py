@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design import check_prior
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,7 +39,7 @@ _NOT_LDP: Final = (
 
 def compare(  # noqa: PLR0913 (what people ask, each by its name)
     domain: Domain,
-    epsilon: Any,  # noqa: ANN401 (a decimal as everywhere, or several)
+    epsilon: object,  # a decimal as everywhere, or several
     *,
     users: int | None = None,
     prior: Sequence[float] | NDArray[np.float64] | None = None,
@@ -185,12 +185,14 @@ def _for_people(row: Row, people: float) -> Row:
     )
 
 
-def _budgets(epsilon: Any) -> list[str]:  # noqa: ANN401
+def _budgets(epsilon: object) -> list[str]:
     """Each ε once, ascending, in its canonical form."""
-    several = isinstance(epsilon, (list, tuple, range, set, frozenset)) or (
+    several: Iterable[object] = [epsilon]
+    if isinstance(epsilon, (list, tuple, range, set, frozenset)) or (
         isinstance(epsilon, np.ndarray) and epsilon.ndim == 1
-    )
-    given = [Epsilon.of(each) for each in (list(epsilon) if several else [epsilon])]
+    ):
+        several = epsilon
+    given = [Epsilon.of(each) for each in several]
     if not given:
         msg = "Expected epsilon as a decimal or several of them, got none; try [0.5, 1, 2]."
         raise EpsilonError(msg)
@@ -215,5 +217,6 @@ def _check(users: object, tolerance: object, purpose: object, exact: object) -> 
 
 def is_count(number: object) -> bool:
     """Whether something is a whole number of at least one."""
-    whole = isinstance(number, (int, np.integer)) and not isinstance(number, (bool, np.timedelta64))
-    return whole and int(number) >= 1  # type: ignore[call-overload]
+    if isinstance(number, (bool, np.timedelta64)) or not isinstance(number, (int, np.integer)):
+        return False
+    return int(number) >= 1

@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from bipartite.answers.advise.advice import in_words
 from bipartite.answers.advise.picture import picture_of
@@ -15,6 +15,8 @@ from bipartite.answers.advise.table import table_of
 from bipartite.errors import InputError, MissingExtraError, is_one_of, shown
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from bipartite.answers.advise.advice import Advice
     from bipartite.answers.advise.row import Row
     from bipartite.domains import Domain
@@ -91,7 +93,7 @@ class Comparison:
             writer.writerow(["" if value is None else value for value in row.to_dict().values()])
         return text.getvalue()
 
-    def to_frame(self) -> Any:  # noqa: ANN401 (a pandas DataFrame, if there is pandas)
+    def to_frame(self) -> DataFrame:
         """The rows as a pandas DataFrame."""
         try:
             import pandas as pd  # noqa: PLC0415 (heavy, and not needed by anything else)
@@ -122,6 +124,6 @@ class Comparison:
 
 def _same(text: str, epsilon: object) -> bool:
     try:
-        return float(text) == float(epsilon)  # type: ignore[arg-type]  # whatever was asked for
+        return isinstance(epsilon, (str, SupportsFloat)) and float(text) == float(epsilon)
     except (TypeError, ValueError):
         return False

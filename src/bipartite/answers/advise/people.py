@@ -236,11 +236,11 @@ def _not_to_be_had(mechanism: Any_, of: str) -> str:
 
 
 def _check(
-    what: Any,  # noqa: ANN401
+    what: object,
     epsilon: object,
-    mean_within: object,
-    share_within: object,
-    confidence: object,
+    mean_within: float | None,
+    share_within: float | None,
+    confidence: float,
 ) -> tuple[Literal["mean", "share"], float]:
     problems = Problems()
     if isinstance(what, Domain):
@@ -255,16 +255,16 @@ def _check(
         problems.add(f"Expected a mechanism or a domain, got {type(what).__name__}; try bp.Integers(18, 90).")
     elif epsilon is not None:
         problems.add("A mechanism has its own ε; leave epsilon out.")
-    if (mean_within is None) == (share_within is None):
+    given = [within for within in (mean_within, share_within) if within is not None]
+    if len(given) != 1:
         problems.add("Expected mean_within= or share_within=, one of them; try mean_within=0.5.")
     of: Literal["mean", "share"] = "mean" if mean_within is not None else "share"
-    within = mean_within if mean_within is not None else share_within
-    if within is not None and not (_is_real(within) and 0 < within < math.inf):  # type: ignore[operator]
-        problems.add(f"Expected {of}_within as a positive number, got {shown(within)}; a distance from the truth.")
-    if not (_is_real(confidence) and 0 < confidence <= _SUREST):  # type: ignore[operator]
+    if given and not (_is_real(given[0]) and 0 < given[0] < math.inf):
+        problems.add(f"Expected {of}_within as a positive number, got {shown(given[0])}; a distance from the truth.")
+    if not (_is_real(confidence) and 0 < confidence <= _SUREST):
         problems.add(f"Expected confidence between 0 and 1, got {shown(confidence)}; 0.95 is usual.")
     problems.raise_if_any(InputError)
-    return of, float(within)  # type: ignore[arg-type]  # checked above
+    return of, float(given[0])
 
 
 def _is_real(value: object) -> bool:

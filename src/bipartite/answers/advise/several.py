@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from bipartite.mechanisms.choice import MOST_CHOICES
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
+    from pandas import DataFrame
 
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
@@ -97,7 +99,7 @@ class SplitOrSample:
             return f"reporting {whole} beats {drawn}: " + numbers.format(split.score, sampled.score)
         return f"reporting {drawn} beats {whole}: " + numbers.format(sampled.score, split.score)
 
-    def to_frame(self) -> Any:  # noqa: ANN401 (a pandas DataFrame)
+    def to_frame(self) -> DataFrame:
         """A row for every plan: attributes a person, ε of each, people of each, the score, an error an attribute."""
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)

@@ -84,7 +84,7 @@ def _notes(rows: Sequence[Row]) -> list[str]:
             said.setdefault(row.note, {}).setdefault(row.mechanism, []).append(row.epsilon)
     lines = []
     for note, about in said.items():
-        for where, names in itertools.groupby(about, lambda name, about=about: about[name]):  # type: ignore[misc]
+        for where, names in itertools.groupby(about, about.__getitem__):
             at = "" if len(where) == len(epsilons) else f" at ε = {where[0]}" + _up_to(where)
             lines.append(f"- {'; '.join(names)}{at}: {note}")
     return ["", *lines] if lines else []

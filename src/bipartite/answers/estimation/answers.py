@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -26,10 +26,11 @@ from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+    from pandas import DataFrame
 
     from bipartite.answers.estimation.basis import Basis
     from bipartite.answers.estimation.em import Fit
@@ -136,17 +137,23 @@ class Estimate:
         at = int(np.searchsorted(running, share * running[-1] * (1 - 1e-12)))
         return float(domain.decode(min(at, len(running) - 1)))
 
-    def cdf(self, value: Any = None) -> Any:  # noqa: ANN401 (one number, or as many as the domain has)
+    @overload
+    def cdf(self, value: None = ...) -> Array: ...
+
+    @overload
+    def cdf(self, value: object) -> float: ...
+
+    def cdf(self, value: object = None) -> Array | float:
         """The share of people up to a value, or without one at every value, from the histogram."""
         domain = line_of(self.mechanism.domain)
         running = self._basis.running(self._shares)
         return running if value is None else float(running[domain.encode(value)])
 
-    def linear(self, weights: Any) -> float:  # noqa: ANN401 (one number a value)
+    def linear(self, weights: object) -> float:  # one number a value
         """Σ weights·share: the average over people of what each one's value counts."""
         return self._linear(weights_of(self.mechanism.domain, weights), 0.0).value
 
-    def total(self, weights: Any = "mean", population: float | None = None) -> float:  # noqa: ANN401
+    def total(self, weights: object = "mean", population: float | None = None) -> float:
         """The sum over people: of their values, or of what each value counts; over ``population``, or all who reported.
 
         ``est.total(population=5_000_000)`` scales the mean to a population that the people were drawn from.
@@ -157,7 +164,7 @@ class Estimate:
         people = self._basis.size if population is None else float(population)
         return people * (self.mean if isinstance(weights, str) and weights == "mean" else self.linear(weights))
 
-    def standard_error(self, of: Any = "mean") -> float:  # noqa: ANN401
+    def standard_error(self, of: object = "mean") -> float:
         """The standard error of an answer; infinite where the reports cannot tell, not defined for quantiles."""
         kind, what = parsed(of)
         if kind == "quantile":
@@ -167,7 +174,7 @@ class Estimate:
             return float(self.standard_errors[self.mechanism.domain.encode(what)])
         return self._answer(kind, what).standard_error
 
-    def interval(self, confidence: float = 0.95, of: Any = "mean") -> Interval:  # noqa: ANN401
+    def interval(self, confidence: float = 0.95, of: object = "mean") -> Interval:
         """(low, high) that holds the true answer in about this share of all samples.
 
         ``of`` is "mean", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), or one weight a value.
@@ -192,7 +199,7 @@ class Estimate:
         possible = middle + float(w.min()), middle + float(w.max())
         return self._around(Answer(value, error, spread), possible, sure)
 
-    def unbiased(self, of: Any = "mean") -> Answer:  # noqa: ANN401
+    def unbiased(self, of: object = "mean") -> Answer:
         """An answer as an average of scores: its value, standard error and the spread of the scores."""
         kind, what = parsed(of)
         if kind == "quantile":
@@ -200,7 +207,7 @@ class Estimate:
             raise InputError(msg)
         return self._answer(kind, what)
 
-    def covariance(self, weights: Any) -> tuple[Array, Array]:  # noqa: ANN401 (rows of one number a value)
+    def covariance(self, weights: Iterable[ArrayLike]) -> tuple[Array, Array]:  # rows of one number a value
         """(answers, their covariance) for several linear answers at once, one a row of ``weights``."""
         w = np.stack([weights_of(self.mechanism.domain, row) for row in weights])
         answers = self._basis.covariance(w)
@@ -216,7 +223,7 @@ class Estimate:
         """(values, share, standard error) for every group of values that the reports can tell from all others."""
         return self._basis.group_shares()
 
-    def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
+    def to_frame(self, confidence: float = 0.95) -> DataFrame:
         """A row for every value: value, share, standard error, low, high."""
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
@@ -280,7 +287,7 @@ class Estimate:
     def _guess(self, w: Array, middle: float) -> Answer:
         return Answer(middle + float(w @ self.frequencies), math.inf, math.inf)
 
-    def _share(self, value: Any) -> Answer:  # noqa: ANN401
+    def _share(self, value: object) -> Answer:
         found = self._basis.share(self.mechanism.domain.encode(value))
         return self._guess(unit(self.mechanism.domain, value), 0.0) if found is None else found
 
@@ -311,8 +318,8 @@ class Estimate:
             return Interval(0.0, min(self._open_interval("variance", None, sure).high, most), sure, _NOT_KNOWN)
         if self._basis.effective >= FEW:
             half = self._width(answer, sure)
-            low, high = within(answer.value - half, answer.value + half, 0.0, most, at_least=True)
-            return Interval(float(low), float(high), sure)
+            low, high = map(float, within(answer.value - half, answer.value + half, 0.0, most, at_least=True))
+            return Interval(low, high, sure)
         # The mean square around the middle less the square of the mean there, each within its own bound.
         mean, squares = (self._linear(w**power, 0.0) for power in (1, 2))
         each = 1 - (1 - sure) / 2
@@ -321,14 +328,14 @@ class Estimate:
         low, high = squares.value - half - largest**2, squares.value + half - least**2
         return Interval(min(max(low, 0.0), most), min(max(high, 0.0), most), sure, self._scarce())
 
-    def _answer(self, kind: str, what: Any) -> Answer:  # noqa: ANN401
+    def _answer(self, kind: str, what: object) -> Answer:
         if kind == "variance":
             return self._spread()
         if kind == "bin":
             return self._share(what)
         return self._linear(*self._asked(kind, what))
 
-    def _asked(self, kind: str, what: Any) -> tuple[Array, float]:  # noqa: ANN401
+    def _asked(self, kind: str, what: object) -> tuple[Array, float]:
         domain = self.mechanism.domain
         if kind == "mean":
             return numbers_of(domain)
@@ -341,7 +348,7 @@ class Estimate:
             return (w - (self.mean - middle)) ** 2, 0.0
         return weights_of(domain, what), 0.0
 
-    def _open_interval(self, kind: str, what: Any, sure: float) -> Interval:  # noqa: ANN401
+    def _open_interval(self, kind: str, what: object, sure: float) -> Interval:
         """The interval of an answer that the reports do not fix: from the least to the largest that they allow."""
         w, middle = self._asked(kind, what)
         least, most = middle + float(w.min()), middle + float(w.max())
@@ -382,7 +389,7 @@ class Estimate:
             half = likely_width(errors, spreads, people, sure)
         return centres - half, centres + half
 
-    def _bin_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
+    def _bin_interval(self, value: object, sure: float) -> Interval:
         domain = self.mechanism.domain
         at = domain.encode(value)
         # Smoothing has no score, and so no bound that would hold for any number of reports.
@@ -398,7 +405,7 @@ class Estimate:
         low, high = max(share - half, 0.0), min(share + half, 1.0)
         return Interval(low, high, sure, bias if self.method == "ems" else "")
 
-    def _cdf_interval(self, value: Any, sure: float) -> Interval:  # noqa: ANN401
+    def _cdf_interval(self, value: object, sure: float) -> Interval:
         at = line_of(self.mechanism.domain).encode(value)
         group_of = self._basis.groups()
         if group_of is None:
@@ -441,5 +448,6 @@ class Estimate:
 
 def _is_number(people: object) -> bool:
     """Whether something is a finite number of at least 0."""
-    real = isinstance(people, (int, float, np.integer, np.floating)) and not isinstance(people, bool)
-    return real and 0 <= float(people) < math.inf  # type: ignore[arg-type]  # checked before
+    if isinstance(people, bool) or not isinstance(people, (int, float, np.integer, np.floating)):
+        return False
+    return 0 <= float(people) < math.inf

@@ -34,20 +34,20 @@ def numbers_of(domain: Domain) -> tuple[Array, float]:
     return numbers - middle, middle
 
 
-def up_to(domain: Domain, value: Any) -> Array:  # noqa: ANN401
+def up_to(domain: Domain, value: object) -> Array:
     """One for every value up to this one."""
     at = line_of(domain).encode(value)
     return (np.arange(len(domain)) <= at).astype(np.float64)
 
 
-def unit(domain: Domain, value: Any) -> Array:  # noqa: ANN401
+def unit(domain: Domain, value: object) -> Array:
     """One for this value alone."""
     weights = np.zeros(len(domain))
     weights[domain.encode(value)] = 1.0
     return weights
 
 
-def weights_of(domain: Domain, weights: Any) -> Array:  # noqa: ANN401
+def weights_of(domain: Domain, weights: object) -> Array:
     """One finite number a value."""
     try:
         w = np.asarray(weights, dtype=np.float64)
@@ -67,7 +67,7 @@ def quantile_of(q: object) -> float:
     return float(q)
 
 
-def parsed(of: Any) -> tuple[str, Any]:  # noqa: ANN401
+def parsed(of: object) -> tuple[str, Any]:
     """(kind, what) of what an interval is asked for."""
     if isinstance(of, str):
         if of == "median":

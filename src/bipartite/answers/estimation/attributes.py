@@ -13,9 +13,10 @@ from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, NullError, Problems, of_attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+    from pandas import DataFrame
 
     from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms import Mechanism, Record
@@ -35,7 +36,7 @@ class Column:
         return self.indices[people[self.there]]
 
 
-def columns_of(record: Record, reports: Any, nulls: Missing = "error") -> dict[str, Column]:  # noqa: ANN401
+def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dict[str, Column]:
     """Every attribute's reports: from what :meth:`~bipartite.Record.privatize` gave for many people, or one by one.
 
     Where attributes are sampled, those of a person that were not drawn are missing; how many are is checked.
@@ -61,7 +62,7 @@ def columns_of(record: Record, reports: Any, nulls: Missing = "error") -> dict[s
     return found
 
 
-def column_of(name: str, mechanism: Mechanism, column: Any, nulls: Missing) -> Column:  # noqa: ANN401
+def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: Missing) -> Column:
     """The reports of one attribute; an error names it."""
     try:
         there = _present(column)
@@ -75,7 +76,7 @@ def column_of(name: str, mechanism: Mechanism, column: Any, nulls: Missing) -> C
     raise refusal
 
 
-def _unmasked(column: Any, there: NDArray[np.bool_], nulls: Missing) -> Any:  # noqa: ANN401
+def _unmasked(column: object, there: NDArray[np.bool_], nulls: Missing) -> object:
     if not isinstance(column, np.ma.MaskedArray):
         return column
     if nulls == "error" and not there.all():
@@ -84,7 +85,7 @@ def _unmasked(column: Any, there: NDArray[np.bool_], nulls: Missing) -> Any:  # 
     return column.compressed()
 
 
-def _table(reports: Any, names: list[str], sample: int | None) -> Mapping[str, Any] | Any:  # noqa: ANN401
+def _table(reports: object, names: list[str], sample: int | None) -> Mapping[str, Any] | DataFrame:
     """Columns by name: a dict, a frame, or a list of the reports of single people."""
     if isinstance(reports, (list, tuple)):
         return _one_by_one(reports, names, sample)
@@ -115,7 +116,7 @@ def _one_by_one(reports: Sequence[Any], names: list[str], sample: int | None) ->
     return {name: [report.get(name) for report in reports] for name in names}
 
 
-def _present(column: Any) -> NDArray[np.bool_]:  # noqa: ANN401
+def _present(column: Iterable[object]) -> NDArray[np.bool_]:
     """Where a column of any container has a report rather than a null."""
     if is_scalar(column):
         msg = f"Expected reports as a list, an array or a column, got {type(column).__name__}; pass [report]."

@@ -63,11 +63,11 @@ class Counts:
         self.values = np.zeros(size, dtype=np.int64)
         self._sha256 = spec_sha256(mechanism)
 
-    def add(self, reports: Any, *, nulls: Missing = "error") -> Counts:  # noqa: ANN401 (any container)
+    def add(self, reports: object, *, nulls: Missing = "error") -> Counts:  # any container
         """Count these reports too, all of them or, where one is none that the mechanism gives, none."""
         if isinstance(self.mechanism, CategoryMechanism):
             self.values += self.mechanism.count(reports)
-            self.people += len(reports)
+            self.people += len(np.asarray(reports))
         else:
             indices = indices_of(self.mechanism, reports, nulls)
             self.values += np.bincount(indices, minlength=len(self.values))
@@ -104,7 +104,7 @@ class Counts:
         } | ({} if self.insecure is None else {"insecure": self.insecure})
 
     @classmethod
-    def from_dict(cls, held: Any) -> Counts:  # noqa: ANN401 (whatever JSON held)
+    def from_dict(cls, held: object) -> Counts:  # whatever JSON held
         """Counts from :meth:`to_dict`, checked: the spec by its name, the counts against the number of people."""
         if not isinstance(held, dict) or held.get("bipartite_counts") != _VERSION or "spec" not in held:
             msg = "Expected counts as Counts.to_dict gives them; this is something else, or of a later version."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Difference:
         return f"{self.value:.6g}, {self.interval}, p = {self.p_value:.3g}"
 
 
-def difference(first: object, second: object, of: Any = "mean", *, confidence: float = 0.95) -> Difference:  # noqa: ANN401
+def difference(first: object, second: object, of: object = "mean", *, confidence: float = 0.95) -> Difference:
     r"""The answer of one estimate minus that of another, with interval and p-value; the people must be different ones.
 
     ``of`` is "mean", "variance", ("cdf", value), or one weight a value: then the variances of the two answers add up

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -24,27 +24,76 @@ from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import spec_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from bipartite.answers.estimation.methods import Method
     from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.base import Column
+
+    Array = NDArray[np.float64]
+    Labels = Sequence[Any] | NDArray[Any] | Column
+
+
+@overload
+def estimate(
+    mechanism: Mechanism | CategoryMechanism,
+    reports: object = ...,
+    *,
+    counts: Counts | ArrayLike | None = ...,
+    method: Method = ...,
+    weights: object = ...,
+    by: None = ...,
+    of_sample: bool = ...,
+    nulls: Missing = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> Estimate: ...
+
+
+@overload
+def estimate(
+    mechanism: Mechanism | CategoryMechanism,
+    reports: object = ...,
+    *,
+    counts: Counts | ArrayLike | None = ...,
+    method: Method = ...,
+    weights: object = ...,
+    by: Labels,
+    of_sample: bool = ...,
+    nulls: Missing = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> Estimates: ...
+
+
+@overload
+def estimate(
+    mechanism: Record,
+    reports: object = ...,
+    *,
+    counts: Counts | ArrayLike | None = ...,
+    method: Method = ...,
+    weights: object = ...,
+    by: Labels | None = ...,
+    of_sample: bool = ...,
+    nulls: Missing = ...,
+    progress: Callable[[int], None] | None = ...,
+) -> Estimates: ...
 
 
 def estimate(  # noqa: PLR0913
     mechanism: Mechanism | CategoryMechanism | Record,
-    reports: Any = None,  # noqa: ANN401 (any container of reports)
+    reports: object = None,
     *,
-    counts: Any = None,  # noqa: ANN401 (Counts, or an array)
+    counts: Counts | ArrayLike | None = None,
     method: Method = "auto",
-    weights: Any = None,  # noqa: ANN401 (one number a report)
-    by: Any = None,  # noqa: ANN401 (one label a report)
+    weights: object = None,
+    by: object = None,
     of_sample: bool = False,
     nulls: Missing = "error",
     progress: Callable[[int], None] | None = None,
-) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group or attribute)
+) -> Estimate | Estimates:
     r"""What the people are like, from their reports, with error bars.
 
     Parameters
@@ -117,7 +166,7 @@ def estimate(  # noqa: PLR0913
     def answer(one: Mechanism, evidence: Evidence) -> Estimate:
         return from_evidence(one, evidence, method, of_sample=of_sample, progress=progress)
 
-    def some(one: Mechanism, indices: NDArray[np.int64], held: Any, labels: Any) -> Any:  # noqa: ANN401
+    def some(one: Mechanism, indices: NDArray[np.int64], held: object, labels: object) -> Estimate | Estimates:
         return _from_indices(partial(answer, one), one, indices, held, labels)
 
     if isinstance(mechanism, Record):
@@ -151,9 +200,9 @@ def _from_indices(
     answer: Callable[[Evidence], Estimate],
     mechanism: Mechanism,
     indices: NDArray[np.int64],
-    weights: Any,  # noqa: ANN401
-    by: Any,  # noqa: ANN401
-) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
+    weights: object,
+    by: object,
+) -> Estimate | Estimates:
     if not len(indices):
         raise InputError(_EMPTY)
     held = None if weights is None else check_weights(weights, len(indices))
@@ -170,11 +219,11 @@ def _from_indices(
 
 def _of_attributes(
     record: Record,
-    reports: Any,  # noqa: ANN401
+    reports: object,
     nulls: Missing,
-    weights: Any,  # noqa: ANN401
-    by: Any,  # noqa: ANN401
-    some: Callable[..., Any],
+    weights: object,
+    by: object,
+    some: Callable[[Mechanism, NDArray[np.int64], object, object], Estimate | Estimates],
     *,
     of_sample: bool,
 ) -> Estimates:
@@ -197,7 +246,7 @@ def _of_attributes(
     return Estimates(found, kind="attribute")
 
 
-def _of_those(extra: Any, there: NDArray[np.bool_]) -> Any:  # noqa: ANN401
+def _of_those(extra: object, there: NDArray[np.bool_]) -> object:
     """The public weights or labels of those who reported an attribute."""
     if extra is None or there.all():
         return extra
@@ -211,14 +260,14 @@ def _of_those(extra: Any, there: NDArray[np.bool_]) -> Any:  # noqa: ANN401
 _EMPTY = "There are no reports, so nothing can be said; pass at least one."
 
 
-def _evidence(mechanism: Mechanism, indices: Any, weights: Any) -> Evidence:  # noqa: ANN401
+def _evidence(mechanism: Mechanism, indices: NDArray[np.int64], weights: Array | None) -> Evidence:
     outputs = len(mechanism.outputs)
     if weights is None:
         return Evidence.of_counts(np.bincount(indices, minlength=outputs))
     return Evidence.of_weights(indices, weights, outputs)
 
 
-def _counted(mechanism: Mechanism, counts: Any) -> Evidence:  # noqa: ANN401
+def _counted(mechanism: Mechanism, counts: object) -> Evidence:
     if isinstance(counts, Counts):
         _check_same(counts, mechanism)
         held = counts.values
@@ -240,21 +289,21 @@ def _check_same(counts: Counts, mechanism: Mechanism | CategoryMechanism) -> Non
 
 def _flat(
     mechanism: CategoryMechanism,
-    reports: Any,  # noqa: ANN401
-    counts: Any,  # noqa: ANN401
-    weights: Any,  # noqa: ANN401
-    by: Any,  # noqa: ANN401
+    reports: object,
+    counts: object,
+    weights: object,
+    by: object,
     method: Method,
     *,
     of_sample: bool,
-) -> Any:  # noqa: ANN401 (Estimate, or Estimates by group)
+) -> Estimate | Estimates:
     """Of flat categories, whose evidence is how many reports support each value."""
 
     def answer(supports: Supports) -> Estimate:
         basis = Flat(mechanism, supports, of_sample=of_sample)
         return Estimate(basis, flat_histogram(basis, method))
 
-    def some(rows: Any, held: Any) -> Estimate:  # noqa: ANN401
+    def some(rows: NDArray[Any], held: object) -> Estimate:
         if held is not None:
             return answer(Supports.of_weights(mechanism, rows, held))
         return answer(Supports.of_counts(mechanism.count(rows), len(rows), rows))
@@ -267,17 +316,16 @@ def _flat(
         if not counts.people:
             raise InputError(_EMPTY)
         return answer(Supports.of_counts(counts.values, counts.people))
+    given = np.asarray(reports)
     # Refuses what is no array of reports.
-    mechanism.count(reports[:0] if isinstance(reports, np.ndarray) else reports)
-    if not len(reports):
+    mechanism.count(given[:0] if given is reports else reports)
+    if not len(given):
         raise InputError(_EMPTY)
     if by is None:
-        return some(reports, weights)
-    held = None if weights is None else check_weights(weights, len(reports))
-    groups = cut(by, len(reports))
-    return Estimates(
-        {label: some(reports[rows], None if held is None else held[rows]) for label, rows in groups.items()}
-    )
+        return some(given, weights)
+    held = None if weights is None else check_weights(weights, len(given))
+    groups = cut(by, len(given))
+    return Estimates({label: some(given[rows], None if held is None else held[rows]) for label, rows in groups.items()})
 
 
 def from_evidence(

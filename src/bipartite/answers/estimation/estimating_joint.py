@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -36,7 +36,7 @@ _TELLING: Final = 0.5
 
 def estimate_joint(
     mechanisms: Record | Mapping[str, Mechanism],
-    reports: Any,  # noqa: ANN401 (columns by name)
+    reports: object,  # columns by name
     of: tuple[str, str] | None = None,
     *,
     method: Literal["auto", "inverse", "projected", "em"] = "auto",
@@ -100,8 +100,8 @@ def _marginal(mechanism: Mechanism, counts: Array) -> Estimate:
 
 def _both(
     mechanisms: object,
-    reports: Any,  # noqa: ANN401
-    of: Any,  # noqa: ANN401
+    reports: object,
+    of: object,
 ) -> tuple[tuple[str, str], tuple[Mechanism, Mechanism], tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """The two names, their mechanisms, and the reports of those who reported both."""
     if not isinstance(mechanisms, (Record, Mapping)):
@@ -109,10 +109,8 @@ def _both(
         raise InputError(msg)
     record = mechanisms if isinstance(mechanisms, Record) else Record(mechanisms)
     names = tuple(record.mechanisms) if of is None else of
-    known = (
-        isinstance(names, tuple) and len(names) == _TWO and all(is_one_of(n, tuple(record.mechanisms)) for n in names)
-    )
-    if not known or names[0] == names[1]:
+    known = tuple(record.mechanisms)
+    if not (isinstance(names, tuple) and len(set(names)) == len(names) == _TWO and set(names) <= set(known)):
         msg = f"Expected of as two names of {', '.join(record.mechanisms)}, got {shown(of)}; pass of=('age', 'income')."
         raise InputError(msg)
     first, second = str(names[0]), str(names[1])

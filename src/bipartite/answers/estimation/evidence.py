@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Evidence:
         return cls(held, held, int(counts.sum()))
 
     @classmethod
-    def of_weights(cls, indices: NDArray[np.int64], weights: Any, outputs: int) -> Evidence:  # noqa: ANN401
+    def of_weights(cls, indices: NDArray[np.int64], weights: object, outputs: int) -> Evidence:
         """Each report counts by its own public weight."""
         held = check_weights(weights, len(indices))
         sums: list[Array] = [np.bincount(indices, power, outputs).astype(np.float64) for power in (held, held**2)]
@@ -62,11 +62,11 @@ class Evidence:
         """n/(n − 1), with effective reports."""
         return self.effective / spare(self.effective)
 
-    def mean(self, u: Array) -> Any:  # noqa: ANN401 (a float, or one for each row of u)
-        """The average score."""
-        return u @ self.first / self.size
+    def mean(self, u: Array) -> Array:
+        """The average score: a number, or one for each row of u."""
+        return np.asarray(u @ self.first / self.size)
 
-    def variance(self, u: Array) -> Any:  # noqa: ANN401
+    def variance(self, u: Array) -> Array:
         """The variance of the average score, over people drawn from a population and over their reports."""
         mean = self.mean(u)
         total = float(self.second.sum())
@@ -79,7 +79,7 @@ class Evidence:
         found: Array = (apart * self.second) @ apart.T / self.size**2 * self.correction
         return found
 
-    def own_variance(self, u: Array, u2: Array) -> Any:  # noqa: ANN401
+    def own_variance(self, u: Array, u2: Array) -> Array:
         """The variance of the average score over the reports alone, given the people; Pu2 = (Pu)²."""
         return np.maximum((u**2 - u2) @ self.second, 0.0) / self.size**2
 
@@ -89,7 +89,7 @@ def spare(people: float) -> float:
     return people - 1 if people - 1 > _ALONE else math.nan
 
 
-def check_weights(weights: Any, people: int) -> Array:  # noqa: ANN401
+def check_weights(weights: object, people: int) -> Array:
     """Public weights, one a report."""
     try:
         held = np.asarray(weights, dtype=np.float64)

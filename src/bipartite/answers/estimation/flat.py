@@ -50,7 +50,7 @@ class Supports:
         return cls(held, held, people, float(people), float(people), reports)
 
     @classmethod
-    def of_weights(cls, mechanism: CategoryMechanism, reports: Any, weights: Any) -> Supports:  # noqa: ANN401
+    def of_weights(cls, mechanism: CategoryMechanism, reports: NDArray[Any], weights: object) -> Supports:
         """Each report counts by its own public weight; those of one weight are counted together."""
         held = check_weights(weights, len(reports))
         different, which = np.unique(held, return_inverse=True)

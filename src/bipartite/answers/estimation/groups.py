@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+    from pandas import DataFrame
 
     from bipartite.answers.estimation.answers import Estimate
     from bipartite.plots import Picture
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 class Estimates(Mapping[Any, "Estimate"]):
     """One :class:`~bipartite.Estimate` a group, by label; groups are public. Or one an attribute, by name."""
 
-    def __init__(self, groups: dict[Any, Estimate], kind: str = "group") -> None:
+    def __init__(self, groups: Mapping[Any, Any], kind: str = "group") -> None:
         self._groups, self._kind = dict(groups), kind
 
-    def __getitem__(self, label: Any) -> Estimate:  # noqa: ANN401
+    def __getitem__(self, label: object) -> Estimate:
         if label not in self._groups:
             msg = f"There is no {self._kind} {shown(label)}; there are {', '.join(map(shown, self._groups))}."
             raise KeyError(msg)
@@ -40,7 +41,7 @@ class Estimates(Mapping[Any, "Estimate"]):
     def __len__(self) -> int:
         return len(self._groups)
 
-    def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
+    def to_frame(self, confidence: float = 0.95) -> DataFrame:
         """A row for every value of every group or attribute."""
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
@@ -69,7 +70,7 @@ class Estimates(Mapping[Any, "Estimate"]):
         )
 
 
-def cut(by: Any, size: int) -> dict[Any, NDArray[np.int64]]:  # noqa: ANN401 (any column of labels)
+def cut(by: object, size: int) -> dict[Any, NDArray[np.int64]]:  # any column of labels
     """For every label the positions of its reports, in the order in which labels first appear."""
     labels = np.asarray(by.to_numpy() if hasattr(by, "to_numpy") else by)
     if labels.shape != (size,):

@@ -58,7 +58,7 @@ class Identifiability:
     @property
     def rows(self) -> int:
         """How many distinct rows there are."""
-        return self.distinct.inputs if isinstance(self.distinct, Window) else len(self.distinct)  # type: ignore[arg-type]
+        return len(self.distinct) if isinstance(self.distinct, np.ndarray) else self.distinct.inputs
 
     @property
     def groups(self) -> list[list[Any]]:
@@ -170,4 +170,4 @@ def _rank(rows: NDArray[np.int64]) -> int:
 
 
 def _matrix(distinct: Operator | Array) -> Array:
-    return distinct.forward(np.eye(distinct.inputs)) if isinstance(distinct, Window) else distinct  # type: ignore[return-value]
+    return distinct if isinstance(distinct, np.ndarray) else distinct.forward(np.eye(distinct.inputs))

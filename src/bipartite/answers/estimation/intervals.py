@@ -76,7 +76,9 @@ def bounded_width(spread: float, people: float, confidence: float) -> float:
     return spread * math.sqrt(math.log(2 / (1 - confidence)) / (2 * people))
 
 
-def within(low: Any, high: Any, least: float, most: float, *, at_least: bool = False) -> tuple[Any, Any]:  # noqa: ANN401 (numbers or arrays)
+def within(
+    low: Array | float, high: Array | float, least: float, most: float, *, at_least: bool = False
+) -> tuple[Array, Array]:
     """Intervals less what is impossible.
 
     One that is impossible as a whole stays as it is: a share from −3 % to −1 % is that of an unlucky sample, and says

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+    from pandas import DataFrame
 
     from bipartite.answers.estimation.answers import Estimate
     from bipartite.answers.estimation.em import Fit
@@ -103,11 +104,11 @@ class JointEstimate:
         counts = self._evidence.first.reshape(self._reports).sum(axis=1 - at)
         return self._marginal(self._sides[at].mechanism, counts)
 
-    def linear(self, weights: Any) -> float:  # noqa: ANN401 (a table, or two lists)
+    def linear(self, weights: object) -> float:  # a table, or two lists
         """Σ weights·share over all pairs: of a table of weights, or of (w₁, w₂), whose products are the weights."""
         return self._linear(weights).value
 
-    def unbiased(self, of: Any) -> Answer:  # noqa: ANN401
+    def unbiased(self, of: object) -> Answer:
         """An answer with its standard error and the spread of its scores.
 
         ``of`` is "covariance", "correlation", ("cell", value, value), a table of weights, or two lists of weights.
@@ -124,11 +125,11 @@ class JointEstimate:
         msg = f"Expected {_OF}, got {shown(of)}."
         raise InputError(msg)
 
-    def standard_error(self, of: Any) -> float:  # noqa: ANN401
+    def standard_error(self, of: object) -> float:
         """The standard error of an answer; infinite where the reports cannot tell."""
         return self.unbiased(of).standard_error
 
-    def interval(self, confidence: float = 0.95, *, of: Any) -> Interval:  # noqa: ANN401
+    def interval(self, confidence: float = 0.95, *, of: object) -> Interval:
         """(low, high) that holds the true answer in about this share of all samples; ``of`` as in :meth:`unbiased`."""
         sure = check_confidence(confidence)
         answer = self.unbiased(of)
@@ -185,7 +186,7 @@ class JointEstimate:
         values = self._domains[at].to_numpy().tolist()
         return {value: self.mean_where(other, {given: [value]}, confidence=confidence) for value in values}
 
-    def to_frame(self, confidence: float = 0.95) -> Any:  # noqa: ANN401 (a pandas DataFrame)
+    def to_frame(self, confidence: float = 0.95) -> DataFrame:
         """A row for every pair: both values, share, standard error, low, high (around the unbiased share)."""
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
@@ -256,7 +257,7 @@ class JointEstimate:
             raise InputError(msg)
         return self.names.index(str(name))
 
-    def _indicator(self, at: int, value: Any) -> Array:  # noqa: ANN401
+    def _indicator(self, at: int, value: object) -> Array:
         found = np.zeros(len(self._domains[at]))
         found[self._domains[at].encode(value)] = 1.0
         return found
@@ -275,7 +276,7 @@ class JointEstimate:
         pair = (w, other) if at == 0 else (other, w)
         return score_of_product(*self._sides, *pair)
 
-    def _table(self, weights: Any) -> tuple[Array, Array] | Array:  # noqa: ANN401
+    def _table(self, weights: object) -> tuple[Array, Array] | Array:
         sizes = tuple(len(domain) for domain in self._domains)
         try:
             if isinstance(weights, tuple) and len(weights) == 2:  # noqa: PLR2004 (one list for each attribute)
@@ -293,7 +294,7 @@ class JointEstimate:
         msg = f"Expected {_OF}; weights are a table of {sizes[0]} × {sizes[1]} finite numbers, or two lists (w₁, w₂)."
         raise InputError(msg)
 
-    def _linear(self, weights: Any) -> Answer:  # noqa: ANN401
+    def _linear(self, weights: object) -> Answer:
         held = self._table(weights)
         if isinstance(held, tuple):
             scores = score_of_product(*self._sides, *held)
@@ -352,7 +353,7 @@ class JointEstimate:
         influence = scores / scale - value / 2 * (squares[0] / variances[0] + squares[1] / variances[1])
         return Answer(value, self._answer(influence).standard_error, math.inf)
 
-    def _possible(self, of: Any) -> tuple[float, float]:  # noqa: ANN401
+    def _possible(self, of: object) -> tuple[float, float]:
         """The least and the largest answer of any joint distribution."""
         if isinstance(of, str):
             half = 1.0

@@ -132,12 +132,12 @@ def say(value: float) -> str:
     return f"{value:,.6g}".replace("-", "−")
 
 
-def _row(label: Any, mark: Mark) -> Row:  # noqa: ANN401
+def _row(label: object, mark: Mark) -> Row:
     words = mark.words.removeprefix(mark.name).removeprefix(":").strip()
     return Row(str(label), mark.value, mark.low, mark.high, words, mark.known)
 
 
-def _share_row(label: Any, estimate: Estimate, at: int, confidence: float) -> Row:  # noqa: ANN401
+def _share_row(label: object, estimate: Estimate, at: int, confidence: float) -> Row:
     share, (low, high) = float(estimate.frequencies[at]), (float(end[at]) for end in bounds(estimate, confidence))
     if not math.isfinite(high):
         return Row(str(label), share, 0.0, 1.0, "cannot be known", known=False)

@@ -23,7 +23,7 @@ Missing = Literal["error", "drop"]
 _NEAR: Final = 1e-3
 
 
-def indices_of(mechanism: Mechanism, reports: Any, nulls: Missing = "error") -> NDArray[np.int64]:  # noqa: ANN401
+def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") -> NDArray[np.int64]:
     """The number of the output that each report is; a report that is none of them is an error.
 
     Reports are what ``privatize`` gave, in any container. ``nulls="drop"`` leaves missing ones out.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -125,7 +125,7 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     return within / mechanism.lottery.total
 
 
-def loss_quantile(mechanism: Mechanism, quantile: Any = 0.5, prior: Prior = None) -> float:  # noqa: ANN401
+def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = None) -> float:
     """The loss that a report stays within with chance ``quantile``; the median by default.
 
     The least distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
@@ -165,7 +165,7 @@ def _blocks(mechanism: Mechanism) -> Iterator[tuple[int, int, NDArray[np.int64]]
         yield start, stop, mechanism.lottery.rows(start, stop)
 
 
-def check_distance(distance: Any) -> None:  # noqa: ANN401 (whatever the caller gave)
+def check_distance(distance: object) -> None:  # whatever the caller gave
     """Refuse what is no distance."""
     if not _real(distance) >= 0:
         msg = f"Expected distance ≥ 0, got {shown(distance)}; distances are not negative."

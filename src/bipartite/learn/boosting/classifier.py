@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bipartite.errors import InputError, NotAValueError, shown
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.leaves import UNIT
+from bipartite.learn.scikit import ClassifierMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from bipartite.domains import Outside
     from bipartite.learn.boosting.ensemble import Large
@@ -32,7 +33,7 @@ _SEEN: Final = (
 )
 
 
-class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):  # type: ignore[misc]  # scikit-learn has no types
+class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     r"""Gradient-boosted trees that tell classes apart and little about any one training record.
 
     The labels of two classes are −1 and 1, learned with the square loss, whose gradients are bounded;
@@ -111,18 +112,18 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):  # type: igno
         self.rng = rng
         self.progress = progress
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803
+    def fit(self, X: object, y: object) -> Self:  # noqa: N803
         """Learn from records X of classes y, and spend ε."""
         self._fit(X, y, self._learn)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
+    def decision_function(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The score of the second of two classes, or of each of several: 1 for, −1 against."""
         scores = [each / UNIT for each in self._scores(X)]
         decided: NDArray[np.float64] = scores[0] if len(scores) == 1 else np.column_stack(scores)
         return decided
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
+    def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The estimated probability of every class."""
         chances = np.clip((self.decision_function(X) + 1) / 2, 0, 1)
         if chances.ndim == 1:
@@ -132,20 +133,20 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):  # type: igno
         shares: NDArray[np.float64] = chances / chances.sum(axis=1, keepdims=True)
         return shares
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401, N803
+    def predict(self, X: object) -> NDArray[Any]:  # noqa: N803
         """The class of every record: that of the larger score."""
         scores = self.decision_function(X)
         at = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         chosen: NDArray[Any] = self.classes_[at]
         return chosen
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # Noise of any useful ε ruins what the hundred records of a check could teach.
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], Any]:  # noqa: ANN401, N803
+    def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
         values, labels = validate_data(self, X, y, dtype=np.float64)
         labels = column_or_1d(labels)
         if isinstance(self.classes, str):

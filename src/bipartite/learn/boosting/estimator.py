@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bipartite.errors import InputError, NotAValueError, NullError
@@ -14,23 +13,28 @@ from bipartite.learn.boosting.ensemble import boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import settings_of
 from bipartite.learn.fitting import as_it_was
+from bipartite.learn.scikit import BaseEstimator
 from bipartite.lottery.words import from_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from bipartite.learn.boosting.grids import Grid
     from bipartite.learn.boosting.settings import Settings
     from bipartite.learn.boosting.trees import Tree
     from bipartite.learn.guarantee import Guarantee
 
+    T = TypeVar("T")
+
 # What scikit-learn's messages show of an array.
 _SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
 
 
-class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class PrivateBoosting(BaseEstimator):
     """The common part of :class:`PrivateBoostingRegressor` and :class:`PrivateBoostingClassifier`."""
 
     guarantee_: Guarantee
@@ -38,7 +42,7 @@ class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     trees_: tuple[tuple[Tree, ...], ...]
     n_features_in_: int
 
-    def _fit(self, X: Any, y: Any, learn: Callable[[NDArray[np.float64], Any, Settings], None]) -> None:  # noqa: ANN401, N803
+    def _fit(self, X: object, y: object, learn: Callable[[NDArray[np.float64], Any, Settings], None]) -> None:  # noqa: N803
         """Check, read and learn; whatever fails, the estimator stays as it was."""
         with as_it_was(self):
             settings = settings_of(self.get_params(deep=False))
@@ -48,7 +52,7 @@ class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
                 raise InputError(msg)
             learn(values, labels, settings)
 
-    def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], Any]:  # noqa: ANN401, N803
+    def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
         raise NotImplementedError
 
     def _boost(self, values: NDArray[np.float64], labels: list[NDArray[np.int64]], settings: Settings) -> None:
@@ -65,7 +69,7 @@ class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         self.grid_ = grid
         self.trees_ = tuple(map(tuple, grown))
 
-    def _scores(self, X: Any) -> list[NDArray[np.int64]]:  # noqa: ANN401, N803
+    def _scores(self, X: object) -> list[NDArray[np.int64]]:  # noqa: N803
         """What each model's trees add up to for every record."""
         check_is_fitted(self)
         values = without_values(lambda: validate_data(self, X, reset=False, dtype=np.float64))
@@ -76,13 +80,13 @@ class PrivateBoosting(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
 
 
-def without_values(read: Callable[[], Any]) -> Any:  # noqa: ANN401
+def without_values(read: Callable[[], T]) -> T:
     """What ``read`` returns; where scikit-learn refuses, its message without the values that it would show."""
     try:
         return read()

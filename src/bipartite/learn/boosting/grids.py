@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.errors import InputError, OutsideDomainError, Problems, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from bipartite.domains import Outside
@@ -98,7 +96,7 @@ def ranges_of(
     return lows, highs
 
 
-def _as_array(given: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 (whatever was passed)
+def _as_array(given: object) -> NDArray[np.float64] | None:  # whatever was passed
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -106,9 +104,12 @@ def _as_array(given: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 (whatev
 
 
 def _counts(bins: object, features: int, problems: Problems) -> NDArray[np.int64]:
-    given: Sequence[object] = bins if isinstance(bins, (list, tuple, np.ndarray)) else [bins] * features  # type: ignore[assignment]
-    whole = all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in given)
-    if whole and len(given) == features and all(2 <= each <= MOST_BINS for each in given):  # type: ignore[operator]  # noqa: PLR2004
+    given = list(bins) if isinstance(bins, (list, tuple, np.ndarray)) else [bins] * features
+    sound = all(
+        isinstance(each, (int, np.integer)) and not isinstance(each, bool) and 2 <= each <= MOST_BINS  # noqa: PLR2004
+        for each in given
+    )
+    if sound and len(given) == features:
         return np.array(given, dtype=np.int64)
     problems.add(
         f"Expected bins as a whole number from 2 to {MOST_BINS}, or one for each of {features} features, got "

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from bipartite.errors import InputError, OutsideDomainError, Problems
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.grids import ranges_of
 from bipartite.learn.boosting.leaves import UNIT
+from bipartite.learn.scikit import RegressorMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+    from sklearn.utils import Tags
 
     from bipartite.domains import Outside
     from bipartite.learn.boosting.ensemble import Large
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _ADVICE = "pass public limits of the target such as target_range=(0, 100); never take them from the data"
 
 
-class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):  # type: ignore[misc]  # scikit-learn has no types
+class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     r"""Gradient-boosted trees whose predictions tell little about any one training record.
 
     DPBoost made sound: every record serves one tree of an ensemble, drawn for it alone with public chances
@@ -138,12 +139,12 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):  # type: ignore
         self.rng = rng
         self.progress = progress
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803
+    def fit(self, X: object, y: object) -> Self:  # noqa: N803
         """Learn from records X with targets y, and spend ε."""
         self._fit(X, y, self._learn)
         return self
 
-    def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401, N803
+    def predict(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The predicted target of every record."""
         (scores,) = self._scores(X)
         low, high = self.target_range_
@@ -151,13 +152,13 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):  # type: ignore
         predicted: NDArray[np.float64] = low + half + scores / UNIT * half
         return predicted
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 (scikit-learn's tags)
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # Noise of any useful ε ruins what the hundred records of a check could teach.
         tags.regressor_tags.poor_score = True
         return tags
 
-    def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], Any]:  # noqa: ANN401, N803
+    def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
         values, targets = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         return values, np.asarray(targets, dtype=np.float64)
 

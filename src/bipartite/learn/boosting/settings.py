@@ -22,12 +22,16 @@ from bipartite.lottery.budgets import at_least, exact_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from bipartite.domains import Outside
     from bipartite.learn.boosting.ensemble import Large
     from bipartite.learn.boosting.grids import Grid
     from bipartite.learn.boosting.leaves import Leaf
     from bipartite.lottery import Source
+
+    T = TypeVar("T")
+    Word = TypeVar("Word", bound=str)
 
 MOST_TREES: Final = 10_000
 MOST_DEPTH: Final = 12
@@ -135,7 +139,7 @@ def settings_of(given: dict[str, Any]) -> Settings:
     return checked
 
 
-def _or_problem(problems: Problems, read: Any, given: object, otherwise: Any) -> Any:  # noqa: ANN401
+def _or_problem(problems: Problems, read: Callable[[object], T], given: object, otherwise: T) -> T:
     try:
         return read(given)
     except InputError as problem:
@@ -143,24 +147,26 @@ def _or_problem(problems: Problems, read: Any, given: object, otherwise: Any) ->
         return otherwise
 
 
-def _word(name: str, given: Any, choices: tuple[str, ...], problems: Problems) -> Any:  # noqa: ANN401
+def _word(name: str, given: object, choices: tuple[Word, ...], problems: Problems) -> Word:
     if not is_one_of(given, choices):
         problems.add(f"Expected {name} as one of {', '.join(map(repr, choices))}, got {shown(given)}.")
-        return choices[0]
-    return given
+    return next((choice for choice in choices if choice == given), choices[0])
 
 
-def _whole(name: str, given: Any, least: int, most: int, problems: Problems) -> int:  # noqa: ANN401
+def _whole(name: str, given: object, least: int, most: int, problems: Problems) -> int:
     if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or not least <= given <= most:
         problems.add(f"Expected {name} as a whole number from {least} to {most}, got {shown(given)}; pass an int.")
         return least
     return int(given)
 
 
-def _decimal(name: str, given: Any, least: Fraction, most: Fraction, problems: Problems) -> Fraction:  # noqa: ANN401
+def _decimal(name: str, given: object, least: Fraction, most: Fraction, problems: Problems) -> Fraction:
     """A number as the decimal that a person wrote: 0.1 is one tenth."""
-    number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
-    if number and math.isfinite(given):
+    if (
+        isinstance(given, (int, float, np.integer, np.floating))
+        and not isinstance(given, bool)
+        and math.isfinite(given)
+    ):
         written = Fraction(repr(float(given)))
         if least <= written <= most:
             return written
@@ -168,7 +174,7 @@ def _decimal(name: str, given: Any, least: Fraction, most: Fraction, problems: P
     return least
 
 
-def _regularization(given: Any, problems: Problems) -> Fraction:  # noqa: ANN401
+def _regularization(given: object, problems: Problems) -> Fraction:
     lam = _decimal("regularization", given, Fraction(1, _LAMBDA_DECIMALS), Fraction(_LAMBDA_DECIMALS), problems)
     if lam.denominator > _LAMBDA_DECIMALS:
         problems.add(f"Expected regularization with at most three decimals, got {shown(given)}; 0.1 is DPBoost's.")

@@ -8,9 +8,10 @@ added or removed (Li, Qardaji, Su, ASIACCS 2012; Balle, Barthe, Gaboardi, NeurIP
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from bipartite.errors import InputError, MissingExtraError
 
@@ -50,7 +51,8 @@ def gaussian_epsilon(multiplier: float, steps: Steps, delta: float, neighbours: 
     }[neighbours]
     # Losses are rounded up to a grid, finer than what is told apart here and coarser for a larger ε, or it takes long.
     rough = _rdp_epsilon(multiplier, steps, delta)
-    accountant = _accountant(relation, min(max(_GRID, rough * _GRID), 0.05))
+    grid = min(max(_GRID, rough * _GRID), 0.05)
+    accountant = _library("dp_accounting.pld").PLDAccountant(relation, value_discretization_interval=grid)
     accountant.compose(_event(multiplier, steps))
     return float(accountant.get_epsilon(delta))
 
@@ -87,23 +89,16 @@ def laplace_each(epsilon: float, steps: Steps) -> float:
     return math.log1p(math.expm1(epsilon / _UPWARD**2 / steps.count) / steps.rate)
 
 
-def _library() -> ModuleType:
+def _library(name: str = "dp_accounting") -> ModuleType:
+    """Google's accounting, or a part of it: an extra that has no types."""
     try:
-        import dp_accounting  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra, and only for this)
+        return importlib.import_module(name)
     except ImportError:
         msg = "Accounting for Gaussian noise needs dp-accounting; run: pip install 'bipartite[learn]'"
         raise MissingExtraError(msg) from None
-    module: ModuleType = dp_accounting
-    return module
 
 
-def _accountant(relation: object, grid: float) -> Any:  # noqa: ANN401 (the library is not typed)
-    from dp_accounting.pld import PLDAccountant  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
-
-    return PLDAccountant(relation, value_discretization_interval=grid)
-
-
-def _event(multiplier: float, steps: Steps) -> Any:  # noqa: ANN401
+def _event(multiplier: float, steps: Steps) -> object:
     accounting = _library()
     noise = accounting.GaussianDpEvent(multiplier)
     sampled = noise if steps.rate >= 1 else accounting.PoissonSampledDpEvent(steps.rate, noise)
@@ -111,9 +106,6 @@ def _event(multiplier: float, steps: Steps) -> Any:  # noqa: ANN401
 
 
 def _rdp_epsilon(multiplier: float, steps: Steps, delta: float) -> float:
-    event = _event(multiplier, steps)  # first, because it says what is missing
-    from dp_accounting.rdp import RdpAccountant  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
-
-    accountant = RdpAccountant(_ORDERS)
-    accountant.compose(event)
+    accountant = _library("dp_accounting.rdp").RdpAccountant(_ORDERS)
+    accountant.compose(_event(multiplier, steps))
     return float(accountant.get_epsilon(delta))

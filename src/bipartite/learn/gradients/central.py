@@ -167,7 +167,7 @@ class GaussianSGD(_CentralSGD):
             problems.add("Expected either epsilon or noise_multiplier, got both or none; set the other to None.")
         elif self.epsilon is None:
             positive("noise_multiplier", self.noise_multiplier, problems, below=MOST_NOISE, hint="1.0 is usual")
-            if not problems and self.noise_multiplier < LEAST_NOISE:  # type: ignore[operator]
+            if not problems and (self.noise_multiplier or 0) < LEAST_NOISE:
                 problems.add(f"Expected noise_multiplier of at least {LEAST_NOISE:g}; less promises nothing.")
         else:
             positive("epsilon", self.epsilon, problems)

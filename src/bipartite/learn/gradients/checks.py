@@ -20,8 +20,8 @@ REFUSALS: Final = (
 def positive(name: str, value: object, problems: Problems, *, below: float = math.inf, hint: str = "") -> None:
     """A positive finite number, at most ``below``."""
     # Not every real number: those of 32 bits would bring their rounding into ε.
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 < value < math.inf or value > below:  # type: ignore[operator]
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf and value <= below
+    if not number:
         most = "" if math.isinf(below) else f" and at most {below:g}"
         problems.add(f"Expected {name} as a positive finite number{most}, got {shown(value)}; {hint or 'try 1.0'}.")
 

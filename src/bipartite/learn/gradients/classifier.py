@@ -13,8 +13,9 @@ from bipartite.learn.gradients.networks import paper_cnn
 from bipartite.learn.gradients.per_example import TOGETHER
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.validation import check_is_fitted
+
+    from bipartite.learn.scikit import BaseEstimator, ClassifierMixin
 except ImportError:
     _MESSAGE = "PrivateSGDClassifier needs scikit-learn; run: pip install 'bipartite[learn]'"
     raise MissingExtraError(_MESSAGE) from None
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _ROWS = 4096
 
 
-class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
     """A neural network for classes, trained by private SGD.
 
     Parameters
@@ -73,7 +74,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         together: int = TOGETHER,
         weights_seed: int = 0,
         device: str = "auto",
-        rng: Any = None,  # noqa: ANN401
+        rng: object = None,
     ) -> None:
         self.network = network
         self.plan = plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -45,7 +45,7 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     loss: Loss = torch.nn.functional.cross_entropy,
     people: int | None = None,
     together: int = TOGETHER,
-    rng: Any = None,  # noqa: ANN401 (what every rng= of bipartite takes)
+    rng: object = None,  # what every rng= of bipartite takes
     watch: Callable[[int], None] | None = None,
 ) -> Guarantee:
     """Train any network in place, under a plan of privacy, and return what the trained weights promise.

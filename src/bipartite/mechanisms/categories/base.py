@@ -20,14 +20,17 @@ from bipartite.mechanisms.categories.estimates import CategoryEstimate
 from bipartite.mechanisms.certified import Certified
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Batch
     from bipartite.lottery import Codec, Epsilon, Source, Stream
     from bipartite.mechanisms.spec.parts import Fields
+
+    Draw = Callable[[NDArray[np.int64], Stream], NDArray[Any]]
 
 _NULL_HINT: Final = "remove it, or add a 'no answer' value to the domain."
 _KEEP_HINT: Final = " (nulls='keep' passes nulls through and publishes them)"
@@ -50,7 +53,7 @@ class CategoryMechanism(Certified):
         """(p, q): what a report adds in the mean to the support of the value held, and to that of any other."""
 
     @abstractmethod
-    def count(self, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401 (an array of reports; anything else is refused)
+    def count(self, reports: object) -> NDArray[np.int64]:  # an array of reports; anything else is refused
         """The support of every value, in the order of the domain; exact, and counts of parts add up."""
 
     @classmethod
@@ -92,7 +95,7 @@ class CategoryMechanism(Certified):
 
     def privatize(
         self,
-        values: Any,  # noqa: ANN401 (a value, or any container of values)
+        values: object,  # a value, or any container of values
         *,
         rng: Source | None = None,
         outside: Outside = "error",
@@ -123,8 +126,8 @@ class CategoryMechanism(Certified):
 
     def _privatize(
         self,
-        draw: Any,  # noqa: ANN401 (a method such as _draw)
-        values: Any,  # noqa: ANN401
+        draw: Draw,
+        values: object,
         rng: Source | None,
         outside: Outside,
         nulls: str,
@@ -138,8 +141,7 @@ class CategoryMechanism(Certified):
         if isinstance(self.domain, SetDomain):
             refuse_clip(outside)
         if is_scalar(values):
-            alone: NDArray[Any] = self._privatize_one(draw, values, source, outside)
-            return alone
+            return self._privatize_one(draw, values, source, outside)
         batch = _open(self.domain, values)
         codec = self.domain.codec(batch.values.dtype, self.domain, outside)
         reports: NDArray[Any] = self._empty(len(batch.values))
@@ -161,22 +163,23 @@ class CategoryMechanism(Certified):
             raise type(refusal)(str(refusal).replace(_KEEP_HINT, ""))
         return reports
 
-    def _privatize_one(self, draw: Any, value: Any, source: Source, outside: Outside) -> Any:  # noqa: ANN401
+    def _privatize_one(self, draw: Draw, value: object, source: Source, outside: Outside) -> NDArray[Any]:
         if value is None:
             msg = f"The value is missing; {_NULL_HINT}"
             raise NullError(msg)
 
-        def drawn(stream: Stream) -> Any:  # noqa: ANN401
+        def drawn(stream: Stream) -> NDArray[Any]:
             index = self.domain.encode(value, outside=outside, stream=stream)
-            return draw(np.array([index], dtype=np.int64), stream)[0]
+            row: NDArray[Any] = draw(np.array([index], dtype=np.int64), stream)[0]
+            return row
 
         return from_words(source, self._words_each + 1, drawn)
 
     def estimate(
         self,
-        reports: Any = None,  # noqa: ANN401 (an array of reports)
+        reports: NDArray[Any] | None = None,
         *,
-        counts: Any = None,  # noqa: ANN401 (an array of counts)
+        counts: ArrayLike | None = None,
         people: int | None = None,
     ) -> CategoryEstimate:
         """Unbiased shares of every value, from reports or from (merged) counts of so many people.
@@ -186,7 +189,7 @@ class CategoryMechanism(Certified):
         if (reports is None) == (counts is None) or (counts is None) != (people is None):
             msg = "Expected reports, or counts= and people=; pass mech.estimate(reports) or both of the others."
             raise InputError(msg)
-        if counts is None:
+        if reports is not None:
             counts, people = self.count(reports), len(reports)
         held = _check_counts(counts, len(self.domain))
         if not isinstance(people, (int, np.integer)) or isinstance(people, bool) or people < 1:
@@ -204,7 +207,7 @@ class CategoryMechanism(Certified):
             people=n,
         )
 
-    def variances(self, frequencies: Any, people: int) -> NDArray[np.float64]:  # noqa: ANN401 (numbers)
+    def variances(self, frequencies: object, people: int) -> NDArray[np.float64]:  # numbers
         """The exact variance of each estimated share, where ``frequencies`` are the true ones of ``people`` people.
 
         [q(1 − q) + f·(p(1 − p) − q(1 − q))] / (n(p − q)²): of the randomness of the reports, the people being given.
@@ -243,9 +246,10 @@ def too_few_tickets(budget: Epsilon, which: Literal["small", "large"]) -> Design
     return DesignError(f"ε={budget.text} is too {which} to be kept within 1e-6 by whole tickets; use a {other} ε.")
 
 
-def _open(domain: Domain, values: Any) -> Batch:  # noqa: ANN401
-    if getattr(values, "ndim", 1) != 1:
-        msg = f"Expected one value a person, got {values.ndim} dimensions; pass a column, for example values.ravel()."
+def _open(domain: Domain, values: object) -> Batch:
+    dimensions = getattr(values, "ndim", 1)
+    if dimensions != 1:
+        msg = f"Expected one value a person, got {dimensions} dimensions; pass a column, for example values.ravel()."
         raise InputError(msg)
     try:
         return open_values(values, "error", domain)
@@ -262,7 +266,7 @@ def _encode(codec: Codec, values: NDArray[Any], size: int, stream: Stream) -> ND
     return indices if inside else None
 
 
-def _check_counts(counts: Any, size: int) -> NDArray[np.int64]:  # noqa: ANN401
+def _check_counts(counts: object, size: int) -> NDArray[np.int64]:
     array = np.asarray(counts)
     if array.shape != (size,) or array.dtype.kind not in "iu":
         msg = (
@@ -273,7 +277,7 @@ def _check_counts(counts: Any, size: int) -> NDArray[np.int64]:  # noqa: ANN401
     return array.astype(np.int64)
 
 
-def check_reports(reports: Any, dtype: type[np.generic], width: int | None) -> NDArray[Any]:  # noqa: ANN401
+def check_reports(reports: object, dtype: type[np.generic], width: int | None) -> NDArray[Any]:
     """Reports as an array of this type: rows of ``width``, or single numbers where it is None."""
     found = reports if isinstance(reports, np.ndarray) else None
     shape = "one number a person" if width is None else f"one row of {width} a person"

@@ -111,7 +111,7 @@ class HadamardResponse(CategoryMechanism):
         """a/b: some number is in the set of one value and not in that of another."""
         return self._tickets.ratio
 
-    def variances(self, frequencies: Any, people: int) -> NDArray[np.float64]:  # noqa: ANN401
+    def variances(self, frequencies: object, people: int) -> NDArray[np.float64]:
         """See the class: the variance depends on the share of the whole block."""
         shares = np.asarray(frequencies, dtype=np.float64)
         return self._rare_variances(shares, people) - shares / people
@@ -168,7 +168,7 @@ class HadamardResponse(CategoryMechanism):
         beyond += self.block_size * (beyond >= start)
         return np.where(is_near | (place < half), inside, beyond).astype(np.uint32)
 
-    def count(self, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401
+    def count(self, reports: object) -> NDArray[np.int64]:
         found = check_reports(reports, np.uint32, None)
         if len(found) and int(found.max()) >= self.numbers:
             bad = np.flatnonzero(found >= self.numbers)

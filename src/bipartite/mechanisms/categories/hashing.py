@@ -13,11 +13,13 @@ from __future__ import annotations
 import importlib
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from numpy.typing import NDArray
 
 MOST_BUCKETS: Final = 2**15
@@ -37,7 +39,7 @@ class _Demand:
     hashes = 0
 
 
-def _compiled(hashes: int) -> Any:  # noqa: ANN401 (a module)
+def _compiled(hashes: int) -> ModuleType | None:
     """The compiled kernels, once they pay and where they can be had."""
     _Demand.hashes += hashes
     if "bipartite.mechanisms.categories.compiled_hashing" in sys.modules or _Demand.hashes >= LOAD_COMPILER_FROM:

@@ -125,7 +125,7 @@ class OLH(CategoryMechanism):
         reports[:, -1] = np.where(ticket < near, true, other).view(np.uint64)
         return reports
 
-    def count(self, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401
+    def count(self, reports: object) -> NDArray[np.int64]:
         found = check_reports(reports, np.uint64, self._columns)
         limits = np.array([self.buckets**digits for digits in self._family.seeds] + [self.buckets], dtype=np.uint64)
         bad = np.flatnonzero((found >= limits).any(axis=1))

@@ -170,7 +170,7 @@ class RAPPOR(PackedReports):
 
     def permanent(
         self,
-        values: Any,  # noqa: ANN401 (a value, or any container of values)
+        values: object,  # a value, or any container of values
         *,
         rng: Source | None = None,
         outside: Outside = "error",
@@ -220,7 +220,7 @@ class RAPPOR(PackedReports):
         return {"permanent": written(self._permanent), "instantaneous": written(self._instantaneous)}
 
 
-def _chance(name: str, given: Any, problems: Problems) -> int:  # noqa: ANN401
+def _chance(name: str, given: object, problems: Problems) -> int:
     """A probability as the nearest t/2^64; a float means its shortest repr."""
     try:
         exact = given if isinstance(given, Fraction) else Fraction(str(given))

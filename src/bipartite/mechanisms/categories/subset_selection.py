@@ -171,7 +171,7 @@ def best_size(budget: Epsilon, size: int) -> int:
     return k
 
 
-def check_choice(name: str, value: Any, least: int, most: int) -> int:  # noqa: ANN401
+def check_choice(name: str, value: object, least: int, most: int) -> int:
     """A whole number that a person chose, within its range."""
     if (
         isinstance(value, (int, np.integer))

@@ -49,7 +49,7 @@ class PackedReports(CategoryMechanism):
 
     __slots__ = ()
 
-    def count(self, reports: Any) -> NDArray[np.int64]:  # noqa: ANN401
+    def count(self, reports: object) -> NDArray[np.int64]:
         size = len(self.domain)
         found = check_reports(reports, np.uint8, row_bytes(size))
         check_spare_bits(found, size)

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from bipartite.domains.points import UNIT, Points, loss_of
+from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -92,10 +94,10 @@ class AnchorLosses:
         self._weigh(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
         self.vectors: Reals | None = None
         self._matrix: Reals | None = None
-        if isinstance(domain, Points) and domain.metric != "callable":
+        if isinstance(domain, Points) and isinstance(domain.order, VectorOrder):
             self._metric, self._bits = domain.metric, domain.bits
             # Whole numbers below 2^53: their differences, squares and sums are exact in doubles.
-            self.vectors = np.ascontiguousarray(domain.order.vectors.T, dtype=np.float64)  # type: ignore[union-attr]
+            self.vectors = np.ascontiguousarray(domain.order.vectors.T, dtype=np.float64)
             self.least = float(self._of_distances(np.zeros(1))[0])
             self.error = _LAST_BITS
         else:
@@ -228,7 +230,7 @@ class AnchorLosses:
 
         return part
 
-    def _load(self) -> Any:  # noqa: ANN401 (a module)
+    def _load(self) -> ModuleType | None:
         """The compiled kernels, if they can be had and know this loss."""
         if self._matrix is None and self._loss not in (None, np.square):
             return None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.domains.losses import Loss
+    from bipartite.domains.losses import Function, Loss
     from bipartite.lottery.epsilon import Epsilon
     from bipartite.mechanisms.design.anchor_choice import AnchorChoice
 
@@ -71,22 +71,22 @@ def _on_a_line(
 ) -> AnchorChoice:
     """Distances in steps for the two losses that scale; any other as a table over distances."""
     size = len(domain)
-    known: Any = {None: "absolute", "squared": "squared"}.get(loss if loss is None or isinstance(loss, str) else "?")
-    scale = domain.step if known == "absolute" else domain.step**2
-    if known is None:
+    known: Any = "absolute" if loss is None else "squared"
+    scale = domain.step if loss is None else domain.step**2
+    if callable(loss):
         known, scale = _check_never_falls(loss, np.arange(size, dtype=np.float64) * domain.step), 1.0
     choice = minimax_anchors_on_line(size, e, known) if minimax else best_anchors_on_line(size, e, weights, known)
     return type(choice)(choice.anchors, choice.loss * scale, choice.lower * scale)
 
 
-def _check_never_falls(function: Any, own: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ANN401
+def _check_never_falls(function: Function, own: NDArray[np.float64]) -> NDArray[np.float64]:
     losses = applied(function, own)
     if (np.diff(losses) < 0).any():
         raise InputError(_FALLS)
     return losses
 
 
-def _check_nearest_is_best(domain: SetDomain, function: Any, anchors: NDArray[np.int64]) -> None:  # noqa: ANN401
+def _check_nearest_is_best(domain: SetDomain, function: Function, anchors: NDArray[np.int64]) -> None:
     """Refuse a function under which the nearest anchor, which is reported, is not the one of least loss.
 
     The row that was looked at first may not reach the distances at which a function falls.

@@ -9,6 +9,7 @@ import numpy as np
 from numba import config, njit, types
 
 from bipartite.domains.points import EARTH_RADIUS_KM, UNIT, Points
+from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,9 +98,9 @@ class CompiledRows:
 
     def __init__(self, domain: SetDomain) -> None:
         none = np.zeros((0, 0))
-        if isinstance(domain, Points) and domain.metric != "callable":
+        if isinstance(domain, Points) and isinstance(domain.order, VectorOrder):
             kind = {"euclidean": _EUCLIDEAN, "manhattan": _MANHATTAN, "haversine": _HAVERSINE}[domain.metric]
-            self._arguments: tuple[Any, ...] = (domain.order.vectors, none, kind)  # type: ignore[union-attr]
+            self._arguments: tuple[Any, ...] = (domain.order.vectors, none, kind)
             self._unit = 1 / (2 * UNIT) if domain.metric == "haversine" else 2.0**-domain.bits
         else:
             self._arguments = (np.zeros((0, 0), dtype=np.int64), domain.loss_matrix(), _MATRIX)

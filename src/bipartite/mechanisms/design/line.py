@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from bipartite.lottery.epsilon import Epsilon, exp_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import SupportsIndex
 
     from numpy.typing import NDArray
+
+    Whole = TypeVar("Whole", int, NDArray[np.int64])
 
 _PRIOR_TOLERANCE: Final = 1e-6
 _DIGITS: Final = 60
@@ -43,9 +46,9 @@ def algorithm_3(points: int, epsilon: object) -> int:
     return safe_m(_count(points), Epsilon.of(epsilon))
 
 
-def _count(points: object) -> int:
+def _count(points: SupportsIndex) -> int:
     try:
-        count = operator.index(points)  # type: ignore[arg-type]
+        count = operator.index(points)
     except TypeError:
         count = 0
     if count < 2:  # noqa: PLR2004
@@ -80,12 +83,12 @@ def _last(first: int, last: int, holds: Callable[[int], bool]) -> int:
     return first
 
 
-def triangular(n: Any) -> Any:  # noqa: ANN401 (an int or an array)
+def triangular(n: Whole) -> Whole:
     """1 + 2 + … + n."""
     return n * (n + 1) // 2
 
 
-def near_sum(position: Any, m: int) -> Any:  # noqa: ANN401 (an int or an array)
+def near_sum(position: Whole, m: int) -> Whole:
     """Σ |x − y| over a window of m neighbours in which x stands at ``position`` (counted from 0)."""
     return triangular(position) + triangular(m - 1 - position)
 

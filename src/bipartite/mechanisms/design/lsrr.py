@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery.epsilon import Epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -288,7 +288,7 @@ def _checked_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
     return counts
 
 
-def _whole_numbers(values: Any) -> tuple[int, ...] | None:  # noqa: ANN401 (whatever a caller passes)
+def _whole_numbers(values: Iterable[object]) -> tuple[int, ...] | None:  # whatever a caller passes
     try:
         numbers = [as_index(value) for value in values]
     except TypeError:

@@ -7,6 +7,7 @@ is the yardstick for every other mechanism; it is solved here for up to 400 item
 
 from __future__ import annotations
 
+import importlib
 import math
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -16,6 +17,8 @@ from bipartite.errors import DesignError, InputError, MissingExtraError, shown
 from bipartite.mechanisms.design.line import check_prior_or_minimax
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from numpy.typing import NDArray
 
 LARGEST: Final = 400
@@ -140,7 +143,7 @@ def _solve(
     x, y, g = entry // size, entry % size, entry + size
     columns = size + size * size + minimax
 
-    def rows(values: list[Any], row: list[Any], column: list[Any], count: int) -> Any:  # noqa: ANN401 (scipy's)
+    def rows(values: list[Any], row: list[Any], column: list[Any], count: int) -> object:
         place = (np.concatenate(row), np.concatenate(column))
         return sparse.csr_array((np.concatenate(values), place), shape=(count, columns))
 
@@ -169,13 +172,13 @@ def _solve(
     return result.x[:size], result.x[size : size + size * size].reshape(size, size)
 
 
-def _scipy() -> tuple[Any, Any]:
+def _scipy() -> tuple[ModuleType, ModuleType]:
+    """``scipy.optimize`` and ``scipy.sparse``: an extra, slow to import."""
     try:
-        from scipy import optimize, sparse  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra, slow to import)
+        return importlib.import_module("scipy.optimize"), importlib.import_module("scipy.sparse")
     except ImportError:
         msg = "The optimum needs scipy: pip install 'bipartite[optimum]'"
         raise MissingExtraError(msg) from None
-    return optimize, sparse
 
 
 def _clean(z: NDArray[np.float64], g: NDArray[np.float64], e: float) -> NDArray[np.float64]:

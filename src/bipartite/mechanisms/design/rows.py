@@ -82,7 +82,7 @@ def exact_losses(losses: Iterable[float]) -> list[int]:
         msg = f"Expected the losses of two items or more, got {len(given)}; a report needs a choice."
         raise InputError(msg)
     if all(type(loss) is int for loss in given):
-        return sorted(given)  # type: ignore[arg-type]  # the annotation says float, which includes int
+        return sorted(map(int, given))
     try:
         fractions = [Fraction(loss) for loss in given]
     except (TypeError, ValueError, OverflowError):

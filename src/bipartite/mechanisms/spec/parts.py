@@ -37,7 +37,7 @@ def check_fields(what: str, found: set[str], expected: set[str], problems: Probl
         problems.add(f"Expected {what} without {', '.join(unknown)}; update bipartite to read newer ones.")
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is a JSON whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
 

@@ -1,0 +1,38 @@
+"""scikit-learn's base classes, with the types that it does not have: what our estimators take from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from sklearn.utils import Tags
+
+    class BaseEstimator:
+        """Parameters by name, as scikit-learn's tools read and set them."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 (scikit-learn's)
+            """Every parameter by its name."""
+
+        def set_params(self, **params: object) -> Self:
+            """Other parameters."""
+
+        def __sklearn_tags__(self) -> Tags: ...
+
+    class RegressorMixin:
+        """What regressors have."""
+
+        def score(self, X: object, y: object, sample_weight: object = None) -> float:  # noqa: N803
+            """R² of the predictions."""
+
+    class ClassifierMixin:
+        """What classifiers have."""
+
+        def score(self, X: object, y: object, sample_weight: object = None) -> float:  # noqa: N803
+            """The share of right predictions."""
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin"]
