@@ -58,6 +58,7 @@ lint: $(STAMPS)/lint $(STAMPS)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python tests/test_consumer.py
 	$(BIN)/lint-imports
 
 bench: $(STAMPS)/bench

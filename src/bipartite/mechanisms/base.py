@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from bipartite.mechanisms.spec.parts import Fields
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
+    from typing import Protocol, TypedDict, TypeVar, Unpack
 
     from numpy.typing import NDArray
 
@@ -34,8 +35,17 @@ if TYPE_CHECKING:
         @property
         def to_numpy(self) -> Callable[..., Any]: ...
 
+    class Options(TypedDict, total=False):
+        """The options of ``privatize``."""
+
+        rng: Source | None
+        outside: Outside
+        nulls: Nulls
+        threads: int
+
     ColumnT = TypeVar("ColumnT", bound=Column)
-    Given = TypeVar("Given", bound="float | str | bytes | list[Any] | tuple[Any, ...] | Column | None")
+    # Of the same type as the report; but for whole numbers given to bp.Interval, which are reported as floats.
+    Given = TypeVar("Given", bound="float | str | bytes | list[Any] | Column | None")
 
 _MATRIX_LIMIT: Final = 2**26
 
@@ -63,31 +73,16 @@ class Mechanism(Certified):
         return lottery.largest_ratio()
 
     @overload
-    def privatize(
-        self,
-        values: NDArray[Any],
-        *,
-        rng: Source | None = ...,
-        outside: Outside = ...,
-        nulls: Nulls = ...,
-        threads: int = ...,
-    ) -> NDArray[Any]: ...
+    def privatize(self, values: NDArray[Any], **options: Unpack[Options]) -> NDArray[Any]: ...
 
     @overload
-    def privatize(
-        self,
-        values: np.number[Any],
-        *,
-        rng: Source | None = ...,
-        outside: Outside = ...,
-        nulls: Nulls = ...,
-        threads: int = ...,
-    ) -> np.number[Any]: ...
+    def privatize(self, values: tuple[Any, ...], **options: Unpack[Options]) -> tuple[Any, ...]: ...
 
     @overload
-    def privatize(
-        self, values: Given, *, rng: Source | None = ..., outside: Outside = ..., nulls: Nulls = ..., threads: int = ...
-    ) -> Given: ...
+    def privatize(self, values: np.number[Any], **options: Unpack[Options]) -> np.number[Any]: ...
+
+    @overload
+    def privatize(self, values: Given, **options: Unpack[Options]) -> Given: ...
 
     def privatize(
         self,

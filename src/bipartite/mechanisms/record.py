@@ -24,14 +24,14 @@ from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from decimal import Decimal
-    from typing import TypeVar
+    from typing import TypeVar, Unpack
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Outside
     from bipartite.domains.containers import Nulls
     from bipartite.lottery import Source
-    from bipartite.mechanisms.base import ColumnT
+    from bipartite.mechanisms.base import ColumnT, Options
 
     T = TypeVar("T")
 
@@ -103,48 +103,16 @@ class Record(Frozen):
         return MappingProxyType(dict(self._attributes))
 
     @overload
-    def privatize(
-        self,
-        values: Mapping[str, NDArray[Any]],
-        *,
-        rng: Source | None = ...,
-        outside: Outside = ...,
-        nulls: Nulls = ...,
-        threads: int = ...,
-    ) -> dict[str, NDArray[Any]]: ...
+    def privatize(self, values: Mapping[str, NDArray[Any]], **options: Unpack[Options]) -> dict[str, NDArray[Any]]: ...
 
     @overload
-    def privatize(
-        self,
-        values: Mapping[str, list[Any]],
-        *,
-        rng: Source | None = ...,
-        outside: Outside = ...,
-        nulls: Nulls = ...,
-        threads: int = ...,
-    ) -> dict[str, list[Any]]: ...
+    def privatize(self, values: Mapping[str, list[Any]], **options: Unpack[Options]) -> dict[str, list[Any]]: ...
 
     @overload
-    def privatize(
-        self,
-        values: Mapping[str, ColumnT],
-        *,
-        rng: Source | None = ...,
-        outside: Outside = ...,
-        nulls: Nulls = ...,
-        threads: int = ...,
-    ) -> dict[str, ColumnT]: ...
+    def privatize(self, values: Mapping[str, ColumnT], **options: Unpack[Options]) -> dict[str, ColumnT]: ...
 
     @overload
-    def privatize(
-        self,
-        values: Mapping[str, Any],
-        *,
-        rng: Source | None = ...,
-        outside: Outside = ...,
-        nulls: Nulls = ...,
-        threads: int = ...,
-    ) -> dict[str, Any]: ...
+    def privatize(self, values: Mapping[str, Any], **options: Unpack[Options]) -> dict[str, Any]: ...
 
     def privatize(
         self,

@@ -25,6 +25,7 @@ from bipartite.mechanisms.spec import spec_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypedDict, Unpack
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -36,49 +37,32 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Labels = Sequence[Any] | NDArray[Any] | Column
 
+    class Options(TypedDict, total=False):
+        """The options of ``estimate``, but for ``by``, which says what comes out."""
+
+        counts: Counts | ArrayLike | None
+        method: Method
+        weights: object
+        of_sample: bool
+        nulls: Missing
+        progress: Callable[[int], None] | None
+
 
 @overload
 def estimate(
-    mechanism: Mechanism | CategoryMechanism,
-    reports: object = ...,
-    *,
-    counts: Counts | ArrayLike | None = ...,
-    method: Method = ...,
-    weights: object = ...,
-    by: None = ...,
-    of_sample: bool = ...,
-    nulls: Missing = ...,
-    progress: Callable[[int], None] | None = ...,
+    mechanism: Mechanism | CategoryMechanism, reports: object = ..., *, by: None = ..., **options: Unpack[Options]
 ) -> Estimate: ...
 
 
 @overload
 def estimate(
-    mechanism: Mechanism | CategoryMechanism,
-    reports: object = ...,
-    *,
-    counts: Counts | ArrayLike | None = ...,
-    method: Method = ...,
-    weights: object = ...,
-    by: Labels,
-    of_sample: bool = ...,
-    nulls: Missing = ...,
-    progress: Callable[[int], None] | None = ...,
+    mechanism: Mechanism | CategoryMechanism, reports: object = ..., *, by: Labels, **options: Unpack[Options]
 ) -> Estimates: ...
 
 
 @overload
 def estimate(
-    mechanism: Record,
-    reports: object = ...,
-    *,
-    counts: Counts | ArrayLike | None = ...,
-    method: Method = ...,
-    weights: object = ...,
-    by: Labels | None = ...,
-    of_sample: bool = ...,
-    nulls: Missing = ...,
-    progress: Callable[[int], None] | None = ...,
+    mechanism: Record, reports: object = ..., *, by: Labels | None = ..., **options: Unpack[Options]
 ) -> Estimates: ...
 
 
