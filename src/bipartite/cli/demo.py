@@ -15,7 +15,7 @@ from bipartite.cli.output import OK, Progress, print_json, print_table
 from bipartite.domains import Integers, Interval, Points
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_whole
-from bipartite.locations.atlas import cities
+from bipartite.locations import cities
 from bipartite.mechanisms import BRR
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.domains.regions import Regions
 from bipartite.errors import DataFileError, DomainError, InputError
-from bipartite.locations import places
-from bipartite.locations.atlas import cities
+from bipartite.locations import cities, places
 from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bipartite.cli.output import OK, print_json, print_table
 from bipartite.errors import InputError
 from bipartite.files import write_whole
+from bipartite.tables import Plan
 from bipartite.tables.formats import Asked
-from bipartite.tables.plan import Plan
 from bipartite.tables.suggesting import LEAK, first_plan
 from bipartite.verification import verify
 

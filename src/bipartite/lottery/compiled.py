@@ -38,7 +38,7 @@ _TOP: Final = _u64(0xFFF00000)
 
 
 @intrinsic
-def _wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 (numba's calling convention)
+def wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 (numba's calling convention)
     """(high, low) halves of the 128-bit product of two words."""
     signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
 
@@ -116,13 +116,13 @@ def _draw(
             j += run
         else:
             for _ in range(run):
-                ticket, low = _wide_product(words[j], total)
+                ticket, low = wide_product(words[j], total)
                 j += 1
                 if low >= redraw_below:
                     index = codes[i] - code_offset
                     outside |= index | (last_index - index)
                     start = min(max(index + shift, 0), last_start)
-                    near = start + _i64(_wide_product(ticket, reciprocal)[0] >> reciprocal_shift)
+                    near = start + _i64(wide_product(ticket, reciprocal)[0] >> reciprocal_shift)
                     far = _i64((ticket - near_total) >> far_shift)
                     far += m & -_i64(far >= start)
                     is_near = -_i64(ticket < near_total)

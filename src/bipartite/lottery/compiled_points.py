@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import config, njit, types
 
-from bipartite.lottery.compiled import _wide_product, reciprocal_of
+from bipartite.lottery.compiled import reciprocal_of, wide_product
 from bipartite.lottery.compiled_nearest import SQUARED, TABLE, VECTORS, distance_between
 from bipartite.lottery.kernel import all_inside
 from bipartite.lottery.uniform import tickets_below
@@ -69,8 +69,8 @@ def _draw_by_tries(
         if i >= values:
             return _i64(i), j
         x = _u64(codes[i])
-        ticket, low = _wide_product(words[j], drawn_from)
-        y = _wide_product(ticket, reciprocal)[0] >> reciprocal_shift
+        ticket, low = wide_product(words[j], drawn_from)
+        y = wide_product(ticket, reciprocal)[0] >> reciprocal_shift
         rest = ticket - y * near
         if in_space:
             d0 = vectors[y, _u64(0)] - vectors[x, _u64(0)]

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import InputError
-from bipartite.lottery import draw_many
-from bipartite.lottery.points import PointLottery
+from bipartite.lottery import FixedWords, PointLottery, draw_many
 from bipartite.lottery.uniform import is_kept
-from bipartite.lottery.words import CHUNK, FixedWords
+from bipartite.lottery.words import CHUNK
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa

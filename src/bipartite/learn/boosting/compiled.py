@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit, types
 
-from bipartite.lottery.compiled import _wide_product
+from bipartite.lottery.compiled import wide_product
 
 _u64 = np.uint64
 _i64 = np.int64
@@ -55,7 +55,7 @@ def histograms(bins: Any, rows: Any, nodes: Any, gradients: Any, counts: Any, su
 def half_gain(count: Any, total: Any, lam_n: Any, lam_d: Any) -> Any:
     """⌊2^10·Σ²/(n + λ)⌋ of one side, with Σ in units of 2^−20 and λ = lam_n/lam_d."""
     size = _u64(abs(total))
-    high, low = _wide_product(size, size * _u64(lam_d))
+    high, low = wide_product(size, size * _u64(lam_d))
     # The floor of a floor: first by a power of two, then by the whole number n·lam_d + lam_n.
     numerator = (high << (_WORD - _SHIFT)) | (low >> _SHIFT)
     return _i64(numerator // _u64(count * lam_d + lam_n))

@@ -29,7 +29,7 @@ from bipartite.mechanisms import BRR, Anchored, Geometric
 
 if TYPE_CHECKING:
     from bipartite.lottery import Epsilon, Stream
-    from bipartite.mechanisms.base import Mechanism
+    from bipartite.mechanisms import Mechanism
 
 Leaf = Literal["laplace", "clamped-laplace", "brr", "anchored", "geometric", "none"]
 LEAVES: Final = ("laplace", "clamped-laplace", "brr", "anchored", "geometric", "none")

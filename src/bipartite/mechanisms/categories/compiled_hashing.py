@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import config, njit, types
 
-from bipartite.lottery.compiled import _wide_product, reciprocal_of
+from bipartite.lottery.compiled import reciprocal_of, wide_product
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,7 @@ def _factors(seeds: Any, g: Any, reciprocal: Any, shift: Any, factors: Any) -> A
         rest = seeds[person]
         for digit in range(factors.shape[1]):
             # rest div g by the reciprocal: a seed is below 2^52.
-            quotient = _wide_product(rest, reciprocal)[0] >> shift
+            quotient = wide_product(rest, reciprocal)[0] >> shift
             factors[person, digit] = _u16(rest - quotient * g)
             rest = quotient
 
@@ -88,7 +88,7 @@ def _hashes(factors: Any, values: Any, base: Any, reciprocal: Any, shift: Any, g
         rest = _u64(values[person])
         total = _u64(0)
         for digit in range(factors.shape[1]):
-            quotient = _wide_product(rest, reciprocal)[0] >> shift
+            quotient = wide_product(rest, reciprocal)[0] >> shift
             total += _u64(factors[person, digit]) * (rest - quotient * base)
             rest = quotient
         hashes[person] = _i64(total % g)

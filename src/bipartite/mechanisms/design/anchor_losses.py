@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains.points import UNIT, Points, loss_of
+from bipartite.domains import Points
+from bipartite.domains.points import UNIT, loss_of
 from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:

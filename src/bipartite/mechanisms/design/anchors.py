@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Function, Loss
-    from bipartite.lottery.epsilon import Epsilon
+    from bipartite.lottery import Epsilon
     from bipartite.mechanisms.design.anchor_choice import AnchorChoice
 
 _ROUNDING: Final = 1e-9

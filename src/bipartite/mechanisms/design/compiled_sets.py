@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import config, njit, types
 
-from bipartite.domains.points import EARTH_RADIUS_KM, UNIT, Points
+from bipartite.domains import Points
+from bipartite.domains.points import EARTH_RADIUS_KM, UNIT
 from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:

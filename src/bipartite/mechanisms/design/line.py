@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 import numpy as np
 
 from bipartite.errors import InputError, PriorError, shown
-from bipartite.lottery.epsilon import Epsilon, exp_between
+from bipartite.lottery import Epsilon
+from bipartite.lottery.epsilon import exp_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,7 +24,7 @@ import numpy as np
 from bipartite.domains.base import as_index
 from bipartite.domains.tiles import BITS, common_bits, prefix
 from bipartite.errors import DesignError, InputError, shown
-from bipartite.lottery.epsilon import Epsilon
+from bipartite.lottery import Epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

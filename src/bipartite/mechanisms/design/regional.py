@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from bipartite.domains.points import Points
+from bipartite.domains import Points
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.design.sets import safe_m_of_set
 

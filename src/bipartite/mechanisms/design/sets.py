@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import SetDomain
-    from bipartite.lottery.epsilon import Epsilon
+    from bipartite.lottery import Epsilon
 
     Progress = Callable[[int], None]
     """Told how many rows are done since the last call."""

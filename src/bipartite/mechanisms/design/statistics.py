@@ -42,7 +42,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.lottery.epsilon import Epsilon
+    from bipartite.lottery import Epsilon
 
 Wanted = Literal["mean", "cdf", "histogram"]
 PEOPLE: Final = 100_000
