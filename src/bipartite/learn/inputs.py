@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.domains import Integers, Interval, SetDomain
+from bipartite.domains import SetDomain
 from bipartite.learn.column_values import read_table
 
 if TYPE_CHECKING:

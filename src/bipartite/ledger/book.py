@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    import numpy as np
+
     from bipartite.domains import Outside
     from bipartite.ledger.periods import Clock
     from bipartite.lottery import Source
@@ -147,7 +149,7 @@ class Ledger:
         person: str,
         question: str,
         mech: Mechanism | CategoryMechanism,
-        value: object,
+        value: float | str | np.number[Any],
         *,
         request: str | None = None,
         on_change: OnChange = "repeat",

@@ -17,6 +17,8 @@ from bipartite.verification import verify
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+
     from bipartite.domains import Outside
     from bipartite.ledger.stored import Report
     from bipartite.lottery import Source
@@ -60,7 +62,7 @@ class Offer:
             debit_units(mechanism.epsilon_decimal),
         )
 
-    def draw(self, value: object, rng: Source | None, outside: Outside) -> Report:
+    def draw(self, value: float | str | np.number[Any], rng: Source | None, outside: Outside) -> Report:
         """One report, as it is stored and released."""
         return self._plain(self.mechanism.privatize(value, rng=rng, outside=outside))
 

@@ -68,15 +68,16 @@ class PlanarLaplace(Tabled):
 
     __slots__ = ()
     bound = "e^(ε·distance)"
+    domain: Points
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
         budget = Epsilon.of(epsilon)
-        _check_places(domain)
-        self._assemble(domain, budget, planar_tickets(domain, float(budget)))  # type: ignore[arg-type]  # Points
+        places = _checked_places(domain)
+        self._assemble(places, budget, planar_tickets(places, float(budget)))
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
-        _check_places(fields.domain)
+        _checked_places(fields.domain)
         if fields.indices("outputs") != list(range(len(fields.domain))):
             msg = (
                 "Expected rows of at least one ticket for every place with one total of at most 2^52; "

@@ -17,6 +17,8 @@ from bipartite.lottery import Epsilon
 from bipartite.mechanisms.spec.sets import read_set
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from _typeshed import DataclassInstance
     from numpy.typing import NDArray
 
