@@ -53,4 +53,4 @@ def test_before_and_around_it(tmp_path: Path) -> None:
         assert ledger.remaining("ada") == 3
     plan = bp.Plan({"age": bp.BRR(AGES, epsilon=1), "country": "public"})
     frame = pl.DataFrame({"age": [40, 52], "country": ["DE", "FR"]})
-    assert bp.privatize_frame(frame, plan)["country"].to_list() == ["DE", "FR"]
+    assert assert_type(bp.privatize_frame(frame, plan), pl.DataFrame)["country"].to_list() == ["DE", "FR"]

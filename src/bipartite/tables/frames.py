@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bipartite.tables.columns import Column
     from bipartite.tables.plan import Plan
 
-    Frame: TypeAlias = pd.DataFrame | pl.DataFrame | pa.Table | pa.RecordBatch | duckdb.DuckDBPyRelation
+    Frame = TypeVar("Frame")
     PandasType: TypeAlias = np.dtype[Any] | pd.api.extensions.ExtensionDtype
 
 _LAZY: Final = (
@@ -62,7 +62,8 @@ def privatize_frame(frame: Frame, plan: Plan, rng: object = None) -> Frame:
     """
     draw = _LIBRARIES.get(library_of(frame))
     if draw is not None:
-        return draw(frame, plan, rng)
+        reports: Frame = draw(frame, plan, rng)
+        return reports
     msg = (
         "Expected a pandas or Polars data frame, an Arrow table or a DuckDB relation, got "
         f"{type(frame).__name__}; use bp.Record for a dict of columns."
