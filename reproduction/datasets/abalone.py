@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from reproduction.datasets.one_file import read_one
-from reproduction.datasets.results import Provenance, Table, fixed
+from reproduction.datasets.results import Provenance, Table
+from reproduction.datasets.sources import SOURCES
 from reproduction.datasets.texts import read_rows, repeated
 
-if TYPE_CHECKING:
-    from reproduction.datasets.texts import Kind
-
-_KINDS: Final[dict[str, Kind]] = {
-    "Sex": "text",
-    "Length": "number",
-    "Diameter": "number",
-    "Height": "number",
-    "Whole_weight": "number",
-    "Shucked_weight": "number",
-    "Viscera_weight": "number",
-    "Shell_weight": "number",
-    "Rings": "whole",
-}
+_KINDS: Final = SOURCES["abalone"].columns
 
 
 def abalone() -> Table:
@@ -52,12 +39,5 @@ def read_abalone(content: bytes, name: str, provenance: Provenance) -> Table:
     """The table in the publisher's text: no header, commas."""
     rows = read_rows(content, name, len(_KINDS))
     columns = rows.columns(_KINDS)
-    return Table(
-        columns=MappingProxyType(columns),
-        targets=("Rings",),
-        complete=fixed(np.ones(len(rows), dtype=bool)),
-        oddities=MappingProxyType(
-            {"height 0": int(np.count_nonzero(columns["Height"] == 0)), "repeated rows": repeated(rows.rows)}
-        ),
-        provenance=provenance,
-    )
+    oddities = {"height 0": int(np.count_nonzero(columns["Height"] == 0)), "repeated rows": repeated(rows.rows)}
+    return Table.of(columns, ("Rings",), np.ones(len(rows), dtype=bool), oddities, provenance)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,32 +9,14 @@ import numpy as np
 from bipartite.errors import InputError, is_one_of, shown
 from reproduction.datasets.finding import find
 from reproduction.datasets.opening import opened
-from reproduction.datasets.results import Provenance, Table, fixed, provenance_of
+from reproduction.datasets.results import Provenance, Table, provenance_of
 from reproduction.datasets.sources import SOURCES
 from reproduction.datasets.texts import read_rows, repeated
 
 if TYPE_CHECKING:
     from typing import Literal
 
-    from reproduction.datasets.texts import Kind
-
-_KINDS: Final[dict[str, Kind]] = {
-    "age": "whole",
-    "workclass": "text",
-    "fnlwgt": "whole",
-    "education": "text",
-    "education-num": "whole",
-    "marital-status": "text",
-    "occupation": "text",
-    "relationship": "text",
-    "race": "text",
-    "sex": "text",
-    "capital-gain": "whole",
-    "capital-loss": "whole",
-    "hours-per-week": "whole",
-    "native-country": "text",
-    "income": "text",
-}
+_KINDS: Final = SOURCES["adult"].columns
 _MISSING: Final = "?"
 _COMMENT: Final = "|"
 
@@ -83,20 +64,13 @@ def read_adult(contents: list[tuple[bytes, str]], provenance: Provenance) -> Tab
     columns = {name: np.concatenate([part[name] for part in parts]) for name in _KINDS}
     columns["income"] = np.char.rstrip(columns["income"], ".")
     complete = np.array([_MISSING not in row for row in rows], dtype=bool)
-    return Table(
-        columns=MappingProxyType({name: fixed(column) for name, column in columns.items()}),
-        targets=("income",),
-        complete=fixed(complete),
-        oddities=MappingProxyType(
-            {
-                "rows with ?": int(np.count_nonzero(~complete)),
-                "labels with a dot, taken away": sum(row[-1].endswith(".") for row in rows),
-                "comment lines, left out": sum(_comments(content) for content, _ in contents),
-                "repeated rows": repeated(rows),
-            }
-        ),
-        provenance=provenance,
-    )
+    oddities = {
+        "rows with ?": int(np.count_nonzero(~complete)),
+        "labels with a dot, taken away": sum(row[-1].endswith(".") for row in rows),
+        "comment lines, left out": sum(_comments(content) for content, _ in contents),
+        "repeated rows": repeated(rows),
+    }
+    return Table.of(columns, ("income",), complete, oddities, provenance)
 
 
 def _comments(content: bytes) -> int:

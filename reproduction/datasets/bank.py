@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from reproduction.datasets.one_file import read_one
-from reproduction.datasets.results import Provenance, Table, fixed
+from reproduction.datasets.results import Provenance, Table
+from reproduction.datasets.sources import SOURCES
 from reproduction.datasets.texts import read_table, repeated
 
-if TYPE_CHECKING:
-    from reproduction.datasets.texts import Kind
-
-_KINDS: Final[dict[str, Kind]] = {
-    "age": "whole",
-    "job": "text",
-    "marital": "text",
-    "education": "text",
-    "default": "text",
-    "housing": "text",
-    "loan": "text",
-    "contact": "text",
-    "month": "text",
-    "day_of_week": "text",
-    "duration": "whole",
-    "campaign": "whole",
-    "pdays": "whole",
-    "previous": "whole",
-    "poutcome": "text",
-    "emp.var.rate": "number",
-    "cons.price.idx": "number",
-    "cons.conf.idx": "number",
-    "euribor3m": "number",
-    "nr.employed": "number",
-    "y": "text",
-}
+_KINDS: Final = SOURCES["bank"].columns
 _UNKNOWN: Final = "unknown"
 _NEVER: Final = 999
 
@@ -71,16 +46,9 @@ def read_bank(content: bytes, name: str, provenance: Provenance) -> Table:
     """The table in the publisher's text."""
     rows, columns = read_table(content, name, _KINDS, delimiter=";")
     complete = np.array([_UNKNOWN not in row for row in rows.rows], dtype=bool)
-    return Table(
-        columns=MappingProxyType(columns),
-        targets=("y",),
-        complete=fixed(complete),
-        oddities=MappingProxyType(
-            {
-                "rows with unknown": int(np.count_nonzero(~complete)),
-                "pdays 999, never called before": int(np.count_nonzero(columns["pdays"] == _NEVER)),
-                "repeated rows": repeated(rows.rows),
-            }
-        ),
-        provenance=provenance,
-    )
+    oddities = {
+        "rows with unknown": int(np.count_nonzero(~complete)),
+        "pdays 999, never called before": int(np.count_nonzero(columns["pdays"] == _NEVER)),
+        "repeated rows": repeated(rows.rows),
+    }
+    return Table.of(columns, ("y",), complete, oddities, provenance)

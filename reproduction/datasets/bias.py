@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from reproduction.datasets.one_file import read_one
-from reproduction.datasets.results import Provenance, Table, fixed
+from reproduction.datasets.results import Provenance, Table
+from reproduction.datasets.sources import SOURCES
 from reproduction.datasets.texts import Rows, read_rows, without_header
 
-if TYPE_CHECKING:
-    from reproduction.datasets.texts import Kind
-
-_NUMBERS: Final = (
-    *("Present_Tmax", "Present_Tmin", "LDAPS_RHmin", "LDAPS_RHmax", "LDAPS_Tmax_lapse", "LDAPS_Tmin_lapse"),
-    *("LDAPS_WS", "LDAPS_LH", "LDAPS_CC1", "LDAPS_CC2", "LDAPS_CC3", "LDAPS_CC4"),
-    *("LDAPS_PPT1", "LDAPS_PPT2", "LDAPS_PPT3", "LDAPS_PPT4", "lat", "lon", "DEM", "Slope"),
-)
-_KINDS: Final[dict[str, Kind]] = {
-    "station": "whole",
-    "Date": "day",
-    **dict.fromkeys(_NUMBERS, "number"),
-    "Solar radiation": "number",
-    "Next_Tmax": "number",
-    "Next_Tmin": "number",
-}
+_KINDS: Final = SOURCES["bias"].columns
 _MISSING: Final = ("NaN", "")
 
 
@@ -68,16 +53,9 @@ def read_bias(content: bytes, name: str, provenance: Provenance) -> Table:
     columns = rows.columns(_KINDS, _MISSING)
     missing = np.array([[cell in _MISSING for cell in row] for row in rows.rows], dtype=bool).reshape(days, len(_KINDS))
     complete = np.logical_not(missing.any(axis=1))
-    return Table(
-        columns=MappingProxyType(columns),
-        targets=("Next_Tmax", "Next_Tmin"),
-        complete=fixed(complete),
-        oddities=MappingProxyType(
-            {
-                "rows of minima and maxima, left out": len(everything) - days,
-                "rows with a missing value": int(np.count_nonzero(~complete)),
-                "missing cells": int(np.count_nonzero(missing)),
-            }
-        ),
-        provenance=provenance,
-    )
+    oddities = {
+        "rows of minima and maxima, left out": len(everything) - days,
+        "rows with a missing value": int(np.count_nonzero(~complete)),
+        "missing cells": int(np.count_nonzero(missing)),
+    }
+    return Table.of(columns, ("Next_Tmax", "Next_Tmin"), complete, oddities, provenance)

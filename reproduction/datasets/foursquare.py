@@ -17,7 +17,7 @@ from reproduction.datasets.sources import SOURCES
 from reproduction.datasets.texts import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -26,35 +26,6 @@ if TYPE_CHECKING:
     City = Literal["nyc", "tokyo", "us"]
     Subset = Literal["filtered", "ufsc", "stacp", "lbsn3"]
 
-_TABLES: Final[Mapping[str, dict[str, Kind]]] = {
-    "foursquare-nyc-filtered": {
-        "user_idx": "whole",
-        "poi_idx": "whole",
-        "cat": "text",
-        "lat": "number",
-        "lon": "number",
-        "unix_s": "whole",
-        "hour": "whole",
-        "dow": "whole",
-        "traj_id": "text",
-        "block": "text",
-    },
-    "foursquare-nyc-ufsc": {
-        "tid": "whole",
-        "user": "whole",
-        "lat": "number",
-        "lon": "number",
-        "weekday": "text",
-        "hour": "whole",
-        "poi": "whole",
-        "category": "text",
-        "price": "whole",
-        "rating": "number",
-        "weather": "text",
-    },
-    "foursquare-us-stacp": {"user": "whole", "poi": "whole", "lat": "number", "lon": "number", "count": "whole"},
-    "foursquare-us-lbsn3": {"user": "whole", "unix_time": "whole", "lat": "number", "lon": "number", "poi": "whole"},
-}
 _KINDS: Final[dict[str, Kind]] = {
     "user": "whole",
     "venue id": "text",
@@ -118,8 +89,8 @@ def foursquare(city: City = "nyc", *, subset: Subset | None = None) -> CheckIns:
     found = find(source, "data")
     provenance = provenance_of(source, found)
     with opened(found) as stream:
-        if name in _TABLES:
-            return read_place_table(stream.read(), found.path.name, _TABLES[name], provenance)
+        if source.columns:
+            return read_place_table(stream.read(), found.path.name, source.columns, provenance)
         return read_tsmc(stream, found.file.members[-1] if found.file.members else found.path.name, provenance)
 
 

@@ -16,34 +16,19 @@ from reproduction.datasets.snap import blocks
 from reproduction.datasets.sources import SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from reproduction.datasets.finding import Found
     from reproduction.datasets.snap import Outside
-    from reproduction.datasets.texts import Kind
 
     Subset = Literal["authors-1000", "nyc", "paris", "stacp", "lbsn1", "lbsn3", "ufsc", "locations-union"]
 
-_COORDINATES: Final[dict[str, Kind]] = {"lat": "number", "lon": "number"}
-_COUNTED: Final[dict[str, Kind]] = {"user": "whole", "poi": "whole", **_COORDINATES, "count": "whole"}
 _SNAP: Final = ("nyc", "paris")
-_TABLES: Final[Mapping[str, dict[str, Kind]]] = {
-    "authors-1000": _COORDINATES,
-    "stacp": _COUNTED,
-    "lbsn1": {**_COUNTED, "split": "text"},
-    "lbsn3": {"user": "whole", "unix_time": "whole", **_COORDINATES, "poi": "whole"},
-    "ufsc": {
-        "user": "whole",
-        "tid": "whole",
-        "weekday": "text",
-        "minute_of_day": "whole",
-        **_COORDINATES,
-        "poi": "whole",
-    },
-    "locations-union": {**_COORDINATES, "sources": "text"},
-}
+_TABLES: Final = tuple(
+    name.removeprefix("gowalla-") for name, source in SOURCES.items() if name.startswith("gowalla-") and source.columns
+)
 SUBSETS: Final = (*_TABLES, *_SNAP)
 _OUTSIDE: Final = ("raise", "keep", "drop")
 
@@ -101,9 +86,9 @@ def gowalla(subset: Subset | None = None, *, outside: Outside = "raise") -> Chec
     found = find(source, "data")
     provenance = provenance_of(source, found)
     with opened(found) as stream:
-        if subset is not None and subset in _TABLES:
+        if source.columns:
             has_header = subset != "authors-1000"
-            return read_place_table(stream.read(), found.path.name, _TABLES[subset], provenance, has_header=has_header)
+            return read_place_table(stream.read(), found.path.name, source.columns, provenance, has_header=has_header)
         return read_snap(stream, found.path.name, outside, provenance)
 
 

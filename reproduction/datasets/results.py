@@ -91,6 +91,20 @@ class Table:
     """What is odd about these rows, counted; nothing of it was changed or left out unless its name says so."""
     provenance: Provenance
 
+    @classmethod
+    def of(
+        cls,
+        columns: Mapping[str, Column],
+        targets: tuple[str, ...],
+        complete: NDArray[np.bool_],
+        oddities: Mapping[str, int],
+        provenance: Provenance,
+    ) -> Self:
+        """A table that cannot be written to."""
+        for column in (*columns.values(), complete):
+            fixed(column)
+        return cls(MappingProxyType(dict(columns)), targets, complete, MappingProxyType(dict(oddities)), provenance)
+
     @property
     def target(self) -> str:
         """The first of the targets."""

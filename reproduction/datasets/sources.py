@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reproduction.datasets.texts import Kind
+
 
 @dataclass(frozen=True)
 class File:
@@ -47,6 +49,8 @@ class Source:
     citation: str
     parts: Mapping[str, tuple[File, ...]] = field(repr=False)
     """For each part the files that can serve, the best first."""
+    columns: Mapping[str, Kind] = field(default_factory=dict, repr=False)
+    """Names and kinds of the columns of a table, in the order of the file."""
 
     @property
     def url(self) -> str | None:
@@ -69,6 +73,7 @@ def _read() -> dict[str, Source]:
             said["licences"].get(each["licence"], each["licence"]),
             said["citations"].get(each["citation"], each["citation"]),
             MappingProxyType({part: tuple(map(_file, files)) for part, files in each["parts"].items()}),
+            MappingProxyType(each.get("columns", {})),
         )
         for name, each in said["sources"].items()
     }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.errors import DataFileError
 from reproduction.datasets.one_file import read_one
-from reproduction.datasets.results import Provenance, Table, fixed
+from reproduction.datasets.results import Provenance, Table
 from reproduction.datasets.texts import read_rows, repeated, without_header
 
 if TYPE_CHECKING:
@@ -56,10 +55,5 @@ def read_superconduct(content: bytes, name: str, provenance: Provenance) -> Tabl
         raise DataFileError(msg)
     rows = without_header(everything, header)
     kinds: dict[str, Kind] = dict.fromkeys(header, "number")
-    return Table(
-        columns=MappingProxyType(rows.columns(kinds)),
-        targets=(_TARGET,),
-        complete=fixed(np.ones(len(rows), dtype=bool)),
-        oddities=MappingProxyType({"repeated rows": repeated(rows.rows)}),
-        provenance=provenance,
-    )
+    oddities = {"repeated rows": repeated(rows.rows)}
+    return Table.of(rows.columns(kinds), (_TARGET,), np.ones(len(rows), dtype=bool), oddities, provenance)
