@@ -119,7 +119,29 @@ def sgd_advantages() -> list[str]:
 
 def gbdt_errors() -> list[str]:
     """Errors of boosting: every leaf and budget."""
-    return ["```text", *(line.rstrip() for line in gbdt.table(rows("gbdt"))), "```"]
+    return ["```text", *(line.rstrip() for line in _boosting_lines()), "```"]
+
+
+def _boosting_lines() -> list[str]:
+    """Errors as lines of text: a mechanism each, ε from left to right, and ± the deviation between seeds at ε = 5."""
+    made = gbdt.figures(rows("gbdt"))
+    epsilons = sorted({key[2] for key in made} - {0.0})
+    wide = 1 + max(len(name) for name in (*gbdt.LEAVES, *gbdt.BASELINES))
+    written = []
+    for task in dict.fromkeys(row["task"] for row in rows("gbdt")):
+        seeds = len({row["seed"] for row in select(rows("gbdt"), task=task)})
+        head = "".join(f"{f'ε = {each:g}':>9}" for each in epsilons)
+        written += [f"{TASKS[task].title} ({seeds} seeds)", f"{'':{wide}}{head}   ± at 5"]
+        for name in gbdt.LEAVES:
+            at = [made.get((task, name, each, 21)) for each in epsilons]
+            cells_ = "".join(f"{'' if each is None else f'{each.mean:.4g}':>9}" for each in at)
+            spread = made.get((task, name, 5.0, 21))
+            written.append(f"{name:{wide}}{cells_}{'' if spread is None else f'{spread.deviation:.2g}':>9}")
+        for name in gbdt.BASELINES:
+            level = made.get((task, name, 0.0, 21))
+            written += [] if level is None else [f"{name:{wide}}{f'{level.mean:.4g}':>9}"]
+        written.append("")
+    return written[:-1]
 
 
 def gbdt_shares() -> list[str]:

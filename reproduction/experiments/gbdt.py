@@ -27,7 +27,7 @@ from bipartite.learn import PrivateBoostingRegressor
 from bipartite.lottery import insecure_seed
 from reproduction.experiments.gbdt_tasks import TASKS, records_of
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import distinct, number
 from reproduction.runner.intervals import Interval, bars_of
 
 if TYPE_CHECKING:
@@ -181,28 +181,6 @@ def figures(rows: Rows, column: str = "rmse") -> Figures:
         key = (str(row["task"]), str(row["mechanism"]), number(row, "epsilon"), int(row["points"]))
         found.setdefault(key, []).append(number(row, column))
     return {key: Interval.of(values) for key, values in found.items()}
-
-
-def table(rows: Rows, column: str = "rmse") -> list[str]:
-    """Errors as lines of text: a mechanism each, ε from left to right, and ± the deviation between seeds at ε = 5."""
-    made = figures(rows, column)
-    epsilons = sorted({key[2] for key in made} - {0.0})
-    wide = 1 + max(len(name) for name in (*LEAVES, *BASELINES))
-    written = []
-    for task in distinct(rows, "task"):
-        seeds = len({row["seed"] for row in select(rows, task=task)})
-        head = "".join(f"{f'ε = {each:g}':>9}" for each in epsilons)
-        written += [f"{TASKS[str(task)].title} ({seeds} seeds)", f"{'':{wide}}{head}   ± at {_AT}"]
-        for name in LEAVES:
-            at = [made.get((str(task), name, each, _POINTS)) for each in epsilons]
-            cells_ = "".join(f"{'' if each is None else f'{each.mean:.4g}':>9}" for each in at)
-            spread = made.get((str(task), name, float(_AT), _POINTS))
-            written.append(f"{name:{wide}}{cells_}{'' if spread is None else f'{spread.deviation:.2g}':>9}")
-        for name in BASELINES:
-            level = made.get((str(task), name, 0.0, _POINTS))
-            written += [] if level is None else [f"{name:{wide}}{f'{level.mean:.4g}':>9}"]
-        written.append("")
-    return written[:-1]
 
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:

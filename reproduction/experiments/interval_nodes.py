@@ -14,7 +14,7 @@ import numpy as np
 from bipartite.domains import Interval
 from bipartite.mechanisms import BRR, GRR, Mechanism
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import distinct, select
 
 if TYPE_CHECKING:
     from reproduction.runner.contract import Row, Rows
@@ -71,11 +71,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """One panel for each ε."""
     drawn = []
     for epsilon in distinct(rows, "epsilon"):
-        lines = [
-            Line(name, [number(row, "nodes") for row in of], [number(row, "error") for row in of])
-            for name in ("BRR", "GRR")
-            for of in [select(rows, epsilon=epsilon, mechanism=name)]
-        ]
+        lines = Line.of_mechanisms(select(rows, epsilon=epsilon), "nodes", "error")
         if extra:
             lines.append(Line(_CONSTANT, [lines[0].x[0], lines[0].x[-1]], [0.25, 0.25], marked=False))
         drawn.append(Panel(f"ε = {epsilon}", lines, lowest=0))

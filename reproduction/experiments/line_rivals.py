@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Exponential
 from reproduction.figures import Line, Panel
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import distinct, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,18 +43,12 @@ def makers(*, tables: bool = True) -> dict[str, Maker]:
 
 def panels_by_n(rows: Rows, column: str, without_marks: str, *, lowest: float, highest: float) -> list[Panel]:
     """A panel for each N: this column against ε, a line a mechanism."""
-    drawn = []
-    for points in distinct(rows, "points"):
-        some = select(rows, points=points)
-        lines = [
-            Line(
-                str(name),
-                [number(row, "epsilon") for row in of],
-                [number(row, column) for row in of],
-                marked=name != without_marks,
-            )
-            for name in distinct(some, "mechanism")
-            for of in [select(some, mechanism=name)]
-        ]
-        drawn.append(Panel(f"N = {points}", lines, lowest=lowest, highest=highest))
-    return drawn
+    return [
+        Panel(
+            f"N = {points}",
+            Line.of_mechanisms(select(rows, points=points), "epsilon", column, without_marks),
+            lowest,
+            highest,
+        )
+        for points in distinct(rows, "points")
+    ]

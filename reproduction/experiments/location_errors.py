@@ -92,12 +92,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         for dataset in distinct(rows, "dataset"):
             some = select(rows, dataset=dataset, scope=scope)
             lines = [
-                Line(
-                    shown,
-                    [number(row, "epsilon") for row in of],
-                    [number(row, "expected_km") for row in of],
-                    marked=shown != "one place",
-                )
+                Line.of(shown, of, "epsilon", "expected_km", marked=shown != "one place")
                 for shown in _SHOWN
                 if extra or shown in _PAPER
                 for of in [select(some, mechanism=shown)]

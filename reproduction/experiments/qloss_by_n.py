@@ -77,19 +77,11 @@ def ratios(rows: Rows) -> dict[str, dict[int, float]]:
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """Quality loss at two budgets, and the ratio."""
     kept = [row for row in rows if extra or row["mechanism"] not in EXTRA]
-    drawn = []
-    for epsilon in [each for each in distinct(kept, "epsilon") if str(each) in _SHOWN]:
-        some = select(kept, epsilon=epsilon)
-        drawn.append(
-            Panel(
-                f"ε = {epsilon}",
-                [
-                    Line(name, *_xy(select(some, mechanism=name)), marked=name != SILENCE)
-                    for name in distinct(some, "mechanism")
-                ],
-                lowest=0,
-            )
-        )
+    drawn = [
+        Panel(f"ε = {epsilon}", Line.of_mechanisms(select(kept, epsilon=epsilon), "points", "qloss", SILENCE), lowest=0)
+        for epsilon in distinct(kept, "epsilon")
+        if str(epsilon) in _SHOWN
+    ]
     by_epsilon = ratios(rows)
     largest = max(int(row["points"]) for row in rows)
     lines = []
@@ -129,7 +121,3 @@ def _looks(epsilons: dict[str, dict[int, float]]) -> dict[str, dict[str, object]
         f"ε = {epsilon}": {"stroke": blue, "stroke_width": 2.4} for epsilon, blue in zip(epsilons, blues, strict=False)
     }
     return {**held, _ASYMPTOTE: {"stroke": "#222222", "stroke_width": 1.2, "stroke_dasharray": "4 4"}}
-
-
-def _xy(rows: Rows) -> tuple[list[float], list[float]]:
-    return [number(row, "points") for row in rows], [number(row, "qloss") for row in rows]

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError
@@ -31,7 +32,6 @@ from reproduction.runner.contract import number, select
 from reproduction.runner.intervals import Interval
 
 if TYPE_CHECKING:
-    from reproduction.experiments.sgd_training import Run
     from reproduction.runner.contract import Row, Rows
 
 MEASURED_STEPS: Final = 40
@@ -100,6 +100,11 @@ class Cell:
     clips: tuple[float, ...]
     seed: int
 
+    @property
+    def every(self) -> int:
+        """Between one measured step and the next."""
+        return max(1, self.steps // MEASURED_STEPS)
+
 
 def cells(settings: Settings) -> tuple[Cell, ...]:
     """All parts of the run; needs ``dp_accounting`` for the noise of Gaussian mechanisms."""
@@ -157,10 +162,9 @@ def measure(cell: Cell) -> list[Row]:
     if len(data.train.features) < cell.people:
         msg = f"Expected at most {len(data.train.features)} people beside those held out, got {cell.people}; use fewer."
         raise InputError(msg)
-    runs = [_run(cell, rate, clip) for rate in cell.learning_rates for clip in cell.clips]
-    outcomes = [trained(run, data) for run in runs]
-    best = max(range(len(runs)), key=lambda at: outcomes[at].held_out)
-    run, outcome = runs[best], outcomes[best]
+    grid = product(cell.learning_rates, cell.clips)
+    runs = [(rate, clip, trained(cell, rate, clip, data)) for rate, clip in grid]
+    rate, clip, outcome = max(runs, key=lambda run: run[2].held_out)
     last = outcome.accuracies[-max(2, round(_LAST * len(outcome.accuracies))) :]
     final = statistics.fmean(last)
     arrived = [step for step, each in zip(outcome.steps, outcome.accuracies, strict=True) if each >= _CONVERGED * final]
@@ -170,29 +174,10 @@ def measure(cell: Cell) -> list[Row]:
         "convergence": arrived[0] if arrived else cell.steps,
         "held_out": outcome.held_out,
     }
-    about = about_of(cell) | {"learning_rate": run.learning_rate, "clip": run.clip}
+    about = about_of(cell) | {"learning_rate": rate, "clip": clip}
     rows = [about | {"measure": "accuracy", "step": step, "value": each}
             for step, each in zip(outcome.steps, outcome.accuracies, strict=True)]  # fmt: skip
     return rows + [about | {"measure": name, "step": cell.steps, "value": value} for name, value in measures.items()]
-
-
-def _run(cell: Cell, learning_rate: float, clip: float) -> Run:
-    from reproduction.experiments.sgd_training import Run  # noqa: PLC0415 (torch)
-
-    return Run(
-        mechanism=cell.mechanism,
-        network=cell.network,
-        epsilon=cell.epsilon,
-        noise_multiplier=cell.noise_multiplier,
-        delta=cell.delta,
-        steps=cell.steps,
-        batch=cell.batch,
-        points=cell.points,
-        learning_rate=learning_rate,
-        clip=clip,
-        seed=cell.seed,
-        every=max(1, cell.steps // MEASURED_STEPS),
-    )
 
 
 def about_of(cell: Cell) -> Row:

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import InputError, Problems, shown
-from reproduction.experiments.sgd import MEASURED_STEPS, MEASURES, QUICK, Cell, Settings, about_of, cells, measure
+from reproduction.experiments.sgd import MEASURES, QUICK, Cell, Settings, about_of, cells, measure
 from reproduction.runner.cache import Cache, Measured
 from reproduction.runner.files import CELLS
 from reproduction.runner.registry import named
@@ -141,13 +141,12 @@ def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings)
 def _belong(cell: Cell, rows: list[dict[str, Any]]) -> bool:
     """Whether rows are those that measuring a cell gives: its columns, its grid, its steps and measures."""
     about = about_of(cell)
-    every = max(1, cell.steps // MEASURED_STEPS)
     steps = [row["step"] for row in rows if row["measure"] == "accuracy"]
     others = [row["measure"] for row in rows if row["measure"] != "accuracy"]
     return (
         all({name: row[name] for name in about} == about for row in rows)
         and {(row["learning_rate"], row["clip"]) for row in rows} <= set(product(cell.learning_rates, cell.clips))
-        and steps == list(range(every, cell.steps + 1, every))
+        and steps == list(range(cell.every, cell.steps + 1, cell.every))
         and sorted(others) == sorted(MEASURES)
         and all(math.isfinite(row["value"]) for row in rows)
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bipartite.lottery import Source
+    from reproduction.experiments.sgd import Cell
 
 LOCAL: Final = {
     "local-brr": "brr",
@@ -50,24 +51,6 @@ class Data:
     train: Part
     held_out: Part
     test: Part
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one run needs to know."""
-
-    mechanism: str
-    network: str
-    epsilon: float
-    noise_multiplier: float
-    delta: float
-    steps: int
-    batch: int
-    points: int
-    learning_rate: float
-    clip: float
-    seed: int
-    every: int
 
 
 @dataclass(frozen=True)
@@ -109,41 +92,41 @@ def made(network: str, side: int) -> torch.nn.Module:
     return torch.nn.Sequential(torch.nn.AvgPool2d(pool), torch.nn.Flatten(), torch.nn.Linear((side // pool) ** 2, 10))
 
 
-def trained(run: Run, data: Data) -> Outcome:
-    """Train and watch."""
+def trained(cell: Cell, learning_rate: float, clip: float, data: Data) -> Outcome:
+    """Train with one setting of the grid, and watch."""
     device = data.train.features.device
     with torch.random.fork_rng():
-        torch.manual_seed(run.seed)
-        network = made(run.network, data.train.features.shape[-1]).to(device)
-    source = insecure_seed(run.seed * _SEEDS + 1)
+        torch.manual_seed(cell.seed)
+        network = made(cell.network, data.train.features.shape[-1]).to(device)
+    source = insecure_seed(cell.seed * _SEEDS + 1)
     people = len(data.train.features)
     steps: list[int] = []
     accuracies: list[float] = []
 
     def watch(step: int) -> None:
-        if step % run.every == 0:
+        if step % cell.every == 0:
             steps.append(step)
             accuracies.append(accuracy(network, data.test))
 
     gradients = PerExample(network, torch.nn.functional.cross_entropy)
-    stepper = torch.optim.Adam(gradients.parameters, lr=run.learning_rate)
-    plan = plan_of(run, people)
+    stepper = torch.optim.Adam(gradients.parameters, lr=learning_rate)
+    plan = plan_of(cell, clip, people)
     if plan is None:
-        _described(run, gradients, data.train, stepper, source, watch)
+        _described(cell, gradients, data.train, stepper, source, watch)
     else:
         follow(plan, gradients, data.train.features, data.train.labels, stepper, people, source, watch)
     return Outcome(tuple(steps), tuple(accuracies), accuracy(network, data.held_out))
 
 
-def plan_of(run: Run, people: int) -> GaussianSGD | LaplaceSGD | LocalSGD | None:
+def plan_of(cell: Cell, clip: float, people: int) -> GaussianSGD | LaplaceSGD | LocalSGD | None:
     """The product's plan; None for no privacy and for the paper's protocols."""
-    rate = min(1.0, run.batch / people)
-    if run.mechanism == "central-gaussian":
-        return GaussianSGD(None, run.delta, run.clip, run.steps, rate, run.noise_multiplier)
-    if run.mechanism == "central-laplace":
-        return LaplaceSGD(run.epsilon, run.clip, run.steps, rate)
-    if run.mechanism in LOCAL:
-        return LocalSGD(run.epsilon, run.clip, run.batch, LOCAL[run.mechanism], points=run.points)  # type: ignore[arg-type]
+    rate = min(1.0, cell.batch / people)
+    if cell.mechanism == "central-gaussian":
+        return GaussianSGD(None, cell.delta, clip, cell.steps, rate, cell.noise_multiplier)
+    if cell.mechanism == "central-laplace":
+        return LaplaceSGD(cell.epsilon, clip, cell.steps, rate)
+    if cell.mechanism in LOCAL:
+        return LocalSGD(cell.epsilon, clip, cell.batch, LOCAL[cell.mechanism], points=cell.points)  # type: ignore[arg-type]
     return None
 
 
@@ -158,7 +141,7 @@ def accuracy(network: torch.nn.Module, part: Part) -> float:
 
 
 def _described(
-    run: Run,
+    cell: Cell,
     gradients: PerExample,
     train: Part,
     stepper: torch.optim.Optimizer,
@@ -167,11 +150,11 @@ def _described(
 ) -> None:
     """No privacy, or the paper's protocol: shuffled batches, clipping to C_t, then the protocol's noise."""
     bound = AdaptiveBound()
-    for step, rows in enumerate(_shuffled(len(train.features), run.batch, run.steps, source), 1):
+    for step, rows in enumerate(_shuffled(len(train.features), cell.batch, cell.steps, source), 1):
         at = torch.from_numpy(rows).to(train.features.device)
         total = torch.zeros(gradients.size, dtype=torch.float64, device=train.features.device)
         blocks = list(gradients.rows(train.features[at], train.labels[at]))
-        if run.mechanism == "none":
+        if cell.mechanism == "none":
             total = sum((block.double().sum(0) for block in blocks), total)
             released = total / len(rows)
         else:
@@ -179,18 +162,18 @@ def _described(
             bound = bound.after(float(torch.cat(norms).mean()))
             for block, lengths in zip(blocks, norms, strict=True):
                 total += (block * (bound.value / torch.clamp(lengths, min=bound.value))[:, None]).double().sum(0)
-            noised = protocol_of(run).perturbed((total / len(rows)).cpu().numpy(), bound.value, len(rows), source)
+            noised = protocol_of(cell).perturbed((total / len(rows)).cpu().numpy(), bound.value, len(rows), source)
             released = torch.from_numpy(noised).to(total.device)
         gradients.assign(released)
         stepper.step()
         watch(step)
 
 
-def protocol_of(run: Run) -> HalfIntervalBRR | AdaptiveLaplace:
+def protocol_of(cell: Cell) -> HalfIntervalBRR | AdaptiveLaplace:
     """The paper's protocol of this name."""
-    if run.mechanism == "paper-brr":
-        return HalfIntervalBRR(run.epsilon)
-    return AdaptiveLaplace(run.epsilon, "sum" if run.mechanism == "paper-laplace" else "mean")
+    if cell.mechanism == "paper-brr":
+        return HalfIntervalBRR(cell.epsilon)
+    return AdaptiveLaplace(cell.epsilon, "sum" if cell.mechanism == "paper-laplace" else "mean")
 
 
 def _shuffled(

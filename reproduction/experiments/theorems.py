@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +22,7 @@ from bipartite.mechanisms import BRR, GRR
 from bipartite.quality import expected_loss, local_loss, qloss
 from bipartite.verification import verify
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import number, select
+from reproduction.runner.contract import select
 from reproduction.theory import (
     algorithm_3_as_printed,
     exact_expected_loss,
@@ -312,17 +312,8 @@ def draw(rows: Rows) -> dict[str, str]:
     drawn = []
     for name in names:
         of = select(limits, quantity=name, points=largest)
-        x = [number(row, "epsilon") for row in of]
-        drawn.append(
-            Panel(
-                name,
-                [
-                    Line("limit", x, [number(row, "limit") for row in of], marked=False),
-                    Line("BRR", x, [number(row, "measured") for row in of], joined=False),
-                ],
-                lowest=0,
-            )
-        )
+        found = replace(Line.of("BRR", of, "epsilon", "measured"), joined=False)
+        drawn.append(Panel(name, [Line.of("limit", of, "epsilon", "limit", marked=False), found], lowest=0))
     return {
         "limits": panels(
             drawn, across="ε", up="m/N, or BRR over GRR", columns=2,

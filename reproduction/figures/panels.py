@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import LETTER, beyond, lines, mark, path, picture, rule, style, text, ticks
+from reproduction.runner.contract import distinct, number, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from bipartite.plots import Picture
+    from reproduction.runner.contract import Rows
 
     Scale = Callable[[float], float]
 
@@ -48,6 +50,19 @@ class Line:
     """Whether the points are joined: not where they lie on another line."""
     end: str = ""
     """Words above its right end."""
+
+    @classmethod
+    def of(cls, name: str, rows: Rows, x: str, y: str, *, marked: bool = True) -> Line:
+        """One column of rows against another."""
+        return cls(name, [number(row, x) for row in rows], [number(row, y) for row in rows], marked=marked)
+
+    @classmethod
+    def of_mechanisms(cls, rows: Rows, x: str, y: str, unmarked: str = "") -> list[Line]:
+        """A line for each mechanism; that of one of them is a level."""
+        return [
+            cls.of(str(name), select(rows, mechanism=name), x, y, marked=name != unmarked)
+            for name in distinct(rows, "mechanism")
+        ]
 
 
 @dataclass(frozen=True)
@@ -88,8 +103,8 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     marked = {line.name for panel in drawn for line in panel.lines if _is_marked(line)}
     joined = {line.name for panel in drawn for line in panel.lines if line.joined}
     parts, top = _key([(name, looks[name], name in marked) for name in names], joined)
-    for number, panel in enumerate(drawn):
-        x, y = (wide + _GAP) * (number % columns), top + (tall + _GAP) * (number // columns)
+    for at, panel in enumerate(drawn):
+        x, y = (wide + _GAP) * (at % columns), top + (tall + _GAP) * (at // columns)
         parts += _Drawn(panel, (x, y, wide, tall), (log_x, log_y)).parts(looks, across, up)
     bottom = top + (tall + _GAP) * (-(-len(drawn) // columns)) - _GAP + 6
     for note in notes:

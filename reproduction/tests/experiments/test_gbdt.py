@@ -18,7 +18,6 @@ from reproduction.experiments.gbdt import (
     draw,
     figures,
     measure,
-    table,
 )
 from reproduction.experiments.gbdt_tasks import Records
 
@@ -107,16 +106,6 @@ def test_a_small_run_is_drawn_with_every_line():
     for name in ("Anchored", "Geometric", "clamped", "middle", "mean"):
         assert f"{name}</text>" not in plain["gbdt"] + plain["gbdt_points"]
     assert all(f">{name}</text>" in plain["gbdt"] for name in ("BRR", "Laplace", "no privacy"))
-
-
-def test_the_table_holds_every_figure():
-    rows = [row("BRR", 2.0, 0), row("BRR", 3.0, 1), row("Laplace", 4.0, 0, epsilon=1.0), row("no privacy", 1.0, 0, 0.0)]
-    written = table(rows)
-    assert written[0] == "abalone: rings (2 seeds)"
-    assert written[1].split() == ["ε", "=", "1", "ε", "=", "5", "±", "at", "5"]
-    assert written[2].split() == ["BRR", "2.5", "0.71"]
-    assert written[3].split() == ["Laplace", "4"]
-    assert written[-1].split() == ["no", "privacy", "1"]
 
 
 @pytest.mark.data
