@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from bipartite.plots import Mark, Row, forest, histogram, shares_by_name, style
+from bipartite.plots import Mark, forest, histogram, shares_by_name, style
 from bipartite.plots.svg import Picture, percent
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -167,18 +167,18 @@ def test_a_named_share_below_zero_and_one_that_cannot_be_known():
 
 
 def test_groups_stand_below_each_other_on_one_axis():
-    rows = [Row("a", 2, 1, 3, "2, 1 to 3"), Row("b", 5, 4, 6, "5, 4 to 6"), Row("c", 0, 0, 7, "open", known=False)]
-    drawn = ET.fromstring(forest([("mean", rows), ("same", [Row("a", 1, 1, 1, "1")])], say, "a note"))
+    rows = [Mark("a", 2, 1, 3, "2, 1 to 3"), Mark("b", 5, 4, 6, "5, 4 to 6"), Mark("c", 0, 0, 7, "open", known=False)]
+    drawn = ET.fromstring(forest([("mean", rows), ("same", [Mark("a", 1, 1, 1, "1")])], say, "a note"))
     dots = [float(each.get("cx")) for each in drawn.iter(f"{SVG}circle")]
     assert len(dots) == 3  # none for what is open
     assert dots[0] < dots[1]
     assert {"mean", "same", "a", "b", "c", "open", "a note"} <= set(words(drawn))
     assert "mean: a 2, 1 to 3; b 5, 4 to 6; c open." in drawn.get("aria-label")
-    assert forest([("mean", [Row("a", np.inf, -np.inf, np.inf, "?", known=False)])], say)
+    assert forest([("mean", [Mark("a", np.inf, -np.inf, np.inf, "?", known=False)])], say)
 
 
 def test_a_picture_is_text_that_a_notebook_shows():
-    drawn = forest([("mean", [Row("a", 2, 1, 3, "2")])], say)
+    drawn = forest([("mean", [Mark("a", 2, 1, 3, "2")])], say)
     assert isinstance(drawn, Picture) and drawn._repr_svg_() == drawn
 
 

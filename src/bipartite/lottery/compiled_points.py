@@ -12,11 +12,11 @@ from numba import config, njit, types
 
 from bipartite.lottery.compiled import reciprocal_of, wide_product
 from bipartite.lottery.compiled_nearest import SQUARED, TABLE, VECTORS, distance_between
-from bipartite.lottery.kernel import all_inside
 from bipartite.lottery.uniform import tickets_below
+from bipartite.lottery.vectorised_points import PointKernel
 
 if TYPE_CHECKING:
-    from bipartite.lottery.kernel import Drawn, Whole, Words
+    from bipartite.lottery.kernel import Whole, Words
     from bipartite.lottery.points import PointLottery
 
 if config.DISABLE_JIT:
@@ -147,25 +147,21 @@ def _draw_from_lists(
         reports[i] = near_output if ticket < near_total else number + low
 
 
-class CompiledLists:
+class CompiledLists(PointKernel):
     """Draws blocks of reports by the line's rule over the near outputs of each value, listed by the compiled kernel."""
 
-    __slots__ = ("_lottery", "_table")
+    __slots__ = ("_table",)
 
     def __init__(self, lottery: PointLottery) -> None:
-        self._lottery = lottery
+        super().__init__(lottery)
         self._table = lottery.neighbours()
 
-    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002 (points are their own codes)
-        """See `Kernel`."""
+    def _draw(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
         lottery, table = self._lottery, self._table
-        if not len(codes) or not all_inside(codes, lottery.inputs):
-            return 0, 0, not len(codes)
         # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
         tickets, used = tickets_below(lottery.drawn_from, words, len(codes))
         done = len(tickets)
         visits = np.argsort(codes[:done], kind="stable")
-        numbers = (lottery.m, lottery.near_total, lottery.tickets.near, lottery.tickets.far)
         _draw_from_lists(
             codes[:done],
             reports[:done],
@@ -174,17 +170,21 @@ class CompiledLists:
             *table.arguments,
             table.farthest,
             table.last,
-            *numbers,
+            lottery.m,
+            lottery.near_total,
+            lottery.tickets.near,
+            lottery.tickets.far,
         )
-        return done, used, True
+        return done, used
 
 
-class CompiledTries:
+class CompiledTries(PointKernel):
     """Draws blocks of reports on a set of points with the compiled kernel."""
 
     __slots__ = ("_numbers", "_table")
 
     def __init__(self, lottery: PointLottery) -> None:
+        super().__init__(lottery)
         self._table = lottery.neighbours()
         self._numbers = (
             _u64(lottery.drawn_from),
@@ -194,10 +194,7 @@ class CompiledTries:
             *map(_u64, reciprocal_of(lottery.tickets.near)),
         )
 
-    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002 (points are their own codes)
-        """See `Kernel`."""
+    def _draw(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
         table = self._table
-        if not len(codes) or not all_inside(codes, len(table.farthest)):
-            return 0, 0, not len(codes)
         done, used = _draw_by_tries(codes, reports, words, *table.arguments, table.farthest, table.last, *self._numbers)
-        return done, used, True
+        return done, used

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,19 +18,32 @@ if TYPE_CHECKING:
 _MOST_MASK_BYTES: Final = 2**27
 
 
-class TriedPoints:
-    """Draws by tries, one word after another, as the scalar draw does."""
+class PointKernel(ABC):
+    """Draws on a set of points, which are their own codes."""
 
     __slots__ = ("_lottery",)
 
     def __init__(self, lottery: PointLottery) -> None:
         self._lottery = lottery
 
-    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002 (points are their own codes)
+    @abstractmethod
+    def _draw(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
+        """(values done, words used)."""
+
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002
         """See `Kernel`."""
-        lottery = self._lottery
-        if not len(codes) or not all_inside(codes, lottery.inputs):
+        if not len(codes) or not all_inside(codes, self._lottery.inputs):
             return 0, 0, not len(codes)
+        return *self._draw(codes, reports, words), True
+
+
+class TriedPoints(PointKernel):
+    """Draws by tries, one word after another, as the scalar draw does."""
+
+    __slots__ = ()
+
+    def _draw(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
+        lottery = self._lottery
         # Each distinct value needs a mask of all points; the rest waits for the next call.
         codes = codes[: max(1, _MOST_MASK_BYTES // lottery.inputs)]
         kept = is_kept(words, lottery.drawn_from)
@@ -42,23 +56,17 @@ class TriedPoints:
                 reports[done] = y
                 done += 1
                 if done == len(codes):
-                    return done, j + 1, True
-        return done, len(words), True
+                    return done, j + 1
+        return done, len(words)
 
 
-class ListedPoints:
+class ListedPoints(PointKernel):
     """Draws by the line's rule over the listed near outputs of each value."""
 
-    __slots__ = ("_lottery",)
+    __slots__ = ()
 
-    def __init__(self, lottery: PointLottery) -> None:
-        self._lottery = lottery
-
-    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:  # noqa: ARG002 (points are their own codes)
-        """See `Kernel`."""
+    def _draw(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
         lottery = self._lottery
-        if not len(codes) or not all_inside(codes, lottery.inputs):
-            return 0, 0, not len(codes)
         # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
         ticket, used = tickets_below(lottery.drawn_from, words, len(codes))
         done = len(ticket)
@@ -72,4 +80,4 @@ class ListedPoints:
             reports[:done][chosen] = np.flatnonzero(mask)[near_item[chosen]]
             chosen = mine & ~is_near
             reports[:done][chosen] = np.flatnonzero(~mask)[far_item[chosen]]
-        return done, used, True
+        return done, used

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import DesignError, InputError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
 from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.design.crossing import crossing_from_below
 from bipartite.mechanisms.tabled import Tabled
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
 Variant = Literal["tight", "published"]
-_HALVINGS: Final = 100
 
 
 class Exponential(Tabled):
@@ -135,12 +135,4 @@ def _realised(losses: NDArray[np.float64], theta: float) -> float:
 
 def _tightest(losses: NDArray[np.float64], wanted: float) -> float:
     """A θ whose realised ε is ``wanted``, from below: a crossing of a continuous function that starts at 0."""
-    low = high = wanted / 2
-    while _realised(losses, high) < wanted:
-        low, high = high, 2 * high
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if _realised(losses, middle) <= wanted else (low, middle)
-    return low
+    return crossing_from_below(lambda theta: _realised(losses, theta), wanted, wanted / 2, wanted / 2)

@@ -7,7 +7,7 @@ Begin reading: svg.py, line.py.
 from bipartite.plots import style
 from bipartite.plots.bars import Bar, bars, paired_bars
 from bipartite.plots.files import png, save
-from bipartite.plots.forest import Row, forest
+from bipartite.plots.forest import forest
 from bipartite.plots.histogram import Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
 from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
@@ -23,7 +23,6 @@ __all__ = [
     "Bar",
     "Mark",
     "Picture",
-    "Row",
     "bars",
     "beyond",
     "chances_around",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style
@@ -13,6 +12,7 @@ from bipartite.plots.svg import picture, rule, tag, text, ticks
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from bipartite.plots.histogram import Mark
     from bipartite.plots.svg import Picture
 
 _LEFT, _RIGHT = 190, 250
@@ -20,19 +20,7 @@ _ROW: Final = 22
 _TITLE, _AXIS = 26, 40
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One group: its number, its interval, both in words, and whether the number is more than a guess."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    words: str
-    known: bool = True
-
-
-def forest(sections: Sequence[tuple[str, Sequence[Row]]], say: Callable[[float], str], note: str = "") -> Picture:
+def forest(sections: Sequence[tuple[str, Sequence[Mark]]], say: Callable[[float], str], note: str = "") -> Picture:
     """For each section, such as "mean", a row for every group on one axis; ``say`` writes the numbers of the axis."""
     parts: list[str] = []
     top = 4.0
@@ -49,7 +37,7 @@ def forest(sections: Sequence[tuple[str, Sequence[Row]]], say: Callable[[float],
     return picture(top, says, parts)
 
 
-def _section(rows: Sequence[Row], top: float, say: Callable[[float], str]) -> list[str]:
+def _section(rows: Sequence[Mark], top: float, say: Callable[[float], str]) -> list[str]:
     ends = [end for row in rows for end in (row.low, row.high, row.value) if math.isfinite(end)]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     room = (high - low) / 20 or abs(low) / 20 or 1.0

@@ -30,7 +30,7 @@ _HATCH: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One number with its interval, drawn above the histogram."""
+    """One number with its interval, and both in words: drawn above a histogram, or as a row of a forest."""
 
     name: str
     value: float

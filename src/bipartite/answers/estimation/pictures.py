@@ -11,7 +11,7 @@ from bipartite.answers.estimation.intervals import FEW
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, how_many
 from bipartite.files import write_whole
-from bipartite.plots import Mark, Row, forest, histogram, shares_by_name
+from bipartite.plots import Mark, forest, histogram, shares_by_name
 from bipartite.plots.shares import shortened
 
 if TYPE_CHECKING:
@@ -132,16 +132,16 @@ def say(value: float) -> str:
     return f"{value:,.6g}".replace("-", "−")
 
 
-def _row(label: object, mark: Mark) -> Row:
+def _row(label: object, mark: Mark) -> Mark:
     words = mark.words.removeprefix(mark.name).removeprefix(":").strip()
-    return Row(str(label), mark.value, mark.low, mark.high, words, mark.known)
+    return Mark(str(label), mark.value, mark.low, mark.high, words, mark.known)
 
 
-def _share_row(label: object, estimate: Estimate, at: int, confidence: float) -> Row:
+def _share_row(label: object, estimate: Estimate, at: int, confidence: float) -> Mark:
     share, (low, high) = float(estimate.frequencies[at]), (float(end[at]) for end in bounds(estimate, confidence))
     if not math.isfinite(high):
-        return Row(str(label), share, 0.0, 1.0, "cannot be known", known=False)
-    return Row(str(label), share, low, high, f"{_percent(share)}, {_percent(low)} to {_percent(high)}")
+        return Mark(str(label), share, 0.0, 1.0, "cannot be known", known=False)
+    return Mark(str(label), share, low, high, f"{_percent(share)}, {_percent(low)} to {_percent(high)}")
 
 
 def _percent(share: float) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 
 from bipartite.domains import Points
 from bipartite.lottery import Epsilon
+from bipartite.mechanisms.design.crossing import crossing_from_below
 from bipartite.mechanisms.design.sets import safe_m_of_set
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_HALVINGS: Final = 200
 # ε2 is looked for among so many equal parts of ε.
 _PARTS: Final = 32
 
@@ -149,15 +149,7 @@ def best_split(regions: Regions, epsilon: float, prior: Array | None, rule: str)
 
 def region_weight(sizes: NDArray[np.int64], epsilon: float) -> float:
     """The weight w whose largest ratio of two regions is e^ε, from below."""
-    low, high = 1.0, math.exp(epsilon)
-    while weighted_epsilon(sizes, high) < epsilon:
-        low, high = high, 2 * high
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if weighted_epsilon(sizes, middle) <= epsilon else (low, middle)
-    return low
+    return crossing_from_below(lambda weight: weighted_epsilon(sizes, weight), epsilon, 1.0, math.exp(epsilon))
 
 
 def weighted_epsilon(sizes: NDArray[np.int64], weight: float) -> float:
