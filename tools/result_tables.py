@@ -21,7 +21,7 @@ from reproduction.experiments import gbdt, location_errors, printed, sgd
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.runner.contract import select
-from reproduction.runner.intervals import Interval
+from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -249,7 +249,7 @@ def _network_gains() -> list[str]:
     return lines
 
 
-def _over_seeds(dataset: str, mechanism: str, epsilon: float, labels: str, setting: str, metric: str) -> Interval:
+def _over_seeds(dataset: str, mechanism: str, epsilon: float, labels: str, setting: str, metric: str) -> MeanInterval:
     found = select(
         rows("dnn"),
         dataset=dataset,
@@ -259,7 +259,7 @@ def _over_seeds(dataset: str, mechanism: str, epsilon: float, labels: str, setti
         setting=setting,
         metric=metric,
     )
-    return Interval.of([row["value"] for row in found])
+    return MeanInterval.of([row["value"] for row in found])
 
 
 def places_below_lsrr() -> list[str]:
@@ -308,7 +308,7 @@ def places_errors() -> list[str]:
     return lines
 
 
-def _spread(found: Interval, *, hide: bool = False) -> str:
+def _spread(found: MeanInterval, *, hide: bool = False) -> str:
     """In percent: the mean ± half of its interval; ``hide`` leaves out what would be 0.0 or is of one number."""
     half = 100 * (found.high - found.mean)
     shown = f"{100 * found.mean:.1f}"
@@ -320,7 +320,7 @@ def _ahead(epsilon: float, rival: str, network: str) -> str:
     return f"{100 * found.mean:+.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
-def _points(found: Interval) -> str:
+def _points(found: MeanInterval) -> str:
     mean, low, high = (round(100 * each, 1) + 0.0 for each in (found.mean, found.low, found.high))
     return f"{mean:.1f} ({low:.1f} to {high:.1f})"
 
@@ -330,7 +330,7 @@ def _share(task: str, rival: str, column: str = "rmse") -> str:
     return f"{100 * found.mean:.0f} % ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
-def _there(found: Interval | None) -> Interval:
+def _there(found: MeanInterval | None) -> MeanInterval:
     """What the full run has."""
     if found is None:
         msg = "The full run has no such rows."

@@ -9,7 +9,7 @@ from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, ever
 from reproduction.claims.verdict import Claim, Judgement, Verdict, cannot
 from reproduction.experiments.printed import BOOSTING_SHARES
 from reproduction.runner.contract import distinct, select
-from reproduction.runner.intervals import Interval
+from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from reproduction.claims.verdict import Evidence
@@ -70,7 +70,7 @@ def _errors(
 
 def ratio(
     rows: Rows, task: str, rival: str, epsilon: float = _AT, together: int = 1, column: str = "rmse"
-) -> Interval | None:
+) -> MeanInterval | None:
     """RMSE with BRR over the rival's, paired by seed."""
     ours, theirs = (_errors(rows, task, name, epsilon, column) for name in ("BRR", rival))
     return paired(ours, theirs, lambda a, b: a / b, together)
@@ -112,7 +112,7 @@ def _at_5(evidence: Evidence) -> Judgement:
     )
 
 
-def gains(rows: Rows, rival: str) -> dict[str, Interval]:
+def gains(rows: Rows, rival: str) -> dict[str, MeanInterval]:
     """For every data set and budget by which share BRR has the smaller error; the intervals hold together."""
     cases = [
         (str(task), float(epsilon))
@@ -129,7 +129,7 @@ def gains(rows: Rows, rival: str) -> dict[str, Interval]:
     return found
 
 
-def _count(found: dict[str, Interval]) -> str:
+def _count(found: dict[str, MeanInterval]) -> str:
     better, worse = (
         sum(each) for each in ([of.is_above for of in found.values()], [of.is_below for of in found.values()])
     )
@@ -156,7 +156,7 @@ def _consistent(evidence: Evidence) -> Judgement:
     return everywhere(found, _OF_NOTE, measured, ("BRR is better everywhere.", "Not everywhere."), "Better")
 
 
-def _against(rows: Rows, task: str, epsilon: float, other: str) -> Interval | None:
+def _against(rows: Rows, task: str, epsilon: float, other: str) -> MeanInterval | None:
     """RMSE with BRR over that of something without an ε."""
     return paired(_errors(rows, task, "BRR", epsilon), _errors(rows, task, other), lambda a, b: a / b)
 
@@ -174,7 +174,7 @@ def _stable(evidence: Evidence) -> Judgement:
     said = []
     means = {}
     for name in ("BRR", "Laplace", _CLAMPED):
-        means[name] = [Interval.of(of.values()).mean for task in tasks if (of := _spreads(rows, task, name))]
+        means[name] = [MeanInterval.of(of.values()).mean for task in tasks if (of := _spreads(rows, task, name))]
         said += [f"{name} {min(means[name]):.2f} to {max(means[name]):.2f}"] if means[name] else []
     measured = f"largest over least RMSE across ε, by data set: {'; '.join(said)}"
     gain = {
@@ -235,7 +235,7 @@ def _vanishes(evidence: Evidence) -> Judgement:
         if change is None:
             continue
         shrinks[task] = change
-        first, last = (Interval.of(each.values(), len(tasks)) for each in ends)
+        first, last = (MeanInterval.of(each.values(), len(tasks)) for each in ends)
         losses += [task] if last.low > 1 else []
         said.append(f"{task} {first.say('.2f')} at ε = {budgets[0]:g}, {last.say('.2f')} at {budgets[-1]:g}")
         plain = [_against(rows, task, each, "no privacy") for each in (budgets[0], budgets[-1])]

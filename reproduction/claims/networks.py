@@ -14,7 +14,7 @@ from reproduction.runner.contract import distinct, number, select
 if TYPE_CHECKING:
     from reproduction.claims.verdict import Evidence
     from reproduction.runner.contract import Rows
-    from reproduction.runner.intervals import Interval
+    from reproduction.runner.intervals import MeanInterval
 
 _MEAN, _FIRST = NETWORK_GAINS["mean"], NETWORK_GAINS["at 0.25"]
 _TOLERANCE: Final = 0.01
@@ -34,7 +34,7 @@ _enough = partial(enough, "dnn", complete)
 
 def apart(
     rows: Rows, dataset: str, setting: str, epsilon: float | None = None, together: int = 1, metric: str = "accuracy"
-) -> Interval | None:
+) -> MeanInterval | None:
     """Accuracy with BRR minus that with Laplace, paired by seed: at one ε, or averaged over the paper's range.
 
     In parts of one: 0.0322 is the paper's 3.22 %. Labels are public.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from reproduction.claims.verdict import Judgement, Verdict
 from reproduction.runner.contract import distinct, number
-from reproduction.runner.intervals import Interval
+from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -33,13 +33,13 @@ def paired(
     theirs: Mapping[Value, float],
     how: Callable[[float, float], float],
     together: int = 1,
-) -> Interval | None:
+) -> MeanInterval | None:
     """The interval of a difference or ratio over the seeds that both have, one of so many that shall hold together."""
     both = [how(value, theirs[seed]) for seed, value in ours.items() if seed in theirs]
-    return Interval.of(both, together) if both else None
+    return MeanInterval.of(both, together) if both else None
 
 
-def brackets(found: Iterable[Interval]) -> str:
+def brackets(found: Iterable[MeanInterval]) -> str:
     """What the intervals in brackets are."""
     every = list(found)
     together = f", all {len(every)} together" if len(every) > 1 else ""
@@ -47,7 +47,7 @@ def brackets(found: Iterable[Interval]) -> str:
 
 
 def everywhere(
-    gains: Mapping[str, Interval], of_note: float, measured: str, words: tuple[str, str], so: str
+    gains: Mapping[str, MeanInterval], of_note: float, measured: str, words: tuple[str, str], so: str
 ) -> Judgement:
     """Whether something is so in every case: a gain that lies above none, wholly.
 

@@ -14,7 +14,7 @@ from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, ever
 from reproduction.claims.verdict import Claim, Judgement, Verdict
 from reproduction.experiments.printed import SGD_AHEAD
 from reproduction.runner.contract import distinct, number, select
-from reproduction.runner.intervals import Interval
+from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def _values(rows: Rows, measure: str, mechanism: str, epsilon: float, network: s
 
 def apart(
     rows: Rows, measure: str, epsilon: float, rival: str, together: int = 1, network: str = "paper-cnn"
-) -> Interval | None:
+) -> MeanInterval | None:
     """BRR-SGD minus the rival, both by the paper's protocol; neither is private."""
     ours, theirs = (_values(rows, measure, name, epsilon, network) for name in ("paper-brr", rival))
     return paired(ours, theirs, lambda a, b: a - b, together)
@@ -137,9 +137,9 @@ def _shape(measure: str, sign: int, words: tuple[str, str], so: str) -> Callable
     return judge
 
 
-def _turned(found: Interval) -> Interval:
+def _turned(found: MeanInterval) -> MeanInterval:
     """The interval of the opposite difference."""
-    return Interval(-found.mean, -found.high, -found.low, found.repetitions)
+    return MeanInterval(-found.mean, -found.high, -found.low, found.repetitions)
 
 
 def _idle(rows: Rows) -> str:
@@ -177,7 +177,7 @@ def _narrows(evidence: Evidence) -> Judgement:
     change = paired(small, large, lambda a, b: abs(a) - abs(b))
     if change is None:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
-    gaps = [Interval.of(each.values(), 2) for each in (small, large)]
+    gaps = [MeanInterval.of(each.values(), 2) for each in (small, large)]
     measured = f"final accuracy of BRR-SGD minus that of {_RIVALS[rival]}, {_SPENDS}: {gaps[0].say('+.1%')} at ε = {first:g}, {gaps[1].say('+.1%')} at ε = {last:g} {brackets(gaps)}"
     return everywhere(
         {f"ε = {last:g}": change}, 0.0, measured, ("The gap narrows.", "The gap does not narrow."), "Narrower"

@@ -45,7 +45,7 @@ from bipartite.mechanisms import GRR
 from reproduction import figures
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.runner.contract import distinct, number, select
-from reproduction.runner.intervals import Interval, bars_of
+from reproduction.runner.intervals import MeanInterval, bars_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -281,7 +281,7 @@ def _lines(rows: Rows) -> list[figures.Line]:
         for epsilon in epsilons:
             at = _NO_EPSILON if is_level else epsilon
             if values := [number(row, "value") for row in select(rows, mechanism=mechanism, epsilon=at)]:
-                points[epsilon] = Interval.of(values)
+                points[epsilon] = MeanInterval.of(values)
         if points:
             y, low, high = ([getattr(each, part) for each in points.values()] for part in ("mean", "low", "high"))
             if is_level:  # one interval says it all

@@ -28,7 +28,7 @@ from bipartite.lottery import insecure_seed
 from reproduction.experiments.gbdt_tasks import TASKS, records_of
 from reproduction.figures import Line, Panel, panels
 from reproduction.runner.contract import distinct, number
-from reproduction.runner.intervals import Interval, bars_of
+from reproduction.runner.intervals import MeanInterval, bars_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -170,7 +170,7 @@ def _predictions(cell: Cell, records: Records, held: NDArray[np.bool_], fold: in
     return predicted
 
 
-Figures = dict[tuple[str, str, float, int], Interval]
+Figures = dict[tuple[str, str, float, int], MeanInterval]
 """By task, mechanism, ε and points."""
 
 
@@ -180,7 +180,7 @@ def figures(rows: Rows, column: str = "rmse") -> Figures:
     for row in rows:
         key = (str(row["task"]), str(row["mechanism"]), number(row, "epsilon"), int(row["points"]))
         found.setdefault(key, []).append(number(row, column))
-    return {key: Interval.of(values) for key, values in found.items()}
+    return {key: MeanInterval.of(values) for key, values in found.items()}
 
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
@@ -236,7 +236,7 @@ def _against_points(made: Figures, task: str) -> list[Line]:
     return [line for line in lines if line.x]
 
 
-def _line(name: str, found: Sequence[tuple[float, Interval]]) -> Line:
+def _line(name: str, found: Sequence[tuple[float, MeanInterval]]) -> Line:
     points = sorted(found, key=lambda each: each[0])
     return Line(
         name,

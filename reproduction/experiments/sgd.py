@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.errors import InputError
 from reproduction.experiments.printed import SGD_BUDGETS
 from reproduction.runner.contract import number, select
-from reproduction.runner.intervals import Interval
+from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from reproduction.runner.contract import Row, Rows
@@ -201,13 +201,13 @@ def real_epsilon(cell: Cell) -> tuple[str, str]:
     return f"{cell.epsilon:g}", "local" if cell.mechanism.startswith("local") else "central"
 
 
-def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: str) -> Interval:
+def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: str) -> MeanInterval:
     """One measure of one mechanism at one budget."""
     found = select(rows, network=network, mechanism=mechanism, epsilon=epsilon, measure=measure)
     if not found:
         msg = f"Expected rows of {mechanism} on {network} at ε={epsilon:g}, got none; measure these cells first."
         raise InputError(msg)
-    return Interval.of([number(row, "value") for row in found])
+    return MeanInterval.of([number(row, "value") for row in found])
 
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reproduction import figures
 from reproduction.runner.contract import distinct, number, select
-from reproduction.runner.intervals import Interval, bars_of
+from reproduction.runner.intervals import MeanInterval, bars_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +94,7 @@ def _by_budget(rows: Rows) -> list[figures.Line]:
     ends = [each for line in lines for each in line.x]
     plain = select(finals, mechanism="none")
     if plain and lines:
-        level = Interval.of([number(row, "value") for row in plain]).mean
+        level = MeanInterval.of([number(row, "value") for row in plain]).mean
         lines.append(figures.Line("no privacy", (min(ends), max(ends)), (level, level), marked=False))
     return lines
 
@@ -127,7 +127,7 @@ def _while_training(rows: Rows, epsilon: float, *, extra: bool) -> list[figures.
 
 
 def _line(name: str, x: Sequence[float], groups: Sequence[Rows]) -> figures.Line:
-    found = [Interval.of([number(row, "value") for row in group]) for group in groups]
+    found = [MeanInterval.of([number(row, "value") for row in group]) for group in groups]
     mean = [each.mean for each in found]
     if any(math.isinf(each.low) for each in found):
         return figures.Line(name, x, mean)

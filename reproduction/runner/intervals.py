@@ -15,7 +15,7 @@ _MISS: Final = 0.05
 
 
 @dataclass(frozen=True)
-class Interval:
+class MeanInterval:
     """A mean over repetitions with its 95 % interval; the interval is infinite where there is one repetition."""
 
     mean: float
@@ -26,7 +26,7 @@ class Interval:
     """The standard deviation between repetitions."""
 
     @classmethod
-    def of(cls, values: Iterable[float], together: int = 1) -> Interval:
+    def of(cls, values: Iterable[float], together: int = 1) -> MeanInterval:
         """By Student's t; one of so many that shall hold together with 95 % (Bonferroni)."""
         found = list(values)
         mean = statistics.fmean(found)

@@ -16,7 +16,7 @@ from bipartite.verification import verify
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation import Estimate, Interval
+    from bipartite.answers.estimation import ConfidenceInterval, Estimate
     from bipartite.cli.demo_questions import Outcome
     from bipartite.cli.output import Progress
     from bipartite.mechanisms import Mechanism
@@ -37,7 +37,7 @@ class Survey:
     """About these people, not about a population that they might be drawn from."""
     true_mean: float | None
     """Of these people; None where answers are no numbers."""
-    bounds: Interval | None
+    bounds: ConfidenceInterval | None
     """What the reports of the first survey say about that mean."""
     certificate: Certificate
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bipartite.cli.place_lists import Listed
-    from bipartite.locations import Release
+    from bipartite.locations import PlaceRelease
     from bipartite.mechanisms import Mechanism
 
 _WITHIN: Final = "within-region"
@@ -48,7 +48,7 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
-def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[Release], str]:
+def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[PlaceRelease], str]:
     """The mechanism asked for, its row before all others, and why it was taken."""
     name = options.mechanism or "auto"
     if name == "auto":

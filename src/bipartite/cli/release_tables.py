@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bipartite.cli.place_lists import Listed
-    from bipartite.locations import Release
+    from bipartite.locations import PlaceRelease
 
 _TOO_MUCH: Final = "(!)"
 
@@ -42,7 +42,7 @@ def headline(listed: Listed) -> str:
     return f"{start} in {len(regions)} regions of {regions.smallest} to {regions.sizes.max()}"
 
 
-def print_releases(rows: Sequence[Release]) -> None:
+def print_releases(rows: Sequence[PlaceRelease]) -> None:
     """A table of releases on stdout."""
     print_table(
         ("release", "where", "ε", "expected km", "worst km", "ε-LDP spent"),
@@ -66,14 +66,14 @@ def print_releases(rows: Sequence[Release]) -> None:
             print(f"{row.name}, {row.scope}, ε = {row.epsilon}: {row.note}")
 
 
-def _spent(row: Release) -> str:
+def _spent(row: PlaceRelease) -> str:
     """The ε of plain ε-LDP that a release really spends."""
     if math.isinf(row.realised_epsilon):
         return "none: region published"
     return f"{row.realised_epsilon:.4f}" + ("" if row.eligible else f" {_TOO_MUCH}")
 
 
-def plain(row: Release) -> dict[str, Any]:
+def plain(row: PlaceRelease) -> dict[str, Any]:
     """A row as JSON, which has no infinity: what is published has no ε at all, and is null."""
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -81,7 +81,7 @@ def plain(row: Release) -> dict[str, Any]:
     }
 
 
-def as_csv(rows: Sequence[Release]) -> str:
+def as_csv(rows: Sequence[PlaceRelease]) -> str:
     """The rows of a table, one line each."""
     held = io.StringIO()
     writer = csv.DictWriter(held, list(rows[0].to_dict()), lineterminator="\n")

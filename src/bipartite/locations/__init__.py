@@ -5,7 +5,7 @@ May import: lottery, domains, plots, mechanisms, answers.
 Begin reading: candidates.py, drawing.py.
 """
 
-from bipartite.answers.advise.place_releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, Release
+from bipartite.answers.advise.place_releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, PlaceRelease
 from bipartite.answers.advise.places import EPSILONS, Choice, Improvement, choose, compare, improvements
 from bipartite.domains.regions import Regions
 from bipartite.locations.atlas import Cities, cities
@@ -15,6 +15,8 @@ from bipartite.locations.drawing import draw
 from bipartite.locations.heat import HeatMap, heat_map
 from bipartite.locations.pages import page
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
+
+Release = PlaceRelease  # the name that it had; bp.tables.Release is another
 
 __all__ = [
     "CALIBRATED",
@@ -26,11 +28,11 @@ __all__ = [
     "Cities",
     "HeatMap",
     "Improvement",
+    "PlaceRelease",
     "PlaceShare",
     "RangeCount",
     "RegionWeighted",
     "Regions",
-    "Release",
     "TwoLevel",
     "WithinRegion",
     "choose",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bipartite.domains.containers import Batch
     from bipartite.lottery import Epsilon, Lottery, Source, Tickets
 
-    class Column(Protocol):
+    class Series(Protocol):
         """A pandas or Polars Series, or an Arrow array: known by its method, so that none of them is imported."""
 
         @property
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
         nulls: Nulls
         threads: int
 
-    ColumnT = TypeVar("ColumnT", bound=Column)
+    SeriesT = TypeVar("SeriesT", bound=Series)
     # Of the same type as the report; but for whole numbers given to bp.Interval, which are reported as floats.
-    Given = TypeVar("Given", bound="float | str | bytes | list[Any] | Column | None")
+    Given = TypeVar("Given", bound="float | str | bytes | list[Any] | Series | None")
 
 _MATRIX_LIMIT: Final = 2**26
 

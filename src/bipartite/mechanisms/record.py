@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bipartite.domains import Outside
     from bipartite.domains.containers import Nulls
     from bipartite.lottery import Source
-    from bipartite.mechanisms.base import ColumnT, Options
+    from bipartite.mechanisms.base import Options, SeriesT
 
     T = TypeVar("T")
 
@@ -109,7 +109,7 @@ class Record(Frozen):
     def privatize(self, values: Mapping[str, list[Any]], **options: Unpack[Options]) -> dict[str, list[Any]]: ...
 
     @overload
-    def privatize(self, values: Mapping[str, ColumnT], **options: Unpack[Options]) -> dict[str, ColumnT]: ...
+    def privatize(self, values: Mapping[str, SeriesT], **options: Unpack[Options]) -> dict[str, SeriesT]: ...
 
     @overload
     def privatize(self, values: Mapping[str, Any], **options: Unpack[Options]) -> dict[str, Any]: ...

@@ -31,7 +31,7 @@ from bipartite import (
     estimate,
     insecure_seed,
 )
-from bipartite.answers.estimation import Interval as Bounds
+from bipartite.answers.estimation import ConfidenceInterval as Bounds
 from bipartite.answers.estimation.methods import on_simplex
 from bipartite.errors import BipartiteError, DesignError, InputError, NullError, OutsideDomainError, SpecError
 from tests.rivals import MECHANISMS

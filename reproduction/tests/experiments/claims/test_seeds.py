@@ -4,13 +4,13 @@ import pytest
 
 from reproduction.claims import Verdict
 from reproduction.claims.seeds import brackets, everywhere, paired
-from reproduction.runner.intervals import Interval
+from reproduction.runner.intervals import MeanInterval
 
 
 def test_one_of_many_comparisons_counts_only_beyond_what_chance_gives_to_many():
     values = [0.010, 0.020, 0.012, 0.003, 0.015]
-    alone, together = Interval.of(values), Interval.of(values, 28)
-    assert alone == Interval.of(values, 1) and alone.is_above
+    alone, together = MeanInterval.of(values), MeanInterval.of(values, 28)
+    assert alone == MeanInterval.of(values, 1) and alone.is_above
     assert not together.is_above and together.low < alone.low < alone.high < together.high
     assert together.mean == alone.mean
 
@@ -24,7 +24,7 @@ def test_all_of_many_comparisons_hold_together_as_often_as_they_say():
     for together in (1, 20):
         wrong = 0
         for family in draws:
-            found = [Interval.of(values.tolist(), together) for values in family]
+            found = [MeanInterval.of(values.tolist(), together) for values in family]
             wrong += any(each.is_above or each.is_below for each in found)
         errs[together] = wrong
     assert errs[20] < 87
@@ -39,10 +39,10 @@ def test_seeds_are_paired_and_those_of_one_side_left_out():
 
 
 SURE, NONE, UNCLEAR, AGAINST = (
-    Interval(1, 0.5, 1.5, 5),
-    Interval(0, -0.1, 0.1, 5),
-    Interval(0.2, -1, 1.4, 5),
-    Interval(-1, -1.5, -0.5, 5),
+    MeanInterval(1, 0.5, 1.5, 5),
+    MeanInterval(0, -0.1, 0.1, 5),
+    MeanInterval(0.2, -1, 1.4, 5),
+    MeanInterval(-1, -1.5, -0.5, 5),
 )
 
 

@@ -44,7 +44,7 @@ CALIBRATED: Final = "L-SRR calibrated"
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class PlaceRelease:
     """One release in a table."""
 
     scope: str
@@ -91,7 +91,9 @@ def whole_makers(places: Points, epsilon: str, prior: Array | None, regions: Reg
     return makers
 
 
-def measured(scope: str, name: str, epsilon: str, make: Maker, prior: Array | None) -> tuple[Release, Mechanism | None]:
+def measured(
+    scope: str, name: str, epsilon: str, make: Maker, prior: Array | None
+) -> tuple[PlaceRelease, Mechanism | None]:
     """A release and its row; a row with the reason where it cannot be made on so many places."""
     try:
         mechanism = make()
@@ -101,7 +103,7 @@ def measured(scope: str, name: str, epsilon: str, make: Maker, prior: Array | No
     realised = float(log_between(ratio)[1])
     losses = local_loss(mechanism)
     plain = mechanism.publishes is None and mechanism.distance_unit is None
-    row = Release(
+    row = PlaceRelease(
         scope,
         name,
         epsilon,
@@ -115,7 +117,7 @@ def measured(scope: str, name: str, epsilon: str, make: Maker, prior: Array | No
     return row, mechanism
 
 
-def within_row(regions: Regions, epsilon: str, inside: str, prior: Array | None) -> Release:
+def within_row(regions: Regions, epsilon: str, inside: str, prior: Array | None) -> PlaceRelease:
     """The paper's protocol with BRR or GRR: a mechanism of its own, which names what it publishes."""
     name = "BRR safe" if inside == "brr" else BASELINE
     make = _within_maker(regions, epsilon, inside)
@@ -128,7 +130,7 @@ def _within_maker(regions: Regions, epsilon: str, inside: str) -> Maker:
     return lambda: WithinRegion(regions, epsilon, publishes="region")
 
 
-def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: Array | None) -> Iterator[Release]:
+def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: Array | None) -> Iterator[PlaceRelease]:
     """Rivals in each region by themselves, as the paper's protocol runs them: none of them is ε-LDP on all places."""
     size = len(regions.places)
     weights = np.full(size, 1 / size) if prior is None else prior
@@ -153,7 +155,7 @@ def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: 
             f"within a region only, where it realises ε = {spent.max():.4f}; the region itself is published: not ε-LDP"
         )
         losses = (float(expected.sum()), float(worst.max()))
-        yield Release(WITHIN, name, epsilon, promise, math.inf, float(spent.max()), *losses, eligible=False)
+        yield PlaceRelease(WITHIN, name, epsilon, promise, math.inf, float(spent.max()), *losses, eligible=False)
 
 
 def _of_part(mechanism: Mechanism, share: Array) -> tuple[float, float, float]:
@@ -162,11 +164,11 @@ def _of_part(mechanism: Mechanism, share: Array) -> tuple[float, float, float]:
     return float(share @ losses), float(losses.max()), float(log_between(mechanism.largest_ratio())[1])
 
 
-def _unavailable(scope: str, name: str, epsilon: str, refusal: DesignError) -> Release:
+def _unavailable(scope: str, name: str, epsilon: str, refusal: DesignError) -> PlaceRelease:
     nothing = (math.nan,) * 4
-    return Release(scope, name, epsilon, "not available", *nothing, eligible=False, note=str(refusal))
+    return PlaceRelease(scope, name, epsilon, "not available", *nothing, eligible=False, note=str(refusal))
 
 
-def planar(places: Points, per_km: object, prior: Array | None) -> Release:
+def planar(places: Points, per_km: object, prior: Array | None) -> PlaceRelease:
     """Planar Laplace with ε per km: another promise, beside the others and never chosen."""
     return measured(WHOLE, "Planar Laplace", f"{per_km} per km", lambda: PlanarLaplace(places, per_km), prior)[0]

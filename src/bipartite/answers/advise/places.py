@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.advise.place_releases import Release
+    from bipartite.answers.advise.place_releases import PlaceRelease
     from bipartite.domains import Points
     from bipartite.mechanisms import Mechanism
 
@@ -46,7 +46,7 @@ class Choice:
 
     mechanism: Mechanism
     name: str
-    table: tuple[Release, ...]
+    table: tuple[PlaceRelease, ...]
     """The one chosen, then all others by expected loss; those that are not ε-LDP say so, and come last."""
     reason: str
 
@@ -125,7 +125,7 @@ def compare(
     prior: Prior = None,
     regions: Regions | None = None,
     progress: Callable[[str], None] | None = None,
-) -> list[Release]:
+) -> list[PlaceRelease]:
     """One row for each ε and release, on all places and within regions, each with what it really promises.
 
     ``progress`` is told each ε that is done. For 1000 places an ε takes a few seconds.
@@ -165,7 +165,7 @@ class Improvement:
         return head | {f"at {epsilon}": share for epsilon, share in self.by_epsilon.items()}
 
 
-def improvements(rows: Sequence[Release], name: str = "BRR safe") -> list[Improvement]:
+def improvements(rows: Sequence[PlaceRelease], name: str = "BRR safe") -> list[Improvement]:
     """How far ``name`` lies below L-SRR as published and calibrated, in both scopes.
 
     The paper compares with L-SRR as published, within regions. That one spends more than its ε (``epsilon_within``), so
@@ -203,7 +203,7 @@ def _checked_regions(places: Points, regions: Regions | None) -> Regions:
     return regions
 
 
-def _reason(best: Release, plain: Release, ranked: list[Release]) -> str:
+def _reason(best: PlaceRelease, plain: PlaceRelease, ranked: list[PlaceRelease]) -> str:
     saved = 1 - best.expected_loss / plain.expected_loss if plain.expected_loss else 0.0
     beside = "GRR cannot be made with this ε"
     if best.name == plain.name:

@@ -10,11 +10,12 @@ from bipartite.answers.estimation.forecast import Forecast, forecast
 from bipartite.answers.estimation.group_means import GroupMean
 from bipartite.answers.estimation.groups import Estimates
 from bipartite.answers.estimation.identify import Identifiability, identifiability
-from bipartite.answers.estimation.intervals import Interval
+from bipartite.answers.estimation.intervals import ConfidenceInterval
 from bipartite.answers.estimation.joint import JointEstimate
 
 __all__ = [
     "Answer",
+    "ConfidenceInterval",
     "Counts",
     "Difference",
     "Estimate",
@@ -22,7 +23,6 @@ __all__ = [
     "Forecast",
     "GroupMean",
     "Identifiability",
-    "Interval",
     "JointEstimate",
     "difference",
     "estimate",

@@ -13,7 +13,7 @@ from bipartite.answers.estimation.asking import line_of, numbers_of, parsed, qua
 from bipartite.answers.estimation.basis import Answer
 from bipartite.answers.estimation.intervals import (
     FEW,
-    Interval,
+    ConfidenceInterval,
     bounded_width,
     check_confidence,
     few_note,
@@ -174,7 +174,7 @@ class Estimate:
             return float(self.standard_errors[self.mechanism.domain.encode(what)])
         return self._answer(kind, what).standard_error
 
-    def interval(self, confidence: float = 0.95, of: object = "mean") -> Interval:
+    def interval(self, confidence: float = 0.95, of: object = "mean") -> ConfidenceInterval:
         """(low, high) that holds the true answer in about this share of all samples.
 
         ``of`` is "mean", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), or one weight a value.
@@ -308,25 +308,27 @@ class Estimate:
         error = max(self._linear((w - centre) ** 2, 0.0).standard_error for centre in centres)
         return Answer(squares.value + noise, math.hypot(error, math.sqrt(2) * noise), squares.spread)
 
-    def _variance_interval(self, sure: float) -> Interval:
+    def _variance_interval(self, sure: float) -> ConfidenceInterval:
         w, _ = numbers_of(self.mechanism.domain)
         # Half of the people at either end vary most.
         most = float(w[-1] - w[0]) ** 2 / 4
         answer = self._spread()
         if math.isinf(answer.standard_error):
             # The mean square around any place is at least the variance.
-            return Interval(0.0, min(self._open_interval("variance", None, sure).high, most), sure, _NOT_KNOWN)
+            return ConfidenceInterval(
+                0.0, min(self._open_interval("variance", None, sure).high, most), sure, _NOT_KNOWN
+            )
         if self._basis.effective >= FEW:
             half = self._width(answer, sure)
             low, high = map(float, within(answer.value - half, answer.value + half, 0.0, most, at_least=True))
-            return Interval(low, high, sure)
+            return ConfidenceInterval(low, high, sure)
         # The mean square around the middle less the square of the mean there, each within its own bound.
         mean, squares = (self._linear(w**power, 0.0) for power in (1, 2))
         each = 1 - (1 - sure) / 2
         off, half = (bounded_width(part.spread, self._basis.effective, each) for part in (mean, squares))
         least, largest = max(abs(mean.value) - off, 0.0), abs(mean.value) + off
         low, high = squares.value - half - largest**2, squares.value + half - least**2
-        return Interval(min(max(low, 0.0), most), min(max(high, 0.0), most), sure, self._scarce())
+        return ConfidenceInterval(min(max(low, 0.0), most), min(max(high, 0.0), most), sure, self._scarce())
 
     def _answer(self, kind: str, what: object) -> Answer:
         if kind == "variance":
@@ -348,19 +350,19 @@ class Estimate:
             return (w - (self.mean - middle)) ** 2, 0.0
         return weights_of(domain, what), 0.0
 
-    def _open_interval(self, kind: str, what: object, sure: float) -> Interval:
+    def _open_interval(self, kind: str, what: object, sure: float) -> ConfidenceInterval:
         """The interval of an answer that the reports do not fix: from the least to the largest that they allow."""
         w, middle = self._asked(kind, what)
         least, most = middle + float(w.min()), middle + float(w.max())
         ends = self._basis.ends(w)
         if ends is None:
-            return Interval(least, most, sure, _NOT_KNOWN)
+            return ConfidenceInterval(least, most, sure, _NOT_KNOWN)
         low, high = (
             middle + end.value + side * self._width(end, sure) for side, end in zip((-1, 1), ends, strict=True)
         )
         if low > high or high < least or low > most:
-            return Interval(least, most, sure, f"{_NOT_KNOWN}; {_NO_FIT}")
-        return Interval(max(low, least), min(high, most), sure, _NOT_KNOWN)
+            return ConfidenceInterval(least, most, sure, f"{_NOT_KNOWN}; {_NO_FIT}")
+        return ConfidenceInterval(max(low, least), min(high, most), sure, _NOT_KNOWN)
 
     def _width(self, answer: Answer, sure: float) -> float:
         """How far an average of scores may be off."""
@@ -368,14 +370,14 @@ class Estimate:
             return bounded_width(answer.spread, self._basis.effective, sure)
         return float(likely_width(answer.standard_error, answer.spread, self._basis.effective, sure))
 
-    def _around(self, answer: Answer, possible: tuple[float, float], sure: float) -> Interval:
+    def _around(self, answer: Answer, possible: tuple[float, float], sure: float) -> ConfidenceInterval:
         """The interval of an average of scores, less what no population could give."""
         half = self._width(answer, sure)
         few = self._basis.effective < FEW
         low, high = within(answer.value - half, answer.value + half, *possible, at_least=few)
         unlucky = high < possible[0] or low > possible[1]
         notes = (self._scarce(), _UNLUCKY if unlucky else "")
-        return Interval(float(low), float(high), sure, "; ".join(note for note in notes if note))
+        return ConfidenceInterval(float(low), float(high), sure, "; ".join(note for note in notes if note))
 
     def share_bounds(self, sure: float) -> tuple[Array, Array]:
         """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
@@ -389,34 +391,34 @@ class Estimate:
             half = likely_width(errors, spreads, people, sure)
         return centres - half, centres + half
 
-    def _bin_interval(self, value: object, sure: float) -> Interval:
+    def _bin_interval(self, value: object, sure: float) -> ConfidenceInterval:
         domain = self.mechanism.domain
         at = domain.encode(value)
         # Smoothing has no score, and so no bound that would hold for any number of reports.
         if self.method in {"inverse", "projected"} or self._basis.effective < FEW:
             answer = self._share(value)
             known = math.isfinite(answer.spread)
-            return self._around(answer, (0.0, 1.0), sure) if known else Interval(0.0, 1.0, sure, _NOT_KNOWN)
+            return self._around(answer, (0.0, 1.0), sure) if known else ConfidenceInterval(0.0, 1.0, sure, _NOT_KNOWN)
         share, error = float(self.frequencies[at]), float(self.standard_errors[at])
         if math.isinf(error):
-            return Interval(0.0, 1.0, sure, _NOT_KNOWN)
+            return ConfidenceInterval(0.0, 1.0, sure, _NOT_KNOWN)
         half = normal_width(sure) * error
         bias = "smoothing biases shares towards their neighbours, which this does not show" if self.fit else ""
         low, high = max(share - half, 0.0), min(share + half, 1.0)
-        return Interval(low, high, sure, bias if self.method == "ems" else "")
+        return ConfidenceInterval(low, high, sure, bias if self.method == "ems" else "")
 
-    def _cdf_interval(self, value: object, sure: float) -> Interval:
+    def _cdf_interval(self, value: object, sure: float) -> ConfidenceInterval:
         at = line_of(self.mechanism.domain).encode(value)
         group_of = self._basis.groups()
         if group_of is None:
-            return Interval(0.0, 1.0, sure, _NOT_KNOWN)
+            return ConfidenceInterval(0.0, 1.0, sure, _NOT_KNOWN)
         # Up to a value within a group: at least all groups before it, at most that group too.
         group = int(group_of[at])
         whole = at + 1 == len(group_of) or group_of[at + 1] != group
         low = self._ramps.around(group if whole else group - 1, self._half(sure))[0] if whole or group else 0.0
         high = self._ramps.around(group, self._half(sure))[1]
         notes = (self._scarce(), "" if whole else _NOT_KNOWN)
-        return Interval(min(low, high), max(low, high), sure, "; ".join(note for note in notes if note))
+        return ConfidenceInterval(min(low, high), max(low, high), sure, "; ".join(note for note in notes if note))
 
     def _half(self, sure: float) -> Callable[[Side], Array]:
         """How far off the estimates of ramps may be."""
@@ -429,17 +431,17 @@ class Estimate:
         """What to know where there are too few reports for the normal law."""
         return few_note(self._basis.effective) if self._basis.effective < FEW else ""
 
-    def _quantile_interval(self, q: float, sure: float) -> Interval:
+    def _quantile_interval(self, q: float, sure: float) -> ConfidenceInterval:
         domain = line_of(self.mechanism.domain)
         share = quantile_of(q)
         group_of = self._basis.groups()
         if group_of is None:
-            return Interval(float(domain.decode(0)), float(domain.decode(len(domain) - 1)), sure, _NOT_KNOWN)
+            return ConfidenceInterval(float(domain.decode(0)), float(domain.decode(len(domain) - 1)), sure, _NOT_KNOWN)
         first, last = self._ramps.interval(share, self._half(sure))
         sizes = np.bincount(group_of).cumsum()
         low = int(sizes[first - 1]) if first else 0
         high = int(sizes[last]) - 1
-        return Interval(float(domain.decode(low)), float(domain.decode(high)), sure, self._scarce())
+        return ConfidenceInterval(float(domain.decode(low)), float(domain.decode(high)), sure, self._scarce())
 
     @functools.cached_property
     def _ramps(self) -> Ramps:

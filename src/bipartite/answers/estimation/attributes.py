@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class Reported:
     """The reports of one attribute."""
 
     there: NDArray[np.bool_]
@@ -36,7 +36,7 @@ class Column:
         return self.indices[people[self.there]]
 
 
-def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dict[str, Column]:
+def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dict[str, Reported]:
     """Every attribute's reports: from what :meth:`~bipartite.Record.privatize` gave for many people, or one by one.
 
     Where attributes are sampled, those of a person that were not drawn are missing; how many are is checked.
@@ -62,7 +62,7 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
     return found
 
 
-def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: Missing) -> Column:
+def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: Missing) -> Reported:
     """The reports of one attribute; an error names it."""
     try:
         there = _present(column)
@@ -71,7 +71,7 @@ def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: 
         refusal = of_attribute(error, name)
     else:
         if len(indices) == int(there.sum()):
-            return Column(there, indices)
+            return Reported(there, indices)
         refusal = InputError(f"{name}: expected one kind of missing report, got several; use None.")
     raise refusal
 

@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.answers.estimation.answers import Estimate
 from bipartite.answers.estimation.intervals import (
     FEW,
-    Interval,
+    ConfidenceInterval,
     bounded_width,
     check_confidence,
     few_note,
@@ -42,7 +42,7 @@ class Difference:
 
     value: float
     """The difference; for distributions the largest one of a share, of those that were compared."""
-    interval: Interval
+    interval: ConfidenceInterval
     """For distributions it holds the true difference of that share, corrected for all that were compared."""
     p_value: float
     """If the two did not differ, the probability of something at least as different, two-sided."""
@@ -105,13 +105,13 @@ def _of_answers(answers: Sequence[Answer], people: Sequence[float], sure: float)
         spread = math.hypot(*(answer.spread / math.sqrt(count) for answer, count in both))
         half = bounded_width(spread, 1, sure)
         p_value = min(1.0, 2 * math.exp(-2 * (value / spread) ** 2)) if spread else float(value == 0)
-        return Difference(value, Interval(value - half, value + half, sure, few_note(min(people))), p_value)
+        return Difference(value, ConfidenceInterval(value - half, value + half, sure, few_note(min(people))), p_value)
     # As in the interval of one answer: larger where hardly any report bears on it.
     wide = [float(likely_width(answer.standard_error, answer.spread, count, _USUAL)) for answer, count in both]
     error = math.hypot(*wide) / normal_width(_USUAL)
     half = normal_width(sure) * error
     p_value = normal_tail(value / error) if error else float(value == 0)
-    return Difference(value, Interval(value - half, value + half, sure), p_value)
+    return Difference(value, ConfidenceInterval(value - half, value + half, sure), p_value)
 
 
 def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Difference:
@@ -137,7 +137,7 @@ def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Differe
         for each, (means, own) in zip(pair, parts, strict=True)
     ]
     largest = _of_answers(answers, people, 1 - (1 - sure) / len(d))
-    interval = Interval(*largest.interval, sure, largest.interval.note)
+    interval = ConfidenceInterval(*largest.interval, sure, largest.interval.note)
     return Difference(largest.value, interval, chi_square_tail(statistic, freedom) if freedom else 1.0)
 
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.methods import Method
     from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.base import Column
+    from bipartite.mechanisms.base import Series
 
     Array = NDArray[np.float64]
-    Labels = Sequence[Any] | NDArray[Any] | Column
+    Labels = Sequence[Any] | NDArray[Any] | Series
 
     class Options(TypedDict, total=False):
         """The options of ``estimate``, but for ``by``, which says what comes out."""

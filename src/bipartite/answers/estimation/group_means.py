@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.answers.estimation.intervals import FEW, Interval, few_note, normal_width
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, normal_width
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class GroupMean:
     """NaN where the group's share is not clearly above zero."""
     standard_error: float
     """To first order; infinite where the mean is NaN. The interval counts more."""
-    interval: Interval
+    interval: ConfidenceInterval
     share: float
     """The unbiased share of the group among all people."""
     share_error: float
@@ -61,7 +61,7 @@ def group_mean(
     share_error = math.sqrt(covariance[1, 1])
     z = normal_width(sure)
     if evidence.effective < FEW:
-        everything = Interval(least, most, sure, few_note(evidence.effective))
+        everything = ConfidenceInterval(least, most, sure, few_note(evidence.effective))
         return GroupMean(math.nan, math.inf, everything, d, share_error)
     # r²·a − 2r·b + c ≤ 0
     a = d * d - z * z * float(covariance[1, 1])
@@ -69,10 +69,10 @@ def group_mean(
     c = n * n - z * z * float(covariance[0, 0])
     if d <= 0 or a <= 0:
         note = "the group's share is not clearly above zero, so that its mean may be anything"
-        return GroupMean(math.nan, math.inf, Interval(least, most, sure, note), d, share_error)
+        return GroupMean(math.nan, math.inf, ConfidenceInterval(least, most, sure, note), d, share_error)
     root = math.sqrt(max(b * b - a * c, 0.0))
     low, high = (min(max(middle + end, least), most) for end in ((b - root) / a, (b + root) / a))
     ratio = n / d
     variance = covariance[0, 0] - 2 * ratio * covariance[0, 1] + ratio**2 * covariance[1, 1]
     error = math.sqrt(max(float(variance), 0.0)) / d
-    return GroupMean(middle + ratio, error, Interval(low, high, sure), d, share_error)
+    return GroupMean(middle + ratio, error, ConfidenceInterval(low, high, sure), d, share_error)

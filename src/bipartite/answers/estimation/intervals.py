@@ -22,11 +22,11 @@ _RARE: Final = 5
 """From n·p·(1 − p) of this on, the normal law is usual for a share p."""
 
 
-class Interval(tuple[float, float]):  # noqa: SLOT001 (see below)
+class ConfidenceInterval(tuple[float, float]):  # noqa: SLOT001 (see below)
     """(low, high), with ``confidence`` and, where there is something to know, a ``note``.
 
-    >>> low, high = Interval(1.0, 2.0, 0.95)
-    >>> Interval(1.0, 2.0, 0.95)
+    >>> low, high = ConfidenceInterval(1.0, 2.0, 0.95)
+    >>> ConfidenceInterval(1.0, 2.0, 0.95)
     (1.0, 2.0)
     """
 

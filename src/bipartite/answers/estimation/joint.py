@@ -13,7 +13,7 @@ from bipartite.answers.estimation.evidence import spare
 from bipartite.answers.estimation.group_means import GroupMean, group_mean
 from bipartite.answers.estimation.intervals import (
     FEW,
-    Interval,
+    ConfidenceInterval,
     bounded_width,
     check_confidence,
     few_note,
@@ -129,7 +129,7 @@ class JointEstimate:
         """The standard error of an answer; infinite where the reports cannot tell."""
         return self.unbiased(of).standard_error
 
-    def interval(self, confidence: float = 0.95, *, of: object) -> Interval:
+    def interval(self, confidence: float = 0.95, *, of: object) -> ConfidenceInterval:
         """(low, high) that holds the true answer in about this share of all samples; ``of`` as in :meth:`unbiased`."""
         sure = check_confidence(confidence)
         answer = self.unbiased(of)
@@ -137,13 +137,15 @@ class JointEstimate:
         people = self._evidence.effective
         few = people < FEW
         if math.isinf(answer.standard_error):
-            return Interval(low, high, sure, "the reports cannot tell this")
+            return ConfidenceInterval(low, high, sure, "the reports cannot tell this")
         if few and isinstance(of, str):
-            return Interval(low, high, sure, few_note(people))
+            return ConfidenceInterval(low, high, sure, few_note(people))
         half = float(self._half(answer.standard_error, answer.spread, sure))
         # First to where an answer can be, so that what is left of the interval is never nothing.
         value = min(max(answer.value, low), high)
-        return Interval(max(value - half, low), min(value + half, high), sure, few_note(people) if few else "")
+        return ConfidenceInterval(
+            max(value - half, low), min(value + half, high), sure, few_note(people) if few else ""
+        )
 
     @property
     def covariance(self) -> float:

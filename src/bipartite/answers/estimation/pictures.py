@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.answers import Estimate
-    from bipartite.answers.estimation.intervals import Interval
+    from bipartite.answers.estimation.intervals import ConfidenceInterval
     from bipartite.domains import Domain
     from bipartite.plots import Picture
 
@@ -148,7 +148,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %".replace("-", "−")
 
 
-def _words(name: str, value: float, interval: Interval, *, known: bool) -> str:
+def _words(name: str, value: float, interval: ConfidenceInterval, *, known: bool) -> str:
     """A number and its interval, in as many digits as mean something."""
     width = interval.high - interval.low
     all_whole = all(each == round(each) for each in (value, *interval))
