@@ -170,18 +170,20 @@ def _numbers(
     values: NDArray[Any], domain: Integers | Interval, outside: Outside, name: str, refusals: Refusals
 ) -> NDArray[Any]:
     """Numbers within the domain, as int64 or float64."""
+    may_be_infinite = values.dtype.kind == "f"
     if values.dtype.kind in "OUS":
         alien = np.array([not _is_number(value) for value in values.tolist()], dtype=bool)
         if alien.any():
             refusals.add(NotAValueError, alien, name, "are no numbers; convert them, or give a list of categories.")
             return values
+        may_be_infinite = any(isinstance(value, (float, np.floating)) for value in values.tolist())
         values = array_of(values.tolist())
     if values.dtype.kind == "u":
         values = np.minimum(values, _MOST)
     with np.errstate(over="ignore"):  # a long double beyond all doubles is infinite, and no warning tells of it
         values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     troubles = domain.refusals(values, outside)
-    infinite = "infinite or " if values.dtype.kind == "f" else ""
+    infinite = "infinite or " if may_be_infinite else ""
     for reason, (kind, words) in _WORDS.items():
         if reason in troubles:
             beyond = f"{infinite}outside {domain.low:.15g}..{domain.high:.15g}"

@@ -39,7 +39,9 @@ class PandasSeries(Container["pd.Series"]):
             return numbers_of(pa.array(self.held.array))
         missing = masked(self.held.isna().to_numpy(dtype=bool))
         if numeric and hasattr(dtype, "numpy_dtype"):
-            return Cells(self.held.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
+            # Truth values are 0 and 1, as in Arrow.
+            plain = np.dtype(np.int8) if dtype.kind == "b" else dtype.numpy_dtype
+            return Cells(self.held.to_numpy(dtype=plain, na_value=0), missing)
         return Cells(objects(self.held.tolist()), missing)
 
     def numbers(self) -> Cells:

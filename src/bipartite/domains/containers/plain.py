@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from bipartite.domains.base import as_double
-from bipartite.domains.containers.cells import Cells, Container, masked, objects
+from bipartite.domains.containers.cells import Cells, Container, masked, missing_error, objects
 from bipartite.errors import InputError, NotAValueError
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Listed(Container["list[Any] | tuple[Any, ...]"]):
     def numbers(self) -> Cells:
         kinds = set(map(type, self.held))
         missing = self._missing() if type(None) in kinds else None
+        if missing is not None and self.nulls == "error":
+            raise missing_error(missing, self)
         kinds.discard(type(None))
         wrong = {kind for kind in kinds if issubclass(kind, _NO_NUMBERS) or not issubclass(kind, _NUMBERS)}
         if wrong:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.containers.cells import Cells, Container, masked, objects
+from bipartite.domains.containers.cells import Cells, Container, objects
 from bipartite.errors import InputError
 from bipartite.lazily import Later
 
@@ -26,7 +26,7 @@ class PolarsSeries(Container["pl.Series"]):
 
     def cells(self) -> Cells:
         series = self.held
-        missing = masked(series.is_null().to_numpy())
+        missing = series.is_null().to_numpy() if series.null_count() else None
         if series.dtype == pl.Null:
             return Cells(np.zeros(len(series), dtype=np.int64), missing)
         if not _is_number(series.dtype):
