@@ -15,7 +15,7 @@ import numpy as np
 from bipartite.domains import Items
 from bipartite.mechanisms import BRR
 from bipartite.quality import expected_loss
-from reproduction.experiments.line_rivals import EXTRA, SILENCE, best_m, makers, panels_by_n
+from reproduction.experiments.line_rivals import EXTRA, SILENCE, Cell, best_m, makers, panels_by_n
 from reproduction.figures import panels
 
 if TYPE_CHECKING:
@@ -31,14 +31,6 @@ class Settings:
 
     points: tuple[int, ...] = (20, 40, 60, 80, 100)
     epsilons: tuple[str, ...] = ("0.25", "0.5", "0.75", "1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One N and ε."""
-
-    points: int
-    epsilon: str
 
 
 QUICK = Settings(epsilons=("0.5", "1", "2", "3", "4", "5"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Exponential
@@ -17,9 +18,18 @@ if TYPE_CHECKING:
 
     Maker = Callable[[Domain, str], Mechanism]
 
+
 SILENCE: Final = "always the middle"
 EXTRA: Final = frozenset({"Exponential, tight", "Anchored", SILENCE, "BRR, best m"})
 """Lines that the paper does not have."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One N and ε."""
+
+    points: int
+    epsilon: str
 
 
 def best_m(domain: Domain, epsilon: str) -> Mechanism:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.domains import Integers
 from bipartite.quality import qloss
 from bipartite.verification import verify
-from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers, panels_by_n
+from reproduction.experiments.line_rivals import EXTRA, SILENCE, Cell, makers, panels_by_n
 from reproduction.figures import panels
 
 if TYPE_CHECKING:
@@ -32,14 +32,6 @@ class Settings:
     epsilons: tuple[str, ...] = (
         "0.25", "0.5", "0.75", "1", "1.25", "1.5", "1.75", "2", "2.25", "2.5", "2.75", "3", "3.5", "4", "4.5", "5",
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One N and ε."""
-
-    points: int
-    epsilon: str
 
 
 QUICK = Settings(epsilons=("0.25", "0.5", "1", "1.5", "2", "3", "4", "5"))

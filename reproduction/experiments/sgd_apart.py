@@ -84,16 +84,6 @@ def run(plan: Path, out: Path, asked: range) -> None:
             sys.stderr.write(f"{done}/{len(wanted)} cell {number}: {about}, {seconds:.1f} s\n")
 
 
-def read_rows(*paths: Path) -> list[dict[str, str | int | float | bool]]:
-    """The rows of files of results."""
-    return [
-        row
-        for path in paths
-        for line in path.read_text(encoding="utf-8").splitlines()
-        for row in json.loads(line)["rows"]
-    ]
-
-
 def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings) -> int:
     """Put rows that were measured apart where ``python -m reproduction run`` looks for them; how many cells.
 

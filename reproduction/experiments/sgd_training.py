@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from bipartite.lottery import Source
     from reproduction.experiments.sgd import Cell
 
-LOCAL: Final = {
-    "local-brr": "brr",
-    "local-piecewise": "piecewise",
-    "local-hybrid": "hybrid",
-    "local-duchi": "duchi",
-}
-PROTOCOLS: Final = ("paper-brr", "paper-laplace", "paper-laplace-of-the-mean")
 _POOL: Final = 4
 _WORDS: Final = 2**63
 _SEEDS: Final = 1_000_003
@@ -125,8 +118,9 @@ def plan_of(cell: Cell, clip: float, people: int) -> GaussianSGD | LaplaceSGD | 
         return GaussianSGD(None, cell.delta, clip, cell.steps, rate, cell.noise_multiplier)
     if cell.mechanism == "central-laplace":
         return LaplaceSGD(cell.epsilon, clip, cell.steps, rate)
-    if cell.mechanism in LOCAL:
-        return LocalSGD(cell.epsilon, clip, cell.batch, LOCAL[cell.mechanism], points=cell.points)  # type: ignore[arg-type]
+    if cell.mechanism.startswith("local-"):
+        how: Any = cell.mechanism.removeprefix("local-")
+        return LocalSGD(cell.epsilon, clip, cell.batch, how, points=cell.points)
     return None
 
 

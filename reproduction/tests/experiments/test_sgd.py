@@ -206,7 +206,8 @@ def test_a_machine_apart_needs_no_extra_and_goes_on_where_it_was(tmp_path, capsy
     sgd_apart.main(["run", str(plan), str(out), "--cells", "3:6:1"])
     assert capsys.readouterr().err.count("cell") == 2
     assert sgd_apart.finished(out) == set(range(6))
-    assert len({(row["mechanism"], row["epsilon"]) for row in sgd_apart.read_rows(out)}) == 6
+    measured = [json.loads(line)["rows"][0] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert len({(row["mechanism"], row["epsilon"]) for row in measured}) == 6
 
 
 def measured_apart(path, rows, settings, seconds=2.0):
