@@ -16,6 +16,7 @@ from bipartite.domains import Domain, Interval, Items, LineDomain
 from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import exact_sum, split_epsilon
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import (
     BRR,
     GRR,
@@ -194,7 +195,7 @@ def _domain(given: object, points: int) -> Domain | Mechanism:
 def _checked_sample(sample: object, columns: int) -> int | None:
     if sample is None:
         return None
-    if not isinstance(sample, (int, np.integer)) or isinstance(sample, bool) or not 1 <= sample <= columns:
+    if not is_whole(sample) or not 1 <= sample <= columns:
         msg = f"Expected sample as None or a whole number from 1 to {columns}, the columns, got {shown(sample)}."
         raise InputError(msg)
     # All of them is no sample.

@@ -23,6 +23,7 @@ from bipartite.learn.network_training import (
 )
 from bipartite.lottery import Epsilon, source_of
 from bipartite.lottery.budgets import at_least, exact_sum
+from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import from_words
 from bipartite.mechanisms import GRR
 
@@ -300,7 +301,7 @@ def _is_epsilon(text: str) -> bool:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 1
+    return is_whole(value) and int(value) >= 1
 
 
 def _are_widths(hidden: object) -> bool:

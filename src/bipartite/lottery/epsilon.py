@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.errors import EpsilonError
+from bipartite.lottery.checks import is_whole
 
 if TYPE_CHECKING:
     from typing import Self
@@ -132,7 +133,7 @@ def _written(epsilon: object) -> str:
         return float.__repr__(epsilon)
     if isinstance(epsilon, np.floating):
         return np.format_float_positional(epsilon, unique=True, trim="-")
-    if isinstance(epsilon, (int, np.integer)) and not isinstance(epsilon, (bool, np.timedelta64)):
+    if is_whole(epsilon):
         # Python writes no whole numbers of thousands of digits; none of them is an ε.
         most = 10**MAX_DIGITS
         return str(max(-most, min(int(epsilon), most)))

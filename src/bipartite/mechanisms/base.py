@@ -14,6 +14,7 @@ from bipartite.domains.subset import Subset, codec_between
 from bipartite.domains.values import Values
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, SCALAR, ValuesRefusedError, draw_many, source_of
+from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import undivided
 from bipartite.mechanisms.certified import Certified
 from bipartite.mechanisms.spec.parts import Fields
@@ -236,6 +237,6 @@ def check_options(outside: object, nulls: object, threads: object) -> None:
         problems.add(f"Expected outside='error' or 'clip', got {shown(outside)}.")
     if not is_one_of(nulls, ("error", "keep")):
         problems.add(f"Expected nulls='error' or 'keep', got {shown(nulls)}.")
-    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
+    if not is_whole(threads) or threads < 1:
         problems.add(f"Expected threads as a whole number of at least 1, got {shown(threads)}.")
     problems.raise_if_any(InputError)

@@ -6,8 +6,6 @@ import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
-import numpy as np
-
 from bipartite.domains import Domain, LineDomain, SetDomain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import (
@@ -20,6 +18,7 @@ from bipartite.lottery import (
     needs_list,
     prepare,
 )
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.base import Mechanism, check_tickets, domain_problem
 from bipartite.mechanisms.design import (
     best_half_window,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from bipartite.mechanisms.spec.parts import Fields
@@ -224,7 +224,7 @@ def _check_arguments(domain: object, m: object, prior: object, edges: object) ->
     if not is_one_of(edges, ("clamped", "padded")):
         problems.add(f"Expected edges='clamped' or 'padded', got {shown(edges)}.")
     rule = is_one_of(m, ("safe", "best", *_STATISTICS))
-    if not rule and (isinstance(m, (bool, np.timedelta64)) or not isinstance(m, (int, np.integer))):
+    if not rule and not is_whole(m):
         problems.add(f"Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got {shown(m)}.")
     if rule and m in _STATISTICS:
         if isinstance(domain, SetDomain):

@@ -16,6 +16,7 @@ from bipartite.errors import DataError, InputError, Problems, of_attribute, show
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, source_of
 from bipartite.lottery.budgets import exact_sum
+from bipartite.lottery.checks import is_whole
 from bipartite.lottery.uniform import ticket_below
 from bipartite.lottery.words import undivided
 from bipartite.mechanisms.base import Mechanism, check_options
@@ -228,7 +229,7 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
             problems.add(problem)
     count = len(mechanisms)
     if sample is not None:
-        if not isinstance(sample, (int, np.integer)) or isinstance(sample, (bool, np.timedelta64)):
+        if not is_whole(sample):
             problems.add(f"Expected sample as None or a whole number, got {shown(sample)}; use sample=1.")
         elif not 1 <= sample < count:
             problems.add(

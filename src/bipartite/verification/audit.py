@@ -11,6 +11,7 @@ import numpy as np
 
 from bipartite.errors import InputError, Problems, shown
 from bipartite.lottery import log_between
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.verification.binomial import lower_bound, upper_bound
@@ -296,25 +297,21 @@ def _check_arguments(sampler: object, inputs: Sequence[object], epsilon: object,
 
 def _check_numbers(trials: object, confidence: object, bins: object, events: object) -> None:
     problems = Problems()
-    if not _whole(trials) or trials < _FEWEST_TRIALS:
+    if not is_whole(trials) or trials < _FEWEST_TRIALS:
         problems.add(
             f"Expected trials as a whole number of at least {_FEWEST_TRIALS}, got {shown(trials)}; try 100_000."
         )
     if not _number(confidence) or not _LEAST_CONFIDENCE <= confidence < 1:
         problems.add(f"Expected confidence from 0.5 to below 1, got {shown(confidence)}; use 0.99.")
-    if bins is not None and (not _whole(bins) or not 1 < bins <= _MOST_BINS):
+    if bins is not None and (not is_whole(bins) or not 1 < bins <= _MOST_BINS):
         problems.add(f"Expected bins as a whole number from 2 to {_MOST_BINS}, got {shown(bins)}; or leave it out.")
-    if not _whole(events) or not 1 <= events <= _MOST_EVENTS:
+    if not is_whole(events) or not 1 <= events <= _MOST_EVENTS:
         problems.add(f"Expected events as a whole number from 1 to {_MOST_EVENTS}, got {shown(events)}; use 1.")
     problems.raise_if_any(InputError)
 
 
 def _same(a: object, b: object) -> bool:
     return isinstance(a, str) == isinstance(b, str) and bool(np.array_equal(np.asarray(a), np.asarray(b)))
-
-
-def _whole(value: object) -> TypeGuard[int]:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
 
 
 def _number(value: object) -> TypeGuard[float]:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import InputError, Problems, shown
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.verification.binomial import chi_square_tail, normal_tail, tail_above, tail_below
 
@@ -352,7 +353,7 @@ def _of_callable(
 
 def _check_numbers(trials: object, confidence: object) -> None:
     problems = Problems()
-    if not isinstance(trials, (int, np.integer)) or isinstance(trials, bool) or trials < 1:
+    if not is_whole(trials) or trials < 1:
         problems.add(f"Expected trials as a whole number of at least 1, got {shown(trials)}; try 100_000.")
     if not isinstance(confidence, (float, np.floating)) or not 0.5 <= confidence < 1:  # noqa: PLR2004
         problems.add(f"Expected confidence from 0.5 to below 1, got {shown(confidence)}; use 0.99.")

@@ -18,6 +18,7 @@ from bipartite.answers.quality.measures import check_distance
 from bipartite.domains import Points
 from bipartite.errors import EpsilonError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import Epsilon
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Anchored, Constant
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design import check_prior
@@ -217,6 +218,6 @@ def _check(users: object, tolerance: object, purpose: object, exact: object) -> 
 
 def is_count(number: object) -> bool:
     """Whether something is a whole number of at least one."""
-    if isinstance(number, (bool, np.timedelta64)) or not isinstance(number, (int, np.integer)):
+    if not is_whole(number):
         return False
     return int(number) >= 1

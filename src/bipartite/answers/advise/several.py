@@ -15,6 +15,7 @@ from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, EpsilonError, InputError, MissingExtraError, is_one_of, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import rounded_down
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import BRR, GRR, Record
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.choice import MOST_CHOICES
@@ -233,7 +234,7 @@ def _check_arguments(domains: object, epsilon: object, users: object, of: object
         if of != "histogram" and not isinstance(domain, LineDomain):
             msg = f"The values of {shown(name)} are no numbers, so they have no {of}; use of='histogram'."
             raise InputError(msg)
-    if not isinstance(users, (int, np.integer)) or isinstance(users, bool) or users < len(domains):
+    if not is_whole(users) or users < len(domains):
         msg = f"Expected users as a whole number of at least {len(domains)}, one an attribute, got {shown(users)}."
         raise InputError(msg)
     return Epsilon.of(epsilon), int(users)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.errors import InputError, SpecError, how_many, shown
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import from_spec, spec_sha256
@@ -164,7 +165,7 @@ def check_mechanism(mechanism: object) -> None:
 
 def check_people(people: object, *, least: int = 1) -> int:
     """A number of people."""
-    if not isinstance(people, (int, np.integer)) or isinstance(people, bool) or people < least:
+    if not is_whole(people) or people < least:
         msg = f"Expected people as a whole number of at least {least}, got {shown(people)}."
         raise InputError(msg)
     return int(people)

@@ -13,6 +13,7 @@ from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.design import check_prior
 
@@ -59,7 +60,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     >>> round(forecast(padded, 10_000).mean, 2)
     0.83
     """
-    if not isinstance(people, (int, np.integer)) or isinstance(people, bool) or people < 1:
+    if not is_whole(people) or people < 1:
         msg = f"Expected people as a whole number of at least 1, got {shown(people)}; say how many will report."
         raise InputError(msg)
     n = int(people)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.errors import InputError, OutsideDomainError, Problems, shown
+from bipartite.lottery.checks import is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,7 +107,7 @@ def _as_array(given: object) -> NDArray[np.float64] | None:  # whatever was pass
 def _counts(bins: object, features: int, problems: Problems) -> NDArray[np.int64]:
     given = list(bins) if isinstance(bins, (list, tuple, np.ndarray)) else [bins] * features
     sound = all(
-        isinstance(each, (int, np.integer)) and not isinstance(each, bool) and 2 <= each <= MOST_BINS  # noqa: PLR2004
+        is_whole(each) and 2 <= each <= MOST_BINS  # noqa: PLR2004
         for each in given
     )
     if sound and len(given) == features:

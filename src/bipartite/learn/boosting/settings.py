@@ -19,6 +19,7 @@ from bipartite.learn.boosting.splits import BestSplit, SplitRule
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import Epsilon, is_secure, source_of
 from bipartite.lottery.budgets import at_least, exact_sum
+from bipartite.lottery.checks import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,7 +155,7 @@ def _word(name: str, given: object, choices: tuple[Word, ...], problems: Problem
 
 
 def _whole(name: str, given: object, least: int, most: int, problems: Problems) -> int:
-    if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or not least <= given <= most:
+    if not is_whole(given) or not least <= given <= most:
         problems.add(f"Expected {name} as a whole number from {least} to {most}, got {shown(given)}; pass an int.")
         return least
     return int(given)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
-import numpy as np
-
 from bipartite.errors import InputError, Problems, shown
+from bipartite.lottery.checks import is_whole
 
 REFUSALS: Final = (
     "a refusal: training that stops with an error tells that somebody's features or label are out of range or no "
@@ -28,7 +27,7 @@ def positive(name: str, value: object, problems: Problems, *, below: float = mat
 
 def whole(name: str, value: object, problems: Problems, *, hint: str, least: int = 1) -> None:
     """A whole number of at least ``least``."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+    if not is_whole(value) or value < least:
         problems.add(f"Expected {name} as a whole number of at least {least}, got {shown(value)}; {hint}.")
 
 

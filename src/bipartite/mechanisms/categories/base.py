@@ -13,6 +13,7 @@ from bipartite.domains.containers import is_scalar, open_values
 from bipartite.domains.sets import refuse_clip
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, NullError, SpecError, shown
 from bipartite.lottery import source_of
+from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import from_words, take
 from bipartite.mechanisms.base import check_domain, check_options
 from bipartite.mechanisms.categories.drawing import by_people
@@ -192,7 +193,7 @@ class CategoryMechanism(Certified):
         if reports is not None:
             counts, people = self.count(reports), len(reports)
         held = _check_counts(counts, len(self.domain))
-        if not isinstance(people, (int, np.integer)) or isinstance(people, bool) or people < 1:
+        if not is_whole(people) or people < 1:
             msg = f"Expected people as a whole number of at least 1, got {shown(people)}; nobody reported nothing."
             raise InputError(msg)
         n = int(people)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bipartite.errors import InputError, shown
 from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
+from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import take
 from bipartite.mechanisms.categories.base import too_few_tickets
 from bipartite.mechanisms.categories.bits import kernel_for, last_mask, row_bytes, try_bits
@@ -173,11 +174,7 @@ def best_size(budget: Epsilon, size: int) -> int:
 
 def check_choice(name: str, value: object, least: int, most: int) -> int:
     """A whole number that a person chose, within its range."""
-    if (
-        isinstance(value, (int, np.integer))
-        and not isinstance(value, (bool, np.timedelta64))
-        and least <= value <= most
-    ):
+    if is_whole(value) and least <= value <= most:
         return int(value)
     msg = f"Expected {name} as a whole number from {least} to {most}, got {shown(value)}; leave it out for the best."
     raise InputError(msg)
