@@ -66,8 +66,8 @@ class Candidate:
 
 def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
     """All that apply to a domain, in the order of the table."""
-    where = {"any"}
-    if isinstance(domain, LineDomain):
+    where, line = {"any"}, isinstance(domain, LineDomain)
+    if line:
         where |= {"line", "interval"}
     elif isinstance(domain, Points) and domain.metric == "haversine":
         where.add("places")
@@ -75,7 +75,7 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
         Candidate(entry, form)
         for entry in entries()
         for form in entry.forms
-        if entry.where in where and (exact or form.work != "programme")
+        if entry.where in where and (line or form.reports != "padded") and (exact or form.work != "programme")
     ]
 
 
