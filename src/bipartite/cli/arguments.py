@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from bipartite.cli.output import Progress
 from bipartite.domains import Domain, Integers, Interval, SetDomain
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from bipartite.lottery import InsecureSeed
     from bipartite.mechanisms.catalogue import Entry
     from bipartite.mechanisms.categories import CategoryMechanism
-
-_NO_EPSILON: Final = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
 
 
 def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, required: bool = True) -> None:
@@ -139,8 +137,7 @@ def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechani
     name = options.mechanism or "brr"
     if name != "brr":
         return _rival(by_column()[name], options)
-    if options.epsilon is None:
-        raise InputError(_NO_EPSILON)
+    need_epsilon(options)
     m: Any = "safe" if options.m is None else options.m
     domain = domain_of(options)
     with Progress("rows", _rows_of_design(domain, m), patience=2.0) as progress:
@@ -152,6 +149,13 @@ def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechani
             prior=prior_of(options),
             progress=progress.advance,
         )
+
+
+def need_epsilon(options: argparse.Namespace) -> None:
+    """Refuse to go on without an ε, for which there is no default."""
+    if options.epsilon is None:
+        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
+        raise InputError(msg)
 
 
 def _rows_of_design(domain: Domain, m: str) -> int:
@@ -168,8 +172,8 @@ def _rival(entry: Entry, options: argparse.Namespace) -> Mechanism:
         _refuse_given(options, ("prior",), f"--mechanism {entry.name} does not depend on a prior")
     if not entry.epsilon:
         _refuse_given(options, ("epsilon",), f"--mechanism {entry.name} spends nothing")
-    elif options.epsilon is None:
-        raise InputError(_NO_EPSILON)
+    else:
+        need_epsilon(options)
     budget = [options.epsilon] if entry.epsilon else []
     prior = {} if options.prior is None else {"prior": prior_of(options)}
     return cast("Mechanism", entry.load()(domain_of(options), *budget, **prior))

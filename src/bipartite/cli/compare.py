@@ -7,11 +7,11 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.advise import Comparison, compare
+from bipartite.answers.advise import compare
 from bipartite.answers.advise.advice import PURPOSES
 from bipartite.answers.advise.comparing import steps
 from bipartite.answers.advise.comparison import MEASURES
-from bipartite.cli.arguments import add_domain, domain_of, prior_of
+from bipartite.cli.arguments import add_domain, domain_of, need_epsilon, prior_of
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import InputError
 from bipartite.files import write_whole
@@ -84,15 +84,11 @@ def run(options: argparse.Namespace) -> int:
         write_whole(options.csv, found.to_csv())
     if picture is not None:
         write_whole(options.plot, picture + "\n")
-    _print(found, as_json=options.json)
-    return OK
-
-
-def _print(found: Comparison, *, as_json: bool) -> None:
-    if as_json:
+    if options.json:
         print_json(found.to_dict())
     else:
         print(found)
+    return OK
 
 
 def _asked(options: argparse.Namespace) -> tuple[Domain, list[str]]:
@@ -104,9 +100,7 @@ def _asked(options: argparse.Namespace) -> tuple[Domain, list[str]]:
         mechanism = load_spec(read_text(options.spec))
         own = [format(mechanism.epsilon_decimal, "f")]
         return mechanism.domain, own if options.epsilon is None else _epsilons(options.epsilon)
-    if options.epsilon is None:
-        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1, or --epsilon 0.5 1 2."
-        raise InputError(msg)
+    need_epsilon(options)
     return domain_of(options), _epsilons(options.epsilon)
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bipartite.cli.arguments import need_epsilon
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_lists import add_places
 from bipartite.cli.place_mechanisms import add_mechanism, check_publishes, released
@@ -68,9 +69,7 @@ def add_actions(
 
 def run_design(options: argparse.Namespace) -> int:
     """Choose or build a release."""
-    if options.epsilon is None:
-        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
-        raise InputError(msg)
+    need_epsilon(options)
     check_publishes(options)
     listed = options.places_of(options)
     mechanism, rows, reason = released(options, listed)

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         return _new(options)
     for name in ("output", "input_format", "delimiter", "encoding", "header"):
         if getattr(options, name):
-            msg = f"--{name.removeprefix('input_').replace('format', 'from')} belongs to plan new; leave it out."
+            msg = f"{name}= belongs to plan new; leave it out."
             raise InputError(msg)
     plan = Plan.read(options.file)
     if options.json:

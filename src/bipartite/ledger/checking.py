@@ -17,103 +17,65 @@ if TYPE_CHECKING:
     import sqlite3
 
 # Each counts rows that no ledger written by bipartite holds.
-_FINDINGS: Final = (
-    (
-        "{} balances beyond the budget",
-        "SELECT count(*) FROM balances, settings WHERE spent > budget OR spent < 0",
+_FINDINGS: Final = {
+    "{} balances beyond the budget": ("SELECT count(*) FROM balances, settings WHERE spent > budget OR spent < 0"),
+    "{} balances that are not the sum of their debits": (
+        "SELECT count(*) FROM (SELECT person, period, sum(epsilon) AS debited FROM reports GROUP BY person, period) "
+        "LEFT JOIN balances USING (person, period) WHERE debited IS NOT spent"
     ),
-    (
-        "{} balances that are not the sum of their debits",
-        (
-            "SELECT count(*) FROM "
-            "(SELECT person, period, sum(epsilon) AS debited FROM reports GROUP BY person, period) "
-            "LEFT JOIN balances USING (person, period) WHERE debited IS NOT spent"
-        ),
+    "{} balances without a debit": (
+        "SELECT count(*) FROM balances LEFT JOIN reports USING (person, period) WHERE question IS NULL"
     ),
-    (
-        "{} balances without a debit",
-        ("SELECT count(*) FROM balances LEFT JOIN reports USING (person, period) WHERE question IS NULL"),
+    "{} reports of a question that the period does not have, or at another ε": (
+        "SELECT count(*) FROM reports LEFT JOIN questions USING (period, question) "
+        "WHERE reports.epsilon IS NOT questions.epsilon"
     ),
-    (
-        "{} reports of a question that the period does not have, or at another ε",
-        (
-            "SELECT count(*) FROM reports LEFT JOIN questions USING (period, question) "
-            "WHERE reports.epsilon IS NOT questions.epsilon"
-        ),
+    "{} questions whose spec is not there": (
+        "SELECT count(*) FROM questions LEFT JOIN specs ON spec_sha256 = sha256 WHERE spec IS NULL"
     ),
-    (
-        "{} questions whose spec is not there",
-        "SELECT count(*) FROM questions LEFT JOIN specs ON spec_sha256 = sha256 WHERE spec IS NULL",
+    "{} second reports to a question that repeats its first": (
+        "SELECT count(*) FROM reports JOIN questions USING (period, question) WHERE on_change = 'repeat' AND number > 1"
     ),
-    (
-        "{} second reports to a question that repeats its first",
-        (
-            "SELECT count(*) FROM reports JOIN questions USING (period, question) "
-            "WHERE on_change = 'repeat' AND number > 1"
-        ),
+    "{} people and questions whose reports are not numbered from 1 without a gap": (
+        "SELECT count(*) FROM (SELECT max(number) AS last, count(*) AS held FROM reports "
+        "GROUP BY person, period, question) WHERE last <> held"
     ),
-    (
-        "{} people and questions whose reports are not numbered from 1 without a gap",
-        (
-            "SELECT count(*) FROM (SELECT max(number) AS last, count(*) AS held FROM reports "
-            "GROUP BY person, period, question) WHERE last <> held"
-        ),
+    "{} answered requests without their report": (
+        "SELECT count(*) FROM requests LEFT JOIN reports USING (person, period, question, number) "
+        "WHERE reports.time IS NULL"
     ),
-    (
-        "{} answered requests without their report",
-        (
-            "SELECT count(*) FROM requests LEFT JOIN reports USING (person, period, question, number) "
-            "WHERE reports.time IS NULL"
-        ),
+    "{} questions that do not say that reports to them were drawn from insecure words": (
+        "SELECT count(*) FROM questions WHERE insecure IS NOT 1 AND EXISTS (SELECT 1 FROM reports "
+        "WHERE insecure = 1 AND reports.period = questions.period AND reports.question = questions.question)"
     ),
-    (
-        "{} questions that do not say that reports to them were drawn from insecure words",
-        (
-            "SELECT count(*) FROM questions WHERE insecure IS NOT 1 AND EXISTS (SELECT 1 FROM reports "
-            "WHERE insecure = 1 AND reports.period = questions.period AND reports.question = questions.question)"
-        ),
+    "{} questions that say that reports to them were drawn from insecure words, and none does": (
+        "SELECT count(*) FROM questions WHERE insecure = 1 AND NOT EXISTS (SELECT 1 FROM reports "
+        "WHERE insecure = 1 AND reports.period = questions.period AND reports.question = questions.question)"
     ),
-    (
-        "{} questions that say that reports to them were drawn from insecure words, and none does",
-        (
-            "SELECT count(*) FROM questions WHERE insecure = 1 AND NOT EXISTS (SELECT 1 FROM reports "
-            "WHERE insecure = 1 AND reports.period = questions.period AND reports.question = questions.question)"
-        ),
+    "{} reports that do not say whether they were drawn from insecure words": (
+        "SELECT count(*) FROM reports, settings WHERE insecure IS NULL AND NOT older_names"
     ),
-    (
-        "{} reports that do not say whether they were drawn from insecure words",
-        "SELECT count(*) FROM reports, settings WHERE insecure IS NULL AND NOT older_names",
+    "{} budgets other than the one that balances are held to": (
+        "SELECT count(*) FROM settings WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_schema "
+        "WHERE name = 'balances' AND sql LIKE '%BETWEEN 0 AND ' || budget || ')%')"
     ),
-    (
-        "{} budgets other than the one that balances are held to",
-        (
-            "SELECT count(*) FROM settings WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_schema "
-            "WHERE name = 'balances' AND sql LIKE '%BETWEEN 0 AND ' || budget || ')%')"
-        ),
+    "{} balances of people who are not stored under the key of the ledger": (
+        "SELECT count(*) FROM balances, settings WHERE person_key IS NOT NULL "
+        "AND (length(person) <> length(person_key) OR person GLOB '*[^0-9a-f]*')"
     ),
-    (
-        "{} balances of people who are not stored under the key of the ledger",
-        (
-            "SELECT count(*) FROM balances, settings WHERE person_key IS NOT NULL AND "
-            "(length(person) <> length(person_key) OR person GLOB '*[^0-9a-f]*')"
-        ),
+    "{} people whose names, spelled in several ways, are beyond the budget together": (
+        "SELECT count(*) FROM (SELECT name, period, sum(spent) AS together FROM "
+        "(SELECT name, stored AS person FROM spellings WHERE kind = 'person' UNION "
+        "SELECT name, name FROM spellings WHERE kind = 'person') JOIN balances USING (person) "
+        "GROUP BY name, period HAVING count(*) > 1), settings WHERE together > budget"
     ),
-    (
-        "{} people whose names, spelled in several ways, are beyond the budget together",
-        (
-            "SELECT count(*) FROM (SELECT name, period, sum(spent) AS together FROM "
-            "(SELECT name, stored AS person FROM spellings WHERE kind = 'person' UNION "
-            "SELECT name, name FROM spellings WHERE kind = 'person') JOIN balances USING (person) "
-            "GROUP BY name, period HAVING count(*) > 1), settings WHERE together > budget"
-        ),
-    ),
-)
+}
 
 
 def findings(database: sqlite3.Connection) -> list[str]:
     """Everything that does not add up, in words; an empty list for a sound ledger."""
     found = [f"SQLite: {row[0]}" for row in database.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
-    for words, query in _FINDINGS:
+    for words, query in _FINDINGS.items():
         count = database.execute(query).fetchone()[0]
         if count:
             found.append(words.format(count))
