@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from bipartite.cli.output import Progress
 from bipartite.domains import Domain, Integers, Interval, SetDomain
@@ -18,10 +18,14 @@ from bipartite.tables.domain_files import read_items, read_places, read_text
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from bipartite.lottery import InsecureSeed
     from bipartite.mechanisms.catalogue import Entry
     from bipartite.mechanisms.categories import CategoryMechanism
+
+_DETAILS: Final = ("points", "rounding", "mechanism", "epsilon", "m", "edges", "prior")
+"""What a spec says itself, and what makes no sense without a domain."""
 
 
 def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, required: bool = True) -> None:
@@ -105,15 +109,11 @@ def add_mechanism(
 
 def describes_mechanism(options: argparse.Namespace) -> bool:
     """Whether the options give a domain or a spec; without one, nothing else about a mechanism makes sense."""
-    if any(getattr(options, name) is not None for name in ("integers", "interval", "places", "items", "spec")):
+    if _given(options, ("integers", "interval", "places", "items", "spec")):
         return True
-    given = [
-        name
-        for name in ("points", "rounding", "mechanism", "epsilon", "m", "edges", "prior")
-        if getattr(options, name) is not None
-    ]
+    given = _given(options, _DETAILS)
     if given:
-        msg = f"Expected --spec, or a domain such as --integers 18..90, beside --{given[0]}."
+        msg = f"Expected --spec, or a domain such as --integers 18..90, beside {given[0]}."
         raise InputError(msg)
     return False
 
@@ -130,9 +130,7 @@ def mechanism_of(options: argparse.Namespace) -> Mechanism:
 def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechanism:
     """The mechanism that the options describe."""
     if options.spec is not None:
-        _refuse_given(
-            options, ("points", "rounding", "mechanism", "epsilon", "m", "edges", "prior"), "--spec says everything"
-        )
+        refuse_given(options, _DETAILS, "--spec says everything")
         return load_spec(read_text(options.spec))
     name = options.mechanism or "brr"
     if name != "brr":
@@ -167,23 +165,29 @@ def _rows_of_design(domain: Domain, m: str) -> int:
 
 def _rival(entry: Entry, options: argparse.Namespace) -> Mechanism:
     """A mechanism other than BRR."""
-    _refuse_given(options, ("m", "edges"), f"--mechanism {entry.name} has no window")
+    refuse_given(options, ("m", "edges"), f"--mechanism {entry.name} has no window")
     if not entry.prior:
-        _refuse_given(options, ("prior",), f"--mechanism {entry.name} does not depend on a prior")
-    if not entry.epsilon:
-        _refuse_given(options, ("epsilon",), f"--mechanism {entry.name} spends nothing")
-    else:
+        refuse_given(options, ("prior",), f"--mechanism {entry.name} does not depend on a prior")
+    if entry.epsilon:
         need_epsilon(options)
+    else:
+        refuse_given(options, ("epsilon",), f"--mechanism {entry.name} spends nothing")
     budget = [options.epsilon] if entry.epsilon else []
     prior = {} if options.prior is None else {"prior": prior_of(options)}
     return cast("Mechanism", entry.load()(domain_of(options), *budget, **prior))
 
 
-def _refuse_given(options: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
-    given = [name for name in names if getattr(options, name) is not None]
+def refuse_given(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Refuse options that make no sense here."""
+    given = _given(options, names)
     if given:
-        msg = f"{why}; leave out {', '.join('--' + name for name in given)}."
+        msg = f"{why}; leave out {', '.join(given)}."
         raise InputError(msg)
+
+
+def _given(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
+    """Which of these options were given, as they are written."""
+    return [f"--{name}" for name in names if getattr(options, name) is not None]
 
 
 def domain_of(options: argparse.Namespace) -> Domain:

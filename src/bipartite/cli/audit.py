@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from bipartite.cli.arguments import add_mechanism, mechanism_of
+from bipartite.cli.arguments import add_mechanism, mechanism_of, refuse_given
 from bipartite.cli.audited_command import reports_of
 from bipartite.cli.output import FINDING, OK, Progress, print_json
 from bipartite.errors import DataError, DataFileError, InputError
@@ -71,10 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
     unused = ("points", "rounding", "mechanism", "m", "edges", "prior")
-    given = [f"--{name}" for name in unused if getattr(options, name) is not None]
-    if given:
-        msg = f"--command is all that is known of its mechanism; leave out {', '.join(given)}."
-        raise InputError(msg)
+    refuse_given(options, unused, "--command is all that is known of its mechanism")
     claimed = None if options.epsilon is None else _number(options.epsilon)
     drawn: dict[str, Callable[[int], list[Any]]] = {}
 
