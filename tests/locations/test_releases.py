@@ -303,7 +303,7 @@ def test_the_ratio_of_counts_is_that_of_the_tables_but_for_one_ticket(regions, e
     if len(regions) > 1:
         made.append(TwoLevel(regions, epsilon, inside=inside))
     for mechanism in made:
-        rows = BlockRows(mechanism._tickets(), mechanism.lottery.total)
+        rows = BlockRows(mechanism._rows, mechanism.lottery.total)
         bound, exact = block_ratio(regions.sizes.tolist(), mechanism.m, rows), mechanism.largest_ratio()
         assert exact <= bound <= exact * Fraction(2**20 + 1, 2**20)
         assert verify(mechanism).holds
