@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import numpy as np
 
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
     from pandas import DataFrame
 
+    from bipartite.answers.estimation.asking import Asked, Weights
     from bipartite.answers.estimation.basis import Basis
     from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.identify import Identifiability
@@ -149,11 +150,11 @@ class Estimate:
         running = self._basis.running(self._shares)
         return running if value is None else float(running[domain.encode(value)])
 
-    def linear(self, weights: object) -> float:  # one number a value
+    def linear(self, weights: Weights) -> float:  # one number a value
         """Σ weights·share: the average over people of what each one's value counts."""
         return self._linear(weights_of(self.mechanism.domain, weights), 0.0).value
 
-    def total(self, weights: object = "mean", population: float | None = None) -> float:
+    def total(self, weights: Weights | Literal["mean"] = "mean", population: float | None = None) -> float:
         """The sum over people: of their values, or of what each value counts; over ``population``, or all who reported.
 
         ``est.total(population=5_000_000)`` scales the mean to a population that the people were drawn from.
@@ -164,7 +165,7 @@ class Estimate:
         people = self._basis.size if population is None else float(population)
         return people * (self.mean if isinstance(weights, str) and weights == "mean" else self.linear(weights))
 
-    def standard_error(self, of: object = "mean") -> float:
+    def standard_error(self, of: Asked = "mean") -> float:
         """The standard error of an answer; infinite where the reports cannot tell, not defined for quantiles."""
         kind, what = parsed(of)
         if kind == "quantile":
@@ -174,7 +175,7 @@ class Estimate:
             return float(self.standard_errors[self.mechanism.domain.encode(what)])
         return self._answer(kind, what).standard_error
 
-    def interval(self, confidence: float = 0.95, of: object = "mean") -> ConfidenceInterval:
+    def interval(self, confidence: float = 0.95, of: Asked = "mean") -> ConfidenceInterval:
         """(low, high) that holds the true answer in about this share of all samples.
 
         ``of`` is "mean", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), or one weight a value.
@@ -199,7 +200,7 @@ class Estimate:
         possible = middle + float(w.min()), middle + float(w.max())
         return self._around(Answer(value, error, spread), possible, sure)
 
-    def unbiased(self, of: object = "mean") -> Answer:
+    def unbiased(self, of: Asked = "mean") -> Answer:
         """An answer as an average of scores: its value, standard error and the spread of the scores."""
         kind, what = parsed(of)
         if kind == "quantile":
@@ -207,7 +208,7 @@ class Estimate:
             raise InputError(msg)
         return self._answer(kind, what)
 
-    def covariance(self, weights: Iterable[ArrayLike]) -> tuple[Array, Array]:  # rows of one number a value
+    def covariance(self, weights: Iterable[Weights]) -> tuple[Array, Array]:  # rows of one number a value
         """(answers, their covariance) for several linear answers at once, one a row of ``weights``."""
         w = np.stack([weights_of(self.mechanism.domain, row) for row in weights])
         answers = self._basis.covariance(w)

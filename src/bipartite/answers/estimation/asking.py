@@ -10,11 +10,16 @@ from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
+    from bipartite.mechanisms.base import Series
 
     Array = NDArray[np.float64]
+    Weights = Sequence[float] | NDArray[Any] | Series
+    Asked = str | tuple[str, Any] | Weights
 
 _OF: Final = "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), or one weight a value"
 

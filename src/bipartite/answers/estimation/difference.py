@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation.asking import Asked
     from bipartite.answers.estimation.basis import Answer
 
     Array = NDArray[np.float64]
@@ -51,7 +52,7 @@ class Difference:
         return f"{self.value:.6g}, {self.interval}, p = {self.p_value:.3g}"
 
 
-def difference(first: object, second: object, of: object = "mean", *, confidence: float = 0.95) -> Difference:
+def difference(first: object, second: object, of: Asked = "mean", *, confidence: float = 0.95) -> Difference:
     r"""The answer of one estimate minus that of another, with interval and p-value; the people must be different ones.
 
     ``of`` is "mean", "variance", ("cdf", value), or one weight a value: then the variances of the two answers add up
