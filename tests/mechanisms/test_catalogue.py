@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import bipartite as bp
+from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.catalogue import Entry, by_column, by_spec, entries, look_of, register, unregister, written_as
 
@@ -107,11 +108,11 @@ def test_documents_name_every_mechanism():
 
 
 def test_a_name_is_taken_once_and_given_back():
-    toy = Entry("toy", bp.GRR, "a toy", "rival", None)
+    toy = Entry("toy", type("Toy", (bp.GRR,), {}), "a toy", "rival", None)
     register(toy)
     try:
         assert by_column()["toy"] is toy
-        with pytest.raises(ValueError, match="Expected a new name, got 'toy', which another mechanism has"):
+        with pytest.raises(InputError, match="Expected a new name, got 'toy', which another mechanism has"):
             register(toy)
     finally:
         unregister("toy")
@@ -122,3 +123,44 @@ def test_names_are_unique_and_each_form_has_one_look():
     labels = [form.label for entry in entries() for form in entry.forms]
     assert len(set(labels)) == len(labels) and len({entry.name for entry in entries()}) == len(entries())
     assert look_of("BRR, padded").dash == "7 3" and look_of("nothing") is None
+
+
+class Liar(bp.GRR):
+    """Says ε = 1, and holds the tickets of ε = 8."""
+
+    def parts(self):
+        return {"bipartite": 1, "mechanism": "brr"} | bp.GRR(self.domain, 8).parts()
+
+    def keeps_promise(self, ratio):
+        return False
+
+    @classmethod
+    def read(cls, fields):
+        return cls(fields.domain, fields.spec["epsilon"])
+
+
+def test_a_registered_mechanism_takes_the_place_of_no_other():
+    brr = bp.BRR(bp.Integers(0, 9), 1)
+    before = brr.to_spec()
+    for entry, problem in (
+        (Entry("brr2", "bipartite.mechanisms.brr.BRR", "x", "neighbours", 2), "Expected a class of its own"),
+        (Entry("brr2", bp.BRR, "x", "neighbours", 2), "Expected a class of its own"),
+        (Entry("brr", Liar, "x", "rival", 2), "which another mechanism has"),
+        *((Entry(name, Liar, "x", "rival", 2), "Expected a name of small letters") for name in ("BRR", "a ", "", None)),
+    ):
+        with pytest.raises(InputError, match=problem):
+            register(entry)
+    with pytest.raises(InputError, match="got 'brr', which is built in; leave it"):
+        unregister("brr")
+    assert brr.to_spec() == before
+
+
+def test_a_registered_mechanism_that_breaks_its_promise_is_not_read():
+    register(Entry("liar", Liar, "lies", "rival", 2))
+    try:
+        spec = Liar(bp.Integers(0, 9), 1).to_spec()
+        assert (spec["bipartite"], spec["mechanism"]) == (2, "liar")  # what its parts say does not change the head
+        with pytest.raises(BrokenPromiseError, match="tickets of this 'liar' exceed"):
+            bp.from_spec(spec)
+    finally:
+        unregister("liar")

@@ -6,8 +6,11 @@ when it is asked for. A new mechanism is one file, one entry here (or one call o
 
 # Annotations are evaluated here: as text they would triple the cost of importing bipartite's list of names.
 import importlib
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from bipartite.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -296,6 +299,7 @@ _ENTRIES: Final = [
         looks={"Region-weighted": Look("#a16207", 1.6, "4 2")},
     ),
 ]
+_BUILT_IN: Final = frozenset(each.name for each in _ENTRIES)
 
 
 def entries() -> tuple[Entry, ...]:
@@ -304,16 +308,39 @@ def entries() -> tuple[Entry, ...]:
 
 
 def register(entry: Entry) -> None:
-    """Add a mechanism: from now on specs, commands, plans, comparisons and pictures know it."""
+    """Add a mechanism: from now on specs, commands, plans, comparisons and pictures know it.
+
+    Its class is trusted as this package is: `verify` believes what it says of its tickets. Certify and test it as
+    ``tests/mechanisms/test_catalogue.py`` does before anyone reports with it.
+    """
+    if re.fullmatch("[a-z][a-z0-9]*(-[a-z0-9]+)*", str(entry.name)) is None:
+        msg = f"Expected a name of small letters, digits and hyphens, got {entry.name!r}; such as 'square-wave'."
+        raise InputError(msg)
     if any(entry.name == known.name for known in _ENTRIES):
         msg = f"Expected a new name, got {entry.name!r}, which another mechanism has; choose another."
-        raise ValueError(msg)
+        raise InputError(msg)
+    if any(_home(entry) == _home(known) for known in _ENTRIES):
+        msg = "Expected a class of its own, got that of another mechanism, whose specs would change; derive from it."
+        raise InputError(msg)
     _ENTRIES.append(entry)
 
 
 def unregister(name: str) -> None:
-    """Take a mechanism out again: only what still holds its class can use it."""
+    """Take a registered mechanism out again: only what still holds its class can use it."""
+    if name in _BUILT_IN:
+        msg = f"Expected a mechanism that was registered, got {name!r}, which is built in; leave it."
+        raise InputError(msg)
     _ENTRIES[:] = [each for each in _ENTRIES if each.name != name]
+
+
+def is_built_in(entry: Entry) -> bool:
+    """Whether a mechanism comes with this package, where its reader is known to check what it promises."""
+    return entry.name in _BUILT_IN
+
+
+def _home(entry: Entry) -> str:
+    home = entry.home
+    return home if isinstance(home, str) else f"{home.__module__}.{home.__name__}"
 
 
 def by_column() -> dict[str, Entry]:

@@ -101,7 +101,8 @@ class Certified(Frozen, ABC):
         """The portable description: everything that a client needs to report, as JSON values."""
         entry = written_as(type(self))
         head = {"bipartite": entry.version, "mechanism": entry.name, "domain": self.domain.to_spec()}
-        return head | ({"epsilon": self._budget.text} if entry.epsilon else {}) | self.parts()
+        head |= {"epsilon": self._budget.text} if entry.epsilon else {}
+        return head | self.parts() | head  # what parts say never takes the place of the head
 
     @classmethod
     def _made(cls, *parts: Any, **options: Any) -> Self:  # noqa: ANN401 (those of its _assemble)
