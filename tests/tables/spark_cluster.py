@@ -43,7 +43,7 @@ SETTINGS = {
     "spark.locality.wait": "0",
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     # The plan with its key takes the way of large ones: broadcast through local disks.
-    "spark.broadcast.UDFCompressionThreshold": "1000",
+    "spark.broadcast.UDFCompressionThreshold": "100",
 }
 
 

@@ -71,7 +71,7 @@ def test_whenever_it_is_killed_an_output_is_whole_or_not_there(tmp_path, overwri
             target.write_bytes(old)
             outputs.side_file(target).write_text("old specs")
         assert run(source, target, kill_at, overwrite).returncode == -9
-        seen_parts += any(each.name.endswith(outputs.PART) for each in tmp_path.iterdir())
+        seen_parts += any(each.name.endswith(".part") for each in tmp_path.iterdir())
         if not target.exists():
             continue
         if target.read_bytes() == old:
