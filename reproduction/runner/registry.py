@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from bipartite.errors import InputError, MissingExtraError
+from bipartite.errors import InputError, MissingExtraError, missing_library
 from reproduction.datasets import SOURCES, present
 
 if TYPE_CHECKING:
@@ -55,14 +55,15 @@ class Entry:
 
     def lacks(self, library: str) -> MissingExtraError:
         """What to say where a library is not installed."""
-        wanted = f'"bipartite[{self.extra}]"' if self.extra else library
-        return MissingExtraError(f"{self.name} needs {library}; install it with pip install {wanted}.")
+        return missing_library(what=f"{self.name} needs", library=_ON_THE_INDEX.get(library, library))
 
     def missing(self) -> list[str]:
         """The data sets that are not on this machine."""
         return [name for name in self.data if any(present(files) is None for files in SOURCES[name].parts.values())]
 
 
+# What a library is called where it is installed from.
+_ON_THE_INDEX: Final = {"sklearn": "scikit-learn", "dp_accounting": "dp-accounting"}
 _PLACES: Final = ("gowalla-authors-1000", "foursquare-nyc-filtered")
 
 EXPERIMENTS: Final = (

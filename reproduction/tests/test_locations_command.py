@@ -5,23 +5,12 @@ import json
 import pytest
 
 from reproduction.tests.published import conforms
-from tests.locations.worlds import needs_data
-
-ROWS = [
-    (52.52, 13.40, "Berlin", "east"),
-    (48.86, 2.35, "Paris", "west"),
-    (51.51, -0.13, "London", "west"),
-    (41.9, 12.5, "Rome", "east"),
-    (40.4, -3.7, "Madrid", "west"),
-    (59.9, 10.7, "Oslo", "east"),
-]
+from tests.locations.worlds import needs_data, six_cities
 
 
 @pytest.fixture
 def file(tmp_path):
-    path = tmp_path / "places.csv"
-    path.write_text("lat,lon,label,side\n" + "".join(f"{a},{b},{c},{d}\n" for a, b, c, d in ROWS), encoding="utf-8")
-    return path
+    return six_cities(tmp_path)
 
 
 def test_compare_has_a_row_for_each_release_and_says_what_is_not_ldp(run, file, tmp_path):

@@ -28,11 +28,14 @@ with what to do. A private value appears in the *message* of a scalar call and n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from decimal import Decimal
     from typing import Self
+
+
+NOT_INSTALLED: Final = "is not installed"
 
 
 class BipartiteError(Exception):
@@ -140,6 +143,16 @@ class WordsExhaustedError(BipartiteError, RuntimeError):
 
 class MissingExtraError(BipartiteError, ImportError):
     """An optional part of bipartite is not installed."""
+
+
+def missing_library(*, what: str, library: str, problem: str = NOT_INSTALLED) -> MissingExtraError:
+    """What needs a library, and how to get it: by its own name, since bipartite is on no package index yet.
+
+    >>> print(missing_library(what="PNG needs", library="resvg-py"))
+    PNG needs resvg-py, which is not installed; run: pip install resvg-py
+    """
+    install = "pip install" if problem == NOT_INSTALLED else "pip install --upgrade"
+    return MissingExtraError(f"{what} {library}, which {problem}; run: {install} {library}")
 
 
 def of_attribute(error: InputError | DataError, name: str) -> InputError | DataError:

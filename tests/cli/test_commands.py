@@ -430,7 +430,7 @@ def test_completion_in_a_real_bash_offers_the_commands():
 def test_completion_without_its_extra_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert run("completion", "bash") == (
-        4, "", 'bipartite: Completion needs shtab; install it with pip install "bipartite[completion]".\n',
+        4, "", "bipartite: Completion needs shtab, which is not installed; run: pip install shtab\n",
     )  # fmt: skip
 
 

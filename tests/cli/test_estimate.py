@@ -484,3 +484,12 @@ def test_a_share_whose_whole_interval_is_impossible_is_explained(run, spec, writ
     assert "an interval that lies wholly outside 0 % to 100 % is left as it is" in out
     whole = write("w.csv", "1\n2\n3\n4\n5\n" * 400)
     assert "wholly outside" not in run("estimate", whole, "--spec", spec(RATING))[1]
+
+
+def test_a_picture_is_what_the_name_of_its_file_says(run, spec, ages, tmp_path):
+    arguments = ["estimate", ages[1], "--spec", spec(AGES), "--plot"]
+    assert run(*arguments, tmp_path / "ages.png")[0] == 0
+    assert (tmp_path / "ages.png").read_bytes()[:4] == b"\x89PNG"
+    code, _, err = run(*arguments, tmp_path / "ages.pdf")
+    assert code == 2 and "Expected a file that ends with .svg or .png, got 'ages.pdf'; name it so." in err
+    assert not (tmp_path / "ages.pdf").exists()

@@ -8,22 +8,12 @@ import pytest
 
 from bipartite.mechanisms.spec import load_spec
 from tests.cli.test_commands import conforms
-
-ROWS = [
-    (52.52, 13.40, "Berlin", "east"),
-    (48.86, 2.35, "Paris", "west"),
-    (51.51, -0.13, "London", "west"),
-    (41.9, 12.5, "Rome", "east"),
-    (40.4, -3.7, "Madrid", "west"),
-    (59.9, 10.7, "Oslo", "east"),
-]
+from tests.locations.worlds import six_cities
 
 
 @pytest.fixture
 def file(tmp_path):
-    path = tmp_path / "places.csv"
-    path.write_text("lat,lon,label,side\n" + "".join(f"{a},{b},{c},{d}\n" for a, b, c, d in ROWS), encoding="utf-8")
-    return path
+    return six_cities(tmp_path)
 
 
 @pytest.fixture
@@ -109,7 +99,7 @@ def test_a_map_within_regions_says_what_is_published(run, file, tmp_path):
 def test_without_the_extra_a_png_is_missing_and_nothing_is_written(run, file, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     code, out, err = run("locations", "map", file, "--output", tmp_path / "map.png")
-    assert (code, out) == (4, "") and "bipartite[png]" in err
+    assert (code, out) == (4, "") and "run: pip install resvg-py" in err
     assert not (tmp_path / "map.png").exists()
 
 

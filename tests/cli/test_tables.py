@@ -266,6 +266,10 @@ def test_a_release_of_no_rows_says_so_and_speaks_of_no_epsilon_that_was_spent(ru
     (files / "bad.csv").write_text("age,job,country\n17,nurse,DE\n16,nurse,FR\n")
     code, _, err = run("privatize", files / "bad.csv", files / "out.csv", *options)
     assert code == 3 and "no row was released: all 2 were rejected." in err and "spent" not in err
+    # Nothing was released, so nothing has the name of a release, and trying again is no second one.
+    assert not (files / "out.csv").exists() and (files / "rejected.csv").exists()
+    code, _, err = run("privatize", files / "bad.csv", files / "out.csv", *options)
+    assert code == 2 and err.endswith("rejected.csv is there already; name another output, or use --overwrite.\n")
     (files / "none.csv").write_text("age,job,country\n")
     code, _, err = run("privatize", files / "none.csv", files / "out.csv", *options, "--overwrite")
     assert code == 0 and "no row was released: the input has none." in err

@@ -37,3 +37,14 @@ def worlds(draw, least=2, most=24):
         st.lists(st.integers(0, count - 1), min_size=len(domain) - len(labels), max_size=len(domain) - len(labels))
     )
     return Regions.of(domain, draw(st.permutations(labels)))
+
+
+def six_cities(folder):
+    """A file of places with their regions."""
+    path = folder / "places.csv"
+    path.write_text(
+        "lat,lon,label,side\n52.52,13.4,Berlin,east\n48.86,2.35,Paris,west\n51.51,-0.13,London,west\n"
+        "41.9,12.5,Rome,east\n40.4,-3.7,Madrid,west\n59.9,10.7,Oslo,east\n",
+        encoding="utf-8",
+    )
+    return path

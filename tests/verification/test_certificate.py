@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from bipartite import BRR, Integers, Points, verify
+from bipartite.errors import InputError
 from bipartite.lottery import LineLottery, PointLottery, Tickets
 
 
@@ -71,3 +72,8 @@ def test_a_near_set_of_another_size_is_refused(monkeypatch):
     monkeypatch.setattr(PointLottery, "near", lambda self, x: right(self, x) | (x == 3))
     with pytest.raises(AssertionError, match="do not hold the same total"):
         verify(mechanism)
+
+
+def test_what_is_no_mechanism_is_refused_by_name():
+    with pytest.raises(InputError, match=r"Expected a mechanism, got int; pass bp.BRR\(…\), or bp.from_spec"):
+        verify(3)

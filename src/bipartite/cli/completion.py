@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.cli.output import OK
 from bipartite.cli.program import BIPARTITE
-from bipartite.errors import MissingExtraError
+from bipartite.errors import missing_library
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +30,6 @@ def run(options: argparse.Namespace) -> int:
     try:
         import shtab  # noqa: PLC0415 (optional, and needed by this command alone)
     except ImportError:
-        msg = 'Completion needs shtab; install it with pip install "bipartite[completion]".'
-        raise MissingExtraError(msg) from None
+        raise missing_library(what="Completion needs", library="shtab") from None
     print(shtab.complete(BIPARTITE.parser(), shell=options.shell))
     return OK

@@ -19,6 +19,7 @@ from bipartite.cli.estimate_reading import read
 from bipartite.cli.output import OK, Progress
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.plots import check_ending
 from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by, no_specs
 from bipartite.tables.domain_files import read_text
 from bipartite.tables.metadata import Described
@@ -76,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     writing = parser.add_argument_group("what is written")
     writing.add_argument("--save-counts", metavar="FILE.json", type=Path, help="all counts, to be merged with others")
     writing.add_argument("--csv", metavar="FILE.csv", type=Path, help="value, share, standard error, low, high")
-    writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="a picture with error bars")
+    writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="a picture with error bars, .svg or .png")
     writing.add_argument("--html", metavar="FILE.html", type=Path, help="of a released table: a page with pictures")
     writing.add_argument(
         "--json", action="store_true", help="print one JSON object (schemas/estimate.json, or estimate-table.json)"
@@ -158,6 +159,8 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
     if options.html is not None and (release is None or options.counts):
         msg = "--html belongs to a table that bipartite privatize wrote, and that carries its specs; use --plot."
         raise InputError(msg)
+    if options.plot is not None:
+        check_ending(options.plot)
     if not options.files and options.column is not None:
         msg = "--column belongs to files of reports; leave it out."
         raise InputError(msg)

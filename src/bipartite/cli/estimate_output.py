@@ -20,6 +20,7 @@ from bipartite.domains import LineDomain
 from bipartite.errors import DesignError
 from bipartite.files import write_whole
 from bipartite.mechanisms.spec import spec_sha256
+from bipartite.plots import as_file
 from bipartite.tables.metadata import NOT_PRIVATE
 
 if TYPE_CHECKING:
@@ -65,13 +66,13 @@ class Found:
         """A column with its error bars."""
         groups = self.columns[name]
         drawn = groups[None] if self.by is None else Estimates(groups)
-        return f"{drawn.plot(confidence=self.confidence)}\n"
+        return drawn.plot(confidence=self.confidence)
 
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     """Write and print what was found; everything is computed before anything is written."""
     first = SPOKEN if STDIN in options.files[:1] else options.files[0].name if options.files else ""
-    files: list[tuple[Path, str]] = []
+    files: list[tuple[Path, str | bytes]] = []
     if options.save_counts is not None:
         files.append((options.save_counts, counts.to_json() + "\n"))
     if options.html is not None and found.release is not None:
@@ -79,7 +80,7 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     if options.csv is not None:
         files.append((options.csv, _as_csv(found)))
     if options.plot is not None:
-        files.append((options.plot, found.picture(next(iter(found.columns)))))
+        files.append((options.plot, as_file(found.picture(next(iter(found.columns))), options.plot)))
     described = _described(found) if options.json else None
     for path, content in files:
         write_whole(path, content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bipartite.domains.sets import is_label
-from bipartite.errors import InputError, MissingExtraError, Problems, is_one_of, shown
+from bipartite.errors import InputError, Problems, is_one_of, missing_library, shown
 from bipartite.learn.column_choices import Choices, choose
 from bipartite.learn.column_tables import build_table, plain
 from bipartite.learn.column_values import check_is_table, checked_values, read_table
@@ -19,8 +19,7 @@ try:
     from sklearn.utils._set_output import _get_output_config
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
-    msg = "bipartite.learn.PrivateColumns needs scikit-learn; pip install 'bipartite[boosting]'."
-    raise MissingExtraError(msg) from None
+    raise missing_library(what="PrivateColumns needs", library="scikit-learn") from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from bipartite.domains import Integers
-from bipartite.errors import DataError, EpsilonError, InputError, MissingExtraError, Problems, is_one_of, shown
+from bipartite.errors import DataError, EpsilonError, InputError, Problems, is_one_of, missing_library, shown
 from bipartite.learn.column_values import check_is_table
 from bipartite.learn.columns import PrivateColumns
 from bipartite.learn.fitting import as_it_was
@@ -34,8 +34,7 @@ try:
 
     from bipartite.learn.scikit import BaseEstimator, ClassifierMixin
 except ImportError:
-    msg = "bipartite.learn.PrivateNetwork needs scikit-learn and torch; pip install 'bipartite[learn]'."
-    raise MissingExtraError(msg) from None
+    raise missing_library(what="PrivateNetwork needs", library="scikit-learn") from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

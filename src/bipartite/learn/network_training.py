@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bipartite.errors import InputError, MissingExtraError
+from bipartite.errors import InputError, missing_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,8 +49,7 @@ def load_torch() -> ModuleType:
     try:
         import torch  # noqa: PLC0415 (heavy, and only networks need it)
     except ImportError:
-        msg = "bipartite.learn.PrivateNetwork needs torch; pip install 'bipartite[learn]'."
-        raise MissingExtraError(msg) from None
+        raise missing_library(what="PrivateNetwork needs", library="torch") from None
     return torch
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from bipartite.errors import InputError
 from bipartite.frozen import Frozen
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.catalogue import written_as
@@ -114,3 +115,10 @@ class Certified(Frozen, ABC):
     def _assemble(self, *parts: Any, **options: Any) -> None:  # noqa: ANN401
         """Hold the parts that were designed or read."""
         raise NotImplementedError
+
+
+def check_mechanism(mechanism: object) -> None:
+    """Refuse what does not report."""
+    if not isinstance(mechanism, Certified):
+        msg = f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…), or bp.from_spec(…) of its spec."
+        raise InputError(msg)

@@ -6,7 +6,7 @@ Begin reading: svg.py, line.py.
 
 from bipartite.plots import style
 from bipartite.plots.bars import Bar, bars, paired_bars
-from bipartite.plots.files import png, save
+from bipartite.plots.files import as_file, check_ending, png, save
 from bipartite.plots.forest import forest
 from bipartite.plots.histogram import Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
@@ -23,11 +23,13 @@ __all__ = [
     "Bar",
     "Mark",
     "Picture",
+    "as_file",
     "bars",
     "beyond",
     "chances_around",
     "chances_on_a_line",
     "chances_on_a_map",
+    "check_ending",
     "forest",
     "histogram",
     "legend",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.errors import InputError, missing_library, shown
 from bipartite.files import write_whole
 from bipartite.plots.style import WIDTH
 
@@ -20,8 +20,7 @@ def png(svg: str, *, width: int = _ZOOM * WIDTH) -> bytes:
     try:
         import resvg_py  # noqa: PLC0415 (optional, and needed for PNG alone)
     except ImportError:
-        msg = 'PNG needs resvg; install it with pip install "bipartite[png]", or write an .svg file.'
-        raise MissingExtraError(msg) from None
+        raise missing_library(what="A picture as .png (.svg needs nothing) needs", library="resvg-py") from None
     return bytes(
         resvg_py.svg_to_bytes(svg_string=svg, width=width, background="white", sans_serif_family="DejaVu Sans")
     )
@@ -29,12 +28,17 @@ def png(svg: str, *, width: int = _ZOOM * WIDTH) -> bytes:
 
 def save(svg: str, file: str | Path) -> None:
     """Write a picture as the ending of the file says: ``.svg`` or ``.png``."""
-    path = Path(file)
-    ending = path.suffix.lower()
-    if ending == ".png":
-        write_whole(path, png(svg))
-    elif ending == ".svg":
-        write_whole(path, svg + "\n")
-    else:
+    write_whole(file, as_file(svg, Path(file)))
+
+
+def as_file(svg: str, path: Path) -> str | bytes:
+    """What a file of this name holds of a picture."""
+    check_ending(path)
+    return png(svg) if path.suffix.lower() == ".png" else svg + "\n"
+
+
+def check_ending(path: Path) -> None:
+    """Refuse the name of a file that no picture is written to."""
+    if path.suffix.lower() not in {".svg", ".png"}:
         msg = f"Expected a file that ends with .svg or .png, got {shown(path.name)}; name it so."
         raise InputError(msg)

@@ -92,7 +92,7 @@ def _check_targets(source: str, target: str, files: Sequence[File], chosen: Sett
             continue
         try:
             in_parts = bool(chosen.partition_by) and path == Path(target)
-            check_free(path, overwrite=chosen.overwrite, folder=in_parts)
+            check_free(path, overwrite=chosen.overwrite, folder=in_parts, released=path != chosen.reject)
         except InputError as error:
             problems.add(str(error))
     if len({path.resolve() for path in targets}) < len(targets):

@@ -6,7 +6,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING
 
-from bipartite.errors import MissingExtraError
+from bipartite.errors import NOT_INSTALLED, missing_library
 from bipartite.lazily import Later
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ def need(module: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         there = not (isinstance(error, ModuleNotFoundError) and error.name == package)
-        problem = f"is installed but cannot be loaded: {error}" if there else "is not installed"
-    msg = f"Tables need {package}, which {problem}; run: pip install --upgrade 'bipartite[tables]'."
-    raise MissingExtraError(msg)
+        problem = f"is installed but cannot be loaded ({error})" if there else NOT_INSTALLED
+    raise missing_library(what="Tables need", library=package, problem=problem)
 
 
 if not TYPE_CHECKING:

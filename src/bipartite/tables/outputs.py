@@ -28,7 +28,7 @@ def side_file(path: Path) -> Path:
     return path.with_name(path.name + SIDE)
 
 
-def check_free(path: Path, *, overwrite: bool, folder: bool = False) -> None:
+def check_free(path: Path, *, overwrite: bool, folder: bool = False, released: bool = True) -> None:
     """Refuse to write over a file, or a folder of parts, unless asked to, and where none can be."""
     there = os.path.lexists(path)  # a link to nothing is there, too
     if folder and there and (path.is_symlink() or not (path / COMPLETE).is_file()):
@@ -38,17 +38,15 @@ def check_free(path: Path, *, overwrite: bool, folder: bool = False) -> None:
         msg = f"{path} is no file; name a file that may be written."
         raise InputError(msg)
     if there and not overwrite:
-        raise _taken(path)
+        raise _taken(path, released=released)
     if not path.parent.is_dir():
         msg = f"{path.parent} is no folder; make it first."
         raise InputError(msg)
 
 
-def _taken(path: Path) -> InputError:
-    return InputError(
-        f"{path} is there already; name another output, or use overwrite=True: a second release of the same rows adds "
-        "its ε to what they have spent."
-    )
+def _taken(path: Path, *, released: bool = True) -> InputError:
+    more = ": a second release of the same rows adds its ε to what they have spent" if released else ""
+    return InputError(f"{path} is there already; name another output, or use overwrite=True{more}.")
 
 
 def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> None:

@@ -107,7 +107,7 @@ def privatize_file(
         part = Path(STDIO) if str(target) == STDIO else stack.enter_context(part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
         drawn.write(Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
-        if chosen.partition_by and release.rows == release.rejected:
+        if chosen.partition_by and not release.rows:
             msg = (
                 "There are no rows, and without rows no part would carry the specs; "
                 "release the table without partition_by=."
@@ -118,7 +118,9 @@ def privatize_file(
             # Before the release: what was left out of it must be known once it is there.
             rejects.close()
             publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite)
-        if chosen.partition_by:
+        if release.rejected and release.rows == release.rejected:
+            pass  # nothing is released, and nothing takes the name of a release
+        elif chosen.partition_by:
             publish_folder(part, Path(target), overwrite=chosen.overwrite)
         elif str(target) != STDIO:
             publish(part, Path(target), specs, overwrite=chosen.overwrite)

@@ -18,7 +18,7 @@ import numpy as np
 
 from bipartite import errors
 from bipartite.answers.estimation import Counts
-from bipartite.errors import DataError, InputError, MissingExtraError
+from bipartite.errors import DataError, InputError, missing_library
 from bipartite.mechanisms.spec import load_spec, spec_json
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
@@ -181,8 +181,7 @@ def _session_of(frame: DataFrame) -> SparkSession:
     try:
         import pyarrow  # noqa: F401, ICN001, PLC0415
     except ImportError:
-        msg = "Spark frames need pyarrow, which is not installed; run: pip install 'bipartite[spark]'."
-        raise MissingExtraError(msg) from None
+        raise missing_library(what="Spark frames need", library="pyarrow") from None
     return frame.sparkSession
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import rounded_up
+from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import spec_sha256
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
     >>> certificate.holds, float(certificate.epsilon_upper)
     (True, 0.9999999999999932)
     """
+    check_mechanism(mechanism)
     ratio = mechanism.largest_ratio()
     return Certificate(
         ratio=ratio,

@@ -219,7 +219,7 @@ def test_csv_dict_and_frame_hold_the_same_rows():
 def test_to_frame_says_what_is_missing(monkeypatch):
     compared = bp.compare(AGES, 1)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match="to_frame needs pandas; install it with: pip install pandas"):
+    with pytest.raises(MissingExtraError, match="needs pandas, which is not installed; run: pip install pandas"):
         compared.to_frame()
 
 

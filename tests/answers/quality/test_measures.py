@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import mpmath
 import numpy as np
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from bipartite import (
     BRR,
     GRR,
+    OUE,
     Anchored,
     Constant,
     Geometric,
     Integers,
     Interval,
     Items,
+    Record,
     SquareWave,
     expected_loss,
     local_bound,
@@ -283,3 +286,13 @@ def test_a_similarity_is_no_distance():
     songs = Items(["one", "two"], similarity=[[1, 0.2], [0.2, 1]])
     with pytest.raises(InputError, match="similarity, which is no distance"):
         share_within(GRR(songs, 1), 0.5)
+
+
+@pytest.mark.parametrize(
+    "measure", [local_loss, expected_loss, worst_loss, qloss, loss_quantile, partial(share_within, distance=1)]
+)
+@pytest.mark.parametrize("wrong", [3, "x", OUE(Integers(0, 9), 1), Record({"a": GRR(Integers(0, 9), 1)})])
+def test_what_reports_no_values_is_refused_by_name(measure, wrong):
+    expected = f"Expected a mechanism whose reports are values, got {type(wrong).__name__}; pass bp.BRR"
+    with pytest.raises(InputError, match=expected):
+        measure(wrong)

@@ -406,5 +406,5 @@ def test_missing_extras_are_named():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout.strip().startswith(
-        "MissingExtraError Private boosting needs scikit-learn and numba; pip install"
+        "MissingExtraError Private boosting needs scikit-learn, which is not installed; run: pip install scikit-learn"
     )

@@ -12,7 +12,7 @@ from bipartite.answers.advise.advice import in_words
 from bipartite.answers.advise.picture import picture_of
 from bipartite.answers.advise.row import COLUMNS
 from bipartite.answers.advise.table import table_of
-from bipartite.errors import InputError, MissingExtraError, is_one_of, shown
+from bipartite.errors import InputError, is_one_of, missing_library, shown
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -98,8 +98,7 @@ class Comparison:
         try:
             import pandas as pd  # noqa: PLC0415 (heavy, and not needed by anything else)
         except ImportError:
-            msg = "to_frame needs pandas; install it with: pip install pandas, or use .rows or .to_csv()."
-            raise MissingExtraError(msg) from None
+            raise missing_library(what="to_frame (unlike .rows and .to_csv()) needs", library="pandas") from None
         return pd.DataFrame([row.to_dict() for row in self.rows], columns=list(COLUMNS))
 
     def plot(self, measure: str = "expected_loss") -> str:

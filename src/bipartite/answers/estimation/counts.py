@@ -12,6 +12,7 @@ from bipartite.errors import InputError, SpecError, how_many, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import from_spec, spec_sha256
 
 if TYPE_CHECKING:
@@ -154,13 +155,6 @@ class Counts:
 
     def __repr__(self) -> str:
         return f"<Counts of {how_many(self.people, 'report')} of {self.mechanism!r}>"
-
-
-def check_mechanism(mechanism: object) -> None:
-    """Refuse what does not report."""
-    if not isinstance(mechanism, (Mechanism, CategoryMechanism)):
-        msg = f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…), or bp.from_spec(…) of its spec."
-        raise InputError(msg)
 
 
 def check_people(people: object, *, least: int = 1) -> int:

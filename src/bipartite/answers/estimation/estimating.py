@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.answers.estimation.answers import Estimate
 from bipartite.answers.estimation.attributes import columns_of
-from bipartite.answers.estimation.counts import Counts, check_counts, check_mechanism
+from bipartite.answers.estimation.counts import Counts, check_counts
 from bipartite.answers.estimation.evidence import Evidence, check_weights
 from bipartite.answers.estimation.flat import Flat, Supports, flat_histogram
 from bipartite.answers.estimation.groups import Estimates, cut
@@ -21,6 +21,7 @@ from bipartite.answers.estimation.scored import Scored
 from bipartite.errors import InputError, SpecError, of_attribute
 from bipartite.mechanisms import Record
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import spec_sha256
 
 if TYPE_CHECKING:

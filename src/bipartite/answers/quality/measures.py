@@ -16,14 +16,13 @@ from bipartite.answers.quality.line import Window, closed_form
 from bipartite.domains.base import as_double
 from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss
 from bipartite.errors import InputError, shown
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.design import check_prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
     Prior = Sequence[float] | Array | None
@@ -42,6 +41,7 @@ def local_loss(mechanism: Mechanism, *, loss: Loss = None) -> Array:
     loss
         None is the domain's own loss, in its units; ``"squared"``, ``"zero-one"``, a function of it, or a matrix.
     """
+    _check_values(mechanism)
     closed, function = closed_form(mechanism), function_of(loss)
     if isinstance(closed, Window) and function is not None:
         return closed.local_loss(function)
@@ -62,6 +62,7 @@ def expected_loss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = Non
     >>> round(expected_loss(BRR(Integers(1, 40), epsilon=1)), 2)
     9.75
     """
+    _check_values(mechanism)
     if prior is not None:
         return float(check_prior(prior, len(mechanism.domain)) @ local_loss(mechanism, loss=loss))
     closed = closed_form(mechanism)
@@ -77,6 +78,7 @@ def worst_loss(mechanism: Mechanism, *, loss: Loss = None) -> float:
     >>> round(worst_loss(BRR(Integers(1, 40), epsilon=1)), 2)
     14.6
     """
+    _check_values(mechanism)
     closed = closed_form(mechanism)
     if loss is None and closed is not None:
         return closed.worst_loss()
@@ -92,6 +94,7 @@ def qloss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> fl
     >>> round(qloss(GRR(Integers(1, 100), epsilon=1)), 3)
     0.331
     """
+    _check_values(mechanism)
     matrix = check_loss(loss, len(mechanism.domain), len(mechanism.outputs))
     largest = largest_loss(mechanism.domain, loss) if matrix is None else float(matrix.max())
     if largest <= 0:
@@ -105,6 +108,7 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
 
     On lines that is the chance to lie within that distance of the value; in O(1) there under the uniform prior.
     """
+    _check_values(mechanism)
     check_distance(distance)
     reach = _real(distance)
     closed = closed_form(mechanism)
@@ -130,6 +134,7 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
 
     The least distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
     """
+    _check_values(mechanism)
     number = _real(quantile)
     if not 0 < number <= 1:
         msg = f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median."
@@ -142,6 +147,16 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
     weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     losses, chances = _distribution(mechanism, weights)
     return float(losses[min(int(np.searchsorted(chances, wanted)), len(losses) - 1)])
+
+
+def _check_values(mechanism: object) -> None:
+    """Refuse what does not report values: a set of bits is no nearer to one value than to another."""
+    if not isinstance(mechanism, Mechanism):
+        msg = (
+            f"Expected a mechanism whose reports are values, got {type(mechanism).__name__}; pass bp.BRR(…), "
+            "or one attribute of a record."
+        )
+        raise InputError(msg)
 
 
 def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:

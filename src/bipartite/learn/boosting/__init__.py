@@ -19,9 +19,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from bipartite.errors import MissingExtraError
+from bipartite.errors import missing_library
 
-for _needed in ("sklearn", "numba"):
-    if find_spec(_needed) is None:
-        msg = "Private boosting needs scikit-learn and numba; pip install 'bipartite[boosting]'."
-        raise MissingExtraError(msg)
+for _module, _library in {"sklearn": "scikit-learn", "numba": "numba"}.items():
+    if find_spec(_module) is None:
+        raise missing_library(what="Private boosting needs", library=_library)

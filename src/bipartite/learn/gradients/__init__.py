@@ -19,10 +19,9 @@
 
 from __future__ import annotations
 
-from bipartite.errors import MissingExtraError
+from bipartite.errors import missing_library
 
 try:
     import torch as torch
 except ImportError:
-    _MESSAGE = "Learning by gradients needs torch; run: pip install 'bipartite[learn]'"
-    raise MissingExtraError(_MESSAGE) from None
+    raise missing_library(what="Learning by gradients needs", library="torch") from None

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from bipartite.errors import InputError, MissingExtraError
+from bipartite.errors import InputError, missing_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,8 +94,7 @@ def _library(name: str = "dp_accounting") -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError:
-        msg = "Accounting for Gaussian noise needs dp-accounting; run: pip install 'bipartite[learn]'"
-        raise MissingExtraError(msg) from None
+        raise missing_library(what="Accounting for Gaussian noise needs", library="dp-accounting") from None
 
 
 def _event(multiplier: float, steps: Steps) -> object:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.errors import InputError, missing_library, shown
 from bipartite.learn.gradients.loop import best_device, train_privately
 from bipartite.learn.gradients.networks import paper_cnn
 from bipartite.learn.gradients.per_example import TOGETHER
@@ -17,8 +17,7 @@ try:
 
     from bipartite.learn.scikit import BaseEstimator, ClassifierMixin
 except ImportError:
-    _MESSAGE = "PrivateSGDClassifier needs scikit-learn; run: pip install 'bipartite[learn]'"
-    raise MissingExtraError(_MESSAGE) from None
+    raise missing_library(what="PrivateSGDClassifier needs", library="scikit-learn") from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

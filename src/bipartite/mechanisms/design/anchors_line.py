@@ -139,7 +139,7 @@ def solver_for(costs: LineCosts, excess: float) -> tuple[Solver, float]:
             return costs, 4.0 * size
         msg = (
             f"Expected at most {LARGEST_WITHOUT_COMPILER} points without numba, got {size}; "
-            "pip install 'bipartite[fast]', or use a coarser line."
+            "run pip install numba, or use a coarser line."
         )
         raise DesignError(msg) from problem
     squared = costs.kind == "squared"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.errors import DesignError, InputError, MissingExtraError, shown
+from bipartite.errors import DesignError, InputError, missing_library, shown
 from bipartite.mechanisms.design.line import check_prior_or_minimax
 
 if TYPE_CHECKING:
@@ -177,8 +177,7 @@ def _scipy() -> tuple[ModuleType, ModuleType]:
     try:
         return importlib.import_module("scipy.optimize"), importlib.import_module("scipy.sparse")
     except ImportError:
-        msg = "The optimum needs scipy: pip install 'bipartite[optimum]'"
-        raise MissingExtraError(msg) from None
+        raise missing_library(what="The optimum needs", library="scipy") from None
 
 
 def _clean(z: NDArray[np.float64], g: NDArray[np.float64], e: float) -> NDArray[np.float64]:
