@@ -1,25 +1,16 @@
-"""The algorithms that choose m and anchors, by name: what :mod:`bipartite.mechanisms.design` exports."""
+"""The algorithms that choose m and anchors, by name; they live in :mod:`bipartite.mechanisms.design`."""
 
-from bipartite.mechanisms.design import (
-    AnchorChoice,
-    RowDesign,
-    algorithm_1,
-    algorithm_2,
-    algorithm_3,
-    best_anchors_of_set,
-    best_anchors_on_line,
-    best_half_window,
-    best_m,
-    best_m_of_set,
-    calibrated_rows,
-    check_prior,
-    minimax_anchors_of_set,
-    minimax_anchors_on_line,
-    optimal_matrix,
-    safe_m,
-    safe_m_of_set,
-    statistical_half_window,
-)
+from bipartite.mechanisms.design.anchor_choice import AnchorChoice
+from bipartite.mechanisms.design.anchors_line import best_anchors_on_line
+from bipartite.mechanisms.design.anchors_minimax import minimax_anchors_of_set
+from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set
+from bipartite.mechanisms.design.line import algorithm_3, best_half_window, best_m, check_prior, safe_m
+from bipartite.mechanisms.design.lsrr import calibrated_rows
+from bipartite.mechanisms.design.minimax_line import minimax_anchors_on_line
+from bipartite.mechanisms.design.optimum import optimal_matrix
+from bipartite.mechanisms.design.rows import RowDesign, algorithm_1, algorithm_2
+from bipartite.mechanisms.design.sets import best_m_of_set, safe_m_of_set
+from bipartite.mechanisms.design.statistics import statistical_half_window
 
 __all__ = [
     "AnchorChoice",

@@ -32,8 +32,8 @@ from bipartite.lottery.compiled_nearest import NearestTable
 from bipartite.lottery.compiled_points import CompiledLists, CompiledTries
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
-from bipartite.mechanisms.design import algorithm_2
 from bipartite.mechanisms.design import sets as set_design
+from bipartite.mechanisms.design.rows import algorithm_2
 from bipartite.mechanisms.spec import canonical_json, load_spec
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number

@@ -20,17 +20,10 @@ from bipartite.lottery import (
 )
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.base import Mechanism, check_tickets, domain_problem
-from bipartite.mechanisms.design import (
-    best_half_window,
-    best_m,
-    best_m_of_set,
-    check_prior,
-    safe_m,
-    safe_m_of_set,
-    statistical_half_window,
-)
 from bipartite.mechanisms.design.limits import largest_epsilon, largest_size, smallest_epsilon
-from bipartite.mechanisms.design.statistics import Wanted
+from bipartite.mechanisms.design.line import best_half_window, best_m, check_prior, safe_m
+from bipartite.mechanisms.design.sets import best_m_of_set, safe_m_of_set
+from bipartite.mechanisms.design.statistics import Wanted, statistical_half_window
 from bipartite.mechanisms.spec.parts import SET_FIELDS, written
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from bipartite.errors import DesignError, InputError, is_one_of, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.regional import check_blocks
-from bipartite.mechanisms.design import check_prior
+from bipartite.mechanisms.design.line import check_prior
 from bipartite.mechanisms.design.regional import Split, best_split, near_counts, two_level_epsilon
 from bipartite.mechanisms.in_regions import InBlocks, aimed_below, block_ratio, check_regions, two_level_tickets
 

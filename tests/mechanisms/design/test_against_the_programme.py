@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bipartite import Anchored, Items, Points
-from bipartite.mechanisms.design import optimal_matrix
+from bipartite.mechanisms.design.optimum import optimal_matrix
 
 GROUPS = range(8)
 CASES = 25  # in each group: 200 sets of points and 200 matrices

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from bipartite.errors import DesignError, InputError
-from bipartite.mechanisms.design import anchors_line, best_anchors_on_line, optimal_matrix
+from bipartite.mechanisms.design import anchors_line
+from bipartite.mechanisms.design.anchors_line import best_anchors_on_line
+from bipartite.mechanisms.design.optimum import optimal_matrix
 
 LOSSES = ["absolute", "squared", "table"]
 
@@ -201,7 +203,7 @@ def test_what_is_no_line_is_refused(size, e, loss, kind, message):
 def test_without_numba_short_lines_work_and_long_ones_say_what_to_install():
     code = (
         "import sys; sys.modules['numba'] = None\n"
-        "from bipartite.mechanisms.design import best_anchors_on_line\n"
+        "from bipartite.mechanisms.design.anchors_line import best_anchors_on_line\n"
         "print(best_anchors_on_line(3000, 20.0, None, 'absolute').loss)\n"
         "try: best_anchors_on_line(2**15 + 1, 20.0, None, 'absolute')\n"
         "except Exception as problem: print(type(problem).__name__, problem)"

@@ -15,12 +15,13 @@ from scipy.optimize import linprog
 
 from bipartite import Items, Points
 from bipartite.locations.atlas.places import cities
-from bipartite.mechanisms.design import anchor_losses, best_anchors_of_set, minimax_anchors_of_set
+from bipartite.mechanisms.design import anchor_losses
 from bipartite.mechanisms.design.anchor_cells import cells_of
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.anchors_bound import bound_of
+from bipartite.mechanisms.design.anchors_minimax import minimax_anchors_of_set
 from bipartite.mechanisms.design.anchors_search import Assignment
-from bipartite.mechanisms.design.anchors_sets import cost_of, search
+from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set, cost_of, search
 
 DATA = os.environ.get("BIPARTITE_DATA")
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from bipartite.errors import InputError
-from bipartite.mechanisms.design import minimax_anchors_on_line, optimal_matrix
+from bipartite.mechanisms.design.minimax_line import minimax_anchors_on_line
+from bipartite.mechanisms.design.optimum import optimal_matrix
 
 
 def losses_of(kind, size):

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize
 
 from bipartite.errors import DesignError, InputError, MissingExtraError, PriorError
-from bipartite.mechanisms.design import optimal_matrix
+from bipartite.mechanisms.design.optimum import optimal_matrix
 
 
 def line(size):

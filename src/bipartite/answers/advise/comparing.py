@@ -21,7 +21,7 @@ from bipartite.lottery import Epsilon
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Anchored, Constant
 from bipartite.mechanisms.base import check_domain
-from bipartite.mechanisms.design import check_prior
+from bipartite.mechanisms.design.line import check_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

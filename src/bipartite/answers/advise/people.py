@@ -19,7 +19,7 @@ from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.base import domain_problem
 from bipartite.mechanisms.categories import CategoryMechanism
-from bipartite.mechanisms.design import check_prior
+from bipartite.mechanisms.design.line import check_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

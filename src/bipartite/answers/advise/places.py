@@ -22,7 +22,7 @@ from bipartite.answers.advise.place_releases import (
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.design import check_prior
+from bipartite.mechanisms.design.line import check_prior
 from bipartite.mechanisms.design.regional import parts as places_by_region
 
 if TYPE_CHECKING:
