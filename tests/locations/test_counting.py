@@ -149,6 +149,13 @@ def test_a_box_and_a_circle_count_what_lies_in_them(grr):
     assert found.to_dict()["known"] is True
 
 
+def test_the_top_places_are_named_by_their_labels():
+    names = [f"place {number}" for number in range(30)][::-1]
+    mechanism = GRR(places(ROWS, names), 3)
+    found = estimate(mechanism, mechanism.privatize([names[2]] * 300 + [names[7]] * 200, rng=insecure_seed(1)))
+    assert [each.place for each in top_places(found, k=2)] == [names[2], names[7]]
+
+
 def test_a_box_across_the_date_line_and_empty_or_whole_ones():
     pacific = places([[-18.1, 178.4], [-13.8, -171.8], [0.0, 0.0]])
     mechanism = GRR(pacific, 2)
@@ -188,11 +195,11 @@ def test_a_range_that_cannot_be_known_has_an_honest_interval():
         (range_count, "Expected box=.*, or centre=.* and radius_km; give one of them"),
         (lambda est: range_count(est, centre=(1, 2)), "give one of them"),
         (lambda est: range_count(est, box=(0, 0, 1, 1), centre=(1, 2), radius_km=1), "give one of them"),
-        (lambda est: range_count(est, box=(1, 0, 0, 1)), "south first"),
-        (lambda est: range_count(est, box=(0, 0, 1)), "Expected box as 4 finite numbers"),
-        (lambda est: range_count(est, box="here"), "Expected box as 4 finite numbers, got 'here'"),
+        (lambda est: range_count(est, box=(1, 0, 0, 1)), "Expected box as .* with −90 ≤ south ≤ north"),
+        (lambda est: range_count(est, box=(0, 0, 1)), "Expected box as four numbers, got \\(0, 0, 1\\)"),
+        (lambda est: range_count(est, box="here"), "Expected box as four numbers, got 'here'"),
         (lambda est: range_count(est, centre=(95, 0), radius_km=1), "Expected centre=.* in degrees and radius_km ≥ 0"),
-        (lambda est: range_count(est, centre=(5, 0), radius_km="x"), "Expected radius_km as 1 finite number, got 'x'"),
+        (lambda est: range_count(est, centre=(5, 0), radius_km="x"), "radius_km ≥ 0, got \\(5, 0\\) and 'x'"),
     ],
 )
 def test_what_cannot_be_counted_is_refused_in_words(grr, call, message):

@@ -13,8 +13,8 @@ from bipartite import BRR, GRR, LSRR, Anchored, Exponential, Integers, Points
 from bipartite.errors import InputError, OutsideDomainError
 from bipartite.locations import Regions, WithinRegion, draw, page, places
 from bipartite.locations.atlas import cities
+from bipartite.locations.chances import chances
 from bipartite.locations.pages.levels import levels_of
-from bipartite.locations.rows import chances
 from bipartite.plots.svg import percent
 
 ROWS = [[52.52, 13.40], [48.86, 2.35], [51.51, -0.13], [41.9, 12.5], [40.4, -3.7], [59.9, 10.7]]

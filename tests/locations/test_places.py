@@ -1,4 +1,4 @@
-"""Candidates: checks in words, merged duplicates, public check-ins, grids, and the encoding of positions."""
+"""Candidates: checks in words, merged duplicates, and public check-ins."""
 
 import math
 
@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite import locations
 from bipartite.errors import DomainError, InputError
-from bipartite.locations.candidates import MOST_GRID_CELLS
 
-BERLIN, PARIS, SYDNEY = [52.52, 13.405], [48.857, 2.352], [-33.869, 151.209]
+BERLIN, PARIS = [52.52, 13.405], [48.857, 2.352]
 METRE = 180 / (math.pi * 6371008.8)  # degrees of latitude
 
 
@@ -97,64 +96,6 @@ def test_check_ins_must_be_public_and_the_same_seed_gives_the_same_places():
             locations.from_checkins(visits, source="public", places=places)
 
 
-@pytest.mark.parametrize("box", [(52.3, 13.0, 52.7, 13.8), (-10, 20, 10, 40), (59.0, -3, 61, 3), (84, 0, 90, 180)])
-def test_cells_of_a_grid_are_no_larger_than_asked_and_cover_the_box(box):
-    south, west, north, east = box
-    metres = 20_000 if north - south > 1 else 2_000
-    found = locations.grid(box, metres=metres)
-    latitudes = np.unique(found.coordinates[:, 0])
-    assert np.diff(latitudes) * 111_195.08 == pytest.approx((north - south) / len(latitudes) * 111_195.08)
-    assert (north - south) / len(latitudes) * 111_195.08 <= metres * (1 + 1e-9)
-    for latitude in latitudes[:: max(1, len(latitudes) // 5)]:
-        row = found.coordinates[found.coordinates[:, 0] == latitude, 1]
-        width = (east - west) / len(row) * 111_195.08 * math.cos(math.radians(latitude))
-        assert width <= metres * (1 + 1e-9)
-        assert row[0] == pytest.approx(west + (east - west) / len(row) / 2)
-    rng = np.random.default_rng(2)
-    inside = rng.uniform([south, west], [north, east], (500, 2))
-    nearest = found.nearest(inside)
-    apart = [
-        bp.Points([a, b + 1e-7], metric="haversine").losses(0)[1]
-        for a, b in zip(inside[:100], found.coordinates[nearest[:100]], strict=True)
-    ]
-    assert max(apart) * 1000 <= 0.75 * metres
-
-
-@pytest.mark.parametrize(
-    ("box", "metres", "message"),
-    [
-        ((52, 13, 53, 14), 1, "Expected at most 100,000 cells, got about .*; use metres="),
-        ((1, 2, 3), 1000, "Expected box as four numbers, got \\(1, 2, 3\\)"),
-        ((1, 2, 3, "4"), 1000, "Expected box as four numbers"),
-        ((53, 13, 52, 14), 1000, "Expected −90 ≤ south < north ≤ 90 and −180 ≤ west < east ≤ 180"),
-        ((52, 170, 53, -170), 1000, "make two grids across the date line"),
-        ((52, 13, 53, 14), 1e-300, "Expected metres from 0.2, as places are told apart, got 1e-300"),
-        ((52, 13, 53, 14), 0, "Expected metres as a positive number, got 0"),
-        ((52, 13, 53, 14), math.nan, "Expected metres as a positive number"),
-        ((52, 13, 52.001, 13.001), 1e6, "Expected a grid of two cells or more, got one of 1e\\+06 m"),
-        ((-90, 0, 90, 1e-12), 1, "Expected at most 100,000 cells, got about 20,0"),
-        ((-1e-3, -180, 1e-3, 180), 160, "Expected at most 100,000 cells"),
-    ],
-)
-def test_what_is_no_grid_is_refused_in_words(box, metres, message):
-    with pytest.raises(DomainError, match=message):
-        locations.grid(box, metres=metres)
-
-
-def test_the_advised_width_of_cells_is_enough():
-    with pytest.raises(DomainError) as refusal:
-        locations.grid((50, 10, 55, 15), metres=100)
-    advised = int(str(refusal.value).split("metres=")[1].split(" ")[0])
-    assert len(locations.grid((50, 10, 55, 15), metres=advised)) <= MOST_GRID_CELLS
-
-
-def test_positions_become_the_nearest_place_and_far_ones_tell_nothing_by_default():
-    found = locations.places([BERLIN, PARIS, SYDNEY], labels=["Berlin", "Paris", "Sydney"])
-    positions = [[52.0, 13.0], [0.0, 0.0], [-34.0, 151.0]]
-    assert locations.encode(found, positions) == ["Berlin", "Paris", "Sydney"]
-    assert locations.encode(found, positions, max_distance=100) == ["Berlin", "Paris", "Sydney"]
-    assert locations.encode(found, positions, max_distance=100, far="drop") == ["Berlin", "Sydney"]
-    with pytest.raises(InputError, match="1 of 3 cannot be reported: position 1 is farther than 100 from every point"):
-        locations.encode(found, positions, max_distance=100, far="error")
-    with pytest.raises(InputError, match="make them with bp.locations.places"):
-        locations.encode(bp.Integers(1, 3), positions)
+def test_only_public_names_are_listed():
+    assert set(dir(locations)) == set(locations.__all__)
+    assert all(hasattr(locations, name) for name in dir(locations))

@@ -198,15 +198,18 @@ def as_index(value: object) -> int | None:
 
 def finite_number(name: str, value: object, problems: Problems) -> float:
     """An argument as a finite float."""
-    if type(value) is not bool and isinstance(value, numbers.Real):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if math.isfinite(number):
-            return number
+    number = as_real(value)
+    if math.isfinite(number):
+        return number
     problems.add(f"Expected {name} as a finite number, got {shown(value)}; pass a float.")
     return 0.0
+
+
+def as_real(value: object) -> float:
+    """A number as a double, infinite beyond all doubles; NaN for what is no number, truth values too."""
+    if type(value) is bool or not isinstance(value, numbers.Real):
+        return math.nan
+    return as_double(value)
 
 
 def as_double(number: float | numbers.Real | np.integer[Any] | np.floating[Any]) -> float:

@@ -9,9 +9,11 @@ from bipartite.answers.advise.place_releases import CALIBRATED, PUBLISHED, WHOLE
 from bipartite.answers.advise.places import EPSILONS, Choice, Improvement, choose, compare, improvements
 from bipartite.domains.regions import Regions
 from bipartite.locations.atlas import Cities, cities
-from bipartite.locations.candidates import encode, from_checkins, grid, places
+from bipartite.locations.candidates import from_checkins, places
 from bipartite.locations.counting import PlaceShare, RangeCount, range_count, top_places
 from bipartite.locations.drawing import draw
+from bipartite.locations.encoding import encode
+from bipartite.locations.grids import grid
 from bipartite.locations.heat import HeatMap, heat_map
 from bipartite.locations.pages import page
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
@@ -49,3 +51,7 @@ __all__ = [
     "range_count",
     "top_places",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,9 +10,9 @@ import numpy as np
 
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.domains.base import as_index
-from bipartite.domains.points import EARTH_RADIUS_KM
 from bipartite.errors import InputError, shown
-from bipartite.locations.known import UNKNOWN, answers, estimated
+from bipartite.locations.areas import Box, in_circle
+from bipartite.locations.estimates import UNKNOWN, estimated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
     from bipartite.domains import Points
 
-_PAIR, _BOX = 2, 4
-_POLE, _HALF_TURN = 90.0, 180.0
 _SURE: Final = 0.95
 
 
@@ -89,8 +87,7 @@ def top_places(source: object, reports: object = None, *, k: int = 10, confidenc
         msg = f"Expected k as a whole number from 1 to {len(places)}, the places, got {shown(k)}."
         raise InputError(msg)
     together = 1 - (1 - sure) / len(places)
-    shares, _ = answers(found, np.eye(len(places)))
-    order = np.argsort(-shares, kind="stable")[:wanted].tolist()
+    order = np.argsort(-_shares(found, places), kind="stable")[:wanted].tolist()
     return [_place(found, places, each, together) for each in order]
 
 
@@ -147,6 +144,16 @@ def range_count(
     )
 
 
+def _shares(found: Estimate, places: Points) -> NDArray[np.float64]:
+    """The unbiased share of each place where the reports tell all of them apart; else what the histogram guesses."""
+    shares = found.frequencies
+    if found.identifiability is not None and found.identifiability.identifiable:
+        shares = np.empty(len(places))
+        for (place,), share, _ in found.group_shares():
+            shares[places.encode(place)] = share
+    return shares
+
+
 def _place(found: Estimate, places: Points, at: int, sure: float) -> PlaceShare:
     unit = np.zeros(len(places))
     unit[at] = 1.0
@@ -165,47 +172,4 @@ def _inside(
             "Expected box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; give one of them."
         )
         raise InputError(msg)
-    latitudes, longitudes = places.coordinates.T
-    if box is not None:
-        south, west, north, east = _numbers("box", box, _BOX)
-        if not (-_POLE <= south <= north <= _POLE and abs(west) <= _HALF_TURN and abs(east) <= _HALF_TURN):
-            msg = f"Expected box as (south, west, north, east) in degrees, south first, got {shown(box)}."
-            raise InputError(msg)
-        east_of, west_of = longitudes >= west, longitudes <= east
-        between: NDArray[np.bool_] = east_of | west_of if west > east else east_of & west_of
-        if _HALF_TURN in {-west, east}:
-            between = between | (np.abs(longitudes) == _HALF_TURN)  # +180° and −180° are one meridian
-        between = between | (np.abs(latitudes) == _POLE)  # a pole has every longitude
-        inside: NDArray[np.bool_] = between & (latitudes >= south) & (latitudes <= north)
-        return inside
-    latitude, longitude = _numbers("centre", centre, _PAIR)
-    (radius,) = _numbers("radius_km", [radius_km], 1)
-    if not (abs(latitude) <= _POLE and abs(longitude) <= _HALF_TURN and radius >= 0):
-        msg = (
-            f"Expected centre=(latitude, longitude) in degrees and radius_km ≥ 0, got {shown(centre)} and "
-            f"{shown(radius_km)}."
-        )
-        raise InputError(msg)
-    return _kilometres(latitudes, longitudes, latitude, longitude) <= radius
-
-
-def _numbers(name: str, given: object, count: int) -> list[float]:
-    try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape != (count,) or not np.isfinite(array).all():
-        got = given[0] if isinstance(given, list) and count == 1 else given
-        msg = f"Expected {name} as {count} finite {'number' if count == 1 else 'numbers'}, got {shown(got)}."
-        raise InputError(msg)
-    return [float(each) for each in array]
-
-
-def _kilometres(
-    latitudes: NDArray[np.float64], longitudes: NDArray[np.float64], latitude: float, longitude: float
-) -> NDArray[np.float64]:
-    """Great-circle distances to one position, by the haversine formula."""
-    p, q = np.radians(latitudes), math.radians(latitude)
-    turn = np.radians(longitudes - longitude)
-    chord = np.sin((p - q) / 2) ** 2 + np.cos(p) * math.cos(q) * np.sin(turn / 2) ** 2
-    return np.asarray(2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(chord, 0.0, 1.0))), dtype=np.float64)
+    return in_circle(places, centre, radius_km) if box is None else Box.of(box).holds(places)

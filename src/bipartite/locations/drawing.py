@@ -9,7 +9,8 @@ import numpy as np
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
 from bipartite.locations.atlas import coasts
-from bipartite.locations.rows import chances, names_of, places_of, region_names
+from bipartite.locations.chances import chances, places_of
+from bipartite.locations.names import names_of, region_names, told_by
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import chances_around, regions_on_a_map, save
 
@@ -24,7 +25,6 @@ PUBLIC: Final = (
 )
 MADE_UP: Final = "The person is made up: a map of what a real one may report would publish where that one is."
 MOST_DRAWN: Final = 20_000
-_NOWHERE: Final = "Expected at= with a mechanism: the place of the person whose reports to show; "
 
 
 def draw(
@@ -84,24 +84,19 @@ def _places(places: Points, credited: list[str]) -> Picture:
 def _regions(regions: Regions, credited: list[str]) -> Picture:
     places = regions.places
     _check_size(places)
-    kind = (
+    notes = [
         "A region is called by the first bits that the map tile codes of its places share."
         if regions.prefixes is not None
         else "The regions were given."
-    )
-    notes = [kind]
+    ]
     if regions.merged:
         notes.append(f"{regions.merged} of a single place were joined to the region of the nearest other place.")
-    if len(regions) > 1:
-        notes.append(
-            f"To publish a person’s region would tell {regions.bits():.2f} bits under the uniform prior, and leave a "
-            f"crowd of {regions.smallest} places in the smallest one; no ε covers that."
-        )
-    names = region_names(regions)
+    if told := told_by(regions):
+        notes.append(told)
     return regions_on_a_map(
         places.coordinates,
         regions.labels,
-        names,
+        region_names(regions),
         labels=names_of(places),
         coasts=coasts(),
         notes=[*notes, PUBLIC, *credited],
@@ -112,8 +107,10 @@ def _person(mechanism: Mechanism, at: object, credited: list[str]) -> Picture:
     places = places_of(mechanism)
     _check_size(places)
     if at is None:
-        example = places.decode(0)
-        msg = f"{_NOWHERE}try at={example!r}."
+        msg = (
+            "Expected at= with a mechanism: the place of the person whose reports to show; "
+            f"try at={places.decode(0)!r}."
+        )
         raise InputError(msg)
     truth = places.encode(at)
     return chances_around(

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.intervals import FEW, check_confidence, normal_width
+from bipartite.domains.base import as_real
 from bipartite.errors import InputError, shown
 from bipartite.locations.atlas import coasts
-from bipartite.locations.known import UNKNOWN, answers, estimated
-from bipartite.locations.rows import names_of
+from bipartite.locations.estimates import UNKNOWN, estimated
+from bipartite.locations.names import names_of
 from bipartite.plots import save, shares_on_a_map
 from bipartite.plots.svg import percent
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation import Estimate
     from bipartite.domains import Points
     from bipartite.plots import Picture
 
@@ -118,11 +120,14 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
     [0.8, 0.2]
     """
     found, places = estimated(source, reports)
-    width = _kilometres(smoothing_km)
+    width = as_real(smoothing_km)
+    if not 0 <= width < math.inf:
+        msg = f"Expected smoothing_km as a number of km from 0, got {shown(smoothing_km)}; 0 does not smooth."
+        raise InputError(msg)
     if len(places) > MOST_SMOOTHED:
         msg = f"Expected at most {MOST_SMOOTHED:,} places on a heat map, got {len(places):,}; use a coarser grid."
         raise InputError(msg)
-    shares, errors = answers(found, smoothing(places, width))
+    shares, errors = _answers(found, smoothing(places, width))
     note = _note(found.people, errors)
     return HeatMap(places, shares, errors, width, found.people, found.mechanism.guarantee, note)
 
@@ -148,12 +153,13 @@ def smoothing(places: Points, kilometres: float) -> Array:
     return np.asarray(weights / weights.sum(axis=0), dtype=np.float64)
 
 
-def _kilometres(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        number = math.nan
-    else:
-        number = float(value)
-    if not 0 <= number < math.inf:
-        msg = f"Expected smoothing_km as a number of km from 0, got {shown(value)}; 0 does not smooth."
-        raise InputError(msg)
-    return number
+def _answers(found: Estimate, weights: Array) -> tuple[Array, Array | None]:
+    """(Σ weights·share for each row of weights, their standard errors); None for errors where they cannot be known.
+
+    With errors the answers are unbiased for every population; without, they are what the histogram guesses.
+    """
+    try:
+        values, covariance = found.covariance(weights)
+    except InputError:  # not identifiable, or too large to decide
+        return weights @ found.frequencies, None
+    return values, np.sqrt(np.maximum(covariance.diagonal(), 0.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -14,6 +13,7 @@ from bipartite.answers.advise.errors_of_one import error_of_mean, error_of_share
 from bipartite.answers.advise.figures import Question, left_out, statistics_left_out
 from bipartite.answers.estimation.intervals import normal_width
 from bipartite.domains import Domain, LineDomain
+from bipartite.domains.base import as_real
 from bipartite.errors import DesignError, InputError, Problems, shown
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Mechanism
@@ -259,13 +259,9 @@ def _check(
     if len(given) != 1:
         problems.add("Expected mean_within= or share_within=, one of them; try mean_within=0.5.")
     of: Literal["mean", "share"] = "mean" if mean_within is not None else "share"
-    if given and not (_is_real(given[0]) and 0 < given[0] < math.inf):
+    if given and not 0 < as_real(given[0]) < math.inf:
         problems.add(f"Expected {of}_within as a positive number, got {shown(given[0])}; a distance from the truth.")
-    if not (_is_real(confidence) and 0 < confidence <= _SUREST):
+    if not 0 < as_real(confidence) <= _SUREST:
         problems.add(f"Expected confidence between 0 and 1, got {shown(confidence)}; 0.95 is usual.")
     problems.raise_if_any(InputError)
     return of, float(given[0])
-
-
-def _is_real(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -6,14 +6,12 @@ Everything is computed from the tickets, so the figures are those of the mechani
 
 from __future__ import annotations
 
-import math
-import numbers
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.answers.quality.line import Window, closed_form
-from bipartite.domains.base import as_double
+from bipartite.domains.base import as_real
 from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss
 from bipartite.errors import InputError, shown
 from bipartite.mechanisms import Mechanism
@@ -110,7 +108,7 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     """
     _check_values(mechanism)
     check_distance(distance)
-    reach = _real(distance)
+    reach = as_real(distance)
     closed = closed_form(mechanism)
     if prior is None and closed is not None:
         return closed.share_within(reach)
@@ -135,7 +133,7 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
     The least distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
     """
     _check_values(mechanism)
-    number = _real(quantile)
+    number = as_real(quantile)
     if not 0 < number <= 1:
         msg = f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median."
         raise InputError(msg)
@@ -182,13 +180,6 @@ def _blocks(mechanism: Mechanism) -> Iterator[tuple[int, int, NDArray[np.int64]]
 
 def check_distance(distance: object) -> None:  # whatever the caller gave
     """Refuse what is no distance."""
-    if not _real(distance) >= 0:
+    if not as_real(distance) >= 0:
         msg = f"Expected distance ≥ 0, got {shown(distance)}; distances are not negative."
         raise InputError(msg)
-
-
-def _real(value: object) -> float:
-    """A number as a double, infinite beyond all doubles; NaN for what is no number."""
-    if type(value) is bool or not isinstance(value, numbers.Real):
-        return math.nan
-    return as_double(value)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.locations.rows import chances
+from bipartite.locations.chances import chances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

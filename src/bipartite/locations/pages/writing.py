@@ -13,9 +13,10 @@ from bipartite._version import __version__
 from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
 from bipartite.locations.atlas import coasts
+from bipartite.locations.chances import places_of
 from bipartite.locations.drawing import MADE_UP, PUBLIC
+from bipartite.locations.names import names_of, region_names, told_by
 from bipartite.locations.pages.levels import levels_of
-from bipartite.locations.rows import names_of, places_of, region_names
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import COLOURS
 from bipartite.plots.view import View
@@ -121,13 +122,8 @@ def _promise(mechanism: Mechanism | None, regions: Regions | None) -> str:
         plain = mechanism.keeps_epsilon and mechanism.publishes is None and mechanism.distance_unit is None
         words = f"{type(mechanism).__name__}: {mechanism.guarantee}."
         return f'<p class="promise{"" if plain else " not"}">{html.escape(words)}</p>'
-    if regions is None or len(regions) == 1:
-        return ""
-    words = (
-        f"To publish a person’s region would tell {regions.bits():.2f} bits under the uniform prior, and leave a crowd "
-        f"of {regions.smallest} places in the smallest one; no ε covers that."
-    )
-    return f'<p class="promise">{html.escape(words)}</p>'
+    told = "" if regions is None else told_by(regions)
+    return told and f'<p class="promise">{html.escape(told)}</p>'
 
 
 def _hints(size: int, drawn: int, mechanism: Mechanism | None) -> str:

@@ -1,22 +1,16 @@
-"""What reports about places can tell: unbiased answers with errors, or the word that there are none."""
+"""Estimates on places, and the word for what their reports cannot tell."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from bipartite.answers.estimation import Estimate, estimate
 from bipartite.errors import InputError
-from bipartite.locations.rows import places_of
+from bipartite.locations.chances import places_of
 from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from bipartite.domains import Points
-
-    Array = NDArray[np.float64]
 
 UNKNOWN: Final = (
     "the reports cannot tell all of these places apart, so that no number of them would settle this; collect with "
@@ -39,15 +33,3 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
         raise InputError(msg)
     places = places_of(given)
     return estimate(given, reports), places
-
-
-def answers(found: Estimate, weights: Array) -> tuple[Array, Array | None]:
-    """(Σ weights·share for each row of weights, their standard errors); None for errors where they cannot be known.
-
-    With errors the answers are unbiased for every population; without, they are what the histogram guesses.
-    """
-    try:
-        values, covariance = found.covariance(weights)
-    except InputError:  # not identifiable, or too large to decide
-        return weights @ found.frequencies, None
-    return values, np.sqrt(np.maximum(covariance.diagonal(), 0.0))

@@ -15,8 +15,6 @@ from bipartite.mechanisms import Mechanism
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.domains.regions import Regions
-
     Array = NDArray[np.float64]
 
 
@@ -44,23 +42,3 @@ def chances(mechanism: Mechanism, first: int, last: int) -> Array:
     whole = np.zeros((last - first, len(mechanism.domain)))
     whole[:, outputs.indices] = rows
     return whole
-
-
-def names_of(places: Points) -> list[str]:
-    """What to call each place: its label, or its row number and where it lies."""
-    if places.labels is not None:
-        return [_printable(str(label)) for label in places.labels]
-    return [
-        f"{number} ({latitude:.4f}, {longitude:.4f})"
-        for number, (latitude, longitude) in enumerate(places.coordinates.tolist())
-    ]
-
-
-def region_names(regions: Regions) -> list[str]:
-    """What to call each region."""
-    return [_printable(name) or "(no common bits)" for name in regions.names]
-
-
-def _printable(words: str) -> str:
-    """Words that any picture and page can hold: XML has no control characters."""
-    return "".join(each if each.isprintable() else "\ufffd" for each in words)

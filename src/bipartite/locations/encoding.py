@@ -1,0 +1,37 @@
+"""Positions of people, which are private, as the nearest public place."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bipartite.domains.regions import check_places
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from bipartite.domains import Points
+    from bipartite.domains.points import Far
+
+
+def encode(
+    places: Points, positions: ArrayLike, *, max_distance: float = math.inf, far: Far = "nearest"
+) -> NDArray[np.int64] | list[Any]:
+    """The nearest place of every position: values to pass to ``privatize``. A million positions take about a second.
+
+    Parameters
+    ----------
+    places
+        The candidates.
+    positions
+        Private rows (latitude, longitude) in degrees. They appear in no message.
+    max_distance
+        Kilometres beyond which a position counts as far from every place.
+    far
+        ``"nearest"`` (the default): far positions are reported like all others, and nothing is told. ``"error"``
+        refuses and ``"drop"`` leaves them out: both **publish who is far**, which no ε covers.
+    """
+    check_places(places)
+    nearest: NDArray[np.int64] | list[Any] = places.nearest(positions, max_distance, far=far)
+    return nearest

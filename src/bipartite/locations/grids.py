@@ -1,0 +1,89 @@
+"""A grid over a box: candidates that no data chose."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.domains import Points
+from bipartite.domains.base import as_real
+from bipartite.domains.points import EARTH_RADIUS_KM, MOST_DEGREES
+from bipartite.errors import DomainError, shown
+from bipartite.locations.areas import Box
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOST_GRID_CELLS: Final = 100_000
+METRES_A_DEGREE: Final = EARTH_RADIUS_KM * 1000 * math.pi / 180
+_FINEST_METRES: Final = 0.2
+
+
+def grid(box: Sequence[float], *, metres: float) -> Points:
+    """The centres of the cells of a grid over a box, at most 100,000 of them: candidates that no data chose.
+
+    The box is cut into rows of equal height, at most ``metres``, and each row into columns of equal width, at most
+    ``metres`` along its middle. So rows nearer to a pole have fewer cells and columns do not line up: no cell is
+    stretched, where one constant step in degrees would make cells at 60° half as wide as at the equator.
+
+    Parameters
+    ----------
+    box
+        (south, west, north, east) in degrees; across the date line where west is above east.
+    metres
+        The largest height and width of a cell. A position is then at most about 0.71 times that from a centre.
+
+    Examples
+    --------
+    >>> len(grid((52.3, 13.0, 52.7, 13.8), metres=1000))
+    2466
+    """
+    over, side = Box.of(box, DomainError), as_real(metres)
+    if not (over.south < over.north and over.width > 0):
+        msg = f"Expected box as (south, west, north, east) with room between its edges, got {shown(box)}."
+        raise DomainError(msg)
+    if not 0 < side < math.inf:
+        msg = f"Expected metres as a positive number, got {shown(metres)}; try metres=1000."
+        raise DomainError(msg)
+    if side < _FINEST_METRES:
+        msg = (
+            f"Expected metres from {_FINEST_METRES:g}, as places are told apart, got {shown(metres)}; try metres=1000."
+        )
+        raise DomainError(msg)
+    estimate = _area(over) / side**2
+    if estimate > MOST_GRID_CELLS:
+        raise DomainError(_too_fine(estimate, side))
+    rows = max(1, math.ceil((over.north - over.south) * METRES_A_DEGREE / side))
+    if rows > MOST_GRID_CELLS:
+        raise DomainError(_too_fine(float(rows), side))
+    latitudes = over.south + (np.arange(rows) + 0.5) * (over.north - over.south) / rows
+    widths = over.width * METRES_A_DEGREE * np.cos(np.radians(latitudes))
+    columns = np.maximum(1, np.ceil(widths / side)).astype(np.int64)
+    if columns.sum() > MOST_GRID_CELLS:
+        raise DomainError(_too_fine(float(columns.sum()), side))
+    if columns.sum() == 1:
+        msg = f"Expected a grid of two cells or more, got one of {side:g} m; use smaller metres or a larger box."
+        raise DomainError(msg)
+    centres = [
+        np.column_stack([np.full(count, latitude), over.west + (np.arange(count) + 0.5) * over.width / count])
+        for latitude, count in zip(latitudes.tolist(), columns.tolist(), strict=True)
+    ]
+    cells = np.vstack(centres)
+    cells[cells[:, 1] > MOST_DEGREES[1], 1] -= 360  # beyond the date line
+    return Points(cells, metric="haversine")
+
+
+def _area(box: Box) -> float:
+    """Square metres of a box on the sphere."""
+    height = math.sin(math.radians(box.north)) - math.sin(math.radians(box.south))
+    return (EARTH_RADIUS_KM * 1000) ** 2 * math.radians(box.width) * height
+
+
+def _too_fine(cells: float, side: float) -> str:
+    enough = side * math.sqrt(cells / MOST_GRID_CELLS) * 1.02
+    return (
+        f"Expected at most {MOST_GRID_CELLS:,} cells, got about {cells:,.0f}; use metres={math.ceil(enough)} or more, "
+        "or a smaller box."
+    )

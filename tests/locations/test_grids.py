@@ -1,0 +1,70 @@
+"""Grids: cells as small as asked for, that cover their box."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bipartite as bp
+from bipartite import locations
+from bipartite.errors import DomainError
+from bipartite.locations.grids import MOST_GRID_CELLS
+
+
+@pytest.mark.parametrize("box", [(52.3, 13.0, 52.7, 13.8), (-10, 20, 10, 40), (59.0, -3, 61, 3), (84, 0, 90, 180)])
+def test_cells_of_a_grid_are_no_larger_than_asked_and_cover_the_box(box):
+    south, west, north, east = box
+    metres = 20_000 if north - south > 1 else 2_000
+    found = locations.grid(box, metres=metres)
+    latitudes = np.unique(found.coordinates[:, 0])
+    assert np.diff(latitudes) * 111_195.08 == pytest.approx((north - south) / len(latitudes) * 111_195.08)
+    assert (north - south) / len(latitudes) * 111_195.08 <= metres * (1 + 1e-9)
+    for latitude in latitudes[:: max(1, len(latitudes) // 5)]:
+        row = found.coordinates[found.coordinates[:, 0] == latitude, 1]
+        width = (east - west) / len(row) * 111_195.08 * math.cos(math.radians(latitude))
+        assert width <= metres * (1 + 1e-9)
+        assert row[0] == pytest.approx(west + (east - west) / len(row) / 2)
+    rng = np.random.default_rng(2)
+    inside = rng.uniform([south, west], [north, east], (500, 2))
+    nearest = found.nearest(inside)
+    apart = [
+        bp.Points([a, b + 1e-7], metric="haversine").losses(0)[1]
+        for a, b in zip(inside[:100], found.coordinates[nearest[:100]], strict=True)
+    ]
+    assert max(apart) * 1000 <= 0.75 * metres
+
+
+@pytest.mark.parametrize(
+    ("box", "metres", "message"),
+    [
+        ((52, 13, 53, 14), 1, "Expected at most 100,000 cells, got about .*; use metres="),
+        ((1, 2, 3), 1000, "Expected box as four numbers, got \\(1, 2, 3\\)"),
+        ((1, 2, 3, "4"), 1000, "Expected box as four numbers"),
+        ((53, 13, 52, 14), 1000, "Expected box as .* with −90 ≤ south ≤ north ≤ 90 and longitudes in ±180"),
+        ((52, 13, 52, 14), 1000, "Expected box as .* with room between its edges, got \\(52, 13, 52, 14\\)"),
+        ((52, 13, 53, 13), 1000, "Expected box as .* with room between its edges"),
+        ((52, 13, 53, 14), 1e-300, "Expected metres from 0.2, as places are told apart, got 1e-300"),
+        ((52, 13, 53, 14), 0, "Expected metres as a positive number, got 0"),
+        ((52, 13, 53, 14), math.nan, "Expected metres as a positive number"),
+        ((52, 13, 52.001, 13.001), 1e6, "Expected a grid of two cells or more, got one of 1e\\+06 m"),
+        ((-90, 0, 90, 1e-12), 1, "Expected at most 100,000 cells, got about 20,0"),
+        ((-1e-3, -180, 1e-3, 180), 160, "Expected at most 100,000 cells"),
+    ],
+)
+def test_what_is_no_grid_is_refused_in_words(box, metres, message):
+    with pytest.raises(DomainError, match=message):
+        locations.grid(box, metres=metres)
+
+
+def test_the_advised_width_of_cells_is_enough():
+    with pytest.raises(DomainError) as refusal:
+        locations.grid((50, 10, 55, 15), metres=100)
+    advised = int(str(refusal.value).split("metres=")[1].split(" ")[0])
+    assert len(locations.grid((50, 10, 55, 15), metres=advised)) <= MOST_GRID_CELLS
+
+
+def test_a_grid_across_the_date_line_is_the_same_grid_farther_west():
+    there, here = locations.grid((-20, 175, -15, -170), metres=50_000), locations.grid((-20, 5, -15, 20), metres=50_000)
+    assert np.abs(there.coordinates[:, 1]).max() <= 180
+    assert (there.coordinates - here.coordinates)[:, 0] == pytest.approx(0)
+    assert (there.coordinates - here.coordinates)[:, 1] % 360 == pytest.approx(170)
