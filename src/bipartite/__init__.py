@@ -10,7 +10,6 @@ A person's value is replaced, on their own device, by a report that is probably 
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
@@ -92,63 +91,27 @@ if TYPE_CHECKING:
     from bipartite.verification import trials_needed as trials_needed
     from bipartite.verification import verify as verify
 
-logging.getLogger(__name__).addHandler(logging.NullHandler())
-
-# Each public name and the module that holds it; loaded at first use, so that importing bipartite stays cheap.
-_HOMES = {
-    "Audit": "bipartite.verification",
-    "Certificate": "bipartite.verification",
-    "Comparison": "bipartite.answers.advise",
-    "Counts": "bipartite.answers.estimation",
-    "Difference": "bipartite.answers.estimation",
-    "Estimate": "bipartite.answers.estimation",
-    "Estimates": "bipartite.answers.estimation",
-    "Forecast": "bipartite.answers.estimation",
-    "GroupMean": "bipartite.answers.estimation",
-    "Identifiability": "bipartite.answers.estimation",
-    "Integers": "bipartite.domains",
-    "Interval": "bipartite.domains",
-    "Items": "bipartite.domains",
-    "JointEstimate": "bipartite.answers.estimation",
-    "LawTest": "bipartite.verification",
-    "Ledger": "bipartite.ledger",
-    "Plan": "bipartite.tables",
-    "Points": "bipartite.domains",
-    "ReportingPlan": "bipartite.answers.advise",
-    "SampleSize": "bipartite.answers.advise",
-    "SplitOrSample": "bipartite.answers.advise",
-    "audit": "bipartite.verification",
-    "compare": "bipartite.answers.advise",
-    "design": "bipartite.design",
-    "difference": "bipartite.answers.estimation",
-    "errors": "bipartite.errors",
-    "estimate": "bipartite.answers.estimation",
-    "estimate_joint": "bipartite.answers.estimation",
-    "expected_loss": "bipartite.answers.quality",
-    "fixed_words": "bipartite.lottery",
-    "forecast": "bipartite.answers.estimation",
-    "from_spec": "bipartite.mechanisms.spec",
-    "identifiability": "bipartite.answers.estimation",
-    "insecure_seed": "bipartite.lottery",
-    "law_test": "bipartite.verification",
-    "learn": "bipartite.learn",
-    "locations": "bipartite.locations",
-    "local_bound": "bipartite.answers.quality",
-    "local_loss": "bipartite.answers.quality",
-    "loss_quantile": "bipartite.answers.quality",
-    "privatize_frame": "bipartite.tables",
-    "qloss": "bipartite.answers.quality",
-    "quality": "bipartite.quality",
-    "sample_size": "bipartite.answers.advise",
-    "share_within": "bipartite.answers.quality",
-    "split_or_sample": "bipartite.answers.advise",
-    "tables": "bipartite.tables",
-    "trials_needed": "bipartite.verification",
-    "verify": "bipartite.verification",
-    "worst_loss": "bipartite.answers.quality",
-    "RR": "bipartite.mechanisms",
-    "Record": "bipartite.mechanisms",
-} | {each.kind: each.module for each in entries() if each.family != "regions"}
-
+# What each room gives to everybody; loaded at first use, so that importing bipartite stays cheap.
+_NAMES = {
+    "answers.advise": "Comparison ReportingPlan SampleSize SplitOrSample compare sample_size split_or_sample",
+    "answers.estimation": (
+        "Counts Difference Estimate Estimates Forecast GroupMean Identifiability JointEstimate "
+        "difference estimate estimate_joint forecast identifiability"
+    ),
+    "answers.quality": "expected_loss local_bound local_loss loss_quantile qloss share_within worst_loss",
+    "domains": "Integers Interval Items Points",
+    "ledger": "Ledger",
+    "lottery": "fixed_words insecure_seed",
+    "mechanisms": "RR Record",
+    "mechanisms.spec": "from_spec",
+    "tables": "Plan privatize_frame",
+    "verification": "Audit Certificate LawTest audit law_test trials_needed verify",
+}
+_MODULES = ("design", "errors", "learn", "locations", "quality", "tables")
+_HOMES = (
+    {name: f"{__name__}.{home}" for home, names in _NAMES.items() for name in names.split()}
+    | {name: f"{__name__}.{name}" for name in _MODULES}
+    | {each.kind: each.module for each in entries() if each.family != "regions"}
+)
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (names, kept in one place)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex
 
 import numpy as np
 
-from bipartite.errors import DataError, NotAValueError, OutsideDomainError, shown
+from bipartite.errors import DataError, DomainError, NotAValueError, OutsideDomainError, shown
 from bipartite.frozen import Frozen
+from bipartite.lottery import Codec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.errors import Problems
-    from bipartite.lottery import Codec, Stream
+    from bipartite.lottery import Stream
 
 Outside = Literal["error", "clip"]
 MAX_SIZE: Final = 2**31
@@ -138,6 +139,8 @@ class LineDomain(Domain):
     """Equidistant values on a line, low to high, with loss |x − y|."""
 
     __slots__ = ()
+    low: float
+    high: float
 
     @property
     def is_padded(self) -> bool:
@@ -153,26 +156,43 @@ class LineDomain(Domain):
     def padded(self, half_window: int) -> LineDomain:
         """The domain with ``half_window`` more values at both ends: the outputs of a padded mechanism."""
 
+    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+        outside = ~bad_number & ((values < self.low) | (values > self.high))
+        return {"outside": outside, "not a number": bad_number}
 
-class Numbered:
-    """A codec that encodes as another does, and whose reports are numbers of outputs."""
 
-    __slots__ = ("_inner", "code_offset", "coins", "direct", "report_dtype", "report_offset")
+class ReportsOnly(Domain):
+    """What only a mechanism reports: outputs that nobody has as a value."""
+
+    __slots__ = ()
+
+    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:  # noqa: ARG002
+        msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
+        raise DomainError(msg)
+
+    def to_spec(self) -> dict[str, Any]:
+        msg = "The outputs of a mechanism have no spec of their own; take that of mech.domain."
+        raise DomainError(msg)
+
+    def _place(self, wanted: float, ascending: NDArray[Any], value: object) -> int:
+        """Where a number stands among all that are reported, or an error that shows the value that it is for."""
+        at = int(np.searchsorted(ascending, wanted))
+        if at == self.size or ascending[at] != wanted:
+            msg = "is none of the values that are ever reported; mech.outputs lists them."
+            raise OutsideDomainError(msg, shown=shown(value))
+        return at
+
+
+class Numbered(Codec):
+    """Encodes as another codec does; reports are numbers of outputs."""
 
     def __init__(self, inner: Codec) -> None:
         self._inner = inner
-        self.code_offset = inner.code_offset
-        self.coins = inner.coins
-        self.report_dtype: np.dtype[Any] = np.dtype(np.int64)
-        self.report_offset = 0
-        self.direct = True
+        self.code_offset, self.coins = inner.code_offset, inner.coins
 
     def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
         return self._inner.encode(values, coins)
-
-    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        """Never called: reports are written in place."""
-        raise NotImplementedError
 
 
 def whole_number(name: str, value: object, problems: Problems) -> int:

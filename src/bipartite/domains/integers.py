@@ -17,6 +17,7 @@ from bipartite.domains.base import (
     whole_number,
 )
 from bipartite.errors import DesignError, DomainError, NotAValueError, Problems, shown
+from bipartite.lottery import Codec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,10 +106,9 @@ class Integers(LineDomain):
         return {"integers": [self.low, self.high]}
 
     def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
-        bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-        outside = ~bad_number & ((values < self.low) | (values > self.high))
-        fractional = ~bad_number & ~outside & (np.floor(values) != values)
-        return {"outside": outside, "not a number": bad_number, "not a whole number": fractional}
+        troubles = super()._troubles(values)
+        fractional = ~troubles["outside"] & ~troubles["not a number"] & (np.floor(values) != values)
+        return {**troubles, "not a whole number": fractional}
 
     def __str__(self) -> str:
         return f"{self.low}..{self.high}"
@@ -117,30 +117,14 @@ class Integers(LineDomain):
         return f"Integers({self.low}, {self.high})"
 
 
-class _IntegersCodec:
+class _IntegersCodec(Codec):
     """Codes are the whole numbers themselves, so that arrays of int64 pass through without a copy."""
-
-    __slots__ = (
-        "_clip",
-        "_high",
-        "_low",
-        "_value_dtype",
-        "code_offset",
-        "coins",
-        "direct",
-        "report_dtype",
-        "report_offset",
-    )
 
     def __init__(self, domain: Integers, outputs: Integers, dtype: np.dtype[Any], *, clip: bool) -> None:
         self._low, self._high = domain.low, domain.high
         self._value_dtype = dtype
         self._clip = clip
-        self.code_offset = domain.low
-        self.report_offset = outputs.low
-        self.report_dtype: np.dtype[Any] = np.dtype(np.int64)
-        self.direct = True
-        self.coins = False
+        self.code_offset, self.report_offset = domain.low, outputs.low
 
     def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:  # noqa: ARG002
         if self._value_dtype.kind == "f":
@@ -163,7 +147,3 @@ class _IntegersCodec:
         reportable = whole & (values >= self._low) & (values <= self._high)
         # What must not be reported gets the code before the first, which every kernel refuses.
         return np.where(reportable, values, self._low - 1).astype(np.int64)
-
-    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        """Never called: reports are written in place."""
-        raise NotImplementedError

@@ -19,6 +19,7 @@ from bipartite.domains.base import (
     whole_number,
 )
 from bipartite.errors import DesignError, DomainError, NotAValueError, Problems, is_one_of, shown
+from bipartite.lottery import Codec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,11 +163,6 @@ class Interval(LineDomain):
             raise DomainError(msg)
         return {"interval": [self.low, self.high], "points": self._nodes, "rounding": self.rounding}
 
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
-        bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-        outside = ~bad_number & ~((values >= self.low) & (values <= self.high))
-        return {"outside": outside, "not a number": bad_number}
-
     def __str__(self) -> str:
         return f"{self.low:.12g}..{self.high:.12g}"
 
@@ -177,27 +173,14 @@ class Interval(LineDomain):
         return f"<{text}{padding}>" if padding else text
 
 
-class _IntervalCodec:
+class _IntervalCodec(Codec):
     """Codes are indices of nodes."""
 
-    __slots__ = (
-        "_clip",
-        "_domain",
-        "_outputs",
-        "_table",
-        "code_offset",
-        "coins",
-        "direct",
-        "report_dtype",
-        "report_offset",
-    )
+    report_dtype = np.dtype(np.float64)
+    direct = False
 
     def __init__(self, domain: Interval, outputs: Interval, *, clip: bool) -> None:
-        self._domain, self._outputs = domain, outputs
-        self._clip = clip
-        self.code_offset = self.report_offset = 0
-        self.report_dtype: np.dtype[Any] = np.dtype(np.float64)
-        self.direct = False
+        self._domain, self._outputs, self._clip = domain, outputs, clip
         self.coins = domain.rounding == "random"
         # All reports in order, made when a block is large enough to repay it.
         self._table: NDArray[Any] | None = None

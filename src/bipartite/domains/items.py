@@ -73,8 +73,7 @@ class Items(SetDomain):
         names = check_labels(labels, None if matrix is None else len(matrix), problems)
         problems.raise_if_any(DomainError)
         matrix = cast("NDArray[np.float64]", matrix)
-        self._set(_losses=matrix)
-        self._finish(RankOrder(ranks_of(matrix)), names)
+        self._finish(RankOrder(ranks_of(matrix)), names, _losses=matrix)
 
     @classmethod
     def tanimoto(cls, vectors: ArrayLike, *, labels: Sequence[Any] | None = None) -> Items:
@@ -106,8 +105,7 @@ class Items(SetDomain):
     def restore(cls, ranks: NDArray[np.int32], labels: Sequence[Any] | None) -> Items:
         """The items of a spec: their order without their losses."""
         items = cls.__new__(cls)
-        items._set(_losses=None)
-        items._finish(RankOrder(ranks), labels)
+        items._finish(RankOrder(ranks), labels, _losses=None)
         return items
 
     def losses(self, x: int) -> NDArray[np.float64]:

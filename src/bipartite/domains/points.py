@@ -87,14 +87,14 @@ class Points(SetDomain):
         array = cast("NDArray[np.float64]", array)
         if callable(metric):
             losses = _losses_by(metric, array)
-            self._set(coordinates=array, metric="callable", bits=0, _losses=losses)
-            self._finish(RankOrder(ranks_of(losses)), names)
+            self._finish(
+                RankOrder(ranks_of(losses)), names, coordinates=array, metric="callable", bits=0, _losses=losses
+            )
             return
         bits = 0 if metric == "haversine" else _finest_bits(array, metric)
         vectors = unit_vectors(array) if metric == "haversine" else _whole_vectors(array, bits)
         _check_apart(vectors, "about 0.2 m" if metric == "haversine" else f"2^{-bits}")
-        self._set(coordinates=array, metric=metric, bits=bits, _losses=None)
-        self._finish(VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared"), names)
+        self._finish(_order(vectors, metric), names, coordinates=array, metric=metric, bits=bits, _losses=None)
 
     @classmethod
     def restore(cls, metric: Metric, vectors: NDArray[np.int64], bits: int, labels: Sequence[Any] | None) -> Points:
@@ -105,8 +105,7 @@ class Points(SetDomain):
             coordinates = np.degrees(np.column_stack([np.arcsin(np.clip(z, -1, 1)), np.arctan2(y, x)]))
         else:
             coordinates = np.ldexp(vectors.astype(np.float64), -bits)
-        points._set(coordinates=coordinates, metric=metric, bits=bits, _losses=None)
-        points._finish(VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared"), labels)
+        points._finish(_order(vectors, metric), labels, coordinates=coordinates, metric=metric, bits=bits, _losses=None)
         return points
 
     def losses(self, x: int) -> NDArray[np.float64]:
@@ -193,6 +192,10 @@ class Points(SetDomain):
 
     def __repr__(self) -> str:
         return f"<{self.size} points, {self.metric}>"
+
+
+def _order(vectors: NDArray[np.int64], metric: Metric) -> VectorOrder:
+    return VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared")
 
 
 def loss_of(distances: NDArray[Any], metric: Metric, bits: int) -> NDArray[np.float64]:

@@ -32,11 +32,11 @@ class SetDomain(Domain):
     _rows: Integers
     _index: dict[Any, int]
 
-    def _finish(self, order: Order, labels: Sequence[Any] | None) -> None:
-        """Set what every set has, at the end of a constructor."""
+    def _finish(self, order: Order, labels: Sequence[Any] | None, **own: object) -> None:
+        """Set what every set has, and what this kind has of its own, at the end of a constructor."""
         names = None if labels is None else tuple(labels)
         index = {} if names is None else {name: at for at, name in enumerate(names)}
-        self._set(size=len(order), _order=order, _rows=Integers(0, len(order) - 1), labels=names, _index=index)
+        self._set(size=len(order), _order=order, _rows=Integers(0, len(order) - 1), labels=names, _index=index, **own)
         self._freeze()
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:

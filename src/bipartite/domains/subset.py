@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.base import Domain, Numbered, Outside
+from bipartite.domains.base import Numbered, Outside, ReportsOnly
 from bipartite.domains.values import Values, ValuesCodec
-from bipartite.errors import DomainError, OutsideDomainError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from bipartite.domains.base import Domain
     from bipartite.lottery import Codec, Stream
 
 
-class Subset(Domain):
+class Subset(ReportsOnly):
     """Chosen values of a domain, in its order; the outputs of :class:`~bipartite.Anchored` and others.
 
     >>> from bipartite import Integers
@@ -48,26 +48,13 @@ class Subset(Domain):
         self.indices.flags.writeable = False  # pickles forget that an array may not be written
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
-        index = self.domain.encode(value, outside=outside, stream=stream)
-        at = int(np.searchsorted(self.indices, index))
-        if at == self.size or self.indices[at] != index:
-            msg = "is none of the values that are ever reported; mech.outputs lists them."
-            raise OutsideDomainError(msg, shown=shown(value))
-        return at
+        return self._place(self.domain.encode(value, outside=outside, stream=stream), self.indices, value)
 
     def decode(self, index: int) -> object:
         return self.domain.decode(int(self.indices[index]))
 
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         return self.domain.decode_array(self.indices[indices])
-
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:  # noqa: ARG002
-        msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
-        raise DomainError(msg)
-
-    def to_spec(self) -> dict[str, Any]:
-        msg = "The outputs of a mechanism have no spec of their own; take that of mech.domain."
-        raise DomainError(msg)
 
     def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         return self.domain._troubles(values)
@@ -82,14 +69,13 @@ class Subset(Domain):
 class _SubsetCodec(Numbered):
     """Values as the whole domain encodes them; reports are looked up among the chosen ones."""
 
-    __slots__ = ("_indices",)
+    direct = False
 
     def __init__(self, inner: Codec, indices: NDArray[np.int64]) -> None:
         super().__init__(inner)
         # Codes of reports in the whole domain, which decodes them.
         self._indices = indices + np.int64(inner.report_offset)
         self.report_dtype = inner.report_dtype
-        self.direct = False
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
         chosen = self._indices[codes]

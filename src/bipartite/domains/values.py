@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains.base import Domain, Numbered, Outside, as_double, real_scalar
-from bipartite.errors import DomainError, OutsideDomainError, shown
+from bipartite.domains.base import Numbered, Outside, ReportsOnly, as_double, real_scalar
+from bipartite.errors import DomainError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WRITTEN_OUT: Final = 4
 
 
-class Values(Domain):
+class Values(ReportsOnly):
     """Explicit numbers, ascending; the outputs of :class:`~bipartite.Duchi` and others that report outside the range.
 
     >>> ends = Values([-2.5, 2.5])
@@ -42,12 +42,7 @@ class Values(Domain):
         return Values, (np.array(self.values),)
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
-        number = as_double(real_scalar(value))
-        at = int(np.searchsorted(self.values, number))
-        if at == self.size or self.values[at] != number:
-            msg = "is none of the values that are ever reported; mech.outputs lists them."
-            raise OutsideDomainError(msg, shown=shown(value))
-        return at
+        return self._place(as_double(real_scalar(value)), self.values, value)
 
     def decode(self, index: int) -> float:
         return float(self.values[index])
@@ -55,14 +50,6 @@ class Values(Domain):
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
         found: NDArray[np.float64] = self.values[indices]
         return found
-
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:  # noqa: ARG002
-        msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
-        raise DomainError(msg)
-
-    def to_spec(self) -> dict[str, Any]:
-        msg = "The outputs of a mechanism have no spec of their own; take that of mech.domain."
-        raise DomainError(msg)
 
     def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         return {"outside": ~np.isin(values, self.values)}
@@ -83,14 +70,12 @@ class Values(Domain):
 class ValuesCodec(Numbered):
     """Values as their own domain encodes them; reports are looked up among the given numbers."""
 
-    __slots__ = ("_values",)
+    report_dtype = np.dtype(np.float64)  # a narrower type would round the reports, and with them the mean they keep
+    direct = False
 
     def __init__(self, inner: Codec, outputs: Values) -> None:
         super().__init__(inner)
         self._values = outputs.values
-        # A narrower type would round the reports, and with them the mean that they keep.
-        self.report_dtype = np.dtype(np.float64)
-        self.direct = False
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
         np.take(self._values, codes, out=reports, mode="clip")  # "clip" spares a copy; every code is inside

@@ -11,6 +11,7 @@ import importlib
 import itertools
 import sys
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -54,28 +55,30 @@ _SECONDS_A_POINT: Final = 3e-9
 PREPARE_FROM: Final = 2**14
 
 
-class Codec(Protocol):
+class Codec(ABC):
     """How a block of values of one type becomes indices and comes back as reports: what a domain gives the lottery."""
 
-    report_dtype: np.dtype[Any]
+    report_dtype: np.dtype[Any] = np.dtype(np.int64)
     """The type of the reports: int64 for whole numbers and float64 for others, whatever the type of the values.
 
     A gap or an infinity makes whole numbers floats: a type that followed from that of the values would tell of it.
     """
-    code_offset: int
+    code_offset: int = 0
     """A value's index is its code minus this; a code outside the domain marks a value that must not be reported."""
-    report_offset: int
+    report_offset: int = 0
     """A report's code is its index plus this."""
-    coins: bool
+    coins: bool = False
     """Whether encoding takes a random word for each value."""
-    direct: bool
+    direct: bool = True
     """Whether report codes are the reports, so that they can be written in place."""
 
+    @abstractmethod
     def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
         """The codes of these values."""
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        """Write the reports with these codes."""
+        """Write the reports with these codes; never called where they are written in place."""
+        raise NotImplementedError
 
 
 class ValuesRefusedError(Exception):
