@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
@@ -10,12 +11,12 @@ from bipartite.ledger.amounts import budget_units, decimal_of
 from bipartite.ledger.certificate import QuestionCertificate, certificates
 from bipartite.ledger.checking import findings
 from bipartite.ledger.copying import back_up
-from bipartite.ledger.file import LedgerFile, wanted_settings
+from bipartite.ledger.file import LedgerFile, Settings
 from bipartite.ledger.given import as_list, check_texts, note_text
 from bipartite.ledger.names import canonical, older_forms
 from bipartite.ledger.offer import Offer
 from bipartite.ledger.people import People
-from bipartite.ledger.periods import Period, check_now, utc_now
+from bipartite.ledger.periods import FOREVER, Period, check_now, utc_now
 from bipartite.ledger.serving import ON_CHANGE, Ask, OnChange, Question, WhenSpent, serve
 from bipartite.lottery import is_secure
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
     from decimal import Decimal
-    from types import TracebackType
     from typing import Self
 
     import numpy as np
@@ -97,7 +97,10 @@ class Ledger:
         self._file = LedgerFile(path, wait, read_only=read_only)
         self._offers: dict[int, Offer] = {}
         try:
-            self._settings = self._file.prepare(wanted_settings(units, period, self._people.check))
+            wanted = None
+            if units is not None:
+                wanted = Settings(units, Period.of(FOREVER if period is None else period), self._people.check)
+            self._settings = self._file.prepare(wanted)
             self._compare_settings(units, period)
         except BaseException:
             self._file.close()
@@ -197,8 +200,7 @@ class Ledger:
             return [put.offer.draw(value, rng, outside)]
 
         with self._file.writing() as database:
-            found = serve(database, put, [ask], draw, self._settings, "refuse")
-        return found[0]
+            return serve(database, put, [ask], draw, self._settings, "refuse")[0]
 
     def report_many(  # noqa: PLR0913 (what reports depend on, each by name)
         self,
@@ -300,11 +302,8 @@ class Ledger:
 
         The whole export is of one moment, whatever is written while it is read.
         """
-        file = self._file.another()
-        try:
+        with closing(self._file.another()) as file:
             yield from accounts.debits(file)
-        finally:
-            file.close()
 
     def check(self) -> list[str]:
         """Everything in the ledger that does not add up, in words; empty for a sound one."""
@@ -317,11 +316,8 @@ class Ledger:
         The copy is one file, checked as by :meth:`check`, and on the disk when this returns; an existing file is not
         replaced. **A copy forgets** what is debited after it was made: whoever goes on with it asks people again.
         """
-        file = self._file.another()
-        try:
+        with closing(self._file.another()) as file:
             back_up(file, path)
-        finally:
-            file.close()
 
     def close(self) -> None:
         """Close the file."""
@@ -330,16 +326,17 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
         return f"<Ledger {self._file.path.name}: ε = {self.budget} a person, period {self.period}>"
 
+    def _instant(self, now: datetime | None) -> datetime:
+        return check_now(self._clock() if now is None else now)
+
     def _period_at(self, now: datetime | None) -> str:
-        return self._settings.period.name_at(check_now(self._clock() if now is None else now))
+        return self._settings.period.name_at(self._instant(now))
 
     def _question(
         self, name: str, mech: object, on_change: OnChange, now: datetime | None, rng: Source | None
@@ -349,7 +346,7 @@ class Ledger:
         if not is_one_of(on_change, ON_CHANGE):
             problems.add(f"Expected on_change='repeat', 'fresh' or 'when-changed', got {shown(on_change)}.")
         problems.raise_if_any(InputError)
-        instant = check_now(self._clock() if now is None else now)
+        instant = self._instant(now)
         period = self._settings.period.name_at(instant)
         return Question(canonical(name), self._offer(mech), on_change, period, instant, not is_secure(rng))
 

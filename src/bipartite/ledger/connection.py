@@ -20,10 +20,13 @@ import threading
 import time
 import weakref
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import LedgerFileError
 from bipartite.lottery import here
+
+if TYPE_CHECKING:
+    from bipartite.ledger.file import LedgerFile
 
 Inode = tuple[int, int]
 """The device and the number of a file: which file it is, whatever its name."""
@@ -114,25 +117,12 @@ def refuse_if_inherited(inode: Inode, name: str) -> None:
         raise inherited(name)
 
 
-class Forkable(Protocol):
-    """What must be closed before a fork."""
-
-    turn: Any
-    """Held during a transaction."""
-
-    def close_for_fork(self) -> None:
-        """Close the connection, unless this very thread is in a transaction."""
-
-    def forbid_after_fork(self) -> None:
-        """In a child that this thread forked from within a transaction: let it go no further."""
-
-
-_FILES: Final[dict[int, weakref.ref[Any]]] = {}
-_forks: list[tuple[list[Any], list[Any]]] = []
+_FILES: Final[dict[int, weakref.ref[LedgerFile]]] = {}
+_forks: list[tuple[list[Any], list[LedgerFile]]] = []
 """The forks under way (a signal may fork while another fork waits): the locks that each holds, and their files."""
 
 
-def close_at_fork(file: Forkable) -> None:
+def close_at_fork(file: LedgerFile) -> None:
     """Have this file closed before every fork, as long as it lives."""
     key = id(file)
     _FILES[key] = weakref.ref(file, lambda _: _FILES.pop(key, None))
@@ -145,7 +135,7 @@ def _before() -> None:
     another are never waited for in a circle.
     """
     deadline = time.monotonic() + PATIENCE
-    busy: Forkable | None = None
+    busy: LedgerFile | None = None
     while True:
         first = busy
         had = first is not None and first.turn.acquire(timeout=max(0.0, deadline - time.monotonic()))

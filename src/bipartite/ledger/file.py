@@ -24,7 +24,7 @@ from bipartite.ledger.connection import (
     refuse_if_inherited,
 )
 from bipartite.ledger.copying import OWNER_ONLY, make_private, refused_in_words
-from bipartite.ledger.periods import FOREVER, Period
+from bipartite.ledger.periods import Period
 from bipartite.ledger.place import Place
 from bipartite.ledger.schema import APPLICATION_ID, VERSION, make_tables, read_as_current, upgrade, version_of
 from bipartite.lottery import here
@@ -72,28 +72,31 @@ class LedgerFile:
 
     def prepare(self, wanted: Settings | None) -> Settings:
         """Make the ledger with these settings, or read those of one that is there."""
-        self._held = self._prepared(wanted)
+        if not self._read_only and self._is_new():
+            self._needed(wanted)
+            self._make_file()
+        with self.reading() if self._read_only else self.writing() as database:
+            if not self._read_only:
+                self._make_current(database, wanted)
+            self._held = self._settings(database)
         return self._held
 
-    def _prepared(self, wanted: Settings | None) -> Settings:
-        if self._read_only:
-            with self.reading() as database:
-                return self._settings(database)
-        if self._is_new():
-            if wanted is None:
-                raise self._needs_budget()
-            self._make_file()
-        with self.writing() as database:
-            if self._holds_nothing(database):
-                # Whoever made the file may have died before this.
-                if wanted is None:
-                    raise self._needs_budget()
-                make_tables(database, wanted.budget)
-                values = (wanted.budget, wanted.period.text, wanted.person_key)
-                database.execute("INSERT INTO settings VALUES (1, ?, ?, ?, 0)", values)
-            elif version_of(database) < VERSION:
-                upgrade(database)
-            return self._settings(database)
+    def _make_current(self, database: sqlite3.Connection, wanted: Settings | None) -> None:
+        """Make the tables of a file that has none, whose maker may have died before this; or upgrade older ones."""
+        if self._holds_nothing(database):
+            new = self._needed(wanted)
+            make_tables(database, new.budget)
+            values = (new.budget, new.period.text, new.person_key)
+            database.execute("INSERT INTO settings VALUES (1, ?, ?, ?, 0)", values)
+        elif version_of(database) < VERSION:
+            upgrade(database)
+
+    def _needed(self, wanted: Settings | None) -> Settings:
+        """The settings of a new ledger, which has none without a budget."""
+        if wanted is None:
+            msg = f"Expected budget= for a new ledger, and {self.path.name} is none yet; pass budget=4."
+            raise InputError(msg)
+        return wanted
 
     def _settings(self, database: sqlite3.Connection) -> Settings:
         found = database.execute("SELECT budget, period, person_key, older_names FROM settings").fetchone()
@@ -106,9 +109,6 @@ class LedgerFile:
             msg = f"{self.path.name} has a period that no ledger has: it is damaged; restore it from a backup."
             raise LedgerFileError(msg) from None
         return Settings(found[0], period, found[2], bool(found[3]))
-
-    def _needs_budget(self) -> InputError:
-        return InputError(f"Expected budget= for a new ledger, and {self.path.name} is none yet; pass budget=4.")
 
     def _is_new(self) -> bool:
         try:
@@ -394,10 +394,3 @@ class LedgerFile:
         else:
             why = f"cannot be used ({said}); run `bipartite ledger check`"
         return LedgerFileError(f"{name} {why}.")
-
-
-def wanted_settings(budget: int | None, period: object, person_key: str | None) -> Settings | None:
-    """The settings of a new ledger; None where no budget was named."""
-    if budget is None:
-        return None
-    return Settings(budget, Period.of(FOREVER if period is None else period), person_key)

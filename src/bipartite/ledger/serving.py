@@ -55,30 +55,53 @@ class Question:
 class _Standing:
     """What a person has of this question in this period: how many reports, the last of them, and what is spent."""
 
-    number: int
+    number: int = 0
     """How many reports there are under the one form of both names."""
-    last: tuple[str, str, int] | None
+    last: tuple[str, str, int] | None = None
     """The last report: of whom, to which question, as stored, and its number."""
-    stored: Any
+    stored: Any = None
     """The last report as it is stored; None where there is none, or where it is drawn in this transaction."""
-    drawn_at: int | None
+    drawn_at: int | None = None
     """The ask of this transaction for which the last report is drawn."""
-    spent: int
+    spent: int = 0
     """Under all forms of the name."""
-    own: int
+    own: int = 0
     """Under its one form."""
+
+
+def serve(
+    database: sqlite3.Connection,
+    question: Question,
+    asks: Sequence[Ask],
+    draw: Callable[[Sequence[int]], Sequence[Any]],
+    settings: Settings,
+    when_spent: WhenSpent,
+) -> list[Any]:
+    """The reports of these people in order, debited and stored; None for those whose budget is spent, if skipped.
+
+    ``draw`` gives the reports of the asks at these positions: only of those that need a new one, so that a value whose
+    report is stored is not even looked at.
+    """
+    transaction = _Transaction(database, question, settings)
+    if settings.older_names:
+        for ask in asks:
+            transaction.know(ask)
+    for at, ask in enumerate(asks):
+        if not transaction.consider(at, ask) and when_spent == "refuse":
+            raise transaction.refusal(ask.person, at if len(asks) > 1 else None)
+    transaction.finish(draw)
+    return [transaction.reports.get(at) for at in range(len(asks))]
 
 
 class _Transaction:
     """The asks of one transaction, considered in order: which reports are there, which are to be drawn."""
 
     def __init__(self, database: sqlite3.Connection, question: Question, settings: Settings) -> None:
-        self.database, self.question, self.budget = database, question, settings.budget
+        self.database, self.question, self.settings = database, question, settings
         self.settled = False
-        self.older_names = settings.older_names
         self.questions: tuple[str, ...] = (question.name,)
         """The question, and what else version 1 called it."""
-        if self.older_names:
+        if settings.older_names:
             self.questions = stored_forms(database, "question", question.name)
         self.standings: dict[str, _Standing] = {}
         self.reports: dict[int, Any] = {}
@@ -98,13 +121,9 @@ class _Transaction:
             if self.database.execute("SELECT 1 FROM balances WHERE person = ? LIMIT 1", (each,)).fetchone():
                 self.database.execute("INSERT OR IGNORE INTO spellings VALUES ('person', ?, ?)", (each, ask.person))
 
-    def names_of(self, person: str) -> tuple[str, ...]:
-        """The name of a person, and what else version 1 called them."""
-        return stored_forms(self.database, "person", person) if self.older_names else (person,)
-
     def consider(self, at: int, ask: Ask) -> bool:
         """Find the report of this ask or note that one is to be drawn; False where the budget does not allow it."""
-        before = _answered(self, ask)
+        before = self._answer_before(ask)
         if before is not None:
             self.reports[at] = before
             return True
@@ -112,12 +131,10 @@ class _Transaction:
         if earlier is not None:
             self.repeats.append((at, earlier))
             return True
-        if not self.settled:
-            _settle(self)
-            self.settled = True
-        standing = self.standing_of(ask.person)
+        self._settle()
+        standing = self._standing_of(ask.person)
         if _needs_new(self.question, ask, standing):
-            if standing.spent + self.question.offer.units > self.budget:
+            if standing.spent + self.question.offer.units > self.settings.budget:
                 return False
             self._debit(at, ask.person, standing)
         elif standing.drawn_at is not None:
@@ -130,139 +147,134 @@ class _Transaction:
             self.answered[ask.person, ask.request] = at
         return True
 
-    def _debit(self, at: int, person: str, standing: _Standing) -> None:
-        question = self.question
-        standing.spent += question.offer.units
-        standing.own += question.offer.units
-        standing.number += 1
-        standing.last = (person, question.name, standing.number)
-        standing.drawn_at = at
-        self.draws.append(at)
-        self.new_reports.append((person, question.period, question.name, standing.number, question.offer.units))
-
-    def standing_of(self, person: str) -> _Standing:
-        """What the person has, as this transaction leaves it so far."""
-        if person not in self.standings:
-            self.standings[person] = _standing(self, person)
-        return self.standings[person]
-
     def finish(self, draw: Callable[[Sequence[int]], Sequence[Any]]) -> None:
         """Draw what is to be drawn, and write everything down."""
         if self.draws:
             drawn = draw(self.draws)
             self.reports.update(zip(self.draws, drawn, strict=True))
-            _store(self, drawn)
+            self._store(drawn)
         for at, earlier in self.repeats:
             self.reports[at] = self.reports[earlier]
         self.database.executemany("INSERT INTO requests VALUES (?, ?, ?, ?, ?)", self.new_requests)
 
-
-def serve(
-    database: sqlite3.Connection,
-    question: Question,
-    asks: Sequence[Ask],
-    draw: Callable[[Sequence[int]], Sequence[Any]],
-    settings: Settings,
-    when_spent: WhenSpent,
-) -> list[Any]:
-    """The reports of these people in order, debited and stored; None for those whose budget is spent, if skipped.
-
-    ``draw`` gives the reports of the asks at these positions: only of those that need a new one, so that a value whose
-    report is stored is not even looked at.
-    """
-    transaction = _Transaction(database, question, settings)
-    if transaction.older_names:
-        for ask in asks:
-            transaction.know(ask)
-    for at, ask in enumerate(asks):
-        if not transaction.consider(at, ask) and when_spent == "refuse":
-            raise _refusal(transaction, transaction.standing_of(ask.person).spent, at if len(asks) > 1 else None)
-    transaction.finish(draw)
-    return [transaction.reports.get(at) for at in range(len(asks))]
-
-
-def _answered(state: _Transaction, ask: Ask) -> Report | None:
-    """The stored report of a request that was answered before, in whatever period; None where there is none."""
-    if ask.request is None:
-        return None
-    for who, request in product(state.names_of(ask.person), (ask.request, *ask.older_requests)):
-        found = state.database.execute(
-            "SELECT requests.question, report FROM requests JOIN reports USING (person, period, question, number) "
-            "WHERE requests.person = ? AND request = ?",
-            (who, request),
-        ).fetchone()
-        if found is None:
-            continue
-        if found[0] not in state.questions:
-            msg = f"Expected a new request key, this one was used for the question {found[0]!r}; use one key a request."
-            raise InputError(msg)
-        return from_stored(found[1])
-    return None
-
-
-def _settle(state: _Transaction) -> None:
-    """Note what this question means in this period, or refuse another meaning."""
-    question, database = state.question, state.database
-    offer = question.offer
-    for which in state.questions:
-        found = database.execute(
-            "SELECT spec_sha256, on_change FROM questions WHERE period = ? AND question = ?",
-            (question.period, which),
-        ).fetchone()
-        if found is not None:
-            _check_meaning(question, found[0], found[1])
-            if which == question.name:
-                return
-    database.execute("INSERT OR IGNORE INTO specs VALUES (?, ?)", (offer.spec_sha256, offer.spec))
-    database.execute(
-        "INSERT INTO questions VALUES (?, ?, ?, ?, ?, 0)",
-        (question.period, question.name, question.on_change, offer.spec_sha256, offer.units),
-    )
-
-
-def _check_meaning(question: Question, spec_sha256: str, on_change: str) -> None:
-    if spec_sha256 != question.offer.spec_sha256:
+    def refusal(self, person: str, position: int | None) -> BudgetSpentError:
+        """What to say to a person whose budget does not allow the report, and what they can do."""
+        spent = self._standing_of(person).spent
+        amounts = (self.settings.budget, spent, self.question.offer.units)
+        budget, held, asked = map(decimal_of, amounts)
+        who = "" if position is None else f"persons[{position}]: "
+        if asked > budget:
+            hint = "this is more than the whole budget; use a smaller ε"
+        elif self.question.period == FOREVER:
+            hint = f"the budget is for all time, and allows ε = {decimal_of(self.settings.budget - spent)} more"
+        else:
+            hint = "wait for the next period"
+        if position is not None:
+            hint += "; or pass when_spent='skip'"
         msg = (
-            f"Expected the mechanism that {question.name!r} has in the period {question.period} "
-            f"(spec {spec_sha256[:12]}…), got another (spec {question.offer.spec_sha256[:12]}…); ask under another "
-            f"name{_or_wait(question)}."
+            f"{who}The budget of the period {self.question.period} does not allow this report: budget {budget}, spent "
+            f"{held}, asked {asked}. Nothing was drawn or debited; {hint}."
         )
-        raise InputError(msg)
-    if on_change != question.on_change:
-        msg = (
-            f"Expected on_change={on_change!r}, as {question.name!r} has it in the period {question.period}, "
-            f"got {question.on_change!r}; ask under another name{_or_wait(question)}."
-        )
-        raise InputError(msg)
+        return BudgetSpentError(msg, budget, held, asked)
 
+    def _names_of(self, person: str) -> tuple[str, ...]:
+        """The name of a person, and what else version 1 called them."""
+        return stored_forms(self.database, "person", person) if self.settings.older_names else (person,)
 
-def _or_wait(question: Question) -> str:
-    return "" if question.period == FOREVER else ", or wait for the next period"
-
-
-def _standing(state: _Transaction, person: str) -> _Standing:
-    question, database = state.question, state.database
-    standing = _Standing(0, None, None, None, 0, 0)
-    for who in state.names_of(person):
-        for which in state.questions:
-            found = database.execute(
-                "SELECT number, report FROM reports WHERE person = ? AND period = ? AND question = ? "
-                "ORDER BY number DESC LIMIT 1",
-                (who, question.period, which),
+    def _answer_before(self, ask: Ask) -> Report | None:
+        """The stored report of a request that was answered before, in whatever period; None where there is none."""
+        if ask.request is None:
+            return None
+        for who, request in product(self._names_of(ask.person), (ask.request, *ask.older_requests)):
+            found = self.database.execute(
+                "SELECT requests.question, report FROM requests JOIN reports USING (person, period, question, number) "
+                "WHERE requests.person = ? AND request = ?",
+                (who, request),
             ).fetchone()
             if found is None:
                 continue
-            if (who, which) == (person, question.name):
-                standing.number = found[0]
-            if standing.last is None:
-                standing.last, standing.stored = (who, which, found[0]), found[1]
-        spent = database.execute(
-            "SELECT spent FROM balances WHERE person = ? AND period = ?", (who, question.period)
-        ).fetchone()
-        units = 0 if spent is None else spent[0]
+            if found[0] not in self.questions:
+                msg = (
+                    f"Expected a new request key, this one was used for the question {found[0]!r}; use one key a "
+                    "request."
+                )
+                raise InputError(msg)
+            return from_stored(found[1])
+        return None
+
+    def _settle(self) -> None:
+        """Note, once, what this question means in this period, or refuse another meaning."""
+        if self.settled:
+            return
+        self.settled = True
+        question, offer = self.question, self.question.offer
+        for which in self.questions:
+            found = self.database.execute(
+                "SELECT spec_sha256, on_change FROM questions WHERE period = ? AND question = ?",
+                (question.period, which),
+            ).fetchone()
+            if found is not None:
+                _check_meaning(question, found[0], found[1])
+                if which == question.name:
+                    return
+        self.database.execute("INSERT OR IGNORE INTO specs VALUES (?, ?)", (offer.spec_sha256, offer.spec))
+        self.database.execute(
+            "INSERT INTO questions VALUES (?, ?, ?, ?, ?, 0)",
+            (question.period, question.name, question.on_change, offer.spec_sha256, offer.units),
+        )
+
+    def _standing_of(self, person: str) -> _Standing:
+        """What the person has, as this transaction leaves it so far."""
+        if person not in self.standings:
+            self.standings[person] = self._read_standing(person)
+        return self.standings[person]
+
+    def _read_standing(self, person: str) -> _Standing:
+        period, standing = self.question.period, _Standing()
+        for who in self._names_of(person):
+            for which in self.questions:
+                found = self.database.execute(
+                    "SELECT number, report FROM reports WHERE person = ? AND period = ? AND question = ? "
+                    "ORDER BY number DESC LIMIT 1",
+                    (who, period, which),
+                ).fetchone()
+                if found is None:
+                    continue
+                if (who, which) == (person, self.question.name):
+                    standing.number = found[0]
+                if standing.last is None:
+                    standing.last, standing.stored = (who, which, found[0]), found[1]
+            query = "SELECT spent FROM balances WHERE person = ? AND period = ?"
+            units = (self.database.execute(query, (who, period)).fetchone() or (0,))[0]
+            standing.spent += units
+            standing.own += units if who == person else 0
+        return standing
+
+    def _debit(self, at: int, person: str, standing: _Standing) -> None:
+        question, units = self.question, self.question.offer.units
         standing.spent += units
-        standing.own += units if who == person else 0
-    return standing
+        standing.own += units
+        standing.number += 1
+        standing.last = (person, question.name, standing.number)
+        standing.drawn_at = at
+        self.draws.append(at)
+        self.new_reports.append((person, question.period, question.name, standing.number, units))
+
+    def _store(self, drawn: Sequence[Any]) -> None:
+        question = self.question
+        when = question.now.isoformat(timespec="microseconds").replace("+00:00", "Z")
+        mark = int(question.insecure)
+        rows = ((*key, when, to_stored(report), mark) for key, report in zip(self.new_reports, drawn, strict=True))
+        self.database.executemany("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        if question.insecure:
+            self.database.execute(
+                "UPDATE questions SET insecure = 1 WHERE period = ? AND question = ?", (question.period, question.name)
+            )
+        debited = {key[0] for key in self.new_reports}
+        self.database.executemany(
+            "INSERT INTO balances VALUES (?, ?, ?) ON CONFLICT (person, period) DO UPDATE SET spent = excluded.spent",
+            ((person, question.period, self.standings[person].own) for person in debited),
+        )
 
 
 def _needs_new(question: Question, ask: Ask, standing: _Standing) -> bool:
@@ -279,36 +291,17 @@ def _needs_new(question: Question, ask: Ask, standing: _Standing) -> bool:
     return ask.changed
 
 
-def _refusal(state: _Transaction, spent: int, position: int | None) -> BudgetSpentError:
-    budget, held, asked = (decimal_of(units) for units in (state.budget, spent, state.question.offer.units))
-    who = "" if position is None else f"persons[{position}]: "
-    if asked > budget:
-        hint = "this is more than the whole budget; use a smaller ε"
-    elif state.question.period == FOREVER:
-        hint = f"the budget is for all time, and allows ε = {decimal_of(state.budget - spent)} more"
-    else:
-        hint = "wait for the next period"
-    if position is not None:
-        hint += "; or pass when_spent='skip'"
-    msg = (
-        f"{who}The budget of the period {state.question.period} does not allow this report: budget {budget}, spent "
-        f"{held}, asked {asked}. Nothing was drawn or debited; {hint}."
-    )
-    return BudgetSpentError(msg, budget, held, asked)
-
-
-def _store(state: _Transaction, drawn: Sequence[Any]) -> None:
-    question, database = state.question, state.database
-    when = question.now.isoformat(timespec="microseconds").replace("+00:00", "Z")
-    mark = int(question.insecure)
-    rows = ((*key, when, to_stored(report), mark) for key, report in zip(state.new_reports, drawn, strict=True))
-    database.executemany("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    if question.insecure:
-        database.execute(
-            "UPDATE questions SET insecure = 1 WHERE period = ? AND question = ?", (question.period, question.name)
+def _check_meaning(question: Question, spec_sha256: str, on_change: str) -> None:
+    elsewhere = "ask under another name" + ("" if question.period == FOREVER else ", or wait for the next period")
+    if spec_sha256 != question.offer.spec_sha256:
+        msg = (
+            f"Expected the mechanism that {question.name!r} has in the period {question.period} "
+            f"(spec {spec_sha256[:12]}…), got another (spec {question.offer.spec_sha256[:12]}…); {elsewhere}."
         )
-    debited = {key[0] for key in state.new_reports}
-    database.executemany(
-        "INSERT INTO balances VALUES (?, ?, ?) ON CONFLICT (person, period) DO UPDATE SET spent = excluded.spent",
-        ((person, question.period, state.standings[person].own) for person in debited),
-    )
+        raise InputError(msg)
+    if on_change != question.on_change:
+        msg = (
+            f"Expected on_change={on_change!r}, as {question.name!r} has it in the period {question.period}, "
+            f"got {question.on_change!r}; {elsewhere}."
+        )
+        raise InputError(msg)
