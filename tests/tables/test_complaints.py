@@ -172,9 +172,9 @@ def test_a_library_that_cannot_be_loaded_is_not_called_missing(tmp_path, monkeyp
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "broken_library.py").write_text("raise ImportError('numpy.core.multiarray failed to import')")
     (tmp_path / "needs_another.py").write_text("import a_module_that_is_not_there")
-    with pytest.raises(MissingExtraError, match="broken_library, which is installed but cannot be loaded: numpy.core"):
+    with pytest.raises(MissingExtraError, match=r"broken_library, which is installed but cannot be loaded \(numpy.core"):
         extras.need("broken_library")
-    with pytest.raises(MissingExtraError, match="needs_another, which is installed but cannot be loaded: No module"):
+    with pytest.raises(MissingExtraError, match=r"needs_another, which is installed but cannot be loaded \(No module"):
         extras.need("needs_another")
     for missing in ("a_module_that_is_not_there", "a_module_that_is_not_there.part"):
         with pytest.raises(MissingExtraError, match="a_module_that_is_not_there, which is not installed"):
@@ -209,7 +209,7 @@ def test_a_file_of_nothing_but_rows_of_another_number_of_cells(tmp_path):
     (tmp_path / "in.csv").write_text(f"age,who\n{SECRET}\n")
     done = release(tmp_path / "in.csv", tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
     assert (done.rows, done.rejected) == (1, 1)
-    assert SECRET in (tmp_path / "rejected.csv").read_text() and SECRET not in (tmp_path / "out.csv").read_text()
+    assert SECRET in (tmp_path / "rejected.csv").read_text() and not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,12 @@ def _as(name: str) -> str:
     return f"{name}_as (in a plan file, {name} = {{ as = … }})"
 
 
+def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
+    """The labels of a set where they are texts; none elsewhere."""
+    labels = mechanism.domain.labels
+    return labels if labels is not None and isinstance(labels[0], str) else ()
+
+
 def _takes_positions(mechanism: Mechanism, coordinates: int) -> bool:
     domain = mechanism.domain
     return isinstance(domain, Points) and domain.metric != "callable" and domain.coordinates.shape[1] == coordinates

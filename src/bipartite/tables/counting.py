@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.errors import DataError, DataFileError, InputError
-from bipartite.tables.columns import PUBLIC
+from bipartite.tables.columns import PUBLIC, text_labels
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.engine import connect
 from bipartite.tables.extras import duckdb, pa
@@ -199,11 +199,10 @@ def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDAr
 
 def _indices(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
     """Which output each report is; cells of text files are numbers in text."""
-    labels = mechanism.domain.labels
-    if labels is not None and isinstance(labels[0], str):
+    if text_labels(mechanism):
         return indices_of(mechanism, reports.cast(pa.string()).to_pylist())
     if not pa.types.is_integer(reports.type):
         reports = reports.cast(pa.float64())
-    if labels is not None:
+    if mechanism.domain.labels is not None:
         return indices_of(mechanism, reports.cast(pa.int64()).to_pylist())
     return indices_of(mechanism, _numpy(reports))

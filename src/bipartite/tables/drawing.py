@@ -121,7 +121,15 @@ class Release:
 
     def _draw_column(self, name: str, way: Return, opened: Opened) -> NDArray[Any] | None:
         """The reports of the values of a column that are there; None where the lottery refuses one."""
-        return _draw(way, opened, self._sources[name])
+        values, source = opened.there, self._sources[name]
+        lottery, codec = way.column.mechanism.lottery, way.codec(values.dtype)
+        # Never more than one chunk at a time, so that a column's words follow each other however its rows are cut.
+        cuts = range(0, max(len(values), 1), CHUNK)
+        try:
+            parts = [draw_many(lottery, codec, values[cut : cut + CHUNK], source) for cut in cuts]
+        except ValuesRefusedError:
+            return None
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _prepared(self, given: pa.Schema) -> tuple[pa.Schema, dict[str, Return]]:
         """(schema of the reports, the way back for each private column) for batches of this schema."""
@@ -129,16 +137,3 @@ class Release:
             ways = self.plan.ways_back(given, self.style)
             self._ways[given] = self.plan.schema(given, ways, insecure=self.insecure), ways
         return self._ways[given]
-
-
-def _draw(way: Return, opened: Opened, source: Source) -> NDArray[Any] | None:
-    """The reports of the values that are there; None where the lottery refuses one."""
-    values = opened.there
-    lottery, codec = way.column.mechanism.lottery, way.codec(values.dtype)
-    # Never more than one chunk at a time, so that a column's words follow each other however its rows are cut.
-    cuts = range(0, max(len(values), 1), CHUNK)
-    try:
-        parts = [draw_many(lottery, codec, values[cut : cut + CHUNK], source) for cut in cuts]
-    except ValuesRefusedError:
-        return None
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

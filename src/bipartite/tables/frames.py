@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from bipartite.domains import SetDomain
 from bipartite.domains.containers import library_of
 from bipartite.errors import InputError, Problems
-from bipartite.tables.columns import PUBLIC
+from bipartite.tables.columns import PUBLIC, text_labels
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import duckdb, pa, pd, pl
+from bipartite.tables.returning import value_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     Frame = TypeVar("Frame")
     PandasType: TypeAlias = np.dtype[Any] | pd.api.extensions.ExtensionDtype
 
+_SQL_TYPES: Final = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE"}
+"""Arrow's types of reports, as DuckDB calls them."""
 _LAZY: Final = (
     "Expected a frame that holds its rows, got a lazy one, which would draw new reports, and spend ε, every time it is "
     "run; call .collect() first."
 )
+_OF_A_SERIES: Final = "use .to_frame(), or mech.privatize for a Series"
 
 
 @without_lines
@@ -64,11 +67,12 @@ def privatize_frame(frame: Frame, plan: Plan, rng: object = None) -> Frame:
     if draw is not None:
         reports: Frame = draw(frame, plan, rng)
         return reports
-    msg = (
-        "Expected a pandas or Polars data frame, an Arrow table or a DuckDB relation, got "
-        f"{type(frame).__name__}; use bp.Record for a dict of columns."
-    )
-    raise InputError(msg)
+    what = "a pandas or Polars data frame, an Arrow table or a DuckDB relation"
+    raise _not_this(frame, what, "use bp.Record for a dict of columns")
+
+
+def _not_this(frame: object, expected: str, hint: str) -> InputError:
+    return InputError(f"Expected {expected}, got {type(frame).__name__}; {hint}.")
 
 
 def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Table | pa.RecordBatch:
@@ -76,8 +80,7 @@ def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Tabl
         return Release(plan, rng).privatize(_selected(frame, plan))
     if isinstance(frame, pa.Table):
         return _table(frame, plan, rng)
-    msg = f"Expected an Arrow table or record batch, got {type(frame).__name__}; use .read_all() or pa.table(…)."
-    raise InputError(msg)
+    raise _not_this(frame, "an Arrow table or record batch", "use .read_all() or pa.table(…)")
 
 
 def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.RecordBatch:
@@ -107,10 +110,7 @@ def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
 
 def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
-        msg = (
-            f"Expected a pandas DataFrame, got {type(frame).__name__}; use .to_frame(), or mech.privatize for a Series."
-        )
-        raise InputError(msg)
+        raise _not_this(frame, "a pandas DataFrame", _OF_A_SERIES)
     names = [each for each in frame.columns if isinstance(each, str)]
     plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))
     reports = _table(_converted(frame, plan), plan, rng)
@@ -166,10 +166,7 @@ def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
     if isinstance(frame, pl.LazyFrame):
         raise InputError(_LAZY)
     if not isinstance(frame, pl.DataFrame):
-        msg = (
-            f"Expected a Polars DataFrame, got {type(frame).__name__}; use .to_frame(), or mech.privatize for a Series."
-        )
-        raise InputError(msg)
+        raise _not_this(frame, "a Polars DataFrame", _OF_A_SERIES)
     plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in frame.columns]))
     # Public columns come back from Arrow, too: Polars keeps, and writes out, values of rows that were sliced off.
     columns = {}
@@ -196,8 +193,7 @@ def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
 
 def _duckdb(frame: duckdb.DuckDBPyRelation, plan: Plan, rng: object) -> pa.Table:
     if not isinstance(frame, duckdb.DuckDBPyRelation):
-        msg = f"Expected a DuckDB relation, got {type(frame).__name__}; use connection.sql(…) or connection.table(…)."
-        raise InputError(msg)
+        raise _not_this(frame, "a DuckDB relation", "use connection.sql(…) or connection.table(…)")
     try:
         rows = frame.to_arrow_table()
     except duckdb.Error as error:
@@ -231,7 +227,7 @@ def register(connection: duckdb.DuckDBPyConnection, plan: Plan, rng: object = No
             function,
             _function(release, plan.inputs_of(name)),
             [_sql_type(column)] * len(plan.inputs_of(name)),
-            _sql_result(column),
+            _SQL_TYPES[str(value_type(column.mechanism))],
             type="arrow",
             side_effects=True,
             null_handling="special",
@@ -257,22 +253,10 @@ def _function(release: Release, inputs: tuple[str, ...]) -> Callable[..., pa.Arr
     return draw
 
 
-def _is_text(column: Column) -> bool:
-    labels = column.mechanism.domain.labels
-    return labels is not None and isinstance(labels[0], str)
-
-
 def _sql_type(column: Column) -> str:
     """What a function takes: whole numbers, doubles or text."""
     if column.is_position:
         return "DOUBLE"
-    domain = column.mechanism.domain
-    if isinstance(domain, SetDomain) and _is_text(column):
+    if text_labels(column.mechanism):
         return "VARCHAR"
-    return "BIGINT" if domain.whole else "DOUBLE"
-
-
-def _sql_result(column: Column) -> str:
-    if _is_text(column):
-        return "VARCHAR"
-    return "BIGINT" if column.mechanism.outputs.whole else "DOUBLE"
+    return "BIGINT" if column.mechanism.domain.whole else "DOUBLE"

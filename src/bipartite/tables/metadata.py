@@ -65,9 +65,14 @@ class Described:
             publishes = (*publishes, "how many rows were rejected, and that all others could be reported")
         return replace(self, publishes=publishes, insecure=insecure)
 
-    def _head(self) -> dict[str, Any]:
-        """All but the columns."""
-        return {
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        found: dict[str, Any] = json.loads(self.to_json())
+        return found
+
+    def to_json(self) -> str:
+        """As text; a spec, which may be long, as it was written when its mechanism was named."""
+        head = {
             "bipartite_release": _VERSION,
             "guarantee": self.guarantee,
             "epsilon": self.epsilon_text,
@@ -75,27 +80,12 @@ class Described:
             "publishes": list(self.publishes),
             "public": list(self.public),
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
-        columns = {
-            name: {
-                "guarantee": self.guarantee_of(name),
-                "spec_sha256": spec_sha256(mechanism),
-                "spec": mechanism.to_spec(),
-            }
-            for name, mechanism in self.mechanisms.items()
-        }
-        return self._head() | {"columns": columns}
-
-    def to_json(self) -> str:
-        """:meth:`to_dict` as text; a spec, which may be long, as it was written when its mechanism was named."""
         columns = ", ".join(
             f'{_json(name)}: {{"guarantee": {_json(self.guarantee_of(name))}, '
             f'"spec_sha256": {_json(spec_sha256(mechanism))}, "spec": {spec_json(mechanism)}}}'
             for name, mechanism in self.mechanisms.items()
         )
-        return f'{_json(self._head())[:-1]}, "columns": {{{columns}}}}}'
+        return f'{_json(head)[:-1]}, "columns": {{{columns}}}}}'
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Described:

@@ -13,6 +13,7 @@ import numpy as np
 
 from bipartite.domains.base import Numbered
 from bipartite.domains.subset import codec_between
+from bipartite.tables.columns import text_labels
 from bipartite.tables.extras import pa
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Return:
 def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
     """How the reports of a column become an Arrow array; labels as a dictionary where its (first) input is one."""
     mechanism = column.mechanism
-    values = _value_type(mechanism)
+    values = value_type(mechanism)
     listed = None
     if len(mechanism.outputs) <= MOST_LISTED or pa.types.is_string(values):
         listed = _outputs(mechanism, values)
@@ -73,10 +74,9 @@ def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
     return Return(column, pa.dictionary(pa.int32(), pa.string()) if dictionary else values, listed)
 
 
-def _value_type(mechanism: Mechanism) -> pa.DataType:
+def value_type(mechanism: Mechanism) -> pa.DataType:
     """The type of the reports, from the outputs alone: that of the input may tell of gaps in it."""
-    labels = mechanism.domain.labels
-    if labels is not None and isinstance(labels[0], str):
+    if text_labels(mechanism):
         return pa.string()
     return pa.int64() if mechanism.outputs.whole else pa.float64()
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import SetDomain
 from bipartite.errors import DataFileError, InputError
+from bipartite.tables.columns import text_labels
 from bipartite.tables.dictionaries import plain
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
@@ -148,9 +149,7 @@ def _open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], re
         return _parquet(connection, files, plan, raw=raw)
     if written.kind == "arrow":
         # One file at a time is open, however many there are.
-        schemas = [(str(file), open_arrow(file, written).schema) for file in files]
-        check_alike(schemas)
-        return _arrow(schemas[0][1], (open_arrow(file, written) for file in files), plan, raw=raw)
+        return _arrow(arrow_schema(files, written), (open_arrow(file, written) for file in files), plan, raw=raw)
     if written.kind == "jsonl":
         return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
     names = csv_columns(connection, files, written)
@@ -207,23 +206,13 @@ def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan:
     where = parquet_scan(files, len(names))
     rows = connection.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({paths(files)})").fetchall()[0][0]
     types = [row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {where}").fetchall()]
-    whole = cells_of(len(names))
-    cells = dict(zip(names, whole, strict=True))
+    places = list(zip(names, cells_of(len(names)), strict=True))
+    cells = dict(places)
     texts = {name for name, kind in zip(names, types, strict=True) if kind == "VARCHAR"}
-    listed = {each: labels for each, labels in _listed(plan).items() if each in texts}
-    columns, marks = [], []
-    for each in plan.inputs():
-        cell = cells[each]
-        label = _as_label(cell, listed[each]) if each in listed else cell
-        columns.append(f"{label} AS {quoted(each)}")
-        if each in listed:
-            marks.append(f"({cell} IS NOT NULL AND {label} IS NULL)")
-    selected = ", ".join(columns + marks + (whole if raw else []))
-    at_once = _rows_at_once(
-        connection, where, [cells[each] for each in plan.public()], len(names) if raw else len(columns)
-    )
-    reader = connection.sql(f"SELECT {selected} FROM {where}").to_arrow_reader(at_once)
-    return Rows(reader, plan.inputs(), list(listed), names if raw else [], int(rows or 0), at_once=at_once)
+    values = {each: _as_label(cells[each], labels) for each, labels in _listed(plan).items() if each in texts}
+    source = _selected(connection, where, plan, cells, values, places if raw else [])
+    source.rows = int(rows or 0)
+    return source
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
@@ -264,7 +253,7 @@ def _cast(
     connection: duckdb.DuckDBPyConnection, read: str, cells: dict[str, str], reading: Reading, names: list[str]
 ) -> Rows:
     """Cells of text as what the plan needs; a number is a double, which holds every whole number of every domain."""
-    plan, raw = reading.plan, names if reading.raw else []
+    plan = reading.plan
     wanted = dict.fromkeys(plan.inputs(), "text")
     for each, column in plan.private().items():
         domain = column.mechanism.domain
@@ -277,58 +266,75 @@ def _cast(
                     raise InputError(msg)
                 wanted[source] = kind
     listed = _listed(plan)
-    columns, marks, marked = [], [], []
+    values = {}
     for each, kind in wanted.items():
-        cell = cells[each]
-        value = f"TRY_CAST({cell} AS DOUBLE)"
-        if kind == "label":
+        value = f"TRY_CAST({cells[each]} AS DOUBLE)"
+        if kind == "number":
+            values[each] = value
+        elif kind == "label":
             # Of a fraction, SQL would take the nearest whole number.
-            value = f"CASE WHEN floor({value}) = {value} THEN TRY_CAST({value} AS BIGINT) END"
-        elif kind == "text":
-            value = _as_label(cell, listed[each]) if each in listed else cell
-        columns.append(f"{value} AS {quoted(each)}")
-        if kind != "text" or each in listed:
-            marked.append(each)
-            marks.append(f"({cell} IS NOT NULL AND {value} IS NULL)")
-    whole = [cells[each] for each in raw]
+            values[each] = f"CASE WHEN floor({value}) = {value} THEN TRY_CAST({value} AS BIGINT) END"
+        elif each in listed:
+            values[each] = _as_label(cells[each], listed[each])
+    raw = [(each, cells[each]) for each in names] if reading.raw else []
     # Lines that are left out would be noted twice.
-    public = [] if reading.once or reading.raw else [cells[each] for each in plan.public()]
-    at_once = _rows_at_once(connection, read, public, len(columns) + len(whole))
-    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
-    return Rows(reader, plan.inputs(), marked, raw, at_once=at_once)
+    return _selected(connection, read, plan, cells, values, raw, sample=not (reading.once or reading.raw))
 
 
-def _rows_at_once(connection: duckdb.DuckDBPyConnection, read: str, public: list[str], columns: int) -> int:
-    """How many rows fit into a batch: told by the number of columns and by what the public ones of the first rows take.
+def _selected(
+    connection: duckdb.DuckDBPyConnection,
+    read: str,
+    plan: Plan,
+    cells: dict[str, str],
+    values: dict[str, str],
+    raw: list[tuple[str, str]],
+    *,
+    sample: bool = True,
+) -> Rows:
+    """The columns that a plan reads: ``values`` made of their cells, marked where a cell is no such value; or cells.
 
-    Never by a private value: how many rows are written together can be seen.
+    How many rows fit into a batch is told by the number of columns and by what the public ones of the first rows take
+    (unless they cannot be read twice), never by a private value: how many rows are written together can be seen.
     """
-    width = _CELL_BYTES * columns
-    if public:
-        sample = connection.sql(f"SELECT {', '.join(public)} FROM {read} LIMIT {_SAMPLE}").to_arrow_table()
-        width += sample.nbytes // max(sample.num_rows, 1)
-    return min(BATCH, max(_VECTOR, _BATCH_BYTES // width // _VECTOR * _VECTOR))
+    columns = [f"{values.get(each, cells[each])} AS {quoted(each)}" for each in plan.inputs()]
+    marks = [f"({cells[each]} IS NOT NULL AND {value} IS NULL)" for each, value in values.items()]
+    whole = [cell for _, cell in raw]
+    width = _CELL_BYTES * (len(columns) + len(whole))
+    public = ", ".join(cells[each] for each in plan.public())
+    if public and sample:
+        first = connection.sql(f"SELECT {public} FROM {read} LIMIT {_SAMPLE}").to_arrow_table()
+        width += first.nbytes // max(first.num_rows, 1)
+    at_once = min(BATCH, max(_VECTOR, _BATCH_BYTES // width // _VECTOR * _VECTOR))
+    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
+    return Rows(reader, plan.inputs(), list(values), [name for name, _ in raw], at_once=at_once)
 
 
 def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The labels of the inputs that are read for one column of labels that are texts, and not too many."""
     readers: dict[str, list[tuple[str, ...]]] = {each: [()] for each in plan.public()}
     for each, column in plan.private().items():
-        named = () if column.is_position else text_labels(column.mechanism)
+        named = () if column.is_position else labels_in_sql(column.mechanism)
         for source in plan.inputs_of(each):
             readers.setdefault(source, []).append(named)
     return {each: found[0] for each, found in readers.items() if len(found) == 1 and 0 < len(found[0]) <= _MOST_LISTED}
 
 
-def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
+def labels_in_sql(mechanism: Mechanism) -> tuple[str, ...]:
     """The labels of a set where they are texts that SQL can write; none elsewhere."""
-    labels = mechanism.domain.labels or (0,)
-    return labels if isinstance(labels[0], str) and not any("\0" in label for label in labels) else ()
+    labels = text_labels(mechanism)
+    return () if any("\0" in label for label in labels) else labels
 
 
 def _as_label(cell: str, labels: tuple[str, ...]) -> str:
     """A text as one of these labels, null where it is none: looked up once for each entry of a Parquet dictionary."""
     return f"TRY_CAST({cell} AS ENUM ({', '.join(map(text, labels))}))"
+
+
+def arrow_schema(files: Sequence[File], written: Format) -> pa.Schema:
+    """The schema of Arrow files, all of which have the same one."""
+    schemas = [(str(file), open_arrow(file, written).schema) for file in files]
+    check_alike(schemas)
+    return schemas[0][1]
 
 
 def open_arrow(file: File, written: Format) -> pa.RecordBatchReader:

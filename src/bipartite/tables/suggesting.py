@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.engine import connect, paths
-from bipartite.tables.extras import duckdb, pa
+from bipartite.tables.extras import duckdb
 from bipartite.tables.formats import STDIO, Asked, inputs
 from bipartite.tables.quotes import may_be_split
 from bipartite.tables.reading import TODO
 from bipartite.tables.scans import (
     cells_of,
-    check_alike,
     csv_columns,
     csv_scan,
     json_columns,
@@ -29,7 +28,7 @@ from bipartite.tables.scans import (
     parquet_scan,
     ready,
 )
-from bipartite.tables.sources import open_arrow
+from bipartite.tables.sources import arrow_schema
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
@@ -127,13 +126,9 @@ def _columns(
         names = parquet_columns(connection, files)
         return names, _described(connection, parquet_scan(files, len(names)))
     if written.kind == "arrow":
-        schemas = [(str(file), open_arrow(file, written).schema) for file in files]
-        check_alike(schemas)
-        fields = [
-            field.with_name(cell) for cell, field in zip(cells_of(len(schemas[0][1])), schemas[0][1], strict=True)
-        ]
-        connection.register("given", pa.schema(fields).empty_table())
-        return schemas[0][1].names, _described(connection, "given")
+        schema = arrow_schema(files, written)
+        connection.register("given", schema.empty_table().rename_columns(cells_of(len(schema))))
+        return schema.names, _described(connection, "given")
     where = paths(files)
     if written.kind == "jsonl":
         names = json_columns(connection, files, written, [])
@@ -178,9 +173,7 @@ def _kind(given: tuple[str, str]) -> str:
         "TIMESTAMP": f"TRY_CAST({cell} AS TIMESTAMP) IS NOT NULL",
     }
     cases = [f"WHEN bool_and({test}) FILTER ({cell} IS NOT NULL) THEN '{name}'" for name, test in looks.items()]
-    nested = [
-        f"WHEN bool_or({kind} = '{name}') THEN '{told}'" for name, told in (("OBJECT", "STRUCT"), ("ARRAY", "LIST"))
-    ]
+    nested = [f"WHEN bool_or({kind} = '{name}') THEN '{told}'" for name, told in _NESTED.items()]
     return f"CASE {' '.join(nested + cases)} ELSE 'VARCHAR' END"
 
 

@@ -11,7 +11,7 @@ from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import text
 from bipartite.tables.extras import need
 from bipartite.tables.formats import STDIO
-from bipartite.tables.sources import text_labels
+from bipartite.tables.sources import labels_in_sql
 from bipartite.tables.streams import NamedOutput
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Writer:
         if field.name in self.rows.json:
             return f"CAST({column} AS JSON) AS {column}"
         mechanism = self.plan.mechanisms().get(field.name)
-        labels = () if mechanism is None else text_labels(mechanism)
+        labels = () if mechanism is None else labels_in_sql(mechanism)
         if not labels or self.written.kind != "parquet":
             return column
         return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"
