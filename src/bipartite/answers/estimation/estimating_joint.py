@@ -154,9 +154,8 @@ def _histogram(
         assert first is not None and second is not None  # noqa: S101, PT018 (both are identifiable)
         shares: Array = (first @ evidence.law.reshape(shape) @ second.T).ravel()
         return Histogram(name, reason, shares if name == "inverse" else on_simplex(shares), None)
-    epsilon = sum(side.mechanism.epsilon for side in sides)
     operator = Kronecker(sides[0].operator, sides[1].operator)
-    fit = fit_em(operator, evidence.first, exp_epsilon=math.exp(min(epsilon, 700.0)), progress=progress)
+    fit = fit_em(operator, evidence.first, progress=progress)
     return Histogram(name, reason, fit.frequencies, fit)
 
 

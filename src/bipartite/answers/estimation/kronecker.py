@@ -45,6 +45,18 @@ class Kronecker(Operator):
         found: Array = np.swapaxes(self._first.backward(half), -1, -2).reshape(*v.shape[:-1], self.inputs)
         return found
 
+    def distinct(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int64] | None, Operator]:
+        """Pairs of distinct rows; which pairs were seen does not factor, so all reports of each side count."""
+        del seen
+        (groups, rows), (groups2, rows2) = (
+            side.distinct(np.ones(side.outputs, bool)) for side in (self._first, self._second)
+        )
+        if groups is None and groups2 is None:
+            return None, self
+        groups = np.arange(rows.inputs) if groups is None else groups
+        groups2 = np.arange(rows2.inputs) if groups2 is None else groups2
+        return np.add.outer(groups * rows2.inputs, groups2).ravel(), Kronecker(rows, rows2)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:

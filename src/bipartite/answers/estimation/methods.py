@@ -106,15 +106,8 @@ def histogram(
     operator = operator_of(mechanism)
     # As many reports as they are worth, so that the stopping rules mean the same with weights.
     counts = evidence.law * people
-    if name == "em":
-        fit = fit_em(operator, counts, exp_epsilon=_exp(mechanism), progress=progress)
-    else:
-        fit = fit_ems(operator, counts, progress=progress)
+    fit = (fit_em if name == "em" else fit_ems)(operator, counts, progress=progress)
     return Histogram(name, reason, fit.frequencies, fit)
-
-
-def _exp(mechanism: Mechanism) -> float:
-    return float(np.exp(min(mechanism.epsilon, 700.0)))
 
 
 def on_simplex(shares: Array) -> Array:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
+    Places = NDArray[np.int64]
+    Seen = NDArray[np.bool_]
 
 # Beyond this many numbers a mechanism without structure is not made into a matrix.
 _MOST_DENSE: Final = 2**26
@@ -55,6 +57,23 @@ class Operator(ABC):
         del scratch
         np.copyto(means, self.backward(v))
 
+    has_cells: bool = False
+    """Whether the rows of a few values are constant on a few cells of outputs."""
+
+    def cells(self, values: Places) -> tuple[Array, Places | None]:
+        """(the rows of these values on cells of outputs, where each cell begins); None where each output is a cell."""
+        chosen = np.zeros((len(values), self.inputs))
+        chosen[np.arange(len(values)), values] = 1.0
+        return self.forward(chosen), None
+
+    def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
+        """(which distinct row each value has, the distinct rows); None where all differ, as far as the operator knows.
+
+        Only outputs that were ``seen`` count: with few reports, more values cannot be told apart.
+        """
+        del seen
+        return None, self
+
     def uniform_law(self) -> Array:
         """The distribution of reports when every value is equally likely: a law that depends on no data."""
         return self.forward(np.full(self.inputs, 1 / self.inputs))
@@ -65,6 +84,8 @@ class Window(Operator):
 
     M = N + m − 1. Padded BRR and the Square Wave are this, GRR with m = 1, and the distinct rows of clamped BRR.
     """
+
+    has_cells = True
 
     def __init__(self, inputs: int, m: int, q: float, excess: float) -> None:
         self.inputs, self.m, self.outputs = inputs, m, inputs + m - 1
@@ -94,6 +115,23 @@ class Window(Operator):
         means *= self.excess
         means += self.q * running[..., -1:]
 
+    def cells(self, values: Places) -> tuple[Array, Places | None]:
+        """Windows change only where one begins or ends."""
+        changes = np.concatenate([np.zeros(1, np.int64), values, values + self.m])
+        starts = np.unique(changes[changes < self.outputs])
+        near = (starts >= values[:, None]) & (starts < values[:, None] + self.m)
+        rows: Array = np.where(near, self.q + self.excess, self.q)
+        return rows, starts
+
+    def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
+        """Two windows are alike where nothing was seen between their beginnings, nor between their ends."""
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(seen)])
+        moves = np.diff(before[: self.inputs]) + np.diff(before[self.m :]) > 0
+        if moves.all():
+            return None, self
+        group_of = np.concatenate([np.zeros(1, np.int64), np.cumsum(moves)])
+        return group_of, Grouped(np.flatnonzero(np.append(True, moves)), self)
+
 
 def _running(values: Array, scratch: Array) -> Array:
     running = scratch[..., : values.shape[-1] + 1]
@@ -107,7 +145,7 @@ class Grouped(Operator):
 
     def __init__(self, groups: NDArray[np.int64], distinct: Operator) -> None:
         self.inputs, self.outputs = len(groups), distinct.outputs
-        self._groups, self._distinct = groups, distinct
+        self._groups, self._distinct, self.has_cells = groups, distinct, distinct.has_cells
 
     def forward(self, f: Array) -> Array:
         size = self._distinct.inputs
@@ -118,6 +156,14 @@ class Grouped(Operator):
     def backward(self, v: Array) -> Array:
         means: Array = self._distinct.backward(v)[..., self._groups]
         return means
+
+    def cells(self, values: Places) -> tuple[Array, Places | None]:
+        return self._distinct.cells(self._groups[values])
+
+    def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
+        groups, rows = self._distinct.distinct(seen)
+        present, group_of = np.unique(self._groups if groups is None else groups[self._groups], return_inverse=True)
+        return group_of, rows if len(present) == rows.inputs else Grouped(present, rows)
 
 
 class Noise(Operator):
@@ -156,6 +202,8 @@ class Dense(Operator):
     def __init__(self, matrix: Array) -> None:
         self.inputs, self.outputs = matrix.shape
         self.matrix = matrix
+        # What was asked for last: many fits of the same reports ask again.
+        self._found: tuple[bytes, Places] | None = None
 
     def forward(self, f: Array) -> Array:
         spread: Array = f @ self.matrix
@@ -164,6 +212,20 @@ class Dense(Operator):
     def backward(self, v: Array) -> Array:
         means: Array = v @ self.matrix.T
         return means
+
+    def cells(self, values: Places) -> tuple[Array, Places | None]:
+        return self.matrix[values], None
+
+    def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
+        key = seen.tobytes()
+        if self._found is None or self._found[0] != key:
+            number: dict[bytes, int] = {}
+            rows = self.matrix if seen.all() else self.matrix[:, seen]
+            groups = np.array([number.setdefault(row.tobytes(), len(number)) for row in rows])
+            self._found = key, groups
+        groups = self._found[1]
+        _, first = np.unique(groups, return_index=True)
+        return (None, self) if len(first) == self.inputs else (groups, Dense(self.matrix[first]))
 
 
 def operator_of(mechanism: Mechanism) -> Operator:
