@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def shapes(size: int) -> dict[str, np.ndarray]:
     return {"beta(2, 5)": beta / beta.sum(), "two spikes": spikes, "uniform": np.full(size, 1 / size)}
 
 
-def timed(fit: Callable[..., Fit], *given: Any, **options: Any) -> tuple[Fit, float]:
+def timed(fit: Callable[..., Fit], *given: object, **options: object) -> tuple[Fit, float]:
     """(the fit, its seconds)."""
     began = time.perf_counter()
     found = fit(*given, **options)
