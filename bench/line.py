@@ -20,7 +20,7 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.lottery import draw_many
-from bipartite.lottery.bulk import _compiled_line
+from bipartite.lottery.bulk import LINE, compiled
 from bipartite.lottery.vectorised import VectorisedLine
 from bipartite.lottery.words import SECURE
 
@@ -188,7 +188,7 @@ def peer_clients(size: int) -> dict[str, Callable[[int], Any]]:
 def main() -> None:
     """Run every benchmark."""
     print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
-    if _compiled_line() is None:
+    if compiled(LINE) is None:
         print("numba is missing: every figure is that of the NumPy draw")
     whole_numbers()
     other_types()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite.lottery import NoiseLottery
-from bipartite.lottery.vectorised_rows import SearchedNoise
+from bipartite.lottery.vectorised_rows import SearchedRows
 from tests.lottery.test_rows import BITS, assert_bulk_is_scalar, count_words, words_around
 
 WHOLE = 2**52
@@ -65,12 +65,12 @@ def test_the_bulk_draw_agrees_at_the_edges_of_every_shift(noise, offset):
     lottery = NoiseLottery(inputs, padding, np.array(tickets))
     words = words_around(lottery.total, [0, *np.cumsum(tickets[:0:-1] + tickets).tolist()])
     for x in (0, inputs // 2, inputs - 1):
-        assert_bulk_is_scalar(lottery, SearchedNoise(lottery), x, words, offset)
+        assert_bulk_is_scalar(lottery, SearchedRows(lottery), x, words, offset)
 
 
 @pytest.mark.parametrize("code", [-1, 3, 2**62, -(2**63)])
 def test_a_code_outside_the_domain_is_noticed(code):
-    kernel = SearchedNoise(NoiseLottery(3, 0, np.array([5, 3, 4])))
+    kernel = SearchedRows(NoiseLottery(3, 0, np.array([5, 3, 4])))
     words = np.arange(1, 6, dtype=np.uint64) << np.uint64(60)
     assert kernel.draw(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0) == (0, 0, False)
     assert kernel.draw(np.array([0, 2]), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 2, True)

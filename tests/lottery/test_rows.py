@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bipartite.errors import DesignError, WordsExhaustedError
 from bipartite.lottery import Epsilon, RowLottery, check_table, fixed_words, issue_rows
-from bipartite.lottery.rows import MOST_TICKET_COUNTS, largest_fraction, totals_of
-from bipartite.lottery.vectorised_rows import SearchedRows, owners
+from bipartite.lottery.rows import MOST_TICKET_COUNTS, largest_fraction, owners, totals_of
+from bipartite.lottery.vectorised_rows import SearchedRows
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import exp
 
@@ -96,10 +96,10 @@ def test_the_bulk_draw_agrees_on_rows_of_any_length(outputs, seed, offset):
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40).filter(any))
 def test_the_owner_of_a_ticket_is_found_by_counting(row):
-    running = np.cumsum([row], axis=1)
-    total = int(running[0, -1])
+    running = np.cumsum(row)
+    total = int(running[-1])
     everyone = [y for y, count in enumerate(row) for _ in range(count)]
-    found = owners(running, np.zeros(total, dtype=np.int64), np.arange(total, dtype=np.uint64))
+    found = owners(running, np.arange(total), firsts=0, lengths=len(row), longest=len(row))
     assert found.tolist() == everyone
 
 

@@ -26,11 +26,12 @@ from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.rows import RowLottery
 from bipartite.lottery.vectorised import VectorisedLine
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
-from bipartite.lottery.vectorised_rows import GroupedKernel, SearchedNoise, SearchedRegions, SearchedRows
+from bipartite.lottery.vectorised_rows import GroupedKernel, SearchedRows
 from bipartite.lottery.words import CHUNK, undivided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -53,6 +54,9 @@ _SECONDS_A_REPORT: Final = 1e-6
 _SECONDS_A_POINT: Final = 3e-9
 # From this many points on, finding all m-th neighbours takes a noticeable part of a second: a design does it ahead.
 PREPARE_FROM: Final = 2**14
+# Modules of compiled draws, loaded only when it pays.
+LINE: Final = "bipartite.lottery.compiled"
+_POINTS: Final = "bipartite.lottery.compiled_points"
 
 
 class Codec(ABC):
@@ -86,13 +90,12 @@ class ValuesRefusedError(Exception):
 
 
 @functools.cache
-def _compiled_line() -> type[Kernel] | None:
-    """The compiled draw, or None where numba is missing, switched off, or cannot cache (no folder, a full disk)."""
+def compiled(module: str) -> ModuleType | None:
+    """Compiled draws, or None where numba is missing, switched off, or cannot cache (no folder, a full disk)."""
     try:
-        from bipartite.lottery.compiled import CompiledLine  # noqa: PLC0415 (numba is loaded only when it pays)
+        return importlib.import_module(module)
     except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same reports)
         return None
-    return CompiledLine
 
 
 class _Demand:
@@ -107,16 +110,14 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
     if isinstance(lottery, PointLottery):
         return _point_kernel(lottery, values)
     if isinstance(lottery, (RowLottery, NoiseLottery, BlockLottery, WeightLottery)):
-        return _search_kernel(lottery)
+        return SearchedRows(lottery)
     if isinstance(lottery, GroupedLottery):
         return GroupedKernel(lottery, kernel_for(lottery.inner, values))
     _Demand.reports += values
-    loaded = "bipartite.lottery.compiled" in sys.modules
-    if values >= USE_COMPILED_FROM and (loaded or _Demand.reports >= LOAD_COMPILER_FROM):
-        compiled = _compiled_line()
-        if compiled is not None:
-            return compiled(lottery)  # type: ignore[call-arg]  # a Protocol says nothing of __init__
-    return VectorisedLine(lottery)
+    asked = values >= USE_COMPILED_FROM and (LINE in sys.modules or _Demand.reports >= LOAD_COMPILER_FROM)
+    draws = compiled(LINE) if asked else None
+    kernel: Kernel = VectorisedLine(lottery) if draws is None else draws.CompiledLine(lottery)
+    return kernel
 
 
 def announce(reports: int) -> None:
@@ -124,36 +125,22 @@ def announce(reports: int) -> None:
     _Demand.reports += reports
 
 
-def _search_kernel(lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery) -> Kernel:
-    if isinstance(lottery, RowLottery):
-        return SearchedRows(lottery)
-    return SearchedNoise(lottery) if isinstance(lottery, NoiseLottery) else SearchedRegions(lottery)
-
-
 def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
-    plain = ListedPoints if lottery.by_list else TriedPoints
     _Demand.point_seconds += values * (_SECONDS_A_REPORT + _SECONDS_A_POINT * lottery.outputs)
-    loaded = "bipartite.lottery.compiled_points" in sys.modules
+    loaded = _POINTS in sys.modules
     asked = values >= USE_COMPILED_FROM and (loaded or _Demand.point_seconds >= _COMPILE_POINTS_FROM)
     few = values >= _USE_COMPILED_POINTS_FROM and lottery.inputs < PREPARE_FROM
-    if asked or (loaded and (few or lottery.prepared)):
-        try:
-            from bipartite.lottery.compiled_points import CompiledLists, CompiledTries  # noqa: PLC0415 (numba, only when it pays)
-        except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)
-            return plain(lottery)
-        return CompiledLists(lottery) if lottery.by_list else CompiledTries(lottery)
-    return plain(lottery)
+    draws = compiled(_POINTS) if asked or (loaded and (few or lottery.prepared)) else None
+    if draws is None:
+        return ListedPoints(lottery) if lottery.by_list else TriedPoints(lottery)
+    kernel: Kernel = draws.CompiledLists(lottery) if lottery.by_list else draws.CompiledTries(lottery)
+    return kernel
 
 
 def prepare(lottery: PointLottery, progress: Callable[[int], None] | None = None) -> None:
     """Find ahead what the first large call would have to find, where that takes long and the compiler can be had."""
-    if lottery.inputs < PREPARE_FROM:
-        return
-    try:
-        importlib.import_module("bipartite.lottery.compiled_points")
-    except Exception:  # noqa: BLE001 (whatever ails the compiler, plain Python gives the same reports)
-        return
-    lottery.neighbours(progress)
+    if lottery.inputs >= PREPARE_FROM and compiled(_POINTS) is not None:
+        lottery.neighbours(progress)
 
 
 def draw_many(

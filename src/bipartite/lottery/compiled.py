@@ -17,16 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from bipartite.lottery.compiler import WHOLE, WORDS, kernel
 
 if TYPE_CHECKING:
     from bipartite.lottery.kernel import Drawn, Whole, Words
     from bipartite.lottery.line import LineLottery
-
-if config.DISABLE_JIT:
-    msg = "numba's compiler is switched off"
-    raise ImportError(msg)
 
 _u64 = np.uint64
 _i64 = np.int64
@@ -51,15 +49,11 @@ def wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 (n
     return signature, generate
 
 
-# Values and words are only read, so arrays that may not be written (memory maps, Arrow) serve as they are.
-_VALUES: Final = types.Array(types.int64, 1, "C", readonly=True)
-_WORDS: Final = types.Array(types.uint64, 1, "C", readonly=True)
-_SIGNATURE: Final = types.Tuple((types.int64, types.int64, types.boolean))(
-    _VALUES, types.int64[::1], _WORDS, *[types.int64] * 6, *[types.uint64] * 6
+@kernel(
+    types.Tuple((types.int64, types.int64, types.boolean))(
+        WHOLE, types.int64[::1], WORDS, *[types.int64] * 6, *[types.uint64] * 6
+    )
 )
-
-
-@njit(_SIGNATURE, nogil=True, cache=True, boundscheck=False, error_model="numpy")
 def _draw(
     codes: Any,
     reports: Any,

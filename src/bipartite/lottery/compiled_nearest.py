@@ -15,8 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numba import config, njit, types
+from numba import njit, types
 
+from bipartite.lottery.compiler import FLOATS, RANKS, VECTORS, WHOLE, kernel
 from bipartite.lottery.order import RankOrder
 
 if TYPE_CHECKING:
@@ -26,17 +27,9 @@ if TYPE_CHECKING:
 
     from bipartite.lottery.order import Order
 
-if config.DISABLE_JIT:
-    msg = "numba's compiler is switched off"
-    raise ImportError(msg)
-
 _i64 = np.int64
 # How distances are held: squared differences of vectors, absolute ones, or a table of ranks.
-SQUARED, MANHATTAN, RANKS = 0, 1, 2
-VECTORS: Final = types.Array(types.int64, 2, "C", readonly=True)
-TABLE: Final = types.Array(types.int32, 2, "C", readonly=True)
-_WHOLE: Final = types.Array(types.int64, 1, "C", readonly=True)
-_FLOATS: Final = types.Array(types.float64, 1, "C", readonly=True)
+SQUARED, MANHATTAN, RANKED = 0, 1, 2
 # Rows are handed to threads in pieces of about this many distances, and at least of so many rows: the first row of a
 # piece has no band yet.
 _DISTANCES_A_CALL: Final = 2**22
@@ -49,7 +42,7 @@ _SLACK: Final = 8.0
 @njit(inline="always")
 def distance_between(vectors: Any, ranks: Any, kind: Any, x: Any, y: Any) -> Any:
     """The distance that orders the outputs y of x."""
-    if kind == RANKS:
+    if kind == RANKED:
         return _i64(ranks[x, y])
     return _apart(vectors, x, vectors, y, kind)
 
@@ -74,12 +67,7 @@ def _edge(length: Any, kind: Any) -> Any:
     return length * length if kind == SQUARED else length
 
 
-@njit(
-    types.UniTuple(types.int64, 2)(types.int64[::1], types.int64[::1], *[types.int64] * 3),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
-)
+@kernel(types.UniTuple(types.int64, 2)(types.int64[::1], types.int64[::1], *[types.int64] * 3))
 def _select(distances: Any, items: Any, measured: Any, rank: Any, x: Any) -> Any:
     """The distance and index of the item of this rank (from 1) by (distance, x first, index); −1 for x itself."""
     bound = np.partition(distances[:measured], rank - 1)[rank - 1]
@@ -101,14 +89,7 @@ def _select(distances: Any, items: Any, measured: Any, rank: Any, x: Any) -> Any
     return bound, np.partition(items[:tied], needed - 1)[needed - 1]
 
 
-@njit(
-    types.void(
-        VECTORS, types.int64, types.int64, *[types.int64] * 2, _WHOLE, _WHOLE, VECTORS, _FLOATS, *[types.int64[::1]] * 2
-    ),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
-)
+@kernel(types.void(VECTORS, *[types.int64] * 4, WHOLE, WHOLE, VECTORS, FLOATS, *[types.int64[::1]] * 2))
 def _farthest_of_vectors(
     vectors: Any,
     kind: Any,
@@ -156,12 +137,7 @@ def _farthest_of_vectors(
         farthest[x], last[x] = _select(distances, items, measured, m - nearer, x)
 
 
-@njit(
-    types.void(TABLE, *[types.int64] * 3, types.int64[::1], types.int64[::1]),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
-)
+@kernel(types.void(RANKS, *[types.int64] * 3, types.int64[::1], types.int64[::1]))
 def _farthest_of_ranks(ranks: Any, m: Any, start: Any, stop: Any, farthest: Any, last: Any) -> None:
     """For every x in [start, stop) the rank and index of its m-th output; −1 for x itself."""
     size = farthest.shape[0]
@@ -184,7 +160,7 @@ class NearestTable:
         self.farthest: NDArray[np.int64] = np.empty(size, dtype=np.int64)
         self.last: NDArray[np.int64] = np.empty(size, dtype=np.int64)
         if isinstance(order, RankOrder):
-            self.arguments: tuple[Any, ...] = (np.zeros((0, 0), dtype=np.int64), order.ranks, RANKS)
+            self.arguments: tuple[Any, ...] = (np.zeros((0, 0), dtype=np.int64), order.ranks, RANKED)
 
             def find(start: int, stop: int) -> None:
                 _farthest_of_ranks(order.ranks, m, start, stop, self.farthest, self.last)

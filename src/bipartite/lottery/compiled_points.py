@@ -5,13 +5,14 @@ Importing this module compiles the kernels, or loads them from numba's cache.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import config, njit, types
+from numba import types
 
 from bipartite.lottery.compiled import reciprocal_of, wide_product
-from bipartite.lottery.compiled_nearest import SQUARED, TABLE, VECTORS, distance_between
+from bipartite.lottery.compiled_nearest import SQUARED, distance_between
+from bipartite.lottery.compiler import RANKS, VECTORS, WHOLE, WORDS, kernel
 from bipartite.lottery.uniform import tickets_below
 from bipartite.lottery.vectorised_points import PointKernel
 
@@ -19,30 +20,14 @@ if TYPE_CHECKING:
     from bipartite.lottery.kernel import Whole, Words
     from bipartite.lottery.points import PointLottery
 
-if config.DISABLE_JIT:
-    msg = "numba's compiler is switched off"
-    raise ImportError(msg)
-
 _u64 = np.uint64
 _i64 = np.int64
-_CODES: Final = types.Array(types.int64, 1, "C", readonly=True)
 
 
-@njit(
+@kernel(
     types.UniTuple(types.int64, 2)(
-        _CODES,
-        types.int64[::1],
-        types.Array(types.uint64, 1, "C", readonly=True),
-        VECTORS,
-        TABLE,
-        types.int64,
-        _CODES,
-        _CODES,
-        *[types.uint64] * 6,
-    ),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
+        WHOLE, types.int64[::1], WORDS, VECTORS, RANKS, types.int64, WHOLE, WHOLE, *[types.uint64] * 6
+    )
 )
 def _draw_by_tries(
     codes: Any,
@@ -86,13 +71,8 @@ def _draw_by_tries(
     return _i64(i), words.shape[0]
 
 
-@njit(
-    types.void(
-        _CODES, types.int64[::1], _CODES, _CODES, VECTORS, TABLE, types.int64, _CODES, _CODES, *[types.int64] * 4
-    ),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
+@kernel(
+    types.void(WHOLE, types.int64[::1], WHOLE, WHOLE, VECTORS, RANKS, types.int64, WHOLE, WHOLE, *[types.int64] * 4)
 )
 def _draw_from_lists(
     codes: Any,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bipartite.lottery.tickets import UNEQUAL
 from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
 if TYPE_CHECKING:
@@ -92,7 +93,6 @@ class LineLottery:
         """
         first, last = self.start(0), self.start(self.inputs - 1)
         if not 0 <= first <= last <= self.outputs - self.m or self.total != self.tickets.total(self.m, self.outputs):
-            msg = "the rows of this lottery do not hold the same total"
-            raise AssertionError(msg)
+            raise AssertionError(UNEQUAL)
         # Some output is near for one input and far for another exactly when two windows differ.
         return max(self.tickets.ratio, 1 / self.tickets.ratio) if first < last else Fraction(1)

@@ -15,7 +15,7 @@ import numpy as np
 
 from bipartite.errors import DesignError
 from bipartite.lottery.epsilon import series_below_exp
-from bipartite.lottery.rows import largest_fraction, totals_of
+from bipartite.lottery.rows import largest_fraction, owners, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL
 from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
@@ -86,6 +86,13 @@ class NoiseLottery:
         ticket = ticket_below(self.total, stream, self.word_bits)
         shift = int(np.searchsorted(self.running, ticket, side="right")) - self.reach
         return min(max(x + self.padding + shift, 0), self.outputs - 1)
+
+    def outputs_of(self, index: NDArray[np.int64], tickets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The outputs that hold these tickets of these inputs."""
+        shifts = len(self.running)
+        at = owners(self.running, tickets, firsts=0, lengths=shifts, longest=shifts)
+        stopped: NDArray[np.int64] = np.clip(index + self.padding + at - self.reach, 0, self.outputs - 1)
+        return stopped
 
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets of one output, exactly, in O(M)."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from bipartite.lottery.order import farthest_near
+from bipartite.lottery.tickets import UNEQUAL
 from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
 if TYPE_CHECKING:
@@ -109,8 +110,7 @@ class PointLottery:
         for x in range(self.inputs):
             near = self.near(x)
             if np.count_nonzero(near) != self.m:
-                msg = "the rows of this lottery do not hold the same total"
-                raise AssertionError(msg)
+                raise AssertionError(UNEQUAL)
             near_for += near
         mixed = bool(((near_for > 0) & (near_for < self.inputs)).any())
         return max(self.tickets.ratio, 1 / self.tickets.ratio) if mixed else Fraction(1)

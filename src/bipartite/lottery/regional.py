@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bipartite.errors import DesignError
-from bipartite.lottery.rows import MOST_TICKET_COUNTS, largest_fraction, totals_of
+from bipartite.lottery.rows import MOST_TICKET_COUNTS, largest_fraction, owners, totals_of
+from bipartite.lottery.tickets import UNEQUAL
 from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from bipartite.lottery.words import Stream
 
     Whole = NDArray[np.int64]
-
-_UNEQUAL = "the rows of this lottery do not hold the same total"
-_INFINITE = "an output that one input can report and another cannot has an infinite ratio"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +124,7 @@ class BlockLottery(_Regional):
         given = np.bincount(labels, outside.astype(np.float64), len(layout))
         own = [totals_of(block) for block in blocks]
         if len(own) != len(layout) or any(each is None for each in own) or (outside < 0).any() or given.sum() > 2.0**53:
-            raise AssertionError(_UNEQUAL)
+            raise AssertionError(UNEQUAL)
         running = np.concatenate([[0], np.cumsum(outside[layout.order])])
         given_by_region = np.diff(running[layout.starts])
         totals = np.concatenate(
@@ -139,7 +137,7 @@ class BlockLottery(_Regional):
         negative = any((block < 0).any() for block in blocks)
         shapes = [block.shape for block in blocks] == [(n, n) for n in layout.sizes.tolist()]
         if negative or not shapes or totals[0] < 1 or (totals != totals[0]).any():
-            raise AssertionError(_UNEQUAL)
+            raise AssertionError(UNEQUAL)
         self.total = int(totals[0])
         self._own: Whole = np.array([int(each[0]) for each in own if each is not None], dtype=np.int64)
         self._outside_running: Whole = running[1:]
@@ -166,12 +164,7 @@ class BlockLottery(_Regional):
         layout = self.layout
         region = layout.labels[index]
         sizes, firsts = layout.sizes[region], self._firsts[index]
-        passed = np.zeros(len(index), dtype=np.int64)
-        step = 1 << (int(layout.sizes.max()).bit_length() - 1)
-        while step:
-            ahead = np.minimum(passed + step, sizes)
-            passed = np.where(self._running[firsts + ahead - 1] <= tickets, ahead, passed)
-            step >>= 1
+        passed = owners(self._running, tickets, firsts=firsts, lengths=sizes, longest=int(layout.sizes.max()))
         inside = tickets < self._own[region]
         at_home = layout.starts[region] + np.minimum(passed, sizes - 1)
         rest = np.where(inside, 0, tickets - self._own[region])
@@ -199,10 +192,7 @@ class BlockLottery(_Regional):
         if with_outside:
             given = self.outside[self.layout.members(region)]
             most, least = np.maximum(most, given), np.minimum(least, given)
-        held = most > 0
-        if not least[held].all():
-            raise AssertionError(_INFINITE)
-        return largest_fraction(most[held], least[held])
+        return largest_fraction(most, least)
 
 
 class WeightLottery(_Regional):
@@ -218,10 +208,10 @@ class WeightLottery(_Regional):
         sizes = layout.sizes
         outsiders = len(labels) - sizes
         if (own * sizes.astype(np.float64) + other * outsiders.astype(np.float64)).max() > 2.0**53:
-            raise AssertionError(_UNEQUAL)  # before 64 bits wrap
+            raise AssertionError(UNEQUAL)  # before 64 bits wrap
         extra = total - own * sizes - other * outsiders
         if (own < 1).any() or (other < 1).any() or (extra < 0).any() or (extra >= sizes).any():
-            raise AssertionError(_UNEQUAL)
+            raise AssertionError(UNEQUAL)
         self.layout, self.own, self.other, self.extra = layout, own, other, extra
         self.total, self.word_bits = total, word_bits
         self._own: Whole = own * sizes + extra

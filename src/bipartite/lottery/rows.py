@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.errors import DesignError
-from bipartite.lottery.tickets import MAX_TOTAL
+from bipartite.lottery.tickets import MAX_TOTAL, UNEQUAL
 from bipartite.lottery.uniform import WORD_BITS, ticket_below
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ class RowLottery:
     def __post_init__(self) -> None:
         totals = totals_of(self.tickets)
         if totals is None or (self.tickets < 0).any() or (totals != totals[0]).any() or totals[0] < 1:
-            msg = "the rows of this lottery do not hold the same total"
-            raise AssertionError(msg)
+            raise AssertionError(UNEQUAL)
         self.tickets.flags.writeable = False
         running = np.cumsum(self.tickets, axis=1)
         running.flags.writeable = False
@@ -70,14 +69,36 @@ class RowLottery:
         ticket = ticket_below(self.total, stream, self.word_bits)
         return int(np.searchsorted(self.running[x], ticket, side="right"))
 
+    def outputs_of(self, index: NDArray[np.int64], tickets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The outputs that hold these tickets of these inputs."""
+        columns = self.outputs
+        return owners(self.running.ravel(), tickets, firsts=index * columns, lengths=columns, longest=columns)
+
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets of one output, exactly."""
-        most, least = self.tickets.max(axis=0), self.tickets.min(axis=0)
-        held = most > 0
-        if not least[held].all():
-            msg = "an output that one input can report and another cannot has an infinite ratio"
-            raise AssertionError(msg)
-        return largest_fraction(most[held], least[held])
+        return largest_fraction(self.tickets.max(axis=0), self.tickets.min(axis=0))
+
+
+def owners(
+    running: NDArray[np.int64],
+    tickets: NDArray[np.int64],
+    *,
+    firsts: NDArray[np.int64] | int,
+    lengths: NDArray[np.int64] | int,
+    longest: int,
+) -> NDArray[np.int64]:
+    """For each ticket its column: how many running sums of its row are at most the ticket.
+
+    Rows begin at ``firsts`` in ``running`` and have ``lengths`` sums. The search takes the steps of the longest row,
+    whatever the value and whatever is drawn.
+    """
+    passed = np.zeros(len(tickets), dtype=np.int64)
+    step = 1 << (longest.bit_length() - 1)
+    while step:
+        ahead = np.minimum(passed + step, lengths)
+        passed = np.where(running[firsts + ahead - 1] <= tickets, ahead, passed)
+        step >>= 1
+    return passed
 
 
 def totals_of(tickets: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -89,9 +110,17 @@ def totals_of(tickets: NDArray[np.int64]) -> NDArray[np.int64] | None:
 
 
 def largest_fraction(above: NDArray[np.int64], below: NDArray[np.int64]) -> Fraction:
-    """The largest of these ratios, exactly: floats leave a few candidates, fractions decide."""
+    """The largest of these ratios of counts, exactly: floats leave a few candidates, fractions decide.
+
+    Outputs that nobody reports have none.
+    """
     # Counts of at most 2^52 are exact doubles and division rounds correctly, so that a larger ratio never has a smaller
     # quotient: the largest is among those with the largest quotient.
+    held = above > 0
+    above, below = above[held], below[held]
+    if not below.all():
+        msg = "an output that one input can report and another cannot has an infinite ratio"
+        raise AssertionError(msg)
     near = above / below
     candidates = np.flatnonzero(near == near.max())
     pairs = set(zip(above[candidates].tolist(), below[candidates].tolist(), strict=True))

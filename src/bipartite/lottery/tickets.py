@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bipartite.lottery.epsilon import Epsilon
 
 MAX_TOTAL: Final = 2**52
+UNEQUAL: Final = "the rows of this lottery do not hold the same total"
 # What a BRR may fall short of the ε asked for: the lesser of these two.
 SHORTFALL: Final = Decimal("1e-6")
 RELATIVE_SHORTFALL: Final = Decimal("0.001")

@@ -1,12 +1,8 @@
-"""The bulk draw of lotteries that hold their rows: a search in running sums, for many reports at once, in NumPy.
-
-The search takes the same number of steps for every report, whatever the value and whatever is drawn.
-"""
+"""The bulk draw of lotteries that find the owners of many tickets at once, in NumPy."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,33 +16,14 @@ if TYPE_CHECKING:
     from bipartite.lottery.regional import BlockLottery, WeightLottery
     from bipartite.lottery.rows import RowLottery
 
-L = TypeVar("L", bound="RowLottery | NoiseLottery | BlockLottery | WeightLottery")
 
-
-def owners(running: Whole, rows: Whole, tickets: Words) -> Whole:
-    """For each row number and ticket the column that holds it: how many running sums of the row are at most ticket."""
-    columns = running.shape[1]
-    wanted = tickets.view(np.int64)
-    passed = np.zeros(len(rows), dtype=np.int64)
-    step = 1 << (columns.bit_length() - 1)
-    while step:
-        ahead = np.minimum(passed + step, columns)
-        passed = np.where(running[rows, ahead - 1] <= wanted, ahead, passed)
-        step >>= 1
-    return passed
-
-
-class _Searched(ABC, Generic[L]):
+class SearchedRows:
     """Draws a ticket for each value and looks up its owner."""
 
     __slots__ = ("_lottery",)
 
-    def __init__(self, lottery: L) -> None:
+    def __init__(self, lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery) -> None:
         self._lottery = lottery
-
-    @abstractmethod
-    def _outputs(self, index: Whole, tickets: Words) -> Whole:
-        """The outputs that hold these tickets of these inputs."""
 
     def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
         """See `Kernel`."""
@@ -54,39 +31,8 @@ class _Searched(ABC, Generic[L]):
         index = codes[: len(tickets)] - np.int64(code_offset)
         if not all_inside(index, self._lottery.inputs):
             return 0, 0, False
-        reports[: len(tickets)] = self._outputs(index, tickets) + np.int64(report_offset)
+        reports[: len(tickets)] = self._lottery.outputs_of(index, tickets.view(np.int64)) + np.int64(report_offset)
         return len(tickets), used, True
-
-
-class SearchedRows(_Searched["RowLottery"]):
-    """Draws from a row of tickets for each input."""
-
-    __slots__ = ()
-
-    def _outputs(self, index: Whole, tickets: Words) -> Whole:
-        return owners(self._lottery.running, index, tickets)
-
-
-class SearchedNoise(_Searched["NoiseLottery"]):
-    """Adds noise drawn from one row of tickets, and stops at the ends."""
-
-    __slots__ = ()
-
-    def _outputs(self, index: Whole, tickets: Words) -> Whole:
-        lottery = self._lottery
-        row = np.zeros(len(index), dtype=np.int64)
-        shifts = owners(lottery.running[None, :], row, tickets) - lottery.reach
-        stopped: Whole = np.clip(index + lottery.padding + shifts, 0, lottery.outputs - 1)
-        return stopped
-
-
-class SearchedRegions(_Searched["BlockLottery | WeightLottery"]):
-    """Draws on places in regions."""
-
-    __slots__ = ()
-
-    def _outputs(self, index: Whole, tickets: Words) -> Whole:
-        return self._lottery.outputs_of(index, tickets.view(np.int64))
 
 
 class GroupedKernel:

@@ -130,6 +130,15 @@ class KeyStream:
         self._start, self._end = 0, len(self._words)
 
 
+class _LastingStream(KeyStream):
+    """A stream that outlives the call: the end of a call does not erase what the next one continues with."""
+
+    __slots__ = ()
+
+    def erase(self) -> None:
+        """Keep the words for the next call."""
+
+
 def _counter_mode(key: bytes, nonce: bytes) -> CipherContext:
     return Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
 
@@ -282,11 +291,13 @@ class InsecureSeed:
 
     __slots__ = ("_calls", "_key", "_main", "_seed")
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, calls: int = 0, taken: int = 0) -> None:
+        """The stream of this seed after so many calls and words."""
+        self._seed, self._calls = seed, calls
         self._key = hashlib.sha256(f"bipartite insecure seed {seed}".encode()).digest()
-        self._calls = 0
-        self._main = KeyStream(self._key, _nonce(0, 0))
+        self._main = _LastingStream(self._key, (taken // _WORDS_IN_BLOCK).to_bytes(_NONCE_BYTES, "big"))
+        take(self._main, taken % _WORDS_IN_BLOCK)
+        self._main.taken = taken
 
     def streams(self) -> InsecureSeed:
         self._calls += 1
@@ -294,7 +305,7 @@ class InsecureSeed:
 
     def stream(self, chunk: int, expected: int) -> Stream:
         # Call numbers start at 1, so no later chunk shares a nonce with the main stream.
-        return _Unerased(self._main) if chunk == 0 else KeyStream(self._key, _nonce(self._calls, chunk), expected)
+        return KeyStream(self._key, _nonce(self._calls, chunk), expected) if chunk else self._main
 
     def __eq__(self, other: object) -> bool:
         """Whether both give the same words from here on."""
@@ -305,28 +316,13 @@ class InsecureSeed:
     def _state(self) -> tuple[int, int, int]:
         return self._seed, self._calls, self._main.taken
 
-    def __reduce__(self) -> tuple[Callable[..., InsecureSeed], tuple[int, int, int]]:
+    def __reduce__(self) -> tuple[type[InsecureSeed], tuple[int, int, int]]:
         # A copy or a pickle continues where this one stands, and each goes its own way from there: scikit-learn copies
         # the parameters of an estimator. (There is no such thing for secure words: a copy would repeat them.)
-        return _resumed, self._state()
-
-    def _resume(self, calls: int, taken: int) -> None:
-        self._calls = calls
-        start = int.from_bytes(_nonce(0, 0), "big") + taken // _WORDS_IN_BLOCK
-        self._main = KeyStream(self._key, start.to_bytes(_NONCE_BYTES, "big"))
-        for _ in range(taken % _WORDS_IN_BLOCK):
-            self._main.word()
-        self._main.taken = taken
+        return InsecureSeed, self._state()
 
     def __repr__(self) -> str:
         return f"insecure_seed({self._seed})"
-
-
-def _resumed(seed: int, calls: int, taken: int) -> InsecureSeed:
-    """The stream of this seed after so many calls and words."""
-    source = InsecureSeed(seed)
-    source._resume(calls, taken)  # noqa: SLF001 (of the same file)
-    return source
 
 
 class FixedWords:
@@ -368,27 +364,6 @@ class FixedWords:
 
     def __repr__(self) -> str:
         return f"<fixed words, {len(self._words) - self._start} of {len(self._words)} left>"
-
-
-class _Unerased:
-    """A stream that outlives the call: the end of a call does not erase what the next one continues with."""
-
-    __slots__ = ("_stream",)
-
-    def __init__(self, stream: KeyStream) -> None:
-        self._stream = stream
-
-    def window(self, least: int = 1) -> Words:
-        return self._stream.window(least)
-
-    def advance(self, used: int) -> None:
-        self._stream.advance(used)
-
-    def word(self) -> int:
-        return self._stream.word()
-
-    def erase(self) -> None:
-        """Keep the words for the next call."""
 
 
 def insecure_seed(seed: int) -> InsecureSeed:
