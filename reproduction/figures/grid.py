@@ -51,7 +51,7 @@ def grid(
 ) -> Picture:
     """A table with its legend above and lines of notes below."""
     gap = 20.0 if drawn.between else 0.0
-    parts = legend(2, 14, entries)
+    parts = legend(entries)
     top = _TOP if entries else _TOP - 28
     wide = min(_SIDE * 1.6, (style.WIDTH - _LEFT - 130) / len(drawn.columns))
     parts.append(text(_LEFT - 10, top - 8, drawn.corner, text_anchor="end"))

@@ -146,7 +146,7 @@ def test_the_page_leads_from_the_question_to_the_report_and_what_it_is_worth(pag
     for expected in (
         "How old are you?", "answer is 40 years", "true answer: 40", "This time the lottery drew",
         "What the collector sees from 5,000 people", "not the true distribution", "What one report is worth",
-        "How much do you earn in a year?", "42,000 dollars", "Which of these hundred cities", "true answer: Paris",
+        "How much do you earn in a year?", "42,000 dollars", "Which of these hundred cities", "true place: Paris",
         "The same people, asked for statistics", "separate survey", "spends 2ε = 2 on it", "The collector learns: the",
         "intervals, ", "hold the true share", "and no better, however many people report", "from 25,000",
         "share of each of 100 cities", "What ε = 1 means", explained.guess, explained.coin,
@@ -234,7 +234,7 @@ def test_a_question_about_places_is_asked_and_drawn(city_question):
     assert constant.measured_error == pytest.approx(outcome.answers @ distances[:, np.argmin(distances.sum(axis=0))])
     _, words = read(demo_page.page([outcome], explain(1), 20_000))
     for expected in (
-        "true answer: Lagos",
+        "true place: Lagos",
         "BRR, nearest 3",
         "beyond 6,000 km",
         "GeoNames",

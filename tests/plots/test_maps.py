@@ -140,6 +140,15 @@ def test_the_chances_of_a_person_are_areas_and_shades(chances, legend):
     assert found[f"Berlin: {100 * chances[0]:.0f} %"].get("fill") == style.BRR
 
 
+@pytest.mark.parametrize(("truth", "anchor"), [(0, "end"), (2, "start")])
+def test_the_label_of_a_place_stands_where_there_is_room(truth, anchor):
+    drawn = chances_around(EUROPE, np.full(4, 0.25), truth=truth, labels=["Near & <far>", *NAMES[1:]], coasts=[])
+    assert "Near & <far>: 25 %" in dots(drawn)
+    words = ET.fromstring(drawn).iter(f"{SVG}text")
+    label = next(each for each in words if each.text.startswith("true place: "))
+    assert label.get("text-anchor") == anchor
+
+
 def test_a_heat_map_is_darkest_where_most_people_are():
     drawn = shares_on_a_map(
         EUROPE, np.array([0.5, 0.3, 0.2, -0.01]), labels=NAMES, words=["a", "b", "c", "d"], coasts=[]

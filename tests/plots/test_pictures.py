@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, Integers
-from bipartite.plots import Bar, bars, chances_on_a_line, chances_on_a_map, paired_bars, reports_on_a_line, style
+from bipartite.plots import Bar, bars, chances_on_a_line, paired_bars, reports_on_a_line, style
 from bipartite.plots.svg import legend, percent, tag, text, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -89,40 +89,6 @@ def test_reports_are_drawn_apart_from_the_truth():
     assert "flatter than the true answers, which reach 2.0 %" in drawn.get("aria-label")
 
 
-@pytest.fixture
-def map_of_four():
-    names = ["Here", "Near & <far>", "There", "Beyond"]
-    places = np.array([[48.0, 2.0], [50.0, 5.0], [-30.0, 150.0], [10.0, -70.0]])
-    chances = np.array([0.4, 0.4, 0.1, 0.1])
-    coast = [np.array([[0.0, 0.0], [40.0, 0.0], [40.0, 40.0]])]
-    return ET.fromstring(chances_on_a_map(names, places, chances, truth=0, coasts=coast))
-
-
-def test_dots_on_a_map_have_the_area_of_their_chance(map_of_four):
-    dots = {
-        each.find(f"{SVG}title").text: each
-        for each in map_of_four.iter(f"{SVG}circle")
-        if each.find(f"{SVG}title") is not None
-    }
-    assert set(dots) == {"Here: 40 %", "Near & <far>: 40 %", "There: 10 %", "Beyond: 10 %"}
-    radius = {name: float(dot.get("r")) for name, dot in dots.items()}
-    assert radius["Here: 40 %"] == pytest.approx(2 * radius["There: 10 %"], abs=0.1)
-    assert dots["Here: 40 %"].get("fill") == style.BRR and dots["There: 10 %"].get("fill") == style.BRR_FAR
-    # East is to the right, north is up.
-    assert float(dots["There: 10 %"].get("cx")) > float(dots["Here: 40 %"].get("cx"))
-    assert float(dots["There: 10 %"].get("cy")) > float(dots["Here: 40 %"].get("cy"))
-    assert "true answer: Here" in words(map_of_four)
-    assert "the 2 places nearest to Here have the chance 40 % each" in map_of_four.get("aria-label")
-
-
-@pytest.mark.parametrize(("longitude", "anchor"), [(-150.0, "start"), (2.0, "end")])
-def test_the_label_of_a_place_stands_where_there_is_room(longitude, anchor):
-    places = np.array([[48.0, longitude], [50.0, 100.0]])
-    drawn = ET.fromstring(chances_on_a_map(["Here", "There"], places, np.array([0.7, 0.3]), truth=0, coasts=[]))
-    label = next(each for each in drawn.iter(f"{SVG}text") if each.text == "true answer: Here")
-    assert label.get("text-anchor") == anchor
-
-
 def test_bars_are_as_long_as_their_numbers():
     rows = [Bar("one", 1.0, "1 km", style.BRR_NEAR_STYLE), Bar("four", 4.0, "4 km", style.GRR_BAR_STYLE)]
     drawn = ET.fromstring(bars(rows, "distance, km"))
@@ -139,7 +105,7 @@ def test_bars_are_as_long_as_their_numbers():
 def test_words_are_escaped():
     assert text(1, 2, "<a> & b").endswith(">&lt;a&gt; &amp; b</text>")
     assert tag("line", stroke_width=1.0) == '<line stroke-width="1"/>'
-    assert len(legend(0, 0, [("a", style.GRR_STYLE), ("b", style.BRR_NEAR_STYLE)])) == 4
+    assert len(legend([("a", style.GRR_STYLE), ("b", style.BRR_NEAR_STYLE)])) == 4
 
 
 @pytest.mark.parametrize(

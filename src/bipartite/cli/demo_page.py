@@ -15,7 +15,7 @@ from bipartite.cli.demo_statistics_page import statistics
 from bipartite.cli.pages import whole_page
 from bipartite.locations.atlas import coasts
 from bipartite.lottery.budgets import rounded_up
-from bipartite.plots import Bar, bars, chances_on_a_line, chances_on_a_map, paired_bars, reports_on_a_line
+from bipartite.plots import Bar, bars, chances_around, chances_on_a_line, paired_bars, reports_on_a_line
 from bipartite.plots import style as drawn
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _places(outcome: Outcome, question: PlaceQuestion) -> tuple[str, str]:
     entries = [("BRR", drawn.BRR_NEAR_STYLE), ("GRR", drawn.GRR_BAR_STYLE)]
     largest = np.argsort(-outcome.answers, kind="stable")[:_TOP_PLACES].tolist()
     return (
-        chances_on_a_map(question.names, question.places.coordinates, row, truth=question.at, coasts=coasts())
+        chances_around(question.places.coordinates, row, truth=question.at, labels=question.names, coasts=coasts())
         + paired_bars(names, shares, entries, f"chance that {_PERSON}’s report lies so far from her answer"),
         paired_bars(
             [question.names[each] for each in largest],

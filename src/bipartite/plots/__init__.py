@@ -13,7 +13,6 @@ from bipartite.plots.line import chances_on_a_line, reports_on_a_line
 from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
 from bipartite.plots.marks import beyond, mark
 from bipartite.plots.palette import line_of, lines, mark_of
-from bipartite.plots.places import chances_on_a_map
 from bipartite.plots.shares import shares_by_name
 from bipartite.plots.svg import LETTER, Picture, legend, path, picture, rule, tag, text, ticks
 
@@ -28,7 +27,6 @@ __all__ = [
     "beyond",
     "chances_around",
     "chances_on_a_line",
-    "chances_on_a_map",
     "check_ending",
     "forest",
     "histogram",

@@ -49,7 +49,7 @@ def paired_bars(
 ) -> str:
     """Two shares for each name, one below the other; ``entries`` names and styles the two."""
     scale = _scale(max(max(pair) for pair in shares))
-    parts = legend(2, 14, entries)
+    parts = legend(entries)
     for number, (name, pair) in enumerate(zip(names, shares, strict=True)):
         y = 30 + number * (_NARROW + 10)
         parts.append(text(_LEFT - 10, y + 16, name, text_anchor="end"))

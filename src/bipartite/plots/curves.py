@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import style
-from bipartite.plots.svg import path, picture, rule, text, ticks
+from bipartite.plots.svg import path, picture, rule, text, ticks, upright
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -118,7 +118,7 @@ def _axes(
     return [
         *parts,
         text(middle, _HEIGHT - 8, across, text_anchor="middle"),
-        text(14, centre, up, text_anchor="middle", transform=f"rotate(-90 14 {centre:.0f})"),
+        upright(centre, up),
     ]
 
 

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style
-from bipartite.plots.shares import shortened, whisker
-from bipartite.plots.svg import picture, rule, tag, text, ticks
+from bipartite.plots.shares import shortened
+from bipartite.plots.svg import picture, rule, tag, text, ticks, whisker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.plots import style
-from bipartite.plots.svg import path, rule, text, ticks
+from bipartite.plots.svg import path, percent_mark, rule, text, ticks, upright
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ class Frame:
         for share in ticks(self.lowest, self.highest, 6 if self.lowest < 0 else 4):
             y = self.y(share)
             parts.append(rule(LEFT, y, style.WIDTH - RIGHT, y, stroke=style.FAINT))
-            parts.append(text(LEFT - 8, y + 4, f"{100 * share:.3g} %".replace("-", "−"), text_anchor="end"))
+            parts.append(text(LEFT - 8, y + 4, percent_mark(share), text_anchor="end"))
         fine = ticks(self._low, self._high, 8)
         # Between two neighbours there is no value to name.
         for value in [each for each in fine if self._step != 1 or each == round(each)]:
@@ -65,7 +65,7 @@ class Frame:
         middle = (LEFT + style.WIDTH - RIGHT) / 2
         parts.append(text(middle, self.height - 8, across, text_anchor="middle"))
         high = (self._top + self._ground) / 2
-        parts.append(text(14, high, up, text_anchor="middle", transform=f"rotate(-90 14 {high:.0f})"))
+        parts.append(upright(high, up))
         return parts
 
     def span(self, first: int, last: int) -> tuple[float, float]:

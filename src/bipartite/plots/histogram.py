@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.plots import style
 from bipartite.plots.frame import LEFT, RIGHT, TOP, Frame
-from bipartite.plots.svg import LETTER, legend, path, percent, picture, rule, tag, text
+from bipartite.plots.svg import LETTER, legend, path, percent, picture, rule, tag, text, whisker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ def histogram(  # noqa: PLR0913
         parts.append(rule(LEFT, frame.y(0), style.WIDTH - RIGHT, frame.y(0), stroke=style.INK))
     for number, mark in enumerate(marks):
         parts += _mark(frame, mark, 40 + _ROW * number)
-    parts += legend(2, 14, entries)
+    parts += legend(entries)
     parts += [text(LEFT, frame.height + 12 + 17 * number, note) for number, note in enumerate(notes)]
     return picture(
         frame.height + (17 * len(notes) + 4 if notes else 0), _says(values, shares, known, marks, say), parts
@@ -111,14 +111,9 @@ def _bars(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: A
         }
         parts.append(tag("rect", **corner, **(how if certain else {**how, "fill": "none"})))
         if certain:
-            parts += whisker_up(x, frame.y(float(least)), frame.y(float(most)), min(_CAP, (right - left) / 4))
+            ends = frame.y(float(least)), frame.y(float(most))
+            parts += whisker(*ends, x, min(_CAP, (right - left) / 4), upright=True)
     return parts
-
-
-def whisker_up(x: float, y: float, to: float, cap: float) -> list[str]:
-    """An upright error bar."""
-    how = {"stroke": style.INK, "stroke_width": 1.2}
-    return [rule(x, y, x, to, **how), rule(x - cap, y, x + cap, y, **how), rule(x - cap, to, x + cap, to, **how)]
 
 
 def _band(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: Array) -> list[str]:
@@ -149,8 +144,7 @@ def _hatch(left: float, right: float, top: float, bottom: float) -> list[str]:
 def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
     """An interval with its number, the words on the side with more room."""
     low, high = frame.x(mark.low), frame.x(mark.high)
-    how = {"stroke": style.INK, "stroke_width": 1.5}
-    parts = [rule(low, y, high, y, **how), rule(low, y - 4, low, y + 4, **how), rule(high, y - 4, high, y + 4, **how)]
+    parts = whisker(low, high, y, 4, width=1.5)
     x = frame.x(mark.value)
     # An unbiased number may lie beyond all values; the words still say where.
     dot = mark.known and LEFT <= x <= style.WIDTH - RIGHT
@@ -166,7 +160,7 @@ def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
         at, anchor = sum(free) / 2, "middle"
         room = LETTER * len(mark.words)
         parts.append(tag("rect", x=at - room / 2, y=y - 8, width=room, height=16, fill=style.PAPER))
-    halo = {"stroke": style.PAPER, "stroke_width": 4, "paint_order": "stroke"}
+    halo = {**style.HALO, "stroke_width": 4}
     return [*parts, text(at, y + 4, mark.words, text_anchor=anchor, font_weight="bold", **halo)]
 
 

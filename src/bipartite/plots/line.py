@@ -39,6 +39,11 @@ def chances_on_a_line(
         f"BRR reports each value from {say(first)} to {say(last)} with chance {p}, every other with {q}. "
         f"GRR reports {say(truth)} with {spike}, every other with {rest}."
     )
+    entries = [
+        (f"BRR, nearest {len(near)}: {p} each", style.BRR_NEAR_STYLE),
+        (f"BRR, all others: {q} each", style.BRR_FAR_STYLE),
+        (f"GRR: {spike} for the truth, {rest} for any other", style.GRR_STYLE),
+    ]
     x = frame.x(truth)
     parts = [
         *frame.axes(label, "chance of this report"),
@@ -48,15 +53,7 @@ def chances_on_a_line(
         frame.outline(grr, **style.GRR_STYLE),
         rule(x, TOP - 6, x, frame.y(0), stroke=style.INK, stroke_width=1, stroke_dasharray="1 3"),
         text(x, TOP - 12, f"true answer: {say(truth)}", text_anchor="middle", font_weight="bold"),
-        *legend(
-            2,
-            14,
-            [
-                (f"BRR, nearest {len(near)}: {p} each", style.BRR_NEAR_STYLE),
-                (f"BRR, all others: {q} each", style.BRR_FAR_STYLE),
-                (f"GRR: {spike} for the truth, {rest} for any other", style.GRR_STYLE),
-            ],
-        ),
+        *legend(entries),
     ]
     return picture(HEIGHT, says, parts)
 
@@ -70,18 +67,15 @@ def reports_on_a_line(
         f"The reports lie between {percent(float(reports.min()))} and {percent(float(reports.max()))} at every value, "
         f"flatter than the true answers, which reach {percent(float(answers.max()))}."
     )
+    entries = [
+        ("reports: all that the collector sees", style.REPORTS_STYLE),
+        ("true answers: known here because they are made up", style.TRUTH_STYLE),
+    ]
     parts = [
         *frame.axes(label, "share of people"),
         frame.area(reports, fill=style.BRR_FAR),
         frame.outline(reports, fill="none", stroke=style.BRR, stroke_width=1.2),
         frame.outline(answers, **style.TRUTH_STYLE),
-        *legend(
-            2,
-            14,
-            [
-                ("reports: all that the collector sees", style.REPORTS_STYLE),
-                ("true answers: known here because they are made up", style.TRUTH_STYLE),
-            ],
-        ),
+        *legend(entries),
     ]
     return picture(HEIGHT, says, parts)

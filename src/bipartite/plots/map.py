@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from bipartite.plots import style
 from bipartite.plots.map_numbers import numbered
 from bipartite.plots.shares import shortened
-from bipartite.plots.svg import legend, path, percent, picture, tag, text
+from bipartite.plots.svg import legend, path, percent, picture, tag, text, title
 from bipartite.plots.view import View
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ _NEVER: Final[dict[str, Any]] = {"fill": "#ababab"}
 _HEAT: Final = ("#fff3d6", "#fdc46b", "#f0803c", "#c63a2b", "#6d1226")
 _CHANCES: Final = (style.BRR_FAR, style.BRR)
 _SAME: Final = 1 + 1e-9  # chances that differ by less are one
-_HALO: Final[dict[str, Any]] = {"stroke": style.PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
 
 
 def regions_on_a_map(
@@ -69,8 +67,7 @@ def regions_on_a_map(
     radius = _DOT_OF_MANY if len(spots) > _MANY else _DOT
     for (x, y), region, label in zip(spots, region_of.tolist(), labels, strict=True):
         words = f"{label}, region {region + 1}: {names[region]}" if several else label
-        title = tag("title", html.escape(words, quote=False))
-        parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=COLOURS[region % len(COLOURS)]))
+        parts.append(tag("circle", title(words), cx=x, cy=y, r=radius, fill=COLOURS[region % len(COLOURS)]))
     named = _largest(sizes) if several else []
     middles = {}
     for region in sorted(named, key=lambda each: -sizes[each]):
@@ -113,22 +110,24 @@ def chances_around(
     # Those that matter most last, so that nothing hides them.
     for which in np.argsort(chances, kind="stable").tolist():
         x, y = spots[which]
-        title = tag("title", html.escape(f"{labels[which]}: {percent(float(chances[which]))}", quote=False))
+        says = title(f"{labels[which]}: {percent(float(chances[which]))}")
         share = (float(chances[which]) - low) / (high - low) if high > low else 1.0
         colour = blend(_CHANCES, share) if possible[which] else _NEVER["fill"]
         how = {"fill": colour, "stroke": style.PAPER, "stroke_width": 0.5}
-        parts.append(tag("circle", title, cx=x, cy=y, r=float(radii[which]), **how))
+        parts.append(tag("circle", says, cx=x, cy=y, r=float(radii[which]), **how))
     x, y = spots[truth]
     left = x > style.WIDTH / 2
     at = x - _LARGEST - 8 if left else x + _LARGEST + 8
     name = shortened(labels[truth])
     parts += [
         tag("circle", cx=x, cy=y, r=_LARGEST + 3, fill="none", stroke=style.INK, stroke_width=1.5),
-        text(at, y + 4, f"true place: {name}", text_anchor="end" if left else "start", font_weight="bold", **_HALO),
+        text(
+            at, y + 4, f"true place: {name}", text_anchor="end" if left else "start", font_weight="bold", **style.HALO
+        ),
         *view.scale(),
     ]
     entries = _kinds(chances)
-    parts += legend(2, 18, entries)
+    parts += legend(entries, 18)
     y = _written(parts, view.bottom + _LINE, notes)
     says = f"A map for a person at {labels[truth]}: " + "; ".join(words for words, _ in entries)
     return picture(y, f"{says}. {' '.join(notes)}", parts)
@@ -151,9 +150,9 @@ def shares_on_a_map(
     radius = 3.2 if len(spots) > _MANY else 5.0
     for which in np.argsort(shares, kind="stable").tolist():
         x, y = spots[which]
-        title = tag("title", html.escape(f"{labels[which]}: {words[which]}", quote=False))
+        says = title(f"{labels[which]}: {words[which]}")
         colour = heat(float(shares[which]) / top)
-        parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=colour, stroke=style.GRR, stroke_width=0.3))
+        parts.append(tag("circle", says, cx=x, cy=y, r=radius, fill=colour, stroke=style.GRR, stroke_width=0.3))
     parts += view.scale()
     x = 2.0
     for step in range(5):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style
 from bipartite.plots.svg import rule, tag, text
@@ -20,7 +20,6 @@ _TALL: Final = 15.0
 _EDGE: Final = 4.0
 _RINGS: Final = tuple(range(18, 420, 12))
 _DIRECTIONS: Final = 16
-_HALO: Final[dict[str, Any]] = {"stroke": style.PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
 
 
 def numbered(places: Mapping[str, Spot], frame: Box) -> list[str]:
@@ -35,7 +34,7 @@ def numbered(places: Mapping[str, Spot], frame: Box) -> list[str]:
             lines.append(rule(*at, x, y, stroke=style.PAPER, stroke_width=3))
             lines.append(rule(*at, x, y, stroke=style.INK, stroke_width=0.8))
             lines.append(tag("circle", cx=at[0], cy=at[1], r=2.4, fill=style.INK, stroke=style.PAPER))
-        words.append(text(x, y + 4, number, text_anchor="middle", font_weight="bold", **_HALO))
+        words.append(text(x, y + 4, number, text_anchor="middle", font_weight="bold", **style.HALO))
     return [*lines, *words]
 
 

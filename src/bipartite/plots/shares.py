@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.plots import style
-from bipartite.plots.svg import legend, percent, picture, rule, tag, text, ticks
+from bipartite.plots.svg import legend, percent, percent_mark, picture, rule, tag, text, ticks, title, whisker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,8 +56,7 @@ def shares_by_name(  # noqa: PLR0913
     parts = []
     for share in ticks(left, right, 5):
         parts.append(rule(x(share), _TOP - 4, x(share), bottom, stroke=style.FAINT))
-        shown = f"{100 * share:.3g} %".replace("-", "−")
-        parts.append(text(x(share), bottom + 14, shown, text_anchor="middle"))
+        parts.append(text(x(share), bottom + 14, percent_mark(share), text_anchor="middle"))
     for number, at in enumerate(rows):
         y = _TOP + _ROW * number
         words = _words(float(shares[at]), float(low[at]), float(high[at]))
@@ -79,7 +77,7 @@ def shares_by_name(  # noqa: PLR0913
         entries.append(("true share", style.SILENCE_STYLE))
     if not known[rows].all():
         entries.append(("cannot be known: a guess", style.GUESS_STYLE))
-    parts += legend(2, 14, entries)
+    parts += legend(entries)
     below = ["share of people"]
     if len(rest):
         below.append(f"{len(rest):,} smaller shares are left out, together {percent(float(shares[rest].sum()))}")
@@ -91,22 +89,16 @@ def shares_by_name(  # noqa: PLR0913
     return picture(bottom + 42 + 17 * len(notes), says, parts)
 
 
-def whisker(left: float, right: float, y: float, cap: float) -> list[str]:
-    """A lying error bar."""
-    how = {"stroke": style.INK, "stroke_width": 1.2}
-    ends = [rule(x, y - cap, x, y + cap, **how) for x in (left, right)]
-    return [rule(left, y, right, y, **how), *ends]
-
-
 def shortened(name: str) -> str:
     """A name that fits beside the picture."""
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def _bar(zero: float, end: float, y: float, name: str, words: str, *, certain: bool) -> str:
-    title = tag("title", html.escape(f"{name}: {words}", quote=False))
     how = style.SHARE_STYLE if certain else style.GUESS_STYLE
-    return tag("rect", title, x=min(zero, end), y=y + 2, width=abs(end - zero), height=_THICK, **how)
+    return tag(
+        "rect", title(f"{name}: {words}"), x=min(zero, end), y=y + 2, width=abs(end - zero), height=_THICK, **how
+    )
 
 
 def _words(share: float, low: float, high: float) -> str:

@@ -37,4 +37,6 @@ SILENCE_STYLE: Final[Mapping[str, Any]] = {"fill": PAPER, "stroke": INK, "stroke
 ERROR_STYLE: Final[Mapping[str, Any]] = {"fill": "none", "stroke": INK, "stroke_width": 1.2}
 SHARE_STYLE: Final[Mapping[str, Any]] = {"fill": BRR_FAR}
 GUESS_STYLE: Final[Mapping[str, Any]] = {"fill": PAPER, "stroke": GRR, "stroke_width": 1, "stroke_dasharray": "2 2"}
+# Around words on a busy ground.
+HALO: Final[Mapping[str, Any]] = {"stroke": PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
 HATCH: Final = "#cfcfcf"

@@ -36,6 +36,16 @@ def text(x: float, y: float, words: str, **style: object) -> str:
     return tag("text", html.escape(words, quote=False), x=x, y=y, **{"fill": INK, **style})
 
 
+def title(words: str) -> str:
+    """What a shape says when it is pointed at."""
+    return tag("title", html.escape(words, quote=False))
+
+
+def upright(y: float, words: str) -> str:
+    """The name of an upright axis, at the left edge."""
+    return text(14, y, words, text_anchor="middle", transform=f"rotate(-90 14 {y:.0f})")
+
+
 def rule(x1: float, y1: float, x2: float, y2: float, **style: object) -> str:
     """A straight line."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
@@ -45,6 +55,14 @@ def path(points: Iterable[Sequence[float]], *, closed: bool = False, **style: ob
     """A line through points, or the shape that they enclose."""
     corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     return tag("path", d=f"M{corners}{'Z' if closed else ''}", **style)
+
+
+def whisker(start: float, end: float, at: float, cap: float, *, upright: bool = False, width: float = 1.2) -> list[str]:
+    """An error bar from ``start`` to ``end``: lying at the height ``at``, or upright there."""
+    lines = [(start, at, end, at), *((tip, at - cap, tip, at + cap) for tip in (start, end))]
+    if upright:
+        lines = [(x1, y1, x2, y2) for y1, x1, y2, x2 in lines]
+    return [rule(*line, stroke=INK, stroke_width=width) for line in lines]
 
 
 def picture(height: float, says: str, parts: Iterable[str]) -> Picture:
@@ -62,9 +80,9 @@ def picture(height: float, says: str, parts: Iterable[str]) -> Picture:
     return Picture(drawn)
 
 
-def legend(x: float, y: float, entries: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
+def legend(entries: Iterable[tuple[str, Mapping[str, Any]]], y: float = 14) -> list[str]:
     """Names in a row, each after a sample of how it is drawn."""
-    parts = []
+    parts, x = [], 2.0
     for words, style in entries:
         if style.get("fill") == "none":
             parts.append(rule(x, y - 4, x + _SWATCH, y - 4, **style))
@@ -90,6 +108,11 @@ def percent(share: float) -> str:
     size = abs(hundred)
     digits = 0 if size >= 10 or size == 0 else 1 if size >= 1 else 2  # noqa: PLR2004
     return f"{hundred:.{digits}f} %".replace("-", "−")
+
+
+def percent_mark(share: float) -> str:
+    """A round share beside an axis."""
+    return f"{100 * share:.3g} %".replace("-", "−")
 
 
 def _value(value: object) -> str:

@@ -87,11 +87,10 @@ class View:
         length = kilometres * self._scale / _KM_A_DEGREE
         x, y = self.left + 12, self.bottom - 12
         words = f"{kilometres:g} km" if kilometres >= 1 else f"{1000 * kilometres:g} m"
-        halo = {"stroke": style.PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
         return [
             rule(x, y, x + length, y, stroke=style.PAPER, stroke_width=5),
             rule(x, y, x + length, y, stroke=style.INK, stroke_width=2),
-            text(x, y - 6, words, font_size=11, **halo),
+            text(x, y - 6, words, font_size=11, **style.HALO),
         ]
 
     def _inside(self, coordinates: Array) -> list[tuple[float, float]]:
