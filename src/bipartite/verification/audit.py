@@ -16,7 +16,7 @@ from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.events import Looking, log_ratio
-from bipartite.verification.plan import level_of, power_of, trials_for
+from bipartite.verification.plan import check_size, level_of, power_of, trials_for
 from bipartite.verification.reports import Reader, as_reports, sample
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _FEWEST_TRIALS: Final = 40
 _FEWEST_INPUTS: Final = 2
-_LEAST_CONFIDENCE: Final = 0.5
 _MOST_BINS: Final = 2**16
 _MOST_EVENTS: Final = 100
 _VIOLATION: Final = 0.05
@@ -297,12 +296,7 @@ def _check_arguments(sampler: object, inputs: Sequence[object], epsilon: object,
 
 def _check_numbers(trials: object, confidence: object, bins: object, events: object) -> None:
     problems = Problems()
-    if not is_whole(trials) or trials < _FEWEST_TRIALS:
-        problems.add(
-            f"Expected trials as a whole number of at least {_FEWEST_TRIALS}, got {shown(trials)}; try 100_000."
-        )
-    if not _number(confidence) or not _LEAST_CONFIDENCE <= confidence < 1:
-        problems.add(f"Expected confidence from 0.5 to below 1, got {shown(confidence)}; use 0.99.")
+    check_size(trials, _FEWEST_TRIALS, confidence, problems)
     if bins is not None and (not is_whole(bins) or not 1 < bins <= _MOST_BINS):
         problems.add(f"Expected bins as a whole number from 2 to {_MOST_BINS}, got {shown(bins)}; or leave it out.")
     if not is_whole(events) or not 1 <= events <= _MOST_EVENTS:

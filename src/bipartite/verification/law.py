@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import InputError, Problems, shown
-from bipartite.lottery.checks import is_whole
+from bipartite.errors import InputError, Problems
 from bipartite.mechanisms import Mechanism
 from bipartite.verification.binomial import chi_square_tail, normal_tail, tail_above, tail_below
+from bipartite.verification.plan import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -138,7 +138,9 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
     >>> law_test(BRR(Integers(1, 20), epsilon=1), trials=10_000, rng=insecure_seed(1)).holds
     True
     """
-    _check_numbers(trials, confidence)
+    problems = Problems()
+    check_size(trials, 1, confidence, problems)
+    problems.raise_if_any(InputError)
     if isinstance(mechanism, Mechanism):
         draw, values, law, reports = _of_mechanism(mechanism, rng, matrix, inputs, outputs)
     else:
@@ -349,12 +351,3 @@ def _of_callable(
     values = list(range(law.shape[0])) if inputs is None else list(inputs)
     reports = list(range(law.shape[1])) if outputs is None else list(outputs)
     return values, law, reports
-
-
-def _check_numbers(trials: object, confidence: object) -> None:
-    problems = Problems()
-    if not is_whole(trials) or trials < 1:
-        problems.add(f"Expected trials as a whole number of at least 1, got {shown(trials)}; try 100_000.")
-    if not isinstance(confidence, (float, np.floating)) or not 0.5 <= confidence < 1:  # noqa: PLR2004
-        problems.add(f"Expected confidence from 0.5 to below 1, got {shown(confidence)}; use 0.99.")
-    problems.raise_if_any(InputError)

@@ -81,7 +81,7 @@ class Distinct:
         """A list of reports, runs of whole numbers as low..high."""
         reports = self.members(codes)
         if all(isinstance(report, int) for report in reports):
-            parts = [str(low) if low == high else f"{low}..{high}" for low, high in _runs(reports)]
+            parts = _spans(reports)
         else:
             parts = [repr(report) for report in reports]
         return "the report is " + _either(parts)
@@ -166,8 +166,7 @@ class Precision:
 
     def describe(self, codes: Sequence[int]) -> str:
         """Numbers of zero bits in words."""
-        parts = [str(low) if low == high else f"{low}..{high}" for low, high in _runs(codes)]
-        return f"the report ends in {_either(parts)} zero bits, as a double"
+        return f"the report ends in {_either(_spans(codes))} zero bits, as a double"
 
 
 def learn_numbers(reports: NDArray[Any], bins: int | None, names: Sequence[Any] | None = None) -> Outcomes:
@@ -372,12 +371,14 @@ def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
+def _spans(numbers: Sequence[int]) -> list[str]:
+    """The same in words."""
+    return [str(low) if low == high else f"{low}..{high}" for low, high in _runs(numbers)]
+
+
 def _either(parts: Sequence[str], last: str = "or") -> str:
     """A list for people: the first few, and how many more."""
     if len(parts) > _SHOWN:
-        return (
-            f"{', '.join(parts[:_SHOWN])} or one of {len(parts) - _SHOWN} more"
-            if last == "or"
-            else (f"{', '.join(parts[:_SHOWN])} and {len(parts) - _SHOWN} more")
-        )
+        rest = "or one of" if last == "or" else "and"
+        return f"{', '.join(parts[:_SHOWN])} {rest} {len(parts) - _SHOWN} more"
     return ", ".join(parts[:-1]) + f" {last} " + parts[-1] if len(parts) > 1 else "".join(parts)

@@ -10,12 +10,14 @@ half of the trials settles easily where there are few reports; it is exact in ev
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.errors import InputError
+from bipartite.errors import InputError, Problems, shown
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.verification.binomial import lower_bound, tail_above, tail_below, upper_bound
 from bipartite.verification.events import log_ratio
@@ -23,6 +25,7 @@ from bipartite.verification.events import log_ratio
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_LEAST_CONFIDENCE: Final = 0.5
 _MOST_TRIALS: Final = 10**12
 # The search ends when it knows the number this well.
 _PRECISION: Final = 1.002
@@ -64,6 +67,14 @@ def trials_needed(
     alpha = level_of(confidence, inputs, events)
     pair = law_of(real, claimed)
     return trials_for(pair, claimed, alpha, power)
+
+
+def check_size(trials: object, least: int, confidence: object, problems: Problems) -> None:
+    """Refuse a number of trials, or a confidence, that no test of reports has."""
+    if not is_whole(trials) or trials < least:
+        problems.add(f"Expected trials as a whole number of at least {least}, got {shown(trials)}; try 100_000.")
+    if not isinstance(confidence, (float, np.floating)) or not _LEAST_CONFIDENCE <= confidence < 1:
+        problems.add(f"Expected confidence from 0.5 to below 1, got {shown(confidence)}; use 0.99.")
 
 
 def level_of(confidence: float, inputs: int, events: int) -> float:
@@ -130,27 +141,16 @@ def power_of(pair: tuple[float, float], claimed: float, alpha: float, tested: in
 
 def _most_hits(limit: float, tested: int, alpha: float) -> int:
     """The largest count whose upper bound is below the limit; −1 where there is none."""
-    low, high = -1, tested
-    while high - low > 1:
-        middle = (low + high) // 2
-        # upper_bound(middle) < limit exactly when that many hits or fewer are unlikely at the limit.
-        if limit < 1 and tail_below(middle, tested, limit) < alpha * (1 - 1e-8):
-            low = middle
-        else:
-            high = middle
-    return low
+    if limit >= 1:
+        return -1
+    # upper_bound(hits) < limit exactly when that many hits or fewer are unlikely at the limit.
+    unlikely = alpha * (1 - 1e-8)
+    return bisect_left(range(tested), unlikely, key=lambda hits: tail_below(hits, tested, limit)) - 1
 
 
 def _quantile(trials: int, p: float, miss: float) -> int:
     """The largest count that is undercut with probability ``miss`` at most."""
-    low, high = 0, trials + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if tail_below(middle - 1, trials, p) <= miss:
-            low = middle
-        else:
-            high = middle
-    return low
+    return bisect_right(range(trials), miss, key=lambda count: tail_below(count, trials, p))
 
 
 def law_of(real: object, claimed: float) -> tuple[float, float]:
