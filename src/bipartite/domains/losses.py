@@ -77,12 +77,12 @@ class LossRows:
         """The losses of values start … stop − 1, one row a value."""
         if self._matrix is not None:
             return self._matrix[start:stop]
-        if is_one_of(self._loss, ("zero-one",)) and isinstance(self._outputs, Values):
-            differs: Array = (self._own(start, stop) != 0).astype(np.float64)
-            return differs
         if is_one_of(self._loss, ("zero-one",)):
-            wrong: Array = (self._positions()[None, :] != np.arange(start, stop)[:, None]).astype(np.float64)
-            return wrong
+            # On a set another value may cost nothing, too; numbers that are no values have no index.
+            by_number = isinstance(self._outputs, Values)
+            wrong = self._own(start, stop) if by_number else self._steps(start, stop)
+            costs: Array = (wrong != 0).astype(np.float64)
+            return costs
         return applied(cast("Function", function_of(self._loss)), self._own(start, stop))
 
     def _own(self, start: int, stop: int) -> Array:
@@ -93,13 +93,12 @@ class LossRows:
             values = self._domain.decode_array(np.arange(start, stop))
             apart: Array = np.abs(self._outputs.values[None, :] - values[:, None])
             return apart
-        step = cast("LineDomain", self._domain).step
-        away: Array = np.abs(self._positions()[None, :] - np.arange(start, stop)[:, None]) * step
+        away: Array = np.abs(self._steps(start, stop)) * cast("LineDomain", self._domain).step
         return away
 
-    def _positions(self) -> NDArray[np.int64]:
-        """Which value each output is, by index; outputs past the ends have indices past them."""
-        return output_positions(self._domain, self._outputs)
+    def _steps(self, start: int, stop: int) -> NDArray[np.int64]:
+        """How many indices each output is from each value; outputs past the ends have indices past them."""
+        return output_positions(self._domain, self._outputs)[None, :] - np.arange(start, stop)[:, None]
 
 
 def output_positions(domain: Domain, outputs: Domain) -> NDArray[np.int64]:
@@ -113,12 +112,9 @@ def largest_loss(domain: Domain, loss: Loss = None) -> float:
     """The largest loss between two values: what QLoss divides by."""
     if not isinstance(domain, SetDomain) and (function := function_of(loss)) is not None:
         # On a line the distances are known; a function of them may have its largest anywhere.
-        most = (len(domain) - 1) * cast("LineDomain", domain).step
-        return most if loss is None else float(_largest_of(function, domain))
+        step = cast("LineDomain", domain).step
+        if loss is None:
+            return (len(domain) - 1) * step
+        return float(applied(function, np.arange(len(domain)) * step).max())
     rows = LossRows(domain, domain, loss)
     return max(float(rows.rows(x, x + 1).max()) for x in range(len(domain)))
-
-
-def _largest_of(function: Function, domain: Domain) -> float:
-    own: Array = np.arange(len(domain), dtype=np.float64) * cast("LineDomain", domain).step
-    return float(applied(function, own).max())

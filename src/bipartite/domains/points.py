@@ -256,12 +256,10 @@ def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) 
     try:
         losses = np.array([[float(metric(a, b)) for b in array] for a in array])
     except (TypeError, ValueError):
-        msg = "Expected a metric of finite numbers, least from a point to itself; check the function."
-        raise DomainError(msg) from None
+        losses = np.full((1, 1), np.nan)
     if not np.isfinite(losses).all() or (losses.diagonal() > losses.min(axis=1)).any():
         msg = "Expected a metric of finite numbers, least from a point to itself; check the function."
         raise DomainError(msg)
-    losses.flags.writeable = False
     return losses
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.containers.cells import Cells, Container
-from bipartite.errors import InputError
+from bipartite.domains.containers.cells import Cells, Container, refuse_object, refuse_type
 from bipartite.lazily import Later
 
 if TYPE_CHECKING:
@@ -37,16 +36,11 @@ class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
         if not isinstance(self.held, (pa.Array, pa.ChunkedArray)):
             table = isinstance(self.held, (pa.Table, pa.RecordBatch))
             advice = "select a column: table['age']" if table else "pass a number or a pyarrow.Array"
-            msg = f"Expected one column of numbers, got a pyarrow {type(self.held).__name__}; {advice}."
-            raise InputError(msg)
+            refuse_object("pyarrow", self.held, advice)
         kind, types = self.held.type, pa.types
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind)):
             name = str(kind).partition("<")[0]
-            msg = (
-                f"Expected an Arrow array of whole numbers or floats, got {name}; use .cast('int64') or "
-                ".cast('double')."
-            )
-            raise InputError(msg)
+            refuse_type("an Arrow array", name, "use .cast('int64') or .cast('double')")
         return self.cells()
 
     @property

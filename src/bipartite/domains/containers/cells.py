@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, NoReturn, TypeVar
 
 import numpy as np
 
-from bipartite.errors import NullError
+from bipartite.errors import InputError, NullError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +74,7 @@ class Labels:
         return isinstance(self.all[0], int)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Container(ABC, Generic[Held]):
     """One kind of container: its cells, the names of their places, and the way back.
 
@@ -82,13 +83,10 @@ class Container(ABC, Generic[Held]):
     of the reports and from that, so that it tells nothing of the values.
     """
 
-    __slots__ = ("held", "nulls")
     nan_is_null: ClassVar[bool] = True
     """Whether NaN stands for a missing number where nulls are kept."""
-
-    def __init__(self, held: Held, nulls: Nulls) -> None:
-        self.held = held
-        self.nulls = nulls
+    held: Held
+    nulls: Nulls
 
     def place(self, at: int) -> str:
         """The name of a place, in an error; never what stands there."""
@@ -133,6 +131,18 @@ def objects(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 def masked(missing: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     """Which cells are missing; None where none is."""
     return missing if missing.any() else None
+
+
+def refuse_object(library: str, held: object, advice: str) -> NoReturn:
+    """Refuse an object of a library that is no column."""
+    msg = f"Expected one column of numbers, got a {library} {type(held).__name__}; {advice}."
+    raise InputError(msg)
+
+
+def refuse_type(expected: str, kind: object, advice: str) -> NoReturn:
+    """Refuse a container of another type; ``kind`` must not show what stands in it."""
+    msg = f"Expected {expected} of whole numbers or floats, got {kind}; {advice}."
+    raise InputError(msg)
 
 
 def missing_error(missing: NDArray[np.bool_], container: Container[Any]) -> NullError:

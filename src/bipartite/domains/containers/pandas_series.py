@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.domains.containers.arrow import numbers_of
-from bipartite.domains.containers.cells import Cells, Container, masked, objects
-from bipartite.errors import InputError
+from bipartite.domains.containers.cells import Cells, Container, masked, objects, refuse_object, refuse_type
 from bipartite.lazily import Later
 
 if TYPE_CHECKING:
@@ -47,18 +46,13 @@ class PandasSeries(Container["pd.Series"]):
     def numbers(self) -> Cells:
         if not isinstance(self.held, pd.Series):
             advice = "select a column: frame['age']" if isinstance(self.held, pd.DataFrame) else "pass a pandas.Series"
-            msg = f"Expected one column of numbers, got a pandas {type(self.held).__name__}; {advice}."
-            raise InputError(msg)
+            refuse_object("pandas", self.held, advice)
         dtype = self.held.dtype
         named = isinstance(dtype, (np.dtype, pd.ArrowDtype))
         if not (named or self._is_nullable()) or dtype.kind not in "iuf":
             # The bare name of the type: a sparse one in full would show its most frequent value.
             name = dtype if named else type(dtype).__name__
-            msg = (
-                f"Expected a pandas Series of whole numbers or floats, got {name}; "
-                "use .astype('Int64') or .astype('Float64')."
-            )
-            raise InputError(msg)
+            refuse_type("a pandas Series", name, "use .astype('Int64') or .astype('Float64')")
         return self.cells()
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from bipartite.domains.base import as_double
-from bipartite.domains.containers.cells import Cells, Container, masked, missing_error, objects
+from bipartite.domains.containers.cells import Cells, Container, masked, missing_error, objects, refuse_type
 from bipartite.errors import InputError, NotAValueError
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ class Array(Container["NDArray[Any]"]):
             raise InputError(msg)
         if dtype.kind not in "iuf":
             hint = "use .astype(int)" if dtype.kind == "b" else "use .astype(float) or .astype(int)"
-            msg = f"Expected an array of whole numbers or floats, got {dtype}; {hint}."
-            raise InputError(msg)
+            refuse_type("an array", dtype, hint)
         return self.cells()
 
     @property

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.containers.cells import Cells, Container, objects
-from bipartite.errors import InputError
+from bipartite.domains.containers.cells import Cells, Container, objects, refuse_object, refuse_type
 from bipartite.lazily import Later
 
 if TYPE_CHECKING:
@@ -42,15 +41,11 @@ class PolarsSeries(Container["pl.Series"]):
         if not isinstance(self.held, pl.Series):
             frame = isinstance(self.held, (pl.DataFrame, pl.LazyFrame))
             advice = "select a column: frame['age'] (collect a LazyFrame first)" if frame else "pass a polars.Series"
-            msg = f"Expected one column of numbers, got a polars {type(self.held).__name__}; {advice}."
-            raise InputError(msg)
+            refuse_object("polars", self.held, advice)
         if self.held.dtype != pl.Null and not _is_number(self.held.dtype):
             # The bare name of the type: an Enum in full would show its categories.
-            msg = (
-                f"Expected a Polars Series of whole numbers or floats, got {self.held.dtype.base_type().__name__}; "
-                "use .cast(pl.Int64) or .cast(pl.Float64)."
-            )
-            raise InputError(msg)
+            name = self.held.dtype.base_type().__name__
+            refuse_type("a Polars Series", name, "use .cast(pl.Int64) or .cast(pl.Float64)")
         return self.cells()
 
     @property
