@@ -235,7 +235,7 @@ def test_a_question_about_places_is_asked_and_drawn(city_question):
     _, words = read(demo_page.page([outcome], explain(1), 20_000))
     for expected in (
         "true place: Lagos",
-        "BRR, nearest 3",
+        "3 favoured",
         "beyond 6,000 km",
         "GeoNames",
         "CC BY 4.0",

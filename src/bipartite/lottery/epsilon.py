@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -38,6 +39,7 @@ _EXPECTED: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class Epsilon:
     """A privacy budget: a positive decimal of at most 20 significant digits.
 
@@ -47,12 +49,7 @@ class Epsilon:
     ('0.1', '1')
     """
 
-    __slots__ = ("value",)
-
     value: Decimal
-
-    def __init__(self, value: Decimal) -> None:
-        self.value = value
 
     @classmethod
     def of(cls, epsilon: object) -> Self:
@@ -90,12 +87,6 @@ class Epsilon:
     def exp(self) -> float:
         """e^ε as a double, for design and quality; no ticket is decided by it."""
         return float(exp_between(self.value, _FIRST_DIGITS)[0])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Epsilon) and self.value == other.value
-
-    def __hash__(self) -> int:
-        return hash(self.value)
 
     def __repr__(self) -> str:
         return f"Epsilon({self.text})"

@@ -52,15 +52,6 @@ class LineLottery:
         """The first near output of input x."""
         return min(max(x + self.shift, 0), self.outputs - self.m)
 
-    def near(self, x: int) -> slice:
-        """Which outputs are near x."""
-        start = self.start(x)
-        return slice(start, start + self.m)
-
-    def held(self, x: int, y: int) -> int:
-        """How many of the W tickets of input x output y holds."""
-        return self.tickets.near if 0 <= y - self.start(x) < self.m else self.tickets.far
-
     def output_of(self, x: int, ticket: int) -> int:
         """The output that holds this ticket of input x."""
         start = self.start(x)

@@ -45,7 +45,7 @@ class RowLottery:
         if totals is None or (self.tickets < 0).any() or (totals != totals[0]).any() or totals[0] < 1:
             raise AssertionError(UNEQUAL)
         self.tickets.flags.writeable = False
-        running = np.cumsum(self.tickets, axis=1)
+        running = np.ascontiguousarray(np.cumsum(self.tickets, axis=1))
         running.flags.writeable = False
         object.__setattr__(self, "total", int(totals[0]))
         object.__setattr__(self, "running", running)

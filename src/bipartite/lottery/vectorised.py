@@ -5,6 +5,7 @@ Used for calls too small to be worth loading the compiler, and where numba is mi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,13 +22,11 @@ if TYPE_CHECKING:
 _BLOCK: Final = 2**13
 
 
+@dataclass(frozen=True, slots=True)
 class VectorisedLine:
     """Draws blocks of reports on a line with NumPy."""
 
-    __slots__ = ("_lottery",)
-
-    def __init__(self, lottery: LineLottery) -> None:
-        self._lottery = lottery
+    lottery: LineLottery
 
     def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
         """See `Kernel`."""
@@ -43,7 +42,7 @@ class VectorisedLine:
 
     def _draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
         """The same for a block."""
-        lottery = self._lottery
+        lottery = self.lottery
         ticket, used = tickets_below(lottery.total, words, len(codes))
         done = len(ticket)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,36 +18,32 @@ if TYPE_CHECKING:
     from bipartite.lottery.rows import RowLottery
 
 
+@dataclass(frozen=True, slots=True)
 class SearchedRows:
     """Draws a ticket for each value and looks up its owner."""
 
-    __slots__ = ("_lottery",)
-
-    def __init__(self, lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery) -> None:
-        self._lottery = lottery
+    lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery
 
     def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
         """See `Kernel`."""
-        tickets, used = tickets_below(self._lottery.total, words, len(codes))
+        tickets, used = tickets_below(self.lottery.total, words, len(codes))
         index = codes[: len(tickets)] - np.int64(code_offset)
-        if not all_inside(index, self._lottery.inputs):
+        if not all_inside(index, self.lottery.inputs):
             return 0, 0, False
-        reports[: len(tickets)] = self._lottery.outputs_of(index, tickets.view(np.int64)) + np.int64(report_offset)
+        reports[: len(tickets)] = self.lottery.outputs_of(index, tickets.view(np.int64)) + np.int64(report_offset)
         return len(tickets), used, True
 
 
+@dataclass(frozen=True, slots=True)
 class GroupedKernel:
     """Draws for the group of each input, with the kernel of the smaller lottery."""
 
-    __slots__ = ("_groups", "_inner")
-
-    def __init__(self, lottery: GroupedLottery, inner: Kernel) -> None:
-        self._groups = lottery.groups
-        self._inner = inner
+    lottery: GroupedLottery
+    inner: Kernel
 
     def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
         """See `Kernel`."""
         index = codes - np.int64(code_offset)
-        if not all_inside(index, len(self._groups)):
+        if not all_inside(index, self.lottery.inputs):
             return 0, 0, False
-        return self._inner.draw(self._groups[index], reports, words, 0, report_offset)
+        return self.inner.draw(self.lottery.groups[index], reports, words, 0, report_offset)

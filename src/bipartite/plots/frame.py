@@ -21,6 +21,12 @@ LEFT, RIGHT, TOP, _BOTTOM = 76, 34, 56, 52
 _HEADROOM: Final = 1.12
 
 
+def extent(*parts: NDArray[np.float64] | None) -> tuple[float, float]:
+    """The ends of an axis for all of these shares: zero is on it, and it is never empty."""
+    ends = [part for part in parts if part is not None and len(part)]
+    return min(0.0, *(float(part.min()) for part in ends)), max(float(part.max()) for part in ends) or 1.0
+
+
 class Frame:
     """The coordinates of one picture, and steps drawn in them.
 

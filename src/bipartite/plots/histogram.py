@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.plots import style
-from bipartite.plots.frame import LEFT, RIGHT, TOP, Frame
+from bipartite.plots.frame import LEFT, RIGHT, TOP, Frame, extent
 from bipartite.plots.svg import LETTER, legend, path, percent, picture, rule, tag, text, whisker
 
 if TYPE_CHECKING:
@@ -60,11 +60,9 @@ def histogram(  # noqa: PLR0913
     there are none), ``truth`` is drawn as a line where it is known, ``notes`` stand below.
     """
     known = np.isfinite(low) & np.isfinite(high)
-    ends = [shares, low[known], high[known], *([] if truth is None else [truth])]
-    highest = max(float(part.max()) for part in ends if len(part))
-    lowest = min(0.0, *(float(part.min()) for part in ends if len(part)))
+    lowest, highest = extent(shares, low[known], high[known], truth)
     top = TOP - 22 + _ROW * len(marks) if marks else TOP - 12
-    frame = Frame(values, highest or 1.0, say, lowest=lowest, top=top)
+    frame = Frame(values, highest, say, lowest=lowest, top=top)
     bars = len(values) <= MOST_BARS
     parts = frame.axes(label, "share of people")
     hatched = _runs(~known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -82,9 +83,8 @@ def regions_on_a_map(
     y = view.bottom + _LINE
     if several:
         y = _named(parts, y, names, sizes, named)
-    y = _written(parts, y, notes)
     says = f"A map: {heading}" + (": " + "; ".join(_entries(names, sizes, named)) if several else "")
-    return picture(y, f"{says}. {' '.join(notes)}", parts)
+    return _finished(parts, y, says, notes)
 
 
 def chances_around(
@@ -128,9 +128,8 @@ def chances_around(
     ]
     entries = _kinds(chances)
     parts += legend(entries, 18)
-    y = _written(parts, view.bottom + _LINE, notes)
     says = f"A map for a person at {labels[truth]}: " + "; ".join(words for words, _ in entries)
-    return picture(y, f"{says}. {' '.join(notes)}", parts)
+    return _finished(parts, view.bottom + _LINE, says, notes)
 
 
 def shares_on_a_map(
@@ -160,10 +159,9 @@ def shares_on_a_map(
         parts.append(tag("rect", x=x, y=8, width=22, height=12, fill=heat(level), stroke=style.GRR, stroke_width=0.3))
         parts.append(text(x + 28, 18, percent(level * top)))
         x += 100
-    y = _written(parts, view.bottom + _LINE, notes)
     most = int(shares.argmax())
     says = f"A heat map of {len(spots):,} places; the most at {labels[most]}: {words[most]}"
-    return picture(y, f"{says}. {' '.join(notes)}", parts)
+    return _finished(parts, view.bottom + _LINE, says, notes)
 
 
 def heat(level: float) -> str:
@@ -203,8 +201,6 @@ def _kinds(chances: Array) -> list[tuple[str, Any]]:
 
 def _largest(sizes: Sequence[int]) -> list[int]:
     """The regions that are numbered on the map and named below it: all, or the largest of very many."""
-    if len(sizes) <= _MOST_NAMED:
-        return list(range(len(sizes)))
     return sorted(sorted(range(len(sizes)), key=lambda region: -sizes[region])[:_MOST_NAMED])
 
 
@@ -232,22 +228,11 @@ def _elided(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[:4]}…{name[5 - _LONGEST :]}"
 
 
-def _written(parts: list[str], y: float, notes: Sequence[str]) -> float:
-    """Sentences in lines that fit; where the picture may end."""
-    for note in notes:
-        for line in _wrapped(note):
-            parts.append(text(2, y, line, font_size=12))
-            y += _LINE - 2
-    return y
-
-
-def _wrapped(words: str) -> list[str]:
-    lines = [""]
-    for word in words.split():
-        if lines[-1] and len(lines[-1]) + len(word) >= _LETTERS:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
+def _finished(parts: Sequence[str], y: float, says: str, notes: Sequence[str]) -> Picture:
+    """The picture, with sentences below it in lines that fit."""
+    lines = [line for note in notes for line in wrap(note, _LETTERS, break_long_words=False, break_on_hyphens=False)]
+    below = [text(2, y + number * (_LINE - 2), line, font_size=12) for number, line in enumerate(lines)]
+    return picture(y + len(lines) * (_LINE - 2), f"{says}. {' '.join(notes)}", [*parts, *below])
 
 
 def _hull(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.plots import style
+from bipartite.plots.frame import extent
 from bipartite.plots.svg import legend, percent, percent_mark, picture, rule, tag, text, ticks, title, whisker
 
 if TYPE_CHECKING:
@@ -45,9 +46,8 @@ def shares_by_name(  # noqa: PLR0913
     order = np.argsort(-shares, kind="stable")
     rows, rest = order[:most].tolist(), order[most:]
     known = np.isfinite(low) & np.isfinite(high)
-    seen = [shares[rows], low[rows][known[rows]], high[rows][known[rows]], *([] if truth is None else [truth[rows]])]
-    right = max(float(part.max()) for part in seen if len(part)) or 1.0
-    left = min(0.0, *(float(part.min()) for part in seen if len(part)))
+    sure_of = [at for at in rows if known[at]]
+    left, right = extent(shares[rows], low[sure_of], high[sure_of], None if truth is None else truth[rows])
 
     def x(share: float) -> float:
         return _LEFT + (share - left) / (right - left) * (style.WIDTH - _LEFT - _RIGHT)

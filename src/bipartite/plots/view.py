@@ -60,7 +60,8 @@ class View:
 
     def at(self, coordinates: Array) -> list[tuple[float, float]]:
         """Where rows (latitude, longitude) stand."""
-        return [(x + self.left, y + self.top) for x, y in self._inside(coordinates)]
+        away = (coordinates[:, 1] - self.middle + _TURN / 2) % _TURN - _TURN / 2
+        return [(x + self.left, y + self.top) for x, y in self._drawn(coordinates[:, 0], away)]
 
     def ground(self, coasts: Iterable[Array]) -> list[str]:
         """Water, land, and lines of latitude and longitude; nothing leaves the map.
@@ -93,10 +94,10 @@ class View:
             text(x, y - 6, words, font_size=11, **style.HALO),
         ]
 
-    def _inside(self, coordinates: Array) -> list[tuple[float, float]]:
-        away = (coordinates[:, 1] - self.middle + _TURN / 2) % _TURN - _TURN / 2
+    def _drawn(self, latitudes: Array, away: Array) -> list[tuple[float, float]]:
+        """Where points stand within the map, so many degrees east of its middle."""
         x = (away + self._half) * self.flat * self._scale
-        y = (self.north - coordinates[:, 0]) * self._scale
+        y = (self.north - latitudes) * self._scale
         return list(zip(x.tolist(), y.tolist(), strict=True))
 
     def _copies(self, ring: Array) -> list[Sequence[tuple[float, float]]]:
@@ -106,11 +107,8 @@ class View:
             return found
         for turn in (-_TURN, 0.0, _TURN):
             away = ring[:, 1] + turn - self.middle
-            if away.max() < -self._half or away.min() > self._half:
-                continue
-            x = (away + self._half) * self.flat * self._scale
-            y = (self.north - ring[:, 0]) * self._scale
-            found.append(list(zip(x.tolist(), y.tolist(), strict=True)))
+            if away.max() >= -self._half and away.min() <= self._half:
+                found.append(self._drawn(ring[:, 0], away))
         return found
 
     def _graticule(self) -> tuple[list[str], list[str]]:
