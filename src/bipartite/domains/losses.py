@@ -115,6 +115,7 @@ def largest_loss(domain: Domain, loss: Loss = None) -> float:
         step = cast("LineDomain", domain).step
         if loss is None:
             return (len(domain) - 1) * step
-        return float(applied(function, np.arange(len(domain)) * step).max())
+        own: Array = np.arange(len(domain), dtype=np.float64) * step
+        return float(applied(function, own).max())
     rows = LossRows(domain, domain, loss)
     return max(float(rows.rows(x, x + 1).max()) for x in range(len(domain)))
