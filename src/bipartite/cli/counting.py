@@ -127,7 +127,7 @@ class Tally:
         """All that an estimate needs."""
         if self._sums is None:
             return Evidence.of_counts(self.counts.values)
-        return Evidence(self._sums[0], self._sums[1], self._people)
+        return Evidence(self._sums[0], self._sums[1], self._people, self.counts.values, None)
 
 
 def _is_text(text: str) -> bool:

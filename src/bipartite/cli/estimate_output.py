@@ -6,13 +6,14 @@ import csv
 import io
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.pictures import names_of
+from bipartite.answers.estimation.poisoning import for_text
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
 from bipartite.cli.output import print_json, print_table
@@ -105,11 +106,18 @@ def _as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
         "not_identifiable": None if known is None or known.identifiable else str(known),
         "mean": _number(estimate, "mean", confidence) if line else None,
         "median": _number(estimate, "median", confidence) if line else None,
+        "fits": asdict(estimate.fits),
+        "poisoning": _poisoning(estimate),
         "shares": [
             dict(zip(_COLUMNS, (value, share, _finite(error), low, high), strict=True))
             for value, share, error, low, high in _rows(estimate, confidence)
         ],
     }
+
+
+def _poisoning(estimate: Estimate) -> dict[str, Any]:
+    of, found = for_text(estimate)
+    return {"of": of, **asdict(found)}
 
 
 def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:

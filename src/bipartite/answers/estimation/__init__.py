@@ -7,11 +7,13 @@ from bipartite.answers.estimation.difference import Difference, difference
 from bipartite.answers.estimation.estimating import estimate
 from bipartite.answers.estimation.estimating_joint import estimate_joint
 from bipartite.answers.estimation.forecast import Forecast, forecast
+from bipartite.answers.estimation.goodness import GoodnessOfFit
 from bipartite.answers.estimation.group_means import GroupMean
 from bipartite.answers.estimation.groups import Estimates
 from bipartite.answers.estimation.identify import Identifiability, identifiability
 from bipartite.answers.estimation.intervals import ConfidenceInterval
 from bipartite.answers.estimation.joint import JointEstimate
+from bipartite.answers.estimation.poisoning import Poisoning
 
 __all__ = [
     "Answer",
@@ -21,9 +23,11 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Forecast",
+    "GoodnessOfFit",
     "GroupMean",
     "Identifiability",
     "JointEstimate",
+    "Poisoning",
     "difference",
     "estimate",
     "estimate_joint",

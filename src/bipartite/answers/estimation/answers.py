@@ -22,6 +22,7 @@ from bipartite.answers.estimation.intervals import (
     within,
 )
 from bipartite.answers.estimation.pictures import drawn
+from bipartite.answers.estimation.poisoning import poisoned, tipping_point, what_forging_does
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
 
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.asking import Asked, Weights
     from bipartite.answers.estimation.basis import Basis
     from bipartite.answers.estimation.em import Fit
+    from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.identify import Identifiability
+    from bipartite.answers.estimation.poisoning import Poisoning
     from bipartite.answers.estimation.quantiles import Ramps, Side
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _UNLUCKY: Final = "no population has an answer in this range, so the sample is an unlucky one"
+_DOUBTED: Final = "no population has an answer in this range: these reports cannot have come from this mechanism"
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
 _NO_FIT: Final = "no population fits these reports, so this is all that is possible"
 
@@ -91,14 +95,44 @@ class Estimate:
         return self._basis.found
 
     @functools.cached_property
+    def fits(self) -> GoodnessOfFit:
+        """Whether these reports can have come from the mechanism, whatever the people are like.
+
+        The p-value is a bound that holds for any number of reports and any people. Compared are the share of each
+        output with what its likeliest and its unlikeliest value give, and all shares, one by one and in groups of
+        neighbours, with those of the most likely population. Of flat categories: how often each value is supported,
+        what all shares add up to and, where the reports are at hand, how many values each of them supports
+        (:class:`~bipartite.OUE` and others), which numbers they are (:class:`~bipartite.HadamardResponse`), or how
+        their hash functions were drawn (:class:`~bipartite.OLH`). Weights do not count here.
+
+        A good fit does not prove that reports are true.
+        """
+        return self._basis.fits(self.frequencies)
+
+    @property
     def doubt(self) -> str:
         """Why these reports cannot have come from the mechanism, whatever the people are like; mostly empty.
 
-        True reports are doubted with a chance below 1e-9. Not every wrong file is: only outputs that came more often
-        than any value gives them, or less often. Weighted reports, flat categories and large mechanisms whose matrix
-        has no structure are not looked at.
+        True reports are doubted with a chance of at most 1e-6; :attr:`fits` has the p-value.
         """
-        return self._basis.doubt()
+        return self.fits.doubt
+
+    def poisoning(self, k: int, of: Asked = "mean") -> Poisoning:
+        """How far k forged reports, in the place of any k of these, can move an answer; ``of`` as in :meth:`interval`.
+
+        Exact for unbiased answers and shares: those who knew all reports could reach both ends. A bound for projected
+        shares, quantiles and the variance, and for flat categories where only counts are given. No bound is proved for
+        what is read off a most likely or smoothed distribution; there the range is all that exists, and the note says
+        so. A forged report is any that the mechanism has. Weights stay with the people.
+        """
+        return poisoned(self, self._basis, self._shares, k, of)
+
+    def tipping_point(self, confidence: float = 0.95, *, of: Asked = "mean") -> int | None:
+        """The least number of forged reports that can move an answer out of its own interval, by :meth:`poisoning`.
+
+        Where that is a bound, no fewer can. None where not even forging every report is seen to.
+        """
+        return tipping_point(self, check_confidence(confidence), of)
 
     @property
     def frequencies(self) -> Array:
@@ -267,6 +301,7 @@ class Estimate:
                 f"  mean      {self.mean:.6g}, {self.interval(confidence)}",
                 f"  median    {self.median:.6g}, {self.interval(confidence, of='median')}",
             ]
+        lines += [f"  {line}" for line in [what_forging_does(self)] if line]
         lines.append(f"  histogram by {self.method!r}: {self.reason}")
         found = self._basis.found
         if found is not None and not found.identifiable:
@@ -376,8 +411,8 @@ class Estimate:
         half = self._width(answer, sure)
         few = self._basis.effective < FEW
         low, high = within(answer.value - half, answer.value + half, *possible, at_least=few)
-        unlucky = high < possible[0] or low > possible[1]
-        notes = (self._scarce(), _UNLUCKY if unlucky else "")
+        beyond = high < possible[0] or low > possible[1]
+        notes = (self._scarce(), (_DOUBTED if self.doubt else _UNLUCKY) if beyond else "")
         return ConfidenceInterval(float(low), float(high), sure, "; ".join(note for note in notes if note))
 
     def share_bounds(self, sure: float) -> tuple[Array, Array]:

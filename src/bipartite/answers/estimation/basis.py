@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.identify import Identifiability
     from bipartite.answers.estimation.methods import Histogram
+    from bipartite.answers.estimation.poisoning import Moved
     from bipartite.answers.estimation.quantiles import Ramps
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
@@ -43,9 +45,25 @@ class Basis(ABC):
     of_sample: bool
     """Whether errors are for the people who answered."""
 
-    def doubt(self) -> str:
-        """Why the reports are not what the mechanism gives, where that can be told."""
-        return ""
+    @abstractmethod
+    def fits(self, shares: Array) -> GoodnessOfFit:
+        """Whether the reports can have come from the mechanism; the shares are about how the people are."""
+
+    @abstractmethod
+    def moved(self, w: Array, k: int) -> Moved | None:
+        """What k forged reports can make of Σ w·share; None where the reports cannot tell."""
+
+    @abstractmethod
+    def moved_share(self, index: int, k: int) -> Moved | None:
+        """What they can make of the unbiased share of one value."""
+
+    @abstractmethod
+    def moved_shares(self, k: int) -> Moved | None:
+        """At least and at most what they can make of the unbiased share of each value; None where that is unknown."""
+
+    @abstractmethod
+    def moved_ramps(self, k: int) -> tuple[Ramps, Ramps] | None:
+        """Ramps at least as low, and at least as high, as k forged reports can make them."""
 
     @abstractmethod
     def answer(self, w: Array) -> Answer | None:

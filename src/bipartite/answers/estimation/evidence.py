@@ -28,19 +28,24 @@ class Evidence:
     second: Array
     people: int
     """How many reports came."""
+    counts: NDArray[np.int64]
+    """How many of each output, whatever their weights."""
+    each: tuple[NDArray[np.int64], Array] | None
+    """The output and the weight of every report, where they are at hand."""
 
     @classmethod
     def of_counts(cls, counts: NDArray[np.int64]) -> Evidence:
         """Every report counts once."""
         held = counts.astype(np.float64)
-        return cls(held, held, int(counts.sum()))
+        return cls(held, held, int(counts.sum()), counts, None)
 
     @classmethod
     def of_weights(cls, indices: NDArray[np.int64], weights: object, outputs: int) -> Evidence:
         """Each report counts by its own public weight."""
         held = check_weights(weights, len(indices))
         sums: list[Array] = [np.bincount(indices, power, outputs).astype(np.float64) for power in (held, held**2)]
-        return cls(sums[0], sums[1], int(np.count_nonzero(held)))
+        counts = np.bincount(indices, minlength=outputs)
+        return cls(sums[0], sums[1], int(np.count_nonzero(held)), counts, (indices, held))
 
     @property
     def size(self) -> float:

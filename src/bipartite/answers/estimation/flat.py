@@ -10,14 +10,19 @@ import numpy as np
 
 from bipartite.answers.estimation.basis import Answer, Basis
 from bipartite.answers.estimation.evidence import check_weights, spare
+from bipartite.answers.estimation.goodness import fit_of_supports
 from bipartite.answers.estimation.methods import METHODS, Histogram, on_simplex
 from bipartite.answers.estimation.pairs import pair_law
+from bipartite.answers.estimation.poisoning import Moved, moved_single_supports, moved_supports
 from bipartite.answers.estimation.quantiles import Side, flat_ramps
 from bipartite.errors import InputError, is_one_of, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.quantiles import Ramps
     from bipartite.mechanisms.categories import CategoryMechanism
 
@@ -83,12 +88,47 @@ class Flat(Basis):
         self._law, self._supports = pair_law(mechanism), supports
         p, q = mechanism.support
         scale, base = float(1 / (p - q)), float(q / (p - q))
+        self._unit = scale
         self.raw: Array = supports.first * (scale / supports.size) - base
         """Each share by itself, as ``mechanism.estimate`` gives it."""
         # What linear answers are of.
         self.shares = _even(self.raw)
         # By squared weights: what the variance of a weighted average is an average over.
         self._squared = _even(supports.second * (scale / supports.square) - base)
+
+    def fits(self, shares: Array) -> GoodnessOfFit:
+        del shares  # no test needs to know them
+        held = self._supports
+        counts = held.first if held.weights is None else self.mechanism.count(held.reports)
+        people = held.people if held.weights is None else len(held.weights)
+        return fit_of_supports(self.mechanism, counts, people, held.reports)
+
+    def moved(self, w: Array, k: int) -> Moved:
+        return self._shifted(w - w.mean(), k, float(w @ self.shares))
+
+    def moved_share(self, index: int, k: int) -> Moved:
+        unit = np.zeros(self._law.size)
+        unit[index] = 1.0
+        return self._shifted(unit, k, float(self.raw[index]))
+
+    def _shifted(self, z: Array, k: int, value: float, *, rough: bool = False) -> Moved:
+        down, up, exact = moved_supports(self.mechanism, z, k, self._supports, rough=rough)
+        return Moved(np.asarray(value - self._unit * down), np.asarray(value + self._unit * up), exact)
+
+    def moved_shares(self, k: int) -> Moved:
+        down, up = moved_single_supports(self.mechanism, k, self._supports)
+        return Moved(self.raw - self._unit * down, self.raw + self._unit * up, exact=False)
+
+    def moved_ramps(self, k: int) -> tuple[Ramps, Ramps]:
+        def side(*, up: bool) -> Callable[[Array], Side]:
+            def sides(w: Array) -> Side:
+                moved = [self._shifted(row - row.mean(), k, float(row @ self.shares), rough=True) for row in w]
+                means = np.array([float(each.high if up else each.low) for each in moved])
+                return Side(means, means, means)
+
+            return sides
+
+        return self._ramps(side(up=False)), self._ramps(side(up=True))
 
     def _variance(self, w: Array, values: Array) -> Array:
         """Of answers, the rows of w, whose values are these."""
@@ -190,10 +230,13 @@ class Flat(Basis):
         return np.arange(len(self.mechanism.domain))
 
     def ramps(self) -> Ramps:
+        return self._ramps(self._sides)
+
+    def _ramps(self, sides: Callable[[Array], Side]) -> Ramps:
         def variance(w: Array) -> float:
             return float(self._law.own(w - w.mean()).mean() + w.var())
 
-        return flat_ramps(self._law.size, self.effective, self._sides, variance)
+        return flat_ramps(self._law.size, self.effective, sides, variance)
 
 
 def _even(shares: Array) -> Array:

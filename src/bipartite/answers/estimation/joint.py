@@ -10,6 +10,7 @@ import numpy as np
 
 from bipartite.answers.estimation.basis import Answer
 from bipartite.answers.estimation.evidence import spare
+from bipartite.answers.estimation.goodness import fit_of_pairs
 from bipartite.answers.estimation.group_means import GroupMean, group_mean
 from bipartite.answers.estimation.intervals import (
     FEW,
@@ -19,7 +20,7 @@ from bipartite.answers.estimation.intervals import (
     few_note,
     likely_width,
 )
-from bipartite.answers.estimation.kronecker import score_of_product, score_of_table
+from bipartite.answers.estimation.kronecker import Kronecker, score_of_product, score_of_table
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, shown
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.answers import Estimate
     from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.evidence import Evidence
+    from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.kronecker import Side
     from bipartite.answers.estimation.methods import Histogram
     from bipartite.domains import Domain
@@ -81,6 +83,18 @@ class JointEstimate:
     def fit(self) -> Fit | None:
         """How EM ended; None for other methods."""
         return self._shares.fit
+
+    @functools.cached_property
+    def fits(self) -> GoodnessOfFit:
+        """Whether these pairs of reports can have come from both mechanisms, whatever the people are like."""
+        first, second = self._sides
+        operator = Kronecker(first.operator, second.operator)
+        return fit_of_pairs(first.mechanism, second.mechanism, operator, self._evidence.counts)
+
+    @property
+    def doubt(self) -> str:
+        """Why these reports cannot have come from the mechanisms; mostly empty, as that of an estimate."""
+        return self.fits.doubt
 
     @property
     def frequencies(self) -> Array:
@@ -217,6 +231,8 @@ class JointEstimate:
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words."""
         lines = [f"{self.people:,} pairs of reports of {self.names[0]} and {self.names[1]}"]
+        if self.doubt:
+            lines.append(f"  {self.doubt}")
         if all(isinstance(domain, LineDomain) for domain in self._domains):
             interval = self.interval(confidence, of="correlation")
             lines.append(f"  correlation  {self.correlation:.4g}, {interval}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.intervals import FEW
+from bipartite.answers.estimation.poisoning import what_forging_does
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, how_many
 from bipartite.files import write_whole
@@ -173,7 +174,8 @@ def _notes(estimate: Estimate) -> list[str]:
         more = "…" if len(groups) > _FEW_RANGES else ""
         which = f": {', '.join(ranges)}{more}" if ranges else ""
         notes.append(f"the reports cannot tell some values apart, however many come{which}")
-    return notes
+    forging = what_forging_does(estimate)
+    return notes + ([forging] if forging else []) + ([estimate.doubt] if estimate.doubt else [])
 
 
 def _written(picture: Picture, file: str | Path | None) -> Picture:

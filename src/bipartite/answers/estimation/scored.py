@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bipartite.answers.estimation import methods
 from bipartite.answers.estimation.basis import Answer, Basis
-from bipartite.answers.estimation.doubts import doubt_of
+from bipartite.answers.estimation.evidence import Evidence
+from bipartite.answers.estimation.goodness import fit_of_outputs
 from bipartite.answers.estimation.intervals import FEW
+from bipartite.answers.estimation.poisoning import moved_by_scores
 from bipartite.answers.estimation.scores import MOST_DENSE
 from bipartite.errors import DesignError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.evidence import Evidence
+    from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.identify import Identifiability
+    from bipartite.answers.estimation.poisoning import Moved
     from bipartite.answers.estimation.prepared import Prepared
     from bipartite.answers.estimation.quantiles import Ramps
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Forged(Evidence):
+    """Evidence whose averages are as low, or as high, as forged reports can make each of them."""
+
+    forged: int
+    possible: NDArray[np.bool_]
+    up: bool
+
+    def mean(self, u: Array) -> Array:
+        moved = moved_by_scores(u, self, self.forged, self.possible)
+        return moved.high if self.up else moved.low
 
 
 class Scored(Basis):
@@ -35,6 +52,7 @@ class Scored(Basis):
         self.mechanism, self.found, self.of_sample = mechanism, known.found, of_sample
         self.people, self.size, self.effective = evidence.people, evidence.size, evidence.effective
         self._evidence, self._scores, self._ramp_scores = evidence, known.scores, known.ramps
+        self._possible = known.law > 0
 
     def _known(self) -> Identifiability:
         if self.found is None:
@@ -55,8 +73,31 @@ class Scored(Basis):
         variance = evidence.variance(u) if u2 is None else evidence.own_variance(u, u2)
         return Answer(float(evidence.mean(u)), math.sqrt(variance), float(u.max() - u.min()))
 
-    def doubt(self) -> str:
-        return doubt_of(self.mechanism, self._evidence)
+    def fits(self, shares: Array) -> GoodnessOfFit:
+        return fit_of_outputs(self.mechanism, self._evidence.counts, shares)
+
+    def moved(self, w: Array, k: int) -> Moved | None:
+        u = None if self.found is None else self._score(w)
+        return None if u is None else moved_by_scores(u, self._evidence, k, self._possible)
+
+    def moved_share(self, index: int, k: int) -> Moved | None:
+        unit = np.zeros(len(self.mechanism.domain))
+        unit[index] = 1.0
+        return self.moved(unit, k)
+
+    def moved_shares(self, k: int) -> Moved | None:
+        size = len(self.mechanism.domain)
+        return None if size > MOST_DENSE else self.moved(np.eye(size), k)
+
+    def moved_ramps(self, k: int) -> tuple[Ramps, Ramps] | None:
+        if self._ramp_scores is None or self.groups() is None:
+            return None
+        held = self._evidence
+        less, more = (
+            _Forged(held.first, held.second, held.people, held.counts, held.each, k, self._possible, up)
+            for up in (False, True)
+        )
+        return self._ramp_scores.ramps(less, of_sample=False), self._ramp_scores.ramps(more, of_sample=False)
 
     def answer(self, w: Array) -> Answer | None:
         u = self._score(w)

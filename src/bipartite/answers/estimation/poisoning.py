@@ -1,0 +1,375 @@
+r"""How far forged reports can move an answer: what k people could do who send what they like.
+
+An answer with fixed scores is the average of one score u(y) a report, so that k of n reports, replaced by others that
+the mechanism has, raise it most where the k least scores become the largest one: by Σ (max u − u(yᵢ))/n over these k,
+and no other k forged reports by more. With public weights wᵢ, which a forged report keeps, the k largest of
+wᵢ·(max u − u(yᵢ)) count. Both are exact: somebody who knew all reports could do it.
+
+Shares that were projected onto the distributions are max(sᵥ − τ, 0) with τ such that they add up to one. A share that
+rises raises τ by no more than itself, so the projected sum over any set of values grows with the unbiased shares inside
+the set and falls with those outside: moving each of them as far as it can be moved is a bound. Most likely
+distributions have no such order, and nothing is claimed of them but what no distribution exceeds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from bipartite.answers.estimation.asking import line_of, numbers_of, parsed, quantile_of, unit, up_to, weights_of
+from bipartite.answers.estimation.methods import on_simplex
+from bipartite.answers.estimation.pairs import pair_law
+from bipartite.domains import LineDomain
+from bipartite.errors import InputError, how_many, shown
+from bipartite.lottery.checks import is_whole
+from bipartite.mechanisms.categories import OLH, CategoryMechanism, HadamardResponse, SubsetSelection
+from bipartite.mechanisms.categories.hadamard import walsh_hadamard
+from bipartite.mechanisms.categories.hashing import HashFamily
+from bipartite.mechanisms.categories.unary import PackedReports
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.answers import Estimate
+    from bipartite.answers.estimation.asking import Asked
+    from bipartite.answers.estimation.basis import Basis
+    from bipartite.answers.estimation.evidence import Evidence
+    from bipartite.answers.estimation.flat import Supports
+    from bipartite.answers.estimation.methods import Histogram
+
+    Array = NDArray[np.float64]
+
+# Reports of flat categories are looked at one by one up to so many reports times values, and so many at a time.
+_MOST_SEEN: Final = 2**28
+_AT_ONCE: Final = 2**22
+_MOST_HASHES: Final = 2**23
+
+_FITTED: Final = (
+    "the answer is read off a fitted distribution, for which no bound is proved, so this is all that exists"
+)
+_UNKNOWN: Final = "the reports do not fix this answer, so this is all that exists"
+_BOUND: Final = "a bound: no forged reports do more, and perhaps none do as much"
+_COUNTS_ONLY: Final = "a bound: counts do not tell which reports there were"
+
+
+@dataclass(frozen=True, slots=True)
+class Poisoning:
+    """How far forged reports can move an answer: ``est.poisoning(k)``."""
+
+    reports: int
+    """k, how many reports are replaced by forged ones."""
+    value: float
+    """The answer as it is."""
+    low: float
+    high: float
+    """The least and the largest that it can become; for a bound, no less and no more than these."""
+    exact: bool
+    """Whether some forged reports really bring it to both ends; otherwise a bound."""
+    note: str
+    """What to know about it."""
+
+    @property
+    def farthest(self) -> float:
+        """How far the answer can move, to one side or the other."""
+        return max(self.high - self.value, self.value - self.low)
+
+    def __str__(self) -> str:
+        note = f"; {self.note}" if self.note else ""
+        forged = how_many(self.reports, "forged report")
+        return f"{forged} could make {self.value:.6g} anything from {self.low:.6g} to {self.high:.6g}{note}"
+
+
+class Moved(NamedTuple):
+    """The least and the largest that answers can become, a number for each."""
+
+    low: Array
+    high: Array
+    exact: bool
+
+
+def poisoned(estimate: Estimate, basis: Basis, histogram: Histogram, k: object, of: Asked) -> Poisoning:
+    """What ``Estimate.poisoning`` gives."""
+    if not is_whole(k) or not 0 <= k <= estimate.people:
+        msg = f"Expected k as a whole number from 0 to {estimate.people}, the number of reports, got {shown(k)}."
+        raise InputError(msg)
+    forged = int(k)
+    kind, what = parsed(of)
+    if kind == "quantile":
+        return _quantile(estimate, basis, forged, quantile_of(what))
+    if kind == "variance":
+        return _variance(estimate, basis, forged)
+    domain = estimate.mechanism.domain
+    if kind == "bin":
+        return _of_histogram(basis, histogram, forged, unit(domain, what))
+    if kind == "cdf":
+        return _of_histogram(basis, histogram, forged, up_to(domain, what))
+    w, middle = numbers_of(domain) if kind == "mean" else (weights_of(domain, what), 0.0)
+    return _linear(basis, histogram, forged, w, middle)
+
+
+def _linear(basis: Basis, histogram: Histogram, k: int, w: Array, middle: float) -> Poisoning:
+    """An unbiased answer."""
+    moved, answer = basis.moved(w, k), basis.answer(w)
+    if moved is None or answer is None:
+        value = middle + float(w @ histogram.frequencies)
+        return Poisoning(k, value, middle + float(w.min()), middle + float(w.max()), exact=False, note=_UNKNOWN)
+    value, low, high = (middle + float(each) for each in (answer.value, moved.low, moved.high))
+    return Poisoning(k, value, low, high, exact=moved.exact, note=_note(basis, exact=moved.exact))
+
+
+def _note(basis: Basis, *, exact: bool) -> str:
+    mechanism = basis.mechanism
+    notes = [] if exact else [_COUNTS_ONLY if isinstance(mechanism, CategoryMechanism) else _BOUND]
+    if isinstance(mechanism, OLH):
+        notes.append("a forged report may name a hash function that supports many values at once")
+    elif isinstance(mechanism, PackedReports) and not isinstance(mechanism, SubsetSelection):
+        notes.append(
+            "a forged report may set any bits, up to all of them, and so add to many shares at once; whether there are "
+            "many such reports, est.fits tells"
+        )
+    return "; ".join(notes)
+
+
+def _of_histogram(basis: Basis, histogram: Histogram, k: int, member: Array) -> Poisoning:
+    """The share of some values, as the histogram has it."""
+    inside = member > 0
+    one = int(inside.argmax()) if inside.sum() == 1 else None
+    value = float(histogram.frequencies[one] if one is not None else basis.running(histogram)[inside][-1])
+    if histogram.method == "inverse":
+        moved = basis.moved(member, k) if one is None else basis.moved_share(one, k)
+        if moved is not None:
+            low, high = float(moved.low), float(moved.high)
+            return Poisoning(k, value, low, high, exact=moved.exact, note=_note(basis, exact=moved.exact))
+    if histogram.method == "projected":
+        shares = basis.moved_shares(k)
+        if shares is not None:
+            high = float(on_simplex(np.where(inside, shares.high, shares.low))[inside].sum())
+            low = float(on_simplex(np.where(inside, shares.low, shares.high))[inside].sum())
+            return Poisoning(k, value, low, high, exact=False, note=_BOUND)
+    moved = basis.moved(member, k)
+    beside = (
+        "" if moved is None else f"; the unbiased share could become {float(moved.low):.4g} to {float(moved.high):.4g}"
+    )
+    return Poisoning(k, value, 0.0, 1.0, exact=False, note=_FITTED + beside)
+
+
+def _variance(estimate: Estimate, basis: Basis, k: int) -> Poisoning:
+    r"""For any place a the variance is the mean square around it, which has fixed scores, less (mean − a)².
+
+    With a the present mean: at most the largest mean square, and at least the least one less the square of how far the
+    mean can move. The estimate adds the variance of the estimated mean, which is at most the square of the spread of
+    its scores over the number of effective reports.
+    """
+    w, _ = numbers_of(estimate.mechanism.domain)
+    centre = basis.answer(w)
+    moved = basis.moved(w, k)
+    squares = None if centre is None else basis.moved((w - centre.value) ** 2, k)
+    if centre is None or moved is None or squares is None:
+        most = float(w[-1] - w[0]) ** 2 / 4
+        return Poisoning(k, estimate.variance, 0.0, most, exact=False, note=_UNKNOWN)
+    off = max(float(moved.high) - centre.value, centre.value - float(moved.low))
+    noise = centre.spread**2 / max(basis.effective - 1, 1e-9) if k else centre.standard_error**2
+    least = 0.0 if k else noise
+    low, high = float(squares.low) - off**2 + least, float(squares.high) + noise
+    return Poisoning(k, estimate.variance, low, high, exact=False, note=_BOUND)
+
+
+def _quantile(estimate: Estimate, basis: Basis, k: int, q: float) -> Poisoning:
+    """Where the share up to a value can be moved at every value, between the two crossings of q."""
+    domain = line_of(estimate.mechanism.domain)
+    value = estimate.quantile(q)
+    both = None if estimate.fit is not None else basis.moved_ramps(k)
+    if both is None:
+        ends = float(domain.decode(0)), float(domain.decode(len(domain) - 1))
+        return Poisoning(k, value, *ends, exact=False, note=_FITTED)
+    # The more people are up to every value, the lower a quantile.
+    less, more = both
+    low, high = (float(domain.decode(ramps.crossing(q))) for ramps in (more, less))
+    return Poisoning(k, value, low, high, exact=False, note=_BOUND)
+
+
+def for_text(estimate: Estimate) -> tuple[str, Poisoning]:
+    """(the mean or, where there is none, the largest share; what one forged report in a hundred can do to it)."""
+    forged = max(1, estimate.people // 100)
+    domain = estimate.mechanism.domain
+    if isinstance(domain, LineDomain):
+        return "the mean", estimate.poisoning(forged)
+    value = domain.decode(int(estimate.frequencies.argmax()))
+    return "the largest share", estimate.poisoning(forged, ("bin", value))
+
+
+def what_forging_does(estimate: Estimate) -> str:
+    """The same as a line of text; empty where nothing is known."""
+    what, found = for_text(estimate)
+    if found.note.startswith((_FITTED, _UNKNOWN)):
+        return ""
+    some, most = how_many(found.reports, "forged report"), "" if found.exact else "at most "
+    return f"{some} could move {what} by {most}{found.farthest:.2g}"
+
+
+def tipping_point(estimate: Estimate, confidence: float, of: Asked) -> int | None:
+    """The least k that can move an answer out of its own interval; None where no number of reports is seen to."""
+    low, high = estimate.interval(confidence, of=of)
+
+    def tips(k: int) -> bool:
+        found = estimate.poisoning(k, of)
+        return found.low < low or found.high > high
+
+    first, last = 0, estimate.people
+    if not tips(last):
+        return None
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (first, middle) if tips(middle) else (middle, last)
+    return last
+
+
+# Mechanisms with a score for every output.
+
+
+def moved_by_scores(u: Array, evidence: Evidence, k: int, possible: NDArray[np.bool_]) -> Moved:
+    """The average of scores u, one an output or a row of them for each answer, after k reports were replaced.
+
+    ``possible`` says which outputs the mechanism has. Only sums of weights may be known: then it is a bound.
+    """
+    value = u @ evidence.first / evidence.size
+    largest = u.max(axis=-1, where=possible, initial=-np.inf)
+    least = u.min(axis=-1, where=possible, initial=np.inf)
+    up = _gain(largest[..., None] - u, evidence, k) / evidence.size
+    down = _gain(u - least[..., None], evidence, k) / evidence.size
+    unweighted = evidence.first is evidence.second
+    return Moved(value - down, value + up, exact=unweighted or evidence.each is not None)
+
+
+def _gain(gaps: Array, evidence: Evidence, k: int) -> Array:
+    """The largest sum of gap times weight over k reports."""
+    first, second = evidence.first, evidence.second
+    if first is second:
+        order = np.argsort(-gaps, axis=-1, kind="stable")
+        held = np.minimum(first[order].cumsum(axis=-1), k)
+        taken = np.diff(held, axis=-1, prepend=0.0)
+        found: Array = (np.take_along_axis(gaps, order, axis=-1) * taken).sum(axis=-1)
+        return found
+    if evidence.each is not None:
+        indices, weights = evidence.each
+        rows = np.atleast_2d(gaps)
+        found = np.array([_largest(row[indices] * weights, k) for row in rows])
+        return found if gaps.ndim > 1 else found[0]
+    # Σ wᵢ·gapᵢ over k reports is at most √(k·Σ wᵢ²·gapᵢ²) over all of them (Cauchy), and at most the sum over all.
+    held = np.where(first > 0, gaps, 0.0)
+    least: Array = np.minimum(np.sqrt(k * (held**2 @ second)), held @ first)
+    return least
+
+
+def _largest(parts: Array, k: int) -> float:
+    """The sum of the k largest."""
+    if k == 0:
+        return 0.0
+    if k >= len(parts):
+        return float(parts.sum())
+    return float(np.partition(parts, len(parts) - k)[len(parts) - k :].sum())
+
+
+# Flat categories.
+
+
+def moved_supports(
+    mechanism: CategoryMechanism, z: Array, k: int, supports: Supports, *, rough: bool = False
+) -> tuple[float, float, bool]:
+    """(at most how far down, how far up, whether exactly) k forged reports move Σ z·support, over the sum of weights.
+
+    Where the reports are at hand each has its own sum, and those that it pays most to replace are replaced. From counts
+    alone the k reports that are replaced support each value at least as seldom, or as often, as its count allows.
+    ``rough`` saves looking at every hash function and at the reports.
+    """
+    least, largest, sharp = _extremes(mechanism, z, rough=rough)
+    counts, people, size = supports.first, supports.people, supports.size
+    reports, weights = supports.reports, supports.weights
+    if reports is not None and not rough and len(reports) * len(z) <= _MOST_SEEN:
+        sums = _sums_of(mechanism, z, reports)
+        held = np.ones(len(sums)) if weights is None else weights
+        return _largest((sums - least) * held, k) / size, _largest((largest - sums) * held, k) / size, sharp
+    if weights is not None:
+        most = (largest - least) * _largest(weights, k) / size
+        return most, most, False
+    if isinstance(mechanism, HadamardResponse):
+        most = k * (largest - least) / size
+        return most, most, False
+    fewest, often = np.maximum(0.0, k - (people - counts)), np.minimum(float(k), counts)
+    taken_least = float(np.where(z > 0, z * fewest, z * often).sum())
+    taken_most = float(np.where(z > 0, z * often, z * fewest).sum())
+    up, down = k * largest - max(taken_least, k * least), min(taken_most, k * largest) - k * least
+    # Of one value the counts tell everything.
+    alone = np.count_nonzero(z) == 1 and len(z) > 1
+    return down / size, up / size, bool(alone and sharp)
+
+
+def moved_single_supports(mechanism: CategoryMechanism, k: int, supports: Supports) -> tuple[Array, Array]:
+    """(how far down, how far up) k forged reports move the support of each value at most, over the sum of weights."""
+    signed = isinstance(mechanism, HadamardResponse)
+    # A report adds 0 or 1, or anything from −1 to 1.
+    most = (2 if signed else 1) * (float(k) if supports.weights is None else _largest(supports.weights, k))
+    counts, size = supports.first, supports.size
+    return np.minimum(most, counts + size * signed) / size, np.minimum(most, size - counts) / size
+
+
+def _extremes(mechanism: CategoryMechanism, z: Array, *, rough: bool) -> tuple[float, float, bool]:
+    """The least and the largest Σ z·support of a single report, and whether a report has them."""
+    if isinstance(mechanism, HadamardResponse):
+        scores = _of_blocks(mechanism, z)
+        return float(scores.min()), float(scores.max()), True
+    if isinstance(mechanism, SubsetSelection):
+        ordered = np.sort(z)
+        return float(ordered[: mechanism.k].sum()), float(ordered[-mechanism.k :].sum()), True
+    least, largest = float(np.minimum(z, 0.0).sum()), float(np.maximum(z, 0.0).sum())
+    if not isinstance(mechanism, OLH) or np.count_nonzero(z) == 1:
+        return least, largest, True
+    every = None if rough else _of_all_hashes(mechanism, z)
+    return (least, largest, False) if every is None else (float(every.min()), float(every.max()), True)
+
+
+def _sums_of(mechanism: CategoryMechanism, z: Array, reports: NDArray[Any]) -> Array:
+    """Σ z·support of every report."""
+    if isinstance(mechanism, HadamardResponse):
+        held: Array = _of_blocks(mechanism, z)[reports]
+        return held
+    if isinstance(mechanism, OLH):
+        p, q = mechanism.support
+        parts: Array = pair_law(mechanism).parts(z[None], reports)[0] * float(p - q)
+        return parts
+    found = np.empty(len(reports))
+    step = max(1, _AT_ONCE // len(z))
+    for first in range(0, len(reports), step):
+        bits = np.unpackbits(reports[first : first + step], axis=1, count=len(z), bitorder="little")
+        found[first : first + step] = bits @ z
+    return found
+
+
+def _of_blocks(mechanism: HadamardResponse, z: Array) -> Array:
+    """Σ z·support of every number that can be reported."""
+    table = np.zeros((mechanism.blocks, mechanism.block_size))
+    full = np.zeros(mechanism.blocks * (mechanism.block_size - 1))
+    full[: len(z)] = z
+    table[:, 1:] = full.reshape(mechanism.blocks, -1)
+    held: Any = table
+    return np.asarray(walsh_hadamard(held), dtype=np.float64).ravel()
+
+
+def _of_all_hashes(mechanism: OLH, z: Array) -> Array | None:
+    """Σ z over each bucket of every hash function; None where they are too many."""
+    family, g = HashFamily(len(z), mechanism.buckets), mechanism.buckets
+    if g ** (family.digits + 1) * family.base > _MOST_HASHES:
+        return None
+    # One axis a digit, the least first, then the bucket, where each value starts in bucket 0.
+    full = np.zeros(family.base**family.digits)
+    full[: len(z)] = z
+    shape = (family.base,) * family.digits
+    sums = np.zeros((*shape, g))
+    sums[..., 0] = full.reshape(shape).transpose(range(family.digits - 1, -1, -1))
+    for digit in range(family.digits):
+        moved = np.moveaxis(sums, digit, 0)
+        parts = [sum(np.roll(moved[i], new * i, axis=-1) for i in range(len(moved))) for new in range(g)]
+        sums = np.moveaxis(np.array(parts), 0, digit)
+    return sums.ravel()
