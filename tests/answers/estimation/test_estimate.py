@@ -640,10 +640,13 @@ def test_an_interval_that_is_all_impossible_does_not_read_as_certainty():
     low, high = within(np.array([-3.0, 0.2, 1.5, -1.0]), np.array([-1.0, 0.4, 1.9, 2.0]), 0.0, 1.0)
     np.testing.assert_allclose(low, [-3.0, 0.2, 1.5, 0.0])
     np.testing.assert_allclose(high, [-1.0, 0.4, 1.9, 1.0])
-    # A tenth of all reports would be this one if nobody held it: an unlucky share far below zero.
+    # 8.4 % of all reports would be this one if nobody held it: an unlucky share below zero, or no report at all.
     mechanism = GRR(Integers(0, 9), 1)
     counts = np.full(10, 1000)
     counts[5] = 300
+    forged = estimate(mechanism, counts=counts, method="inverse").interval(of=("bin", 5))
+    assert forged.high < 0 and "these reports cannot have come from this mechanism" in forged.note
+    counts[5] = 700
     found = estimate(mechanism, counts=counts, method="inverse")
     interval = found.interval(of=("bin", 5))
     assert interval.high < 0 and "the sample is an unlucky one" in interval.note

@@ -211,3 +211,8 @@ def test_what_is_needed_of_a_mechanism_is_found_once_for_all_groups(monkeypatch)
     found = bp.estimate(mechanism, reports, by=["a", "b", "c"] * 200, method="inverse")
     before = len(asked)
     assert [each.doubt for each in found.values()] == [""] * 3 and len(asked) - before <= 2
+
+
+def test_pictures_say_that_reports_cannot_be():
+    found = bp.estimate(LINES[0], [20] * 1000)
+    assert "these reports cannot have come from this mechanism</text>" in str(found.plot())

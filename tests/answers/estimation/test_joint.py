@@ -49,7 +49,8 @@ def law(shares):
 def from_law(seen, people=10**12):
     """The estimate when pairs come exactly as often as this law says."""
     sides = Side.of(AGES), Side.of(CARS)
-    evidence = Evidence((people * seen).ravel(), (people * seen).ravel(), people)
+    counts = (people * seen).ravel()
+    evidence = Evidence(counts, counts, people, counts, None)
     return JointEstimate(("age", "car"), sides, evidence, _histogram(sides, evidence, "inverse", None), _marginal)
 
 

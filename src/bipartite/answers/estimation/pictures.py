@@ -174,8 +174,9 @@ def _notes(estimate: Estimate) -> list[str]:
         more = "…" if len(groups) > _FEW_RANGES else ""
         which = f": {', '.join(ranges)}{more}" if ranges else ""
         notes.append(f"the reports cannot tell some values apart, however many come{which}")
-    forging = what_forging_does(estimate)
-    return notes + ([forging] if forging else []) + ([estimate.doubt] if estimate.doubt else [])
+    # The reason is too long for a picture; the text has it.
+    notes += [each for each in (what_forging_does(estimate), estimate.doubt.split(":")[0]) if each]
+    return notes
 
 
 def _written(picture: Picture, file: str | Path | None) -> Picture:
