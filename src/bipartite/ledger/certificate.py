@@ -57,15 +57,12 @@ class QuestionCertificate:
         """What is promised, and what is not, in words."""
         if self.insecure:
             return "NOT PRIVATE: some reports were drawn from words that someone may know (rng=); no ε is claimed"
-        doubt = (
-            ""
-            if self.insecure is False
-            else (
-                ", provided that none was drawn with rng= and nobody was asked under two names: some are older than "
-                "version 2 of ledgers, which sees to both"
-            )
+        if self.insecure is False:
+            return self._promise
+        return (
+            f"{self._promise}, provided that none was drawn with rng= and nobody was asked under two names: some are "
+            "older than version 2 of ledgers, which sees to both"
         )
-        return self._promise + doubt
 
     @property
     def _promise(self) -> str:

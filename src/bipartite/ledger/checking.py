@@ -75,26 +75,22 @@ _FINDINGS: Final = {
 def findings(database: sqlite3.Connection) -> list[str]:
     """Everything that does not add up, in words; an empty list for a sound ledger."""
     found = [f"SQLite: {row[0]}" for row in database.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
-    for words, query in _FINDINGS.items():
-        count = database.execute(query).fetchone()[0]
-        if count:
-            found.append(words.format(count))
-    lost = Counter(kind for kind, _ in not_noted(database))
-    found += [
-        f"{count} names of a {kind} that are not in their one form, so that debits under them are not counted"
-        for kind, count in lost.items()
-    ]
-    strange = sum(rule not in ON_CHANGE for (rule,) in database.execute("SELECT on_change FROM questions"))
-    found += [f"{strange} questions with a rule that no ledger knows"] if strange else []
-    return found + _wrong_times(database) + _wrong_prices(database)
+    counts = {words: database.execute(query).fetchone()[0] for words, query in _FINDINGS.items()}
+    for kind, count in Counter(kind for kind, _ in not_noted(database)).items():
+        words = f"{{}} names of a {kind} that are not in their one form, so that debits under them are not counted"
+        counts[words] = count
+    rules = database.execute("SELECT on_change FROM questions")
+    counts["{} questions with a rule that no ledger knows"] = sum(rule not in ON_CHANGE for (rule,) in rules)
+    counts["{} periods with reports of a time outside them"] = _wrong_times(database)
+    counts |= _wrong_prices(database)
+    return found + [words.format(count) for words, count in counts.items() if count]
 
 
-def _wrong_times(database: sqlite3.Connection) -> list[str]:
-    """Reports of a time outside their period: as times are sorted as texts, the first and the last tell of all."""
+def _wrong_times(database: sqlite3.Connection) -> int:
+    """Periods with reports of a time outside them: as times are sorted as texts, the first and last tell of all."""
     how = Period.of(database.execute("SELECT period FROM settings").fetchone()[0])
     ends = database.execute("SELECT period, min(time), max(time) FROM reports GROUP BY period")
-    wrong = sum({_period_of(how, first), _period_of(how, last)} != {period} for period, first, last in ends)
-    return [f"{wrong} periods with reports of a time outside them"] if wrong else []
+    return sum({_period_of(how, first), _period_of(how, last)} != {period} for period, first, last in ends)
 
 
 def _period_of(how: Period, time: str) -> str | None:
@@ -104,14 +100,16 @@ def _period_of(how: Period, time: str) -> str | None:
         return None
 
 
-def _wrong_prices(database: sqlite3.Connection) -> list[str]:
+def _wrong_prices(database: sqlite3.Connection) -> dict[str, int]:
     """What was debited at another ε than the mechanism's own, which its spec gives anew."""
     prices = {sha256: _price(sha256, spec) for sha256, spec in database.execute("SELECT sha256, spec FROM specs")}
-    strange = sum(price is None for price in prices.values())
     debited = database.execute("SELECT spec_sha256, epsilon FROM questions")
-    wrong = sum(prices.get(sha256) not in {None, epsilon} for sha256, epsilon in debited)
-    found = [f"{strange} specs that are not the ones that their name stands for"] if strange else []
-    return [*found, f"{wrong} questions at another ε than that of their mechanism"] if wrong else found
+    return {
+        "{} specs that are not the ones that their name stands for": sum(price is None for price in prices.values()),
+        "{} questions at another ε than that of their mechanism": sum(
+            prices.get(sha256) not in {None, epsilon} for sha256, epsilon in debited
+        ),
+    }
 
 
 def _price(sha256: str, spec: str) -> int | None:

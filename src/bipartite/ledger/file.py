@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 
 _RETRY_SECONDS: Final = 0.01
 _NO_RIGHTS: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
+_REASONS: Final[dict[int | None, str]] = {
+    sqlite3.SQLITE_NOTADB: "is not a SQLite database, so not a ledger; choose another path",
+    sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup, and debit nothing until then",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check the folder and its rights",
+    sqlite3.SQLITE_READONLY: "cannot be written; check its rights",
+    sqlite3.SQLITE_FULL: "cannot grow, the disk is full; nothing was debited or released",
+}
 _BLOCK_OF_ROWS: Final = 1000
 
 
@@ -373,24 +380,13 @@ class LedgerFile:
         return self._explain(None if code is None else code & 0xFF, str(error))
 
     def _explain(self, code: int | None, said: str) -> LedgerFileError:
-        name = self.path.name
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             why = f"stayed busy for {self._wait:g} s; try again, or pass a longer wait="
-        elif code == sqlite3.SQLITE_NOTADB:
-            why = "is not a SQLite database, so not a ledger; choose another path"
-        elif code == sqlite3.SQLITE_CORRUPT:
-            why = "is damaged; restore it from a backup, and debit nothing until then"
         elif self._read_only and code in _NO_RIGHTS and os.path.exists(self._where.log):  # noqa: PTH110
             why = (
                 "has a log beside it that cannot be read here without the right to write; have its owner make a copy "
                 "with `bipartite ledger backup`, and read that"
             )
-        elif code == sqlite3.SQLITE_CANTOPEN:
-            why = "cannot be opened; check the folder and its rights"
-        elif code == sqlite3.SQLITE_READONLY:
-            why = "cannot be written; check its rights"
-        elif code == sqlite3.SQLITE_FULL:
-            why = "cannot grow, the disk is full; nothing was debited or released"
         else:
-            why = f"cannot be used ({said}); run `bipartite ledger check`"
-        return LedgerFileError(f"{name} {why}.")
+            why = _REASONS.get(code, f"cannot be used ({said}); run `bipartite ledger check`")
+        return LedgerFileError(f"{self.path.name} {why}.")

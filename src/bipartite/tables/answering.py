@@ -52,11 +52,8 @@ def carried_by(path: Path) -> Described | None:
     """The description that a file, or a folder of Spark, carries or has beside it; None where there is none."""
     if path.is_dir():
         return carried_in(path)
-    try:
-        written = format_of(str(path), None, "input_format")
-    except InputError:
-        return None
-    if not path.is_file():
+    written = _format(path)
+    if written is None or not path.is_file():
         return None
     if written.is_text:
         side = side_file(path)
@@ -174,7 +171,7 @@ def files_at(names: Sequence[str | Path]) -> list[Path]:
 def files_of(paths: Sequence[Path]) -> tuple[list[Path], Format]:
     """(all files, their one format); a name that tells no format is that of a CSV file."""
     files = [file for path in paths for file in (parts_in(path) if path.is_dir() else [path])]
-    formats = {_format(file): file for file in reversed(files)}
+    formats = {_format(file) or Format("csv"): file for file in reversed(files)}
     if len(formats) > 1:
         one, other = list(formats.values())[-2:]
         msg = f"Expected files of one format to count together, got {other} and {one}; estimate each on its own."
@@ -182,11 +179,12 @@ def files_of(paths: Sequence[Path]) -> tuple[list[Path], Format]:
     return files, next(iter(formats))
 
 
-def _format(path: Path) -> Format:
+def _format(path: Path) -> Format | None:
+    """The format that a name tells, if it tells one."""
     try:
         return format_of(str(path), None, "input_format")
     except InputError:
-        return Format("csv")
+        return None
 
 
 def check_asked(about: Described, wanted: list[str], by: str | None, weights: str | None = None) -> None:

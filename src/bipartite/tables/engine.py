@@ -69,15 +69,11 @@ def load(connection: duckdb.DuckDBPyConnection, extension: str, what: str) -> No
     try:
         connection.execute(f"LOAD {extension}")
     except duckdb.Error:
-        missing = True
-    else:
-        missing = False
-    if missing:
         msg = (
             f"{what} needs DuckDB's extension {extension}, which is not installed here; install it once, on purpose: "
             f"python -c \"import duckdb; duckdb.sql('INSTALL {extension}')\"."
         )
-        raise MissingExtraError(msg)
+        raise MissingExtraError(msg) from None
 
 
 def paths(files: Sequence[File]) -> str:

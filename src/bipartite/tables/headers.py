@@ -37,15 +37,13 @@ def parse_header(start: bytes, written: Format, source: str) -> list[str]:
         # A cut within a letter lies behind the first line.
         text = start.decode(encoding, errors="ignore" if len(start) == _MOST else "strict")
     except LookupError:
-        text = None
+        msg = f"Expected encoding= as one of {', '.join(ENCODINGS)}, got {written.encoding!r}; convert the file first."
+        raise InputError(msg) from None
     except UnicodeDecodeError as error:
         text = start[: error.start].decode(encoding) if b"\n" in start[: error.start] else ""
         if not text:
             msg = f"{source}: the first line is not {written.encoding.upper()} text; say with encoding= what it is."
             raise DataFileError(msg) from None
-    if text is None:
-        msg = f"Expected encoding= as one of {', '.join(ENCODINGS)}, got {written.encoding!r}; convert the file first."
-        raise InputError(msg)
     return split_header(text, written, source)
 
 
@@ -54,13 +52,11 @@ def split_header(text: str, written: Format, source: str) -> list[str]:
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=written.delimiter, strict=True), [])
     except csv.Error:
-        names = None
-    if names is None:
         msg = (
             f"{source}: the first line cannot be cut into cells at {written.delimiter!r}; say with delimiter= what "
             "stands between them, or repair its quotation marks."
         )
-        raise DataFileError(msg)
+        raise DataFileError(msg) from None
     if not names:
         msg = f"{source} is empty or has no first line that names its columns; add one."
         raise DataFileError(msg)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +17,7 @@ from bipartite.tables.dictionaries import released
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
 from bipartite.tables.metadata import METADATA_KEY, described
-from bipartite.tables.reading import columns_in, read_toml
+from bipartite.tables.reading import columns_in, likely, read_toml
 from bipartite.tables.returning import way_back
 
 if TYPE_CHECKING:
@@ -172,14 +171,11 @@ class Plan(Frozen):
         problems = Problems()
         for each in self.inputs():
             count = given.names.count(each)
-            if count != 1:
-                near = difflib.get_close_matches(each, given.names, n=1)
-                problem, hint = "has no column", "name one that is there, or leave it out of the plan."
-                if count:
-                    problem, hint = "has several columns named", "rename all but one."
-                elif near:
-                    hint = f"did you mean {near[0]!r}?"
-                problems.add(f"The table {problem} {each!r}; {hint}")
+            if count > 1:
+                problems.add(f"The table has several columns named {each!r}; rename all but one.")
+            elif not count:
+                hint = likely(each, given.names, "name one that is there, or leave it out of the plan.")
+                problems.add(f"The table has no column {each!r}; {hint}")
         for each, wrong in self.wrong_types(given).items():
             problems.add(f"column {each!r}: {wrong}")
         problems.raise_if_any(InputError)

@@ -79,9 +79,14 @@ def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
 def _check_keys(what: str, given: Mapping[str, Any], known: tuple[str, ...], problems: Problems) -> None:
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"its keys are {', '.join(known)}."
+            hint = likely(key, known, f"its keys are {', '.join(known)}.")
             problems.add(f"Expected no {shown(key)} in {what}; {hint}")
+
+
+def likely(given: object, known: Iterable[str], otherwise: str) -> str:
+    """What to do about a name that is not known: take the one that was probably meant, or what else there is to do."""
+    near = difflib.get_close_matches(str(given), list(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def _column(options: object, folder: Path | None) -> Column | str:
@@ -175,8 +180,7 @@ def _checked_name(options: Mapping[str, Any]) -> str:
     known = by_column()
     entry = known[name] if is_one_of(name, tuple(known)) else None
     if entry is None:
-        near = difflib.get_close_matches(str(name), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}."
+        hint = likely(name, known, f"one of {', '.join(known)}.")
         problems.add(f"Expected the name of a mechanism, got {shown(name)}; {hint}")
     for key in ("domain", "epsilon"):
         if key not in options and not (key == "epsilon" and entry is not None and not entry.epsilon):

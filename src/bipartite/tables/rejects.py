@@ -37,10 +37,8 @@ class Rejects:
         try:
             columns = [column.cast(pa.string()) for column in found.columns]
         except pa.ArrowNotImplementedError:
-            columns = None
-        if columns is None:
             msg = "Expected columns that CSV can hold with reject=, got nested ones; leave it out."
-            raise InputError(msg)
+            raise InputError(msg) from None
         self._write([[first_row + row + 1 for row in rows], [reasons[row] for row in rows], *columns], len(rows))
 
     def add_lines(self) -> int:

@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bipartite.errors import BipartiteError, DataFileError
 from bipartite.files import part_of
@@ -16,7 +16,7 @@ from bipartite.tables.asking import Settings, check_release
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.engine import bytes_of, connect
-from bipartite.tables.extras import need
+from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.formats import STDIO, Asked, format_of, inputs, local
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import publish, publish_folder
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from bipartite.tables.plan import Plan
     from bipartite.tables.returning import Style
+
+    Progress: TypeAlias = Callable[[int, int | None], None]
 
 # What DuckDB may hold while it writes, unless told. With half of it, wide rows ran out of room now and then.
 _TO_WRITE: Final = 2**30
@@ -64,7 +66,7 @@ def privatize_file(
     *,
     rng: object = None,
     settings: Settings | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Released:
     """Release a table: read ``source``, write the reports of its rows to ``target``, in the same order.
 
@@ -92,7 +94,7 @@ def privatize_file(
                 rows = open_files(reader, files, reading)
             else:
                 rows = open_stream(reader, sys.stdin.buffer, reading, spill)
-        except (need("duckdb").Error, RuntimeError) as error:
+        except (duckdb.Error, RuntimeError) as error:
             raise unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
         release = Release(plan, rng, style=style)
@@ -133,7 +135,7 @@ def privatize_file(
     )
 
 
-def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> Any:  # noqa: ANN401 (a DuckDB connection)
+def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> duckdb.DuckDBPyConnection:
     """One of the two engines: in one, threads that wait for the next batch to write could not read it meanwhile."""
     spill.mkdir(mode=0o700)
     writing = spill.name == "writing"
@@ -145,23 +147,17 @@ def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> Any:  # noqa: AN
     return connection
 
 
+@dataclass(slots=True)
 class _Drawn:
     """Batches drawn as a writer asks for them; what goes wrong is kept as it was, not as a writer says it."""
 
-    def __init__(
-        self,
-        rows: Rows,
-        release: Release,
-        rejects: Rejects | None,
-        progress: Callable[[int, int | None], None] | None,
-    ) -> None:
-        self._rows = rows
-        self._release = release
-        self._rejects = rejects
-        self._progress = progress
-        self._failure: BaseException | None = None
+    _rows: Rows
+    _release: Release
+    _rejects: Rejects | None
+    _progress: Progress | None
+    _failure: BaseException | None = None
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self) -> Iterator[pa.RecordBatch]:
         for batch, marks, raw in self._rows.parts():
             first = self._release.rows
             if self._rejects is None:
@@ -175,7 +171,9 @@ class _Drawn:
         if self._rejects is not None:
             self._release.leave_out(self._rejects.add_lines())
 
-    def _watched(self, drawn: Iterator[Any], schema: Any, refused: Callable[[], bool]) -> Iterator[Any]:  # noqa: ANN401
+    def _watched(
+        self, drawn: Iterator[pa.RecordBatch], schema: pa.Schema, refused: Callable[[], bool]
+    ) -> Iterator[pa.RecordBatch]:
         """The batches for a writer, which would make a message of its own of whatever is raised here."""
         try:
             for batch in drawn:
@@ -188,9 +186,8 @@ class _Drawn:
             self._failure = failure
             raise
 
-    def write(self, writer: Writer, schema: Any) -> None:  # noqa: ANN401
+    def write(self, writer: Writer, schema: pa.Schema) -> None:
         """Write all batches to a file."""
-        pa = need("pyarrow")
         schema = schema.with_metadata({METADATA_KEY: writer.about})
         batches = self._batches() if self._rejects is None else _even(self._batches(), self._rows.at_once)
         drawn = ahead(batches, _AHEAD)
@@ -199,7 +196,7 @@ class _Drawn:
             writer.write(reader)
         except BrokenPipeError:
             raise
-        except (pa.ArrowException, need("duckdb").Error, RuntimeError, OSError) as error:
+        except (pa.ArrowException, duckdb.Error, RuntimeError, OSError) as error:
             # A RuntimeError is how DuckDB says that a signal came.
             if self._failure is None:
                 raise unreadable(error, "the output", "written") from None
@@ -212,10 +209,9 @@ class _Drawn:
             raise failure if _is_ours(failure) else unreadable(failure) from None
 
 
-def _even(batches: Iterator[Any], size: int) -> Iterator[Any]:
+def _even(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
     """The same rows, so many at a time: a batch that is short of rows would tell where some were rejected."""
-    pa = need("pyarrow")
-    waiting: list[Any] = []
+    waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
         if sum(each.num_rows for each in waiting) < size:

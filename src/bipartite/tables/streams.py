@@ -17,7 +17,6 @@ from bipartite.tables.extras import pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
     from typing import BinaryIO, Self
 
 BLOCK: Final = 2**18
@@ -112,9 +111,7 @@ class NamedOutput:
         self._pumping.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         os.close(self._way_in)
         self._pumping.join(None if kind is None else _PATIENCE_SECONDS)  # after an error, nobody may be reading
         if self._failure is not None:

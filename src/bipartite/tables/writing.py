@@ -5,19 +5,21 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import text
-from bipartite.tables.extras import need
+from bipartite.tables.extras import pa
 from bipartite.tables.formats import STDIO
 from bipartite.tables.sources import labels_in_sql
 from bipartite.tables.streams import NamedOutput
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import BinaryIO
 
     from bipartite.tables.asking import Settings
+    from bipartite.tables.extras import duckdb
     from bipartite.tables.formats import Format
     from bipartite.tables.plan import Plan
     from bipartite.tables.sources import Rows
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 class Writer:
     """Writes Arrow batches to one file."""
 
-    connection: Any
+    connection: duckdb.DuckDBPyConnection
     part: Path
     written: Format
     chosen: Settings
@@ -41,7 +43,7 @@ class Writer:
         """Whether no more can be written."""
         return any(each.refused for each in self.outputs)
 
-    def write(self, reader: Any) -> None:  # noqa: ANN401
+    def write(self, reader: pa.RecordBatchReader) -> None:
         """Write all batches, by DuckDB with its own defaults; it does not write Arrow, which Arrow does."""
         if self.written.kind == "arrow":
             self._write_arrow(reader)
@@ -60,7 +62,7 @@ class Writer:
             self.outputs.append(output)
             self.connection.execute(f"{reports} TO {text(str(output.path))} ({self._options()}, USE_TMP_FILE false)")
 
-    def _selected(self, field: Any) -> str:  # noqa: ANN401
+    def _selected(self, field: pa.Field) -> str:
         """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
         column = quoted(field.name)
         if field.name in self.rows.json:
@@ -71,11 +73,12 @@ class Writer:
             return column
         return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"
 
-    def _file(self) -> Any:  # noqa: ANN401 (a file that bytes can be written to)
+    def _file(self) -> BinaryIO:
         """The file that text goes to, compressed here: into a pipe DuckDB writes bare text, whatever it is told."""
         if self.written.compression is None:
             return self.part.open("ab", buffering=0)
-        return need("pyarrow").output_stream(str(self.part), compression=self.written.compression)
+        squeezed: BinaryIO = pa.output_stream(str(self.part), compression=self.written.compression)
+        return squeezed
 
     def _options(self) -> str:
         if self.written.kind == "parquet":
@@ -89,8 +92,7 @@ class Writer:
         squeezed = self.chosen.compression if self.written.kind == "parquet" else "uncompressed"
         return options if squeezed is None else f"{options}, COMPRESSION {text(squeezed)}"
 
-    def _write_arrow(self, reader: Any) -> None:  # noqa: ANN401
-        pa = need("pyarrow")
+    def _write_arrow(self, reader: pa.RecordBatchReader) -> None:
         stdout = str(self.part) == STDIO
         sink = sys.stdout.buffer if stdout else pa.output_stream(str(self.part), compression=self.written.compression)
         make = pa.ipc.new_stream if stdout or self.written.compression is not None else pa.ipc.new_file
