@@ -12,8 +12,7 @@ from bipartite.ledger.certificate import QuestionCertificate, certificates
 from bipartite.ledger.checking import findings
 from bipartite.ledger.copying import back_up
 from bipartite.ledger.file import LedgerFile, Settings
-from bipartite.ledger.given import as_list, check_texts, note_text
-from bipartite.ledger.names import canonical, older_forms
+from bipartite.ledger.names import canonical, check_texts, note_text, older_forms
 from bipartite.ledger.offer import Offer
 from bipartite.ledger.people import People
 from bipartite.ledger.periods import FOREVER, Period, check_now, utc_now
@@ -223,10 +222,10 @@ class Ledger:
         of refusing all. Other arguments as in :meth:`report`, one for each person. Other processes wait meanwhile.
         """
         put = self._question(question, mech, on_change, now, rng)
-        held = as_list(values)
-        people = as_list(persons)
-        keys = [None] * len(people) if requests is None else as_list(requests)
-        flags = [changed] * len(people) if changed is None or isinstance(changed, bool) else as_list(changed)
+        held = _as_list(values)
+        people = _as_list(persons)
+        keys = [None] * len(people) if requests is None else _as_list(requests)
+        flags = [changed] * len(people) if changed is None or isinstance(changed, bool) else _as_list(changed)
         problems = Problems()
         for name, given in (("values", held), ("requests", keys), ("changed", flags)):
             if len(given) != len(people):
@@ -370,3 +369,14 @@ class Ledger:
         check_texts(request=request)
         older_requests = older_forms(request) if self._settings.older_names else ()
         return Ask(name, canonical(request), changed, older, older_requests)
+
+
+def _as_list(given: object) -> list[Any]:
+    """A container of one value a person as a list of plain values."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(given, method):
+            return list(getattr(given, method)())
+    if isinstance(given, (list, tuple)):
+        return list(given)
+    msg = f"Expected persons and values as lists, arrays or columns, got {type(given).__name__}; pass lists."
+    raise InputError(msg)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError, Problems
-from bipartite.ledger.given import note_text
-from bipartite.ledger.names import canonical, older_forms
+from bipartite.ledger.names import canonical, note_text, older_forms
 
 if TYPE_CHECKING:
     from bipartite.ledger.file import Settings

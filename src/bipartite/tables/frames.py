@@ -111,8 +111,7 @@ def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
 def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise _not_this(frame, "a pandas DataFrame", _OF_A_SERIES)
-    names = [each for each in frame.columns if isinstance(each, str)]
-    plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))
+    plan.check_names(each for each in frame.columns if isinstance(each, str))
     reports = _table(_converted(frame, plan), plan, rng)
     columns = {}
     for name, what in plan.columns.items():
@@ -167,7 +166,7 @@ def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
         raise InputError(_LAZY)
     if not isinstance(frame, pl.DataFrame):
         raise _not_this(frame, "a Polars DataFrame", _OF_A_SERIES)
-    plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in frame.columns]))
+    plan.check_names(frame.columns)
     # Public columns come back from Arrow, too: Polars keeps, and writes out, values of rows that were sliced off.
     columns = {}
     problems = Problems()

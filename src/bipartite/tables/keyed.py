@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -107,18 +108,19 @@ def id_bytes(ids: pa.Array) -> list[bytes]:
     raise InputError(msg)
 
 
+@dataclass(slots=True)
 class _RowWords:
     """The words of one row, in order."""
 
-    __slots__ = ("_base", "_index", "_row", "_taken")
-
-    def __init__(self, base: hashlib.blake2b, index: int, row: bytes) -> None:
-        self._base, self._index, self._row, self._taken = base, index, row, 0
+    base: hashlib.blake2b
+    index: int
+    row: bytes
+    taken: int = 0
 
     def word(self) -> int:
-        block, at = divmod(self._taken, _BLOCK_WORDS)
-        self._taken += 1
-        digest = _block(self._base, self._index.to_bytes(8, "little"), block, self._row)
+        block, at = divmod(self.taken, _BLOCK_WORDS)
+        self.taken += 1
+        digest = _block(self.base, self.index.to_bytes(8, "little"), block, self.row)
         return int.from_bytes(digest[8 * at : 8 * at + 8], "little")
 
 

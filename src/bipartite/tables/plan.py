@@ -21,6 +21,7 @@ from bipartite.tables.reading import columns_in, likely, read_toml
 from bipartite.tables.returning import way_back
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from decimal import Decimal
 
     from bipartite.tables.returning import Return, Style
@@ -165,6 +166,10 @@ class Plan(Frozen):
             for name, what in self._columns
         ]
         return pa.schema(fields, metadata={METADATA_KEY: described(self).drawn_from(insecure=insecure).to_json()})
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Refuse a table with these columns, whatever their types, that lacks one or has it twice."""
+        self.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))
 
     def check_inputs(self, given: pa.Schema) -> None:
         """Refuse a table that lacks a column, or holds one of another kind than the plan needs."""

@@ -202,7 +202,7 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
 
 def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan: Plan, *, raw: bool) -> Rows:
     names = parquet_columns(connection, files)
-    _check_names(names, plan)
+    plan.check_names(names)
     where = parquet_scan(files, len(names))
     rows = connection.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({paths(files)})").fetchall()[0][0]
     types = [row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {where}").fetchall()]
@@ -224,7 +224,7 @@ def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, na
             f"{reading.written.delimiter!r} between them (delimiter=)?"
         )
         raise InputError(msg)
-    _check_names(names, reading.plan)
+    reading.plan.check_names(names)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
     scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw, parallel=reading.parallel)
     source = _cast(connection, scan, cells, reading, names)
@@ -235,7 +235,7 @@ def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, na
 
 def _json(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
     plan = reading.plan
-    _check_names(names, plan)
+    plan.check_names(names)
     kept = plan.public() if reading.keep_json else []
     texts = [each for each in (names if reading.raw else plan.inputs()) if each not in kept]
     cells = {each: f"texts[{at}]" for at, each in enumerate(texts, start=1)}
@@ -381,8 +381,3 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
                     yield whole.slice(start, BATCH)
 
     return Rows(pa.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=schema.names if raw else [])
-
-
-def _check_names(names: list[str], plan: Plan) -> None:
-    """All columns of the plan are there, before anything else goes wrong."""
-    plan.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))
