@@ -8,7 +8,8 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import BipartiteError, DataFileError, InputError
-from bipartite.tables import Settings, estimate_file, privatize_file
+from bipartite.tables import Settings, engine, estimate_file, privatize_file, scans
+from bipartite.tables.formats import Address, Format
 from tests.tables.conftest import AGE
 
 PLAN = bp.Plan({"age": AGE, "id": "public"})
@@ -157,18 +158,26 @@ def test_keys_of_json_may_be_left_out_of_some_rows_and_files(tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_name_of_a_folder_replaces_nothing_in_a_release_or_an_estimate(tmp_path, kind):
-    inside = put(tmp_path / "age=20" / "id=999" / f"people.{kind}", {"age": [80] * 50, "id": [7] * 50})
+    # By the names of columns, and by those that cells have in SQL.
+    folder = tmp_path / "age=20" / "id=999" / "c0=20" / "c1=999" / 'json={"age":20,"id":999}'
+    inside = put(folder / f"people.{kind}", {"age": [80] * 50, "id": [7] * 50})
     beside = put(tmp_path / f"people.{kind}", {"age": [80] * 50, "id": [7] * 50})
     target = tmp_path / "age=30" / "id=999" / f"out.{kind}"
     target.parent.mkdir(parents=True)
     release(inside, target)
     release(beside, tmp_path / f"out.{kind}")
     assert target.read_bytes() == (tmp_path / f"out.{kind}").read_bytes()
-    release(tmp_path / "age=*" / "id=*" / f"people.{kind}", tmp_path / "globbed.csv")
+    release(tmp_path / "age=*" / "id=*" / "**" / f"people.{kind}", tmp_path / "globbed.csv")
     assert (tmp_path / "globbed.csv").read_text().count(",7\n") == 50
     found, wanted = (estimate_file(each, by="id") for each in (target, tmp_path / f"out.{kind}"))
     assert list(found.columns["age"]) == ["7"]
     assert found.columns["age"]["7"].mean == wanted.columns["age"]["7"].mean
+
+
+def test_the_name_of_a_folder_is_not_the_first_line_of_a_file_elsewhere(tmp_path):
+    inside = put(tmp_path / "line=salary" / "people.csv", {"age": [40], "id": [7]})
+    with engine.connect(tmp_path) as connection:
+        assert scans.csv_columns(connection, [Address(inside)], Format("csv")) == ["age", "id"]
 
 
 def test_columns_that_only_folders_name_are_not_there(tmp_path):

@@ -106,7 +106,7 @@ def privatize_file(
             reject_part = stack.enter_context(part_of(chosen.reject, private=True))
             rejects = Rejects(reject_part, rows)
             stack.callback(rejects.close)
-        part = Path(STDIO) if str(target) == STDIO else stack.enter_context(part_of(Path(target)))
+        part = Path(STDIO) if target == STDIO else stack.enter_context(part_of(Path(target)))
         drawn = _Drawn(rows, release, rejects, progress)
         drawn.write(Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
         if chosen.partition_by and not release.rows:
@@ -115,24 +115,28 @@ def privatize_file(
                 "release the table without partition_by=."
             )
             raise DataFileError(msg)
-        specs = about.to_json() if written.is_text else None
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out of it must be known once it is there.
             rejects.close()
             publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite)
-        if release.rejected and release.rows == release.rejected:
-            pass  # nothing is released, and nothing takes the name of a release
-        elif chosen.partition_by:
-            publish_folder(part, Path(target), overwrite=chosen.overwrite)
-        elif str(target) != STDIO:
-            publish(part, Path(target), specs, overwrite=chosen.overwrite)
-        elif specs is not None and chosen.specs is not None:
-            with part_of(chosen.specs) as held:
-                held.write_text(specs + "\n", encoding="utf-8")
-                publish(held, chosen.specs, None, overwrite=chosen.overwrite)
+        # Where all rows were rejected nothing is released, and nothing takes the name of a release.
+        if not release.rejected or release.rows > release.rejected:
+            _publish(part, target, about.to_json() if written.is_text else None, chosen)
     return Released(
         release.rows, release.rejected, about.epsilon_text, about.guarantee, about.publishes, about.insecure
     )
+
+
+def _publish(part: Path, target: str, specs: str | None, chosen: Settings) -> None:
+    """Give a finished release its name, its specs with it; what went to standard output has only those left."""
+    if chosen.partition_by:
+        publish_folder(part, Path(target), overwrite=chosen.overwrite)
+    elif target != STDIO:
+        publish(part, Path(target), specs, overwrite=chosen.overwrite)
+    elif specs is not None and chosen.specs is not None:
+        with part_of(chosen.specs) as held:
+            held.write_text(specs + "\n", encoding="utf-8")
+            publish(held, chosen.specs, None, overwrite=chosen.overwrite)
 
 
 def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> duckdb.DuckDBPyConnection:

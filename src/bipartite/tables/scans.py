@@ -87,7 +87,8 @@ def _header(connection: duckdb.DuckDBPyConnection, address: Address, written: Fo
     """The names of the columns of a CSV file elsewhere, whose first line DuckDB reads as one cell."""
     line = (
         f"read_csv({paths([address])}, auto_detect=false, header=false, delim={text(_NOWHERE)}, quote='', escape='', "
-        f"comment='', columns={{'line': 'VARCHAR'}}, encoding={text(written.encoding)}{_compression(written)})"
+        f"comment='', columns={{'line': 'VARCHAR'}}, hive_partitioning=false, encoding={text(written.encoding)}"
+        f"{_compression(written)})"
     )
     found = connection.execute(f"SELECT line FROM {line} LIMIT 1").fetchall()
     return split_header(found[0][0] if found else "", written, str(address))
