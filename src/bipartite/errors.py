@@ -28,9 +28,11 @@ with what to do. A private value appears in the *message* of a scalar call and n
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from decimal import Decimal
     from typing import Self
 
@@ -200,6 +202,15 @@ class Problems:
 
     def __bool__(self) -> bool:
         return bool(self._found)
+
+    @contextmanager
+    def noting(self, where: str = "") -> Iterator[None]:
+        """Remember every problem of an error of the block, and go on; ``where`` stands before each."""
+        try:
+            yield
+        except BipartiteError as error:
+            for line in str(error).split("\n- ")[1 if "\n- " in str(error) else 0 :]:
+                self.add(f"{where}{line}")
 
     def raise_if_any(self, kind: type[InputError]) -> None:
         """Raise ``kind`` with every problem found, if there is one."""

@@ -209,7 +209,8 @@ def test_a_missing_file_is_missing(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--dataset", "atlantis"), "Expected --dataset cities, got 'atlantis'; name a FILE.csv for other places."),
+        (("--dataset", "atlantis"), "Expected --dataset cities, got 'atlantis'; name a FILE.csv for other places, or"),
+        (("--dataset", "gowalla"), "the data sets of the paper: python -m reproduction locations."),
         (("--dataset", "cities", "--regions", "x"), "--regions names a column of a FILE"),
         ((), "Expected a FILE.csv or --dataset NAME"),
     ],

@@ -53,6 +53,12 @@ def test_actions_of_a_command_speak_of_their_own_options(run, tmp_path):
     assert code == 3 and "in.csv" in err
 
 
+@pytest.mark.parametrize(("command", "there"), [("datasets", "datasets"), ("reproduce", "run")])
+def test_commands_of_the_laboratory_say_where_they_are(run, command, there):
+    code, out, err = run(command, "--json")
+    assert (code, out) == (2, "") and f"run: python -m reproduction {there}\n" in err
+
+
 def test_only_the_command_line_speaks_of_options():
     for file in LIBRARY.rglob("*.py"):
         if file.relative_to(LIBRARY).parts[0] != "cli":

@@ -72,6 +72,31 @@ def test_a_first_plan_knows_names_and_types_and_nothing_of_the_values(run, files
     assert "TODO" not in run("plan", "check", files / "plan.toml")[1]
 
 
+def test_blanks_after_the_marks_between_cells_belong_to_no_name_and_no_label(run, tmp_path):
+    (tmp_path / "in.csv").write_text("age, job, city\n40, nurse, Rome\n50, teacher ,Oslo\n60,  a b, Bonn\n")
+    first = run("plan", "new", tmp_path / "in.csv")[1]
+    assert "[columns.job]" in first and "[columns.city]" in first and first.count("integers = ") == 1
+    labels = '["nurse", "teacher", "  a b", "a b"]'  # at ε = 30 a report is another one than the value once in 10^12
+    (tmp_path / "plan.toml").write_text(
+        f"[columns.job]\ndomain = {{ categories = {labels} }}\nepsilon = 30\n[columns.city]\npublic = true\n"
+    )
+    code, _, err = run("privatize", tmp_path / "in.csv", tmp_path / "out.csv", "--plan", tmp_path / "plan.toml")
+    assert code == 0, err
+    assert (tmp_path / "out.csv").read_text().splitlines() == ["job,city", "nurse, Rome", "teacher,Oslo", "  a b, Bonn"]
+    (tmp_path / "in.csv").write_text("job,city\npilot,Rome\n")
+    code, _, err = run("privatize", tmp_path / "in.csv", tmp_path / "2.csv", "--plan", tmp_path / "plan.toml")
+    assert code == 3 and "see that they are spelled as in the plan" in err
+
+
+def test_a_plan_is_shown_with_its_own_names_of_mechanisms(run, tmp_path):
+    (tmp_path / "plan.toml").write_text(
+        '[columns.age]\ndomain = { integers = [18, 90] }\nmechanism = "square-wave"\nepsilon = 1\n'
+    )
+    assert "square-wave" in run("plan", "show", tmp_path / "plan.toml")[1]
+    shown = json.loads(run("plan", "show", tmp_path / "plan.toml", "--json")[1])
+    assert shown["columns"][0]["mechanism"] == "square-wave"
+
+
 def test_plans_come_from_every_format_with_odd_names(run, files):
     table = pa.table(
         {'odd "name"': [1], "ü\x7f": ["x"], "nested": [[1]], "dec": pa.array([1]).cast(pa.decimal128(38, 1))}

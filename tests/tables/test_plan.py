@@ -174,6 +174,16 @@ def test_every_problem_is_listed_and_near_names_are_suggested():
         assert each in told, each
 
 
+def test_all_that_is_wrong_with_one_column_is_told_at_once():
+    wrong = {"mechanism": "bbr", "edges": "padded", "domain": {"integers": [5, 1]}, "epsilon": 0, "from": 3}
+    told = problems({"columns": {"a": wrong | {"nulls": "drop", "outside": "maybe"}}})
+    for each in ("'bbr'; did you mean 'brr'?", "low < high", "epsilon", "from as", "nulls = ", "outside = "):
+        assert f"columns.a: Expected {each}" in told or each in told, each
+    assert told.startswith("6 problems") and "leave it out" not in told
+    told = problems({"columns": {"a": {"mechanism": "bbr", "domain": {"integers": ["TODO", 5]}, "epsilon": -1}}})
+    assert told.startswith("3 problems") and "domain still says TODO" in told
+
+
 def test_mechanisms_whose_epsilon_does_not_add_up_are_refused():
     with pytest.raises(InputError, match="does not add up"):
         bp.Plan({"home": bp.PlanarLaplace(CITIES, epsilon=0.1)})

@@ -73,7 +73,10 @@ def places_of(options: argparse.Namespace) -> Listed:
         msg = "Expected a FILE.csv or --dataset NAME, one of them; try --dataset cities."
         raise InputError(msg)
     if options.dataset not in {None, CITIES}:
-        msg = f"Expected --dataset cities, got {options.dataset!r}; name a FILE.csv for other places."
+        msg = (
+            f"Expected --dataset cities, got {options.dataset!r}; name a FILE.csv for other places, or take the data "
+            "sets of the paper: python -m reproduction locations."
+        )
         raise InputError(msg)
     return _of_cities(options) if options.file is None else _of_file(options)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite.cli.output import OK, print_json, print_table
 from bipartite.errors import InputError
 from bipartite.files import write_whole
+from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
 from bipartite.tables.formats import Asked
 from bipartite.tables.suggesting import LEAK, first_plan
@@ -87,7 +88,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
             {
                 "name": name,
                 "from": list(plan.inputs_of(name)),
-                "mechanism": mechanism.to_spec()["mechanism"],
+                "mechanism": entry_of(type(mechanism)).name,
                 "epsilon": f"{mechanism.epsilon_decimal:f}",
                 "guarantee": mechanism.guarantee,
                 "holds": verify(mechanism).holds,
@@ -104,7 +105,7 @@ def _show(plan: Plan) -> None:
         (
             name,
             f"{mechanism.epsilon_decimal:f}",
-            mechanism.to_spec()["mechanism"],
+            entry_of(type(mechanism)).name,
             f"{len(mechanism.domain):,}",
             "holds" if verify(mechanism).holds else "DOES NOT HOLD",
         )

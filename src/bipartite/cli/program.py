@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite._version import __version__
@@ -75,6 +75,8 @@ class Program:
     """The package that holds a module for each command, with ``configure(parser)``."""
     commands: Mapping[str, str]
     """What each command does, in a line."""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """How commands are called that are another program's."""
 
     def parser(self, command: str | None = None) -> argparse.ArgumentParser:
         """The whole command line; or, where one command is named, what that needs, and of the others their names."""
@@ -113,4 +115,5 @@ BIPARTITE: Final = Program(
         "demo": "a million people answer three questions",
         "completion": "completion for your shell",
     },
+    {"datasets": "python -m reproduction datasets", "reproduce": "python -m reproduction run"},
 )

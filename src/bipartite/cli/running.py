@@ -47,6 +47,8 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     """Run the command line; return the exit code."""
     _speak_utf8()
     words = sys.argv[1:] if arguments is None else arguments
+    if words and words[0] in program.elsewhere:
+        return complain(f"{words[0]} is a command of the laboratory; run: {program.elsewhere[words[0]]}", USAGE)
     # The other commands take their time to load, and are only named by --help.
     options = program.parser(words[0] if words else "").parse_args(arguments)
     options.own_process = arguments is None

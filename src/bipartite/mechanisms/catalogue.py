@@ -354,9 +354,17 @@ def by_spec(version: int) -> dict[str, Entry]:
     return {each.name: each for each in _ENTRIES if each.version == version}
 
 
+def entry_of(kind: "type[Certified]") -> Entry:
+    """The mechanism of this class: itself, or what it derives from."""
+    return _nearest(kind, {each.home: each for each in _ENTRIES})
+
+
 def written_as(kind: "type[Certified]") -> Entry:
     """The mechanism as which a spec describes those of this class: itself, or what it derives from."""
-    own = {each.home: each for each in _ENTRIES if each.version is not None}
+    return _nearest(kind, {each.home: each for each in _ENTRIES if each.version is not None})
+
+
+def _nearest(kind: "type[Certified]", own: "Mapping[Any, Entry]") -> Entry:
     homes = (home for base in kind.__mro__ for home in (base, f"{base.__module__}.{base.__name__}"))
     return next(own[home] for home in homes if home in own)
 

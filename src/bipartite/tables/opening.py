@@ -117,7 +117,9 @@ def _hint(reason: str, column: Column) -> str:
         return "take a 'no answer' value in its place with nulls = { as = … }, or publish what is missing with 'keep'"
     if reason == OUTSIDE:
         on_set = isinstance(column.mechanism.domain, SetDomain) and not column.is_position
-        return "take another value in its place with outside = { as = … }" if on_set else "clamp with outside = 'clip'"
+        if on_set:
+            return "see that they are spelled as in the plan, or take another value with outside = { as = … }"
+        return "clamp with outside = 'clip'"
     return "repair or remove these rows"
 
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 import difflib
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from bipartite.domains import Domain, Integers, Interval, Items, Points
-from bipartite.errors import BipartiteError, DataFileError, InputError, Problems, is_one_of, shown
+from bipartite.errors import DataFileError, InputError, Problems, is_one_of, shown
+from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.catalogue import by_column
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.domain_files import read_items, read_places, read_text
 
+Found = TypeVar("Found")
 TODO: Final = "TODO"
 """What ``bipartite plan new`` writes where only a person can know."""
 _OF_MECHANISM: Final = ("domain", "mechanism", "epsilon", "m", "edges", "prior")
@@ -63,15 +65,8 @@ def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
         given = {}
     found: dict[str, Any] = {}
     for name, options in given.items():
-        try:
+        with problems.noting(f"columns.{name}: "):
             found[name] = _column(options, folder)
-        except BipartiteError as error:
-            for line in str(error).split("\n- ")[1 if "\n- " in str(error) else 0 :]:
-                problems.add(f"columns.{name}: {line}")
-        except OSError as error:
-            problems.add(
-                f"columns.{name}: {error.filename} cannot be read ({error.strerror}); name a file that is there."
-            )
     problems.raise_if_any(InputError)
     return found
 
@@ -106,17 +101,21 @@ def _column(options: object, folder: Path | None) -> Column | str:
             problems.add(f"A public column is copied as it is, and takes no {others}; leave them out.")
         problems.raise_if_any(InputError)
         return PUBLIC
-    for key in _todo(options):
-        hint = _NEEDED.get(key, "fill it in")
-        problems.add(f"{key} still says {TODO}: {hint}.")
+    todo = _todo(options)
+    for key in todo:
+        problems.add(f"{key} still says {TODO}: {_NEEDED.get(key, 'fill it in')}.")
+    found: dict[str, Any] = {"max_distance": _numbers([options.get("max_distance", math.inf)])[0]}
+    for key, words in (("outside", ("error", "clip")), ("nulls", ("error", "keep"))):
+        if key not in todo:
+            with problems.noting():
+                found |= _choice(key, options.get(key, "error"), words)
+    if "from" not in todo:
+        with problems.noting():
+            found["inputs"] = _inputs(options.get("from"))
+    with problems.noting():
+        found["mechanism"] = _mechanism(options, todo, folder)
     problems.raise_if_any(InputError)
-    return Column(
-        _mechanism(options, folder),
-        inputs=_inputs(options.get("from")),
-        max_distance=_numbers([options.get("max_distance", math.inf)])[0],
-        **_choice("outside", options.get("outside", "error"), ("error", "clip")),
-        **_choice("nulls", options.get("nulls", "error"), ("error", "keep")),
-    )
+    return Column(**found)
 
 
 def _todo(options: Mapping[str, Any]) -> list[str]:
@@ -152,19 +151,30 @@ def _choice(key: str, given: object, words: tuple[str, str]) -> dict[str, Any]:
     raise InputError(msg)
 
 
-def _mechanism(options: Mapping[str, Any], folder: Path | None) -> Mechanism:
+def _mechanism(options: Mapping[str, Any], todo: list[str], folder: Path | None) -> Mechanism | None:
+    """The mechanism of a column; None where something is still to be filled in, and all else is right."""
     if "spec" in options:
         others = [key for key in _OF_MECHANISM if key in options]
         if others:
             msg = f"A spec says everything about the mechanism; leave out {', '.join(others)}."
             raise InputError(msg)
-        mechanism = load_spec(read_text(_path(options["spec"], folder)))
+        mechanism = load_spec(_in_file(options["spec"], folder, read_text))
         if not isinstance(mechanism, Mechanism):
             msg = "The reports of flat categories are rows of numbers, which one column does not hold; use grr."
             raise InputError(msg)
         return mechanism
-    name = _checked_name(options)
-    domain = _domain(options["domain"], folder)
+    problems = Problems()
+    with problems.noting():
+        name = _checked_name(options)
+    if "domain" in options and "domain" not in todo:
+        with problems.noting():
+            domain = _domain(options["domain"], folder)
+    if "epsilon" in options and "epsilon" not in todo:
+        with problems.noting():
+            Epsilon.of(options["epsilon"])
+    problems.raise_if_any(InputError)
+    if todo:
+        return None
     extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
     if isinstance(extra.get("prior"), list):
         extra["prior"] = _numbers(extra["prior"])
@@ -185,11 +195,13 @@ def _checked_name(options: Mapping[str, Any]) -> str:
     for key in ("domain", "epsilon"):
         if key not in options and not (key == "epsilon" and entry is not None and not entry.epsilon):
             problems.add(f"Expected {key}: {_NEEDED[key]}.")
-    for key in ("m", "edges"):
-        if key in options and name != "brr":
-            problems.add(f"{key} belongs to brr; leave it out.")
-    if "prior" in options and name != "brr" and not (entry is not None and entry.prior):
-        problems.add(f"{name} does not depend on a prior; leave it out.")
+    # Of a name that is misspelt, nobody knows what belongs to it.
+    if entry is not None and name != "brr":
+        for key in ("m", "edges"):
+            if key in options:
+                problems.add(f"{key} belongs to brr; leave it out.")
+        if "prior" in options and not entry.prior:
+            problems.add(f"{name} does not depend on a prior; leave it out.")
     problems.raise_if_any(InputError)
     return name
 
@@ -222,7 +234,7 @@ def _domain(described: object, folder: Path | None) -> Domain:
     if kind == "coordinates":
         rows = [_numbers(row) if isinstance(row, list) else row for row in value] if isinstance(value, list) else value
         return Points(rows, given.get("metric", "euclidean"), labels=given.get("labels"))
-    return (read_places if kind == "places" else read_items)(_path(value, folder))
+    return _in_file(value, folder, read_places if kind == "places" else read_items)
 
 
 def _line(kind: str, ends: object, given: Mapping[str, Any]) -> Domain:
@@ -251,8 +263,13 @@ def _numbers(values: Iterable[Any]) -> list[Any]:
     return [float(value) if isinstance(value, Decimal) else value for value in values]
 
 
-def _path(given: object, folder: Path | None) -> Path:
+def _in_file(given: object, folder: Path | None, read: Callable[[Path], Found]) -> Found:
+    """What a file holds that a plan names."""
     if not isinstance(given, str) or not given:
         msg = f"Expected the name of a file, got {shown(given)}."
         raise InputError(msg)
-    return (folder or Path()) / given
+    try:
+        return read((folder or Path()) / given)
+    except OSError as error:
+        msg = f"{error.filename} cannot be read ({error.strerror}); name a file that is there."
+        raise DataFileError(msg) from None

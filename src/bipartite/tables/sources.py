@@ -217,6 +217,8 @@ def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan:
 
 def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
     wanted = reading.plan.inputs()
+    # In a file with ", " between its cells, the blank belongs to no name and to no label.
+    names = [each if each in wanted else each.strip() for each in names]
     if not set(wanted) & set(names):
         # It may be a person's row, from which no likely name is suggested.
         msg = (
@@ -227,7 +229,7 @@ def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, na
     reading.plan.check_names(names)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
     scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw, parallel=reading.parallel)
-    source = _cast(connection, scan, cells, reading, names)
+    source = _cast(connection, scan, cells, reading, names, trimmed=True)
     if reading.raw:
         source.left_out = lambda: lines_left_out(connection)
     return source
@@ -250,9 +252,18 @@ def _json(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, n
 
 
 def _cast(
-    connection: duckdb.DuckDBPyConnection, read: str, cells: dict[str, str], reading: Reading, names: list[str]
+    connection: duckdb.DuckDBPyConnection,
+    read: str,
+    cells: dict[str, str],
+    reading: Reading,
+    names: list[str],
+    *,
+    trimmed: bool = False,
 ) -> Rows:
-    """Cells of text as what the plan needs; a number is a double, which holds every whole number of every domain."""
+    """Cells of text as what the plan needs; a number is a double, which holds every whole number of every domain.
+
+    ``trimmed`` lets a label have blanks around it, unless they are part of another one.
+    """
     plan = reading.plan
     wanted = dict.fromkeys(plan.inputs(), "text")
     for each, column in plan.private().items():
@@ -275,7 +286,7 @@ def _cast(
             # Of a fraction, SQL would take the nearest whole number.
             values[each] = f"CASE WHEN floor({value}) = {value} THEN TRY_CAST({value} AS BIGINT) END"
         elif each in listed:
-            values[each] = _as_label(cells[each], listed[each])
+            values[each] = _as_label(cells[each], listed[each], trimmed=trimmed)
     raw = [(each, cells[each]) for each in names] if reading.raw else []
     # Lines that are left out would be noted twice.
     return _selected(connection, read, plan, cells, values, raw, sample=not (reading.once or reading.raw))
@@ -325,9 +336,11 @@ def labels_in_sql(mechanism: Mechanism) -> tuple[str, ...]:
     return () if any("\0" in label for label in labels) else labels
 
 
-def _as_label(cell: str, labels: tuple[str, ...]) -> str:
+def _as_label(cell: str, labels: tuple[str, ...], *, trimmed: bool = False) -> str:
     """A text as one of these labels, null where it is none: looked up once for each entry of a Parquet dictionary."""
-    return f"TRY_CAST({cell} AS ENUM ({', '.join(map(text, labels))}))"
+    listed = f"ENUM ({', '.join(map(text, labels))})"
+    whole = f"TRY_CAST({cell} AS {listed})"
+    return f"coalesce({whole}, TRY_CAST(trim({cell}) AS {listed}))" if trimmed else whole
 
 
 def arrow_schema(files: Sequence[File], written: Format) -> pa.Schema:

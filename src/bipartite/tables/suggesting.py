@@ -148,7 +148,9 @@ def _columns(
             raise DataFileError(msg)
         scan = csv_scan(where, written, len(names), parallel=may_be_split(files, written))
         table = f"(SELECT * FROM {scan} LIMIT {_SAMPLE})"
-        each = [(cell, "NULL") for cell in cells_of(len(names))]
+        # Blanks around a cell are those of the file.
+        each = [(f"nullif(trim({cell}), '')", "NULL") for cell in cells_of(len(names))]
+        names = [name.strip() for name in names]
     return names, list(connection.execute(f"SELECT {', '.join(map(_kind, each))} FROM {table}").fetchall()[0])
 
 
