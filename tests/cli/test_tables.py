@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from bipartite.cli import output, privatize
+from bipartite.cli import output
 from tests.cli.test_commands import SCHEMAS, conforms
 
 PLAN = """
@@ -382,7 +382,7 @@ def test_a_request_to_stop_removes_what_was_begun(run, files, monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
         threading.Event().wait(1)  # DuckDB looks for signals many times a second
 
-    monkeypatch.setattr(privatize._Rows, "note", ask_to_stop)
+    monkeypatch.setattr(output.Progress, "reach", ask_to_stop)
     code, _, err = run("privatize", files / "big.parquet", files / "o.csv", "--plan", files / "one.toml")
     assert code == 143 and "interrupted" in err and begun
     assert not list(files.glob(".o.csv*")) and not (files / "o.csv").exists()
@@ -392,10 +392,10 @@ def test_progress_tells_rows_speed_and_time_left(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     clock = iter(np.arange(0.0, 100.0, 2.5))
     monkeypatch.setattr(output.time, "monotonic", lambda: float(next(clock)))
-    with privatize._Rows() as rows:
-        rows.note(1_000_000, 4_000_000)
-        rows.note(2_000_000, 4_000_000)
-        rows.note(3_000_000, None)
+    with output.Progress("rows", None, patience=2.0, rate=True) as rows:
+        rows.reach(1_000_000, 4_000_000)
+        rows.reach(2_000_000, 4_000_000)
+        rows.reach(3_000_000, None)
     shown = capsys.readouterr().err
     assert "50 %  2,000,000 rows" in shown and "rows/s" in shown and "s left" in shown
 

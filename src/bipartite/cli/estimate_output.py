@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import sys
 from dataclasses import asdict, dataclass
@@ -23,6 +21,7 @@ from bipartite.files import write_whole
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
 from bipartite.tables.metadata import NOT_PRIVATE
+from bipartite.texts import as_csv
 
 if TYPE_CHECKING:
     import argparse
@@ -171,16 +170,16 @@ def _described(found: Found) -> dict[str, Any]:
 
 def _as_csv(found: Found) -> str:
     """A row for every value of every group of every column; an error that is not known is empty."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
     released, grouped = found.release is not None, found.by is not None
-    writer.writerow(["column"] * released + ["group"] * grouped + list(_COLUMNS))
-    for name, groups in found.columns.items():
-        for label, estimate in groups.items():
-            for value, share, error, low, high in _rows(estimate, found.confidence):
-                known = "" if _finite(error) is None else error
-                writer.writerow([name] * released + [label] * grouped + [value, share, known, low, high])
-    return written.getvalue()
+    return as_csv(
+        ["column"] * released + ["group"] * grouped + list(_COLUMNS),
+        (
+            [name] * released + [label] * grouped + [value, share, _finite(error), low, high]
+            for name, groups in found.columns.items()
+            for label, estimate in groups.items()
+            for value, share, error, low, high in _rows(estimate, found.confidence)
+        ),
+    )
 
 
 def _warn(found: Found) -> None:

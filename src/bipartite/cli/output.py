@@ -7,6 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.texts import aligned
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
@@ -36,13 +38,7 @@ def print_json(value: dict[str, Any]) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on stdout: first column to the left, the others to the right."""
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
-    for row in (header, *rows):
-        cells = [
-            cell.rjust(width) if column else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("  ".join(cells).rstrip())
+    print(*aligned([header, *rows]), sep="\n")
 
 
 class Progress:
@@ -54,7 +50,7 @@ class Progress:
     def __init__(self, what: str, total: int | None, patience: float = 0.0, *, rate: bool = False) -> None:
         self._what = what
         self._total = total
-        self._done = 0
+        self.done = 0
         self._began = time.monotonic() if rate else None
         self._next_at = time.monotonic() + patience
         self._visible = sys.stderr.isatty()
@@ -62,26 +58,31 @@ class Progress:
 
     def advance(self, by: int) -> None:
         """Note that ``by`` more are done."""
-        self._done += by
+        self.done += by
         now = time.monotonic()
-        if self._visible and (now >= self._next_at or (self._shown and self._done == self._total)):
+        if self._visible and (now >= self._next_at or (self._shown and self.done == self._total)):
             self._next_at = now + _REDRAW_SECONDS
             self._shown = True
             sys.stderr.write(f"\r{self._line()}")
             sys.stderr.flush()
 
+    def reach(self, done: int, total: int | None) -> None:
+        """Note that ``done`` are done in all, of ``total`` where that is known by now."""
+        self._total = total
+        self.advance(done - self.done)
+
     def _line(self) -> str:
         if not self._total:
-            return f"{self._done:,} {self._what}{self._rate()}"
-        full = _BAR_WIDTH * self._done // self._total
-        percent = 100 * self._done // self._total
-        return f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {percent:3d} %  {self._done:,} {self._what}{self._rate()}"
+            return f"{self.done:,} {self._what}{self._rate()}"
+        full = _BAR_WIDTH * self.done // self._total
+        percent = 100 * self.done // self._total
+        return f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {percent:3d} %  {self.done:,} {self._what}{self._rate()}"
 
     def _rate(self) -> str:
-        if self._began is None or not self._done:
+        if self._began is None or not self.done:
             return ""
-        speed = self._done / max(time.monotonic() - self._began, 1e-9)
-        left = f", {(self._total - self._done) / speed:,.0f} s left" if self._total else ""
+        speed = self.done / max(time.monotonic() - self._began, 1e-9)
+        left = f", {(self._total - self.done) / speed:,.0f} s left" if self._total else ""
         return f", {speed:,.0f} {self._what}/s{left}   "
 
     def __enter__(self) -> Self:

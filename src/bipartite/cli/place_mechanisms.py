@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.advise.place_releases import WHOLE, WITHIN, measured
+from bipartite.answers.advise.place_releases import measured
 from bipartite.errors import InputError
-from bipartite.locations import RegionWeighted, TwoLevel, WithinRegion, choose
-from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Exponential
+from bipartite.locations import WHOLE, WITHIN, choose
+from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from bipartite.cli.place_lists import Listed
     from bipartite.locations import PlaceRelease
     from bipartite.mechanisms import Mechanism
 
 _WITHIN: Final = "within-region"
-_MAKERS: Final[dict[str, Callable[[Listed, str], Mechanism]]] = {
-    "anchored": lambda listed, epsilon: Anchored(listed.places, epsilon),
-    "brr": lambda listed, epsilon: BRR(listed.places, epsilon),
-    "brr-best": lambda listed, epsilon: BRR(listed.places, epsilon, m="best"),
-    "exponential": lambda listed, epsilon: Exponential(listed.places, epsilon),
-    "grr": lambda listed, epsilon: GRR(listed.places, epsilon),
-    "lsrr": lambda listed, epsilon: LSRR(listed.places, epsilon),
-    "region-weighted": lambda listed, epsilon: RegionWeighted(listed.regions, epsilon),
-    "two-level": lambda listed, epsilon: TwoLevel(listed.regions, epsilon),
-    _WITHIN: lambda listed, epsilon: WithinRegion(listed.regions, epsilon, publishes="region"),  # as agreed to
+# Each by its name in the catalogue, or by that and options.
+_OPTIONS: Final[dict[str, tuple[str, dict[str, str]]]] = {
+    "brr-best": ("brr", {"m": "best"}),
+    _WITHIN: (_WITHIN, {"publishes": "region"}),  # as agreed to
 }
+_NAMES: Final = (
+    "anchored",
+    "brr",
+    "brr-best",
+    "exponential",
+    "grr",
+    "lsrr",
+    "region-weighted",
+    "two-level",
+    _WITHIN,
+)
 
 
 def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
@@ -38,8 +43,8 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
     release.add_argument(
         "--mechanism",
         metavar="NAME",
-        choices=["auto", *_MAKERS],
-        help=f"auto, {', '.join(_MAKERS)} (default: {default})",
+        choices=["auto", *_NAMES],
+        help=f"auto, {', '.join(_NAMES)} (default: {default})",
     )
     release.add_argument(
         "--publishes",
@@ -54,10 +59,17 @@ def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Se
     if name == "auto":
         choice = choose(listed.places, options.epsilon, regions=listed.regions)
         return choice.mechanism, choice.table, choice.reason
-    mechanism = _MAKERS[name](listed, options.epsilon)
+    mechanism = _made(name, listed, options.epsilon)
     scope = WHOLE if mechanism.publishes is None else WITHIN
     row, _ = measured(scope, name, options.epsilon, lambda: mechanism, None)
     return mechanism, [row], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
+
+
+def _made(name: str, listed: Listed, epsilon: str) -> Mechanism:
+    known, options = _OPTIONS.get(name, (name, {}))
+    entry = next(each for each in entries() if each.name == known)
+    made: Mechanism = entry.load()(listed.regions if entry.where == "regions" else listed.places, epsilon, **options)
+    return made
 
 
 def check_publishes(options: argparse.Namespace) -> None:

@@ -83,11 +83,11 @@ def run(options: argparse.Namespace) -> int:
     _warn(options, plan)
     named = {each.name: getattr(options, each.name) for each in fields(Settings)}
     settings = Settings(**named | {"partition_by": tuple(options.partition_by or ())})
-    with _Rows() as rows:
+    with Progress("rows", None, patience=2.0, rate=True) as rows:
         try:
-            done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.note)
+            done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.reach)
         except BaseException as error:
-            if options.target == STDIO and rows.any and not isinstance(error, BrokenPipeError):
+            if options.target == STDIO and rows.done and not isinstance(error, BrokenPipeError):
                 print(f"bipartite: {_CANNOT_BE_TAKEN_BACK}", file=sys.stderr)
             raise
     _conclude(options, done)
@@ -145,20 +145,3 @@ def _conclude(options: argparse.Namespace, done: Released) -> None:
     rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
     spent = done.guarantee if done.insecure else f"each spent ε = {done.epsilon}"
     print(f"bipartite: {done.rows - done.rejected:,} rows released{rejected}; {spent}.", file=sys.stderr)
-
-
-class _Rows(Progress):
-    """Rows, rows a second and the time left, once two seconds have passed."""
-
-    def __init__(self) -> None:
-        super().__init__("rows", None, patience=2.0, rate=True)
-
-    def note(self, rows: int, total: int | None) -> None:
-        """So many rows are done, of so many where that is known."""
-        self._total = total
-        self.advance(rows - self._done)
-
-    @property
-    def any(self) -> bool:
-        """Whether any are done."""
-        return self._done > 0

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite import texts
 from bipartite.cli.output import print_table
 
 if TYPE_CHECKING:
@@ -83,8 +82,4 @@ def plain(row: PlaceRelease) -> dict[str, Any]:
 
 def as_csv(rows: Sequence[PlaceRelease]) -> str:
     """The rows of a table, one line each."""
-    held = io.StringIO()
-    writer = csv.DictWriter(held, list(rows[0].to_dict()), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row.to_dict() for row in rows)
-    return held.getvalue()
+    return texts.as_csv(list(rows[0].to_dict()), (row.to_dict().values() for row in rows))

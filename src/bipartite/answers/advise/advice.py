@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,13 +21,33 @@ if TYPE_CHECKING:
 
 Purpose = Literal["release", "mean", "distribution", "statistics", "categories"]
 PURPOSES: Final[tuple[str, ...]] = ("release", "mean", "distribution", "statistics", "categories")
-_ERRORS: Final = {
-    "mean": "mean_error",
-    "distribution": "distribution_error",
-    "categories": "histogram_error",
-}
 # A cumulative share that is off by so much tells no quantile.
 _COARSE: Final = 0.1
+_LEAST: Final = "the least forecast error of what was compared"
+
+
+class _Statistics(NamedTuple):
+    """What is asked of many reports."""
+
+    error: str
+    """The figure of a row that is to be small."""
+    words: str
+    """What that figure is."""
+    padded: str
+    """Why a padded window is taken."""
+
+
+_STATISTICS: Final = {
+    "mean": _Statistics(
+        "mean_error", "its standard error", "a padded window, whose reports also give the distribution"
+    ),
+    "distribution": _Statistics(
+        "distribution_error",
+        "the standard error of a cumulative share",
+        "a padded window, in which near values help each other",
+    ),
+    "categories": _Statistics("histogram_error", "the standard error of a share", _LEAST),
+}
 _WHAT: Final = {
     "release": "To release single values",
     "mean": "To estimate the mean",
@@ -162,7 +182,7 @@ class _Here:
 
     def statistics(self, purpose: str) -> Advice:
         """For estimates: the least forecast error; on a line a padded window, unless its shares are counted."""
-        error = _ERRORS[purpose]
+        error, words, padded_reason = _STATISTICS[purpose]
         serving = [(getattr(row, error), name) for name, row in self.rows.items() if row.holds and getattr(row, error)]
         if not serving:
             return self._nothing(purpose, "no mechanism that was compared, and whose figures are known, can give it")
@@ -175,30 +195,14 @@ class _Here:
             if plain_grr is not None and plain_grr <= padded * (1 + 1e-9):
                 name = GRR_NAME  # a window of one value is no window
         taken = getattr(self.rows[name], error)
-        reason = {
-            "mean": "a padded window, whose reports also give the distribution",
-            "distribution": "a padded window, in which near values help each other",
-            "categories": "the least forecast error of what was compared",
-        }[purpose]
-        plain = "the least forecast error of what was compared"
-        if self.family[name] != "padded":
-            reason = plain
-        figures = self._error_in_words(purpose, taken)
+        reason = padded_reason if self.family[name] == "padded" else _LEAST
+        people = "/√n for n people" if self.people is None else f" with {self.people:,} people"
+        figures = f"{words} is {_short(taken / math.sqrt(self.people or 1))}{people}"
         if least < taken * (1 - 1e-9):
             figures += f" ({winner}: {_percent(1 - least / taken)} less)"
-        elif reason != plain:
+        elif reason != _LEAST:
             figures += ", the least of what was compared"
         return self._advice(purpose, name, reason, figures, self._too_few(purpose, taken))
-
-    def _error_in_words(self, purpose: str, one: float) -> str:
-        what = {
-            "mean": "its standard error",
-            "distribution": "the standard error of a cumulative share",
-            "categories": "the standard error of a share",
-        }[purpose]
-        if self.people is None:
-            return f"{what} is {_short(one)}/√n for n people"
-        return f"{what} is {_short(one / math.sqrt(self.people))} with {self.people:,} people"
 
     def _too_few(self, purpose: str, one: float) -> tuple[str, str]:
         """What must be said where so many people cannot give an answer that tells anything."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 from bipartite.answers.advise.advice import in_words
 from bipartite.answers.advise.picture import picture_of
-from bipartite.answers.advise.row import COLUMNS
+from bipartite.answers.advise.row import COLUMNS, MEASURES
 from bipartite.answers.advise.table import table_of
 from bipartite.errors import InputError, is_one_of, missing_library, shown
+from bipartite.texts import as_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -20,16 +19,6 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.advice import Advice
     from bipartite.answers.advise.row import Row
     from bipartite.domains import Domain
-
-MEASURES = (
-    "expected_loss",
-    "median_loss",
-    "worst_loss",
-    "share_within",
-    "mean_error",
-    "histogram_error",
-    "distribution_error",
-)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -86,12 +75,7 @@ class Comparison:
 
     def to_csv(self) -> str:
         """The rows as CSV with a header; what is missing is empty, floats are written so that they read back."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in self.rows:
-            writer.writerow(["" if value is None else value for value in row.to_dict().values()])
-        return text.getvalue()
+        return as_csv(COLUMNS, (row.to_dict().values() for row in self.rows))
 
     def to_frame(self) -> DataFrame:
         """The rows as a pandas DataFrame."""
@@ -107,7 +91,7 @@ class Comparison:
         ``measure`` is a column of the table: ``"expected_loss"``, ``"median_loss"``, ``"worst_loss"``,
         ``"share_within"``, ``"mean_error"``, ``"histogram_error"`` or ``"distribution_error"``.
         """
-        if not is_one_of(measure, MEASURES):
+        if not is_one_of(measure, tuple(MEASURES)):
             msg = f"Expected measure as one of {', '.join(map(repr, MEASURES))}, got {shown(measure)}."
             raise InputError(msg)
         return picture_of(self.rows, measure, users=self.users)

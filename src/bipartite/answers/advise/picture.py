@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.answers.advise.row import MEASURES
 from bipartite.errors import InputError
 from bipartite.mechanisms.catalogue import entries
 from bipartite.plots import style
@@ -16,16 +17,6 @@ if TYPE_CHECKING:
 
     from bipartite.answers.advise.row import Row
 
-_TITLES: Final = {
-    "expected_loss": "expected error of one release",
-    "median_loss": "median error of one release",
-    "worst_loss": "expected error at the worst value",
-    "share_within": "share of reports within the tolerance",
-    "mean_error": "standard error of the mean",
-    "histogram_error": "standard error of a share",
-    "distribution_error": "standard error of a cumulative share",
-}
-_ERRORS: Final = {"mean_error", "histogram_error", "distribution_error"}
 _LONGEST_NAME: Final = 25
 _SILENCE: Final = {"stroke": style.INK, "stroke_width": 1.2, "stroke_dasharray": "1 3"}
 
@@ -34,11 +25,12 @@ def picture_of(rows: Sequence[Row], measure: str, *, users: int | None) -> str:
     """The picture as SVG."""
     some = [row for row in rows if getattr(row, measure) is not None]
     if not some:
-        why = {"share_within": "a tolerance", **dict.fromkeys(_ERRORS, "users")}.get(measure, "other mechanisms")
+        why = "users" if MEASURES[measure].of_people else "other mechanisms"
+        why = "a tolerance" if measure == "share_within" else why
         msg = f"No mechanism has a figure for {measure!r}; compare with {why}."
         raise InputError(msg)
-    title = _TITLES[measure]
-    if users is not None and measure in _ERRORS:
+    title = MEASURES[measure].title
+    if users is not None and MEASURES[measure].of_people:
         title += f", {users:,} people"
     if len({row.epsilon for row in rows}) == 1:
         return _bars(some, measure, f"{title}, ε = {rows[0].epsilon}")
@@ -53,7 +45,7 @@ def _highest(rows: Sequence[Row], measure: str) -> float:
 
 
 def _bars(rows: Sequence[Row], measure: str, title: str) -> str:
-    if measure in _ERRORS:
+    if MEASURES[measure].of_people:
         # Errors differ by orders of magnitude: the better half sets the scale.
         highest = sorted(getattr(row, measure) for row in rows)[len(rows) // 2] * 2
     else:
@@ -89,7 +81,7 @@ def _curves(rows: Sequence[Row], measure: str, title: str) -> str:
             broken.add(row.mechanism)
     whole = {name: y for name, y in found.items() if len(y) == len(epsilons) and None not in y}
     partly = [name for name, y in found.items() if name not in whole and any(each is not None for each in y)]
-    logarithmic = measure in _ERRORS
+    logarithmic = MEASURES[measure].of_people
     highest = None if logarithmic else _highest([row for row in rows if row.mechanism in whole], measure)
     looks = lines(name for name in whole if not name.startswith("always "))
     drawn = []

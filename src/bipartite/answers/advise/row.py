@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +44,24 @@ class Row:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
+class Measure(NamedTuple):
+    """How a figure is called."""
+
+    short: str
+    """Above a column."""
+    title: str
+    of_people: bool = False
+    """Whether it is an error of what many people say, and falls with their number."""
+
+
+MEASURES: Final = {
+    "expected_loss": Measure("expected", "expected error of one release"),
+    "median_loss": Measure("median", "median error of one release"),
+    "worst_loss": Measure("worst", "expected error at the worst value"),
+    "share_within": Measure("within", "share of reports within the tolerance"),
+    "mean_error": Measure("mean ±", "standard error of the mean", of_people=True),
+    "histogram_error": Measure("share ±", "standard error of a share", of_people=True),
+    "distribution_error": Measure("cumulative ±", "standard error of a cumulative share", of_people=True),
+}
+"""The figures that can be compared, by their fields in a row."""
 COLUMNS: tuple[str, ...] = tuple(each.name for each in fields(Row))

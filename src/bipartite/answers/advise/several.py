@@ -12,7 +12,7 @@ import numpy as np
 
 from bipartite.answers.estimation import forecast
 from bipartite.domains import LineDomain
-from bipartite.errors import DesignError, EpsilonError, InputError, MissingExtraError, is_one_of, of_attribute, shown
+from bipartite.errors import DesignError, EpsilonError, InputError, is_one_of, missing_library, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import rounded_down
 from bipartite.lottery.checks import is_whole
@@ -105,8 +105,7 @@ class SplitOrSample:
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
         except ImportError:
-            msg = "to_frame needs pandas; install it, or use the plans."
-            raise MissingExtraError(msg) from None
+            raise missing_library(what="to_frame (unlike .plans) needs", library="pandas") from None
         return pd.DataFrame(
             [
                 {

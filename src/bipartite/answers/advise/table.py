@@ -5,27 +5,15 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Final
 
+from bipartite.answers.advise.row import MEASURES
+from bipartite.texts import aligned
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bipartite.answers.advise.row import Row
 
-_SINGLE: Final = {
-    "expected_loss": "expected",
-    "median_loss": "median",
-    "worst_loss": "worst",
-    "share_within": "within",
-    "mean_error": "mean ±",
-    "histogram_error": "share ±",
-    "distribution_error": "cumulative ±",
-}
-_SEVERAL: Final = {
-    "expected_loss": "expected error",
-    "worst_loss": "error, worst value",
-    "mean_error": "standard error of the mean",
-    "histogram_error": "standard error of a share",
-    "distribution_error": "standard error of a cumulative share",
-}
+_LEFT_OUT: Final = {"median_loss", "share_within"}  # of a table for each measure
 
 
 def table_of(rows: Sequence[Row], *, users: int | None, tolerance: float | None) -> str:
@@ -36,8 +24,10 @@ def table_of(rows: Sequence[Row], *, users: int | None, tolerance: float | None)
 
 
 def _single(rows: Sequence[Row], users: int | None, tolerance: float | None) -> list[str]:
-    shown = [column for column in _SINGLE if any(getattr(row, column) is not None for row in rows)]
-    names = {**_SINGLE, "share_within": f"within {tolerance:g}" if tolerance is not None else ""}
+    shown = [column for column in MEASURES if any(getattr(row, column) is not None for row in rows)]
+    names = {column: words.short for column, words in MEASURES.items()}
+    if tolerance is not None:
+        names["share_within"] += f" {tolerance:g}"
     header = [f"ε = {rows[0].epsilon}", "ε spent", *(names[column] for column in shown), "shares"]
     lines = [header]
     for row in _with_figures(rows):
@@ -56,8 +46,10 @@ def _several(rows: Sequence[Row], users: int | None) -> list[str]:
     epsilons = list(dict.fromkeys(row.epsilon for row in rows))
     known = {(row.mechanism, row.epsilon): row for row in rows}
     found: list[str] = []
-    for column, title in _SEVERAL.items():
-        lines = [[title, *(f"ε={epsilon}" for epsilon in epsilons)]]
+    for column, words in MEASURES.items():
+        if column in _LEFT_OUT:
+            continue
+        lines = [[words.title, *(f"ε={epsilon}" for epsilon in epsilons)]]
         for name in dict.fromkeys(row.mechanism for row in rows):
             here = [known.get((name, epsilon)) for epsilon in epsilons]
             cells = [_cell(None if row is None else getattr(row, column)) for row in here]
@@ -65,7 +57,7 @@ def _several(rows: Sequence[Row], users: int | None) -> list[str]:
             if any(cells):
                 lines.append([name + (" (!)" if marked else ""), *cells])
         if len(lines) > 1:
-            people = f"for {users:,} people" if users is not None and column.endswith("_error") else ""
+            people = f"for {users:,} people" if users is not None and words.of_people else ""
             found += [*([people] if people else []), *aligned(lines), ""]
     return found[:-1]
 
@@ -104,15 +96,3 @@ def _cell(value: float | None, *, share: bool = False) -> str:
     if share:
         return f"{value:.1%}"
     return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"  # noqa: PLR2004
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width: the first to the left, the others to the right."""
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    return [
-        "  ".join(
-            cell.rjust(width) if column else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
