@@ -9,7 +9,7 @@ import pytest
 from bipartite import BRR, Constant, Integers, Interval, Points, expected_loss, share_within
 from bipartite.answers.explain import explain
 from bipartite.cli import demo, demo_page
-from bipartite.cli.demo_questions import Outcome, PlaceQuestion, Worth, ask, bands
+from bipartite.cli.demo_questions import Question, ask, bands
 from bipartite.cli.output import Progress
 from bipartite.locations.atlas import cities
 from tests.cli.test_commands import conforms
@@ -195,13 +195,13 @@ def city_question():
     names, coordinates = (part[:10] for part in cities())
     places = Points(coordinates, metric="haversine", labels=names)
     brr, grr = BRR(places, 1, m=3), BRR(places, 1, m=1)
-    return PlaceQuestion("city", "Where?", "km", "Lagos", 1000, brr, grr, places)
+    return Question("city", "Where?", brr, grr, "km", "Lagos", 1000)
 
 
 def test_distances_between_places_are_great_circles():
     names, coordinates = cities()
     places = Points(coordinates, metric="haversine", labels=names)
-    question = PlaceQuestion("city", "", "km", "Paris", 0, None, None, places)
+    question = Question("city", "", BRR(places, 1, m=1), BRR(places, 1, m=1), "km", "Paris", 0)
     distances = question.distances
     # Known to any atlas: London to Paris 344 km, to Sydney 16,994 km.
     london = names.index("London")
@@ -220,9 +220,9 @@ def test_bands_of_distance_hold_every_report_once(city_question):
 
 def test_a_question_about_places_is_asked_and_drawn(city_question):
     people = np.arange(20_000) % 7
-    outcome = ask(city_question, np.array(city_question.names)[people], Progress("reports", 1))
+    outcome = ask(city_question, city_question.values[people], Progress("reports", 1))
     distances, matrix = city_question.distances, city_question.brr.matrix()
-    assert outcome.report in city_question.names
+    assert outcome.report in city_question.values
     assert outcome.answers == pytest.approx(np.bincount(people, minlength=10) / 20_000)
     # 0.025 is more than seven standard errors of a share of 20,000 reports: a false alarm in 10^11 runs.
     assert outcome.reports == pytest.approx(outcome.answers @ matrix, abs=0.025)
@@ -251,12 +251,6 @@ def test_what_can_be_read_backwards_is_decided_by_the_rows(city_question):
     assert f"The 10 answers share {shared} different lotteries, so no method" in demo_page._trap(city_question)
     own = replace(city_question, brr=city_question.grr)
     assert demo_page._trap(own) == "An estimator can undo this on average, with error bars; the picture cannot."
-
-
-def test_a_question_of_another_kind_has_no_pictures_yet():
-    strange = Outcome(None, (Worth("", 1, 1, 1, 1),) * 3, None, None, None, 0, None)
-    with pytest.raises(NotImplementedError):
-        demo_page._pictures(strange)
 
 
 def test_a_place_that_cannot_be_written_is_said_before_anything_is_drawn(run, tmp_path):

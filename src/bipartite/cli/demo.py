@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.answers.explain import explain
 from bipartite.cli.demo_page import page
-from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, ask
+from bipartite.cli.demo_questions import Question, ask
 from bipartite.cli.demo_statistics import CONFIDENCE, as_json, rows, survey
 from bipartite.cli.output import OK, Progress, print_json, print_table
 from bipartite.domains import Integers, Interval, Points
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.cli.demo_questions import Outcome, Question
+    from bipartite.cli.demo_questions import Outcome
     from bipartite.cli.demo_statistics import Survey
+    from bipartite.domains import Domain
 
 _AGES: Final = Integers(18, 90)
 _INCOMES: Final = Interval(0, 200_000, points=401)
@@ -64,11 +65,13 @@ def run(options: argparse.Namespace) -> int:
     # A population for show, from a statistical generator: these are not private values.
     generator = np.random.default_rng(2026)
     outcomes, surveys = [], []
-    with Progress("reports", 3 * len(_ASKED) * options.people) as progress:
-        for pose, make_up in _ASKED:
+    questions = _questions(options.epsilon)
+    made_up = (_made_up_ages, _made_up_incomes, _made_up_cities)
+    with Progress("reports", 3 * len(questions) * options.people) as progress:
+        for question, make_up in zip(questions, made_up, strict=True):
             # One population at a time: ten million names of cities fill a gigabyte.
             answers = make_up(generator, options.people)
-            outcomes.append(ask(pose(options.epsilon), answers, progress))
+            outcomes.append(ask(question, answers, progress))
             surveys.append(survey(outcomes[-1], answers, progress))
     explained = explain(options.epsilon, reports=len(outcomes))
     file = options.output / _PAGE
@@ -80,45 +83,31 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _age(epsilon: object) -> Question:
-    return LineQuestion(
-        name="age",
-        words="How old are you?",
-        unit="years",
-        answer=40,
-        nearby=5,
-        brr=BRR(_AGES, epsilon),
-        grr=BRR(_AGES, epsilon, m=1),
-        starts=(18, 30, 40, 50, 60, 70, 80),
-    )
-
-
-def _income(epsilon: object) -> Question:
-    return LineQuestion(
-        name="income",
-        words="How much do you earn in a year?",
-        unit="dollars",
-        answer=42_000,
-        nearby=10_000,
-        brr=BRR(_INCOMES, epsilon),
-        grr=BRR(_INCOMES, epsilon, m=1),
-        starts=tuple(range(0, 200_000, 25_000)),
-    )
-
-
-def _city(epsilon: object) -> Question:
+def _questions(epsilon: str) -> list[Question]:
     names, coordinates = cities()
     places = Points(coordinates, metric="haversine", labels=names)
-    return PlaceQuestion(
-        name="city",
-        words="Which of these hundred cities do you like best?",
-        unit="km",
-        answer="Paris",
-        nearby=1_000,
-        brr=BRR(places, epsilon),
-        grr=BRR(places, epsilon, m=1),
-        places=places,
-    )
+    age, income, city = (_two_ways(domain, epsilon) for domain in (_AGES, _INCOMES, places))
+    decades, steps = (18, 30, 40, 50, 60, 70, 80), tuple(range(0, 200_000, 25_000))
+    return [
+        Question("age", "How old are you?", *age, unit="years", answer=40, nearby=5, starts=decades),
+        Question(
+            "income",
+            "How much do you earn in a year?",
+            *income,
+            unit="dollars",
+            answer=42_000,
+            nearby=10_000,
+            starts=steps,
+        ),
+        Question(
+            "city", "Which of these hundred cities do you like best?", *city, unit="km", answer="Paris", nearby=1_000
+        ),
+    ]
+
+
+def _two_ways(domain: Domain, epsilon: str) -> tuple[BRR, BRR]:
+    """BRR, and GRR, which is BRR with a single near value."""
+    return BRR(domain, epsilon), BRR(domain, epsilon, m=1)
 
 
 def _made_up_ages(generator: np.random.Generator, people: int) -> NDArray[np.int64]:
@@ -134,10 +123,6 @@ def _made_up_cities(generator: np.random.Generator, people: int) -> NDArray[np.s
     names = np.array(cities().names)
     weights = 1 / np.sqrt(np.arange(1, len(names) + 1))
     return generator.choice(names, size=people, p=weights / weights.sum())
-
-
-# Each question, and the made-up people who answer it.
-_ASKED: Final = ((_age, _made_up_ages), (_income, _made_up_incomes), (_city, _made_up_cities))
 
 
 def _show(outcomes: list[Outcome], surveys: list[Survey], people: int, epsilon: str, file: Path) -> None:

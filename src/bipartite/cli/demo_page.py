@@ -10,9 +10,10 @@ import numpy as np
 
 from bipartite import __version__
 from bipartite.answers.explain import ASSUMPTIONS, percent
-from bipartite.cli.demo_questions import LineQuestion, PlaceQuestion, bands
+from bipartite.cli.demo_questions import bands
 from bipartite.cli.demo_statistics_page import statistics
 from bipartite.cli.pages import whole_page
+from bipartite.domains import Points
 from bipartite.locations.atlas import coasts
 from bipartite.lottery.budgets import rounded_up
 from bipartite.plots import Bar, bars, chances_around, chances_on_a_line, paired_bars, reports_on_a_line
@@ -65,9 +66,9 @@ def _opening(outcomes: Sequence[Outcome], explained: Explanation, people: int) -
 
 def _question(number: int, outcome: Outcome, people: int, moral: str) -> str:
     question = outcome.question
-    unit = f" {question.unit}" if isinstance(question, LineQuestion) else ""
+    unit = f" {question.unit}" if question.is_number else ""
     answer, report = (html.escape(question.say(value) + unit) for value in (question.answer, outcome.report))
-    chances, seen = _pictures(outcome)
+    chances, seen = _line(outcome) if question.is_number else _places(outcome)
     return _lines(
         f"<h2>{number}. {html.escape(question.words)}</h2>",
         _p(f"{_PERSON}’s answer is <strong>{answer}</strong>. It stays on her device; a lottery draws her report."),
@@ -100,7 +101,7 @@ def _trap(question: Question) -> str:
         if lotteries < len(matrix)
         else "An estimator can undo this on average, with error bars; the picture cannot."
     )
-    if not isinstance(question, LineQuestion) or question.brr.m == 1:
+    if not question.is_number or question.brr.m == 1:
         return warning
     # The windows of the first m // 2 + 1 answers all stop at the lower end, those of the last ones at the upper end.
     low, high = (question.say(question.values[at]) for at in (question.brr.m - 1, -question.brr.m))
@@ -111,17 +112,9 @@ def _trap(question: Question) -> str:
     )
 
 
-def _pictures(outcome: Outcome) -> tuple[str, str]:
-    question = outcome.question
-    if isinstance(question, PlaceQuestion):
-        return _places(outcome, question)
-    if isinstance(question, LineQuestion):
-        return _line(outcome, question)
-    raise NotImplementedError(type(question).__name__)
-
-
-def _line(outcome: Outcome, question: LineQuestion) -> tuple[str, str]:
+def _line(outcome: Outcome) -> tuple[str, str]:
     """The pictures of a number."""
+    question = outcome.question
     values, label = question.values, f"reported {question.name}, {question.unit}"
     brr, grr = question.brr.matrix()[question.at], question.grr.matrix()[question.at]
     return (
@@ -132,17 +125,21 @@ def _line(outcome: Outcome, question: LineQuestion) -> tuple[str, str]:
     )
 
 
-def _places(outcome: Outcome, question: PlaceQuestion) -> tuple[str, str]:
+def _places(outcome: Outcome) -> tuple[str, str]:
     """The pictures of a place: a map, and BRR beside GRR by distance; the favourites among what is seen."""
+    question = outcome.question
+    places = question.brr.domain
+    assert isinstance(places, Points)  # noqa: S101 (what else has no numbers)
+    called = question.values.tolist()
     row = question.brr.matrix()[question.at]
     names, shares = bands(question, _BANDS_KM, lambda km: f"{km:,.0f} km")
     entries = [("BRR", drawn.BRR_NEAR_STYLE), ("GRR", drawn.GRR_BAR_STYLE)]
     largest = np.argsort(-outcome.answers, kind="stable")[:_TOP_PLACES].tolist()
     return (
-        chances_around(question.places.coordinates, row, truth=question.at, labels=question.names, coasts=coasts())
+        chances_around(places.coordinates, row, truth=question.at, labels=called, coasts=coasts())
         + paired_bars(names, shares, entries, f"chance that {_PERSON}’s report lies so far from her answer"),
         paired_bars(
-            [question.names[each] for each in largest],
+            [called[each] for each in largest],
             [[outcome.reports[each], outcome.answers[each]] for each in largest],
             [
                 ("reports: all that the collector sees", drawn.REPORTS_STYLE),
@@ -252,7 +249,7 @@ def _closing(outcomes: Sequence[Outcome]) -> str:
     places = (
         " Cities: a selection from <a href='https://www.geonames.org/'>GeoNames</a>, "
         "<a href='https://creativecommons.org/licenses/by/4.0/'>CC BY 4.0</a>; coasts: Natural Earth."
-        if any(isinstance(outcome.question, PlaceQuestion) for outcome in outcomes)
+        if any(not outcome.question.is_number for outcome in outcomes)
         else ""
     )
     return (

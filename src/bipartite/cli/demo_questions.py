@@ -1,18 +1,18 @@
 """The questions of ``bipartite demo``, and what becomes of a million answers to one of them.
 
-A question knows its mechanisms and how far apart two answers are; everything else is the same for all of them. To ask
-about places, :class:`PlaceQuestion` needs a BRR and a GRR of labelled points.
+A question knows its mechanisms and how far apart two answers are; everything else is the same for all of them.
 """
 
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.domains import LineDomain, SetDomain
+from bipartite.domains.losses import LossRows
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.cli.output import Progress
-    from bipartite.domains import Points
     from bipartite.mechanisms import BRR, Mechanism
     from bipartite.verification import Certificate
 
@@ -29,30 +28,52 @@ _STEP: Final = 2**17
 
 
 @dataclass(frozen=True)
-class Question(ABC):
-    """One question, the two ways of answering it, and the answer of one made-up person."""
+class Question:
+    """One question, the two ways of answering it, and the answer of one made-up person.
+
+    Answers are numbers on a line, or names of points.
+    """
 
     name: str
     words: str
+    brr: BRR
+    grr: BRR
     unit: str
     answer: Any
     nearby: float
     """What counts as near, in the unit."""
-    brr: BRR
-    grr: BRR
+    starts: tuple[float, ...] = ()
+    """Of numbers: where the ranges begin whose shares are estimated; the first one is the least answer."""
 
     @property
-    @abstractmethod
+    def is_number(self) -> bool:
+        """Whether answers are numbers."""
+        return isinstance(self.brr.domain, LineDomain)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """Every answer, in the order of the domain."""
+        return self.brr.domain.to_numpy()
+
+    @property
     def distances(self) -> NDArray[np.float64]:
         """The distance between any two answers, in the unit."""
+        return LossRows(self.brr.domain, self.brr.domain, None).rows(0, len(self.brr.domain))
 
-    @abstractmethod
     def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Where answers stand in the domain."""
+        """Where answers stand in the domain: a number at the nearest node."""
+        domain = self.brr.domain
+        if isinstance(domain, SetDomain):
+            return domain.codes(values.tolist())
+        low, second = self.values[:2].tolist()
+        nodes: NDArray[np.int64] = np.rint((values - low) / (second - low)).astype(np.int64)
+        return nodes
 
-    @abstractmethod
     def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
         """How far each report lies from its answer."""
+        if self.is_number:
+            return np.asarray(np.abs(answers - reports), dtype=np.float64)
+        return self.distances[self.index(answers), self.index(reports)]
 
     @staticmethod
     def say(value: object) -> str:
@@ -63,62 +84,6 @@ class Question(ABC):
     def at(self) -> int:
         """Where the answer of the made-up person stands."""
         return int(self.index(np.array([self.answer]))[0])
-
-
-@dataclass(frozen=True)
-class LineQuestion(Question):
-    """A question whose answers are numbers."""
-
-    starts: tuple[float, ...] = ()
-    """Where the ranges begin whose shares are estimated; the first one is the least answer."""
-
-    @property
-    def values(self) -> NDArray[Any]:
-        """Every answer, in order."""
-        return self.brr.domain.to_numpy()
-
-    @property
-    def distances(self) -> NDArray[np.float64]:
-        """The distance between any two numbers."""
-        values = self.values.astype(np.float64)
-        return np.abs(values[:, None] - values)
-
-    def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """The nearest node of each number."""
-        low, second = self.values[:2].tolist()
-        nodes: NDArray[np.int64] = np.rint((values - low) / (second - low)).astype(np.int64)
-        return nodes
-
-    def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
-        """The difference."""
-        gaps: NDArray[np.float64] = np.abs(answers - reports).astype(np.float64)
-        return gaps
-
-
-@dataclass(frozen=True)
-class PlaceQuestion(Question):
-    """A question whose answers are names of places on Earth."""
-
-    places: Points
-
-    @property
-    def distances(self) -> NDArray[np.float64]:
-        """Great circles in km."""
-        return self.places.loss_matrix()
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Of the places."""
-        return self.places.labels or ()
-
-    def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """The row of each name."""
-        rows = {name: row for row, name in enumerate(self.names)}
-        return np.fromiter((rows[name] for name in values.tolist()), dtype=np.int64, count=len(values))
-
-    def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
-        """Kilometres between two places."""
-        return self.distances[self.index(answers), self.index(reports)]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation import Counts, estimate
-from bipartite.cli.demo_questions import LineQuestion, report_all
+from bipartite.cli.demo_questions import report_all
 from bipartite.mechanisms import BRR, GRR
 from bipartite.verification import verify
 
@@ -54,7 +54,6 @@ class Survey:
     def ranges(self) -> list[dict[str, Any]]:
         """The shares of ranges of numbers, unbiased, with their intervals, beside the true ones."""
         question = self.outcome.question
-        assert isinstance(question, LineQuestion)  # noqa: S101 (asked of numbers only)
         values = question.values
         found = []
         for start, end in pairwise([*question.starts, np.inf]):
@@ -79,7 +78,7 @@ class Survey:
 def survey(outcome: Outcome, answers: NDArray[Any], progress: Progress) -> Survey:
     """Ask everybody again, by a mechanism whose reports can be read backwards, and read them."""
     first = outcome.question.brr
-    line = isinstance(outcome.question, LineQuestion)
+    line = outcome.question.is_number
     epsilon = first.epsilon_decimal
     mechanism = BRR(first.domain, epsilon, m="cdf", edges="padded") if line else GRR(first.domain, epsilon)
     counts = Counts(mechanism)

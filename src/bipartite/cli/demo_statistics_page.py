@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.pictures import bounds
-from bipartite.cli.demo_questions import LineQuestion
 from bipartite.cli.demo_statistics import CONFIDENCE, TOP, digits_of
 from bipartite.plots import histogram, shares_by_name
 
@@ -38,7 +37,7 @@ def statistics(surveys: Sequence[Survey], epsilon: str, people: int) -> str:
     )
     parts = ["<h2>The same people, asked for statistics</h2>", f"<p>{opening}</p>"]
     for done in surveys:
-        parts += _numbers(done) if isinstance(done.outcome.question, LineQuestion) else _names(done)
+        parts += _numbers(done) if done.outcome.question.is_number else _names(done)
     return "\n".join(parts)
 
 
