@@ -154,10 +154,14 @@ def test_places_and_items_are_designed_verified_and_reported(run, places, tmp_pa
 @pytest.mark.parametrize(
     ("option", "text", "message"),
     [
-        ("--places", "lat,lon\n1,2\n", "has no columns latitude and longitude; give them in the first line"),
-        ("--places", "", "has no columns latitude and longitude"),
-        ("--places", "latitude,longitude\n1,north\n", "holds a latitude or longitude that is no number"),
-        ("--places", "latitude,longitude\n1\n", "holds a latitude or longitude that is no number"),
+        (
+            "--places",
+            "a,b\n1,2\n",
+            "expected columns lat and lon (or latitude, longitude) in the first line, got 'a', 'b'",
+        ),
+        ("--places", "", "is empty; give a line with latitude and longitude"),
+        ("--places", "latitude,longitude\n1,north\n", "line 2 has a longitude that is no number"),
+        ("--places", "latitude,longitude\n1\n", "line 2 has 1 cell instead of 2"),
         ("--items", "[", "is not JSON"),
         ("--items", "[]", "does not hold"),
         ("--items", '{"distance": 1}', "does not hold"),

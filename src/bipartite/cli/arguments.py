@@ -14,7 +14,8 @@ from bipartite.lottery import PREPARE_FROM, insecure_seed
 from bipartite.mechanisms import BRR, Mechanism
 from bipartite.mechanisms.catalogue import by_column
 from bipartite.mechanisms.spec import load_spec
-from bipartite.tables.domain_files import read_items, read_places, read_text
+from bipartite.tables.domain_files import read_items, read_text
+from bipartite.tables.place_files import read_places
 
 if TYPE_CHECKING:
     import argparse
@@ -41,9 +42,7 @@ def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, req
         "--integers", metavar="LOW..HIGH", help="whole numbers; --integers=-5..5 when the first is negative"
     )
     which.add_argument("--interval", metavar="LOW..HIGH", help="a continuous range, with --points")
-    which.add_argument(
-        "--places", metavar="FILE.csv", type=Path, help="places: columns latitude, longitude and, for labels, name"
-    )
+    which.add_argument("--places", metavar="FILE.csv", type=Path, help="places: columns lat, lon and, for labels, name")
     which.add_argument(
         "--items", metavar="FILE.json", type=Path, help='items: {"labels": […], "loss": [[…]]}, or "similarity"'
     )

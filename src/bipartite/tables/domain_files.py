@@ -1,12 +1,11 @@
-"""Domains in files: places as CSV, items as JSON."""
+"""Files of text that describe something: items as JSON."""
 
 from __future__ import annotations
 
-import csv
 import json
 from typing import TYPE_CHECKING
 
-from bipartite.domains import Items, Points
+from bipartite.domains import Items
 from bipartite.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -20,22 +19,6 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError:
         msg = f"{path} is not UTF-8 text."
         raise DataFileError(msg) from None
-
-
-def read_places(path: Path) -> Points:
-    """Places from a CSV file with a header: latitude, longitude and, for labels, name."""
-    rows = list(csv.DictReader(read_text(path).removeprefix("\ufeff").splitlines()))  # Excel begins with a mark
-    columns = set(rows[0]) if rows else set()
-    if not {"latitude", "longitude"} <= columns:
-        msg = f"{path} has no columns latitude and longitude; give them in the first line."
-        raise DataFileError(msg)
-    try:
-        coordinates = [(float(row["latitude"]), float(row["longitude"])) for row in rows]
-    except (TypeError, ValueError):
-        msg = f"{path} holds a latitude or longitude that is no number."
-        raise DataFileError(msg) from None
-    names = [row["name"].strip() for row in rows] if "name" in columns else None
-    return Points(coordinates, metric="haversine", labels=names)
 
 
 def read_items(path: Path) -> Items:

@@ -19,7 +19,8 @@ from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.catalogue import by_column
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.columns import PUBLIC, Column
-from bipartite.tables.domain_files import read_items, read_places, read_text
+from bipartite.tables.domain_files import read_items, read_text
+from bipartite.tables.place_files import read_places
 
 Found = TypeVar("Found")
 TODO: Final = "TODO"

@@ -1,0 +1,122 @@
+"""Files of places: a row each with latitude, longitude and perhaps a label, under names or without."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bipartite.domains import Points
+from bipartite.errors import DataFileError, how_many
+from bipartite.tables.domain_files import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_LATITUDE: Final = ("lat", "latitude", "y")
+_LONGITUDE: Final = ("lon", "lng", "long", "longitude", "x")
+_DELIMITERS: Final = ",;\t"
+_NAMED: Final = 5  # bad rows in an error
+_PAIR: Final = 2
+
+
+def read_places(path: Path) -> Points:
+    """The places of a file as a domain; a column called name holds their labels."""
+    found = PlaceFile.read(path, ("name",))
+    return Points(found.coordinates(), metric="haversine", labels=found.labels())
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFile:
+    """The rows of a file of places, the line of each, and which column is what."""
+
+    path: Path
+    rows: list[list[str]]
+    lines: list[int]
+    latitude: int
+    longitude: int
+    label: int | None
+    names: list[str]
+    """Of the columns; none where the file has no line of names."""
+
+    @classmethod
+    def read(cls, path: Path, labels: Sequence[str]) -> PlaceFile:
+        """The rows of a file whose first one names the columns, or does not."""
+        text = read_text(path).removeprefix("\ufeff")  # Excel begins with a mark
+        first = text.split("\n", 1)[0]
+        delimiter = max(_DELIMITERS, key=first.count)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        rows, lines = [], []
+        try:
+            for row in reader:
+                if any(cell.strip() for cell in row):
+                    rows.append(row)
+                    lines.append(reader.line_num)
+        except csv.Error as error:
+            msg = f"{path}: line {reader.line_num} cannot be read as CSV ({error}); repair or remove it."
+            raise DataFileError(msg) from None
+        if not rows:
+            msg = f"{path} is empty; give a line with latitude and longitude for each place."
+            raise DataFileError(msg)
+        if any(_number(cell) is not None for cell in rows[0]):
+            if len(rows[0]) > _PAIR + 1:
+                msg = (
+                    f"{path}: expected lat, lon and perhaps a label in a file without names, got {len(rows[0])} "
+                    "columns; name the columns in a first line, and write numbers with a point."
+                )
+                raise DataFileError(msg)
+            return cls(path, rows, lines, 0, 1, _PAIR if len(rows[0]) > _PAIR else None, [])
+        names = [cell.strip() for cell in rows[0]]
+        small = [name.lower() for name in names]
+        latitude, longitude, label = (_first(small, known) for known in (_LATITUDE, _LONGITUDE, labels))
+        twice = [names[at] for at in (latitude, longitude, label) if at is not None and small.count(small[at]) > 1]
+        if twice:
+            which = ", ".join(map(repr, twice))
+            msg = f"{path}: the first line names {which} more than once; give each column its own name."
+            raise DataFileError(msg)
+        if latitude is None or longitude is None:
+            msg = (
+                f"{path}: expected columns lat and lon (or latitude, longitude) in the first line, got "
+                f"{', '.join(repr(name) for name in names)}; name them so, or leave the names out."
+            )
+            raise DataFileError(msg)
+        return cls(path, rows[1:], lines[1:], latitude, longitude, label, names)
+
+    def coordinates(self) -> list[tuple[float, float]]:
+        """The numbers of every row, or which rows hold none."""
+        found, bad = [], []
+        # More cells than the first line has are as wrong as fewer: 52,5 with a comma would pass for 52 and 5.
+        width = max(_PAIR, len(self.names) or len(self.rows[0]))
+        for line, row in zip(self.lines, self.rows, strict=True):
+            if len(row) < width or any(cell.strip() for cell in row[width:]):
+                bad.append(f"line {line} has {how_many(len(row), 'cell')} instead of {width}")
+                continue
+            pair = _number(row[self.latitude]), _number(row[self.longitude])
+            if pair[0] is None or pair[1] is None:
+                bad.append(f"line {line} has a {'latitude' if pair[0] is None else 'longitude'} that is no number")
+                continue
+            found.append((pair[0], pair[1]))
+        if bad:
+            more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
+            msg = (
+                f"{self.path}: {'; '.join(bad[:_NAMED])}{more}; repair or remove them, and write numbers with a point."
+            )
+            raise DataFileError(msg)
+        return found
+
+    def labels(self) -> list[str] | None:
+        """The label of every row, where the file has any."""
+        return None if self.label is None else [row[self.label].strip() for row in self.rows]
+
+
+def _first(names: Sequence[str], known: Sequence[str]) -> int | None:
+    return next((names.index(name) for name in known if name in names), None)
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
