@@ -50,23 +50,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Audit a command or a mechanism."""
     settings = {"trials": options.trials, "confidence": options.confidence, "bins": options.bins}
-    reports = options.trials * len(options.inputs)
-    if options.command is not None:
-        with Progress("reports", reports, patience=2.0) as progress:
-            found = _audit_command(options, settings, progress)
-    else:
-        if options.each:
-            msg = "--each belongs to --command; leave it out."
-            raise InputError(msg)
-        mechanism = mechanism_of(options)
-        inputs = [_value_of(mechanism, text) for text in options.inputs]
-        with Progress("reports", reports, patience=2.0) as progress:
-            found = audit(mechanism, inputs, progress=progress.advance, **settings)
+    with Progress("reports", options.trials * len(options.inputs), patience=2.0) as progress:
+        audited = _audit_mechanism if options.command is None else _audit_command
+        found = audited(options, settings, progress)
     if options.json:
         print_json(_as_json(found))
     else:
         print(found)
     return FINDING if found.holds is False else OK
+
+
+def _audit_mechanism(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
+    if options.each:
+        msg = "--each belongs to --command; leave it out."
+        raise InputError(msg)
+    mechanism = mechanism_of(options)
+    inputs = [_value_of(mechanism, text) for text in options.inputs]
+    return audit(mechanism, inputs, progress=progress.advance, **settings)
 
 
 def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.answers.explain import ASSUMPTIONS, explain, percent
@@ -10,9 +11,8 @@ from bipartite.cli.output import OK, print_json, print_table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
 
-    from bipartite.answers.explain import Crowd, Explanation
+    from bipartite.answers.explain import Explanation
 
 _WIDTH: Final = 96
 _EXAMPLES = """examples:
@@ -54,51 +54,40 @@ def run(options: argparse.Namespace) -> int:
     _say(explained.coin)
     print_table(
         ("reports about the same answer", "ε together", "guessed right, at most"),
-        [(f"  {each.reports:,}", each.epsilon, _people(each.crowd)) for each in explained.reports],
+        [
+            (f"  {each.reports:,}", each.epsilon, f"{each.crowd.by_report:,} of {each.crowd.people:,}")
+            for each in explained.reports
+        ],
     )
     print()
-    _say("How far this goes:", after="")
-    _list(ASSUMPTIONS)
+    print("How far this goes:")
+    for sentence in ASSUMPTIONS:
+        print(textwrap.fill(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  "))
     return OK
 
 
-def _say(words: str, after: str = "\n") -> None:
-    print(textwrap.fill(words, _WIDTH) + after)
-
-
-def _list(sentences: Iterable[str]) -> None:
-    for sentence in sentences:
-        print(textwrap.fill(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  "))
-
-
-def _people(crowd: Crowd) -> str:
-    return f"{crowd.by_report:,} of {crowd.people:,}"
+def _say(words: str) -> None:
+    """A paragraph."""
+    print(textwrap.fill(words, _WIDTH) + "\n")
 
 
 def _as_json(explained: Explanation) -> dict[str, Any]:
+    sentences = (explained.guess, explained.warning, explained.growth, explained.coin)
     return {
         "epsilon": explained.epsilon,
         "odds": float(explained.odds),
         "certainty": float(explained.certainty),
-        "crowd": _crowd(explained.crowd),
+        "crowd": asdict(explained.crowd),
         "beliefs": [{"before": float(each.before), "after": float(each.after)} for each in explained.beliefs],
         "reports": [
             {
                 "reports": each.reports,
                 "epsilon": each.epsilon,
                 "certainty": float(each.certainty),
-                "crowd": _crowd(each.crowd),
+                "crowd": asdict(each.crowd),
             }
             for each in explained.reports
         ],
-        "sentences": [words for words in _sentences(explained) if words is not None],
+        "sentences": [words for words in sentences if words is not None],
         "assumptions": list(ASSUMPTIONS),
     }
-
-
-def _sentences(explained: Explanation) -> Iterable[str | None]:
-    return explained.guess, explained.warning, explained.growth, explained.coin
-
-
-def _crowd(crowd: Crowd) -> dict[str, int]:
-    return {"people": crowd.people, "by_coin": crowd.by_coin, "by_report": crowd.by_report}

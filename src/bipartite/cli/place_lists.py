@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.domains.regions import Regions
 from bipartite.errors import DataFileError, DomainError, InputError
-from bipartite.locations import cities, places
+from bipartite.locations import Regions, cities, places
 from bipartite.tables.place_files import PlaceFile
 
 if TYPE_CHECKING:

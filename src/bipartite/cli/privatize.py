@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 from bipartite.cli.arguments import add_seed, source_of
 from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
 from bipartite.errors import InputError
-from bipartite.tables.asking import Settings
+from bipartite.tables import Plan, Settings, privatize_file
 from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, STDIO, TEXT
-from bipartite.tables.plan import Plan
-from bipartite.tables.releasing import privatize_file
 
 if TYPE_CHECKING:
     import argparse
 
-    from bipartite.tables.releasing import Released
+    from bipartite.tables import Released
 
 _EXAMPLES = """examples:
   bipartite privatize people.csv reports.parquet --plan plan.toml

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.answers.advise import sample_size
-from bipartite.cli.arguments import add_mechanism, any_mechanism_of, domain_of, probabilities_in
+from bipartite.cli.arguments import add_mechanism, any_mechanism_of, domain_of, need_epsilon, probabilities_in
 from bipartite.cli.output import OK, Progress, print_json
-from bipartite.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
@@ -47,9 +46,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Answer how many people are needed."""
     named = any(getattr(options, name) is not None for name in ("spec", "mechanism", "m", "edges", "prior"))
-    if not named and options.epsilon is None:
-        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
-        raise InputError(msg)
+    if not named:
+        need_epsilon(options)
     what = any_mechanism_of(options) if named else domain_of(options)
     with Progress("mechanisms", None, patience=2.0) as progress:
         found = sample_size(

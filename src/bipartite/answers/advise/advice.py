@@ -131,7 +131,7 @@ class _Here:
         self.rows = {row.mechanism: row for row in rows}
         self.constant = next(row for row in rows if row.kind == "reference")
         known = candidates(domain, exact=True)
-        self.family: dict[str, Reports] = {each.name: each.family for each in known}
+        self.family: dict[str, Reports] = {each.name: each.form.reports for each in known}
         self.code = {each.name: each.code for each in known}
 
     def release(self) -> Advice:

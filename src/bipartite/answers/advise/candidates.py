@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.catalogue import Entry, Form, Reports, Work
+    from bipartite.mechanisms.catalogue import Entry, Form
     from bipartite.mechanisms.categories import CategoryMechanism
 
 GRR_NAME: Final = "GRR"
@@ -36,16 +36,6 @@ class Candidate:
     def name(self) -> str:
         """What the table calls it."""
         return self.form.label
-
-    @property
-    def family(self) -> Reports:
-        """What its reports are."""
-        return self.form.reports
-
-    @property
-    def work(self) -> Work:
-        """What it costs to build."""
-        return self.form.work
 
     @property
     def code(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from bipartite.answers.advise.advice import PURPOSES, advise
 from bipartite.answers.advise.candidates import ANCHORED, OPTIMAL, PLANAR, candidates
 from bipartite.answers.advise.comparison import Comparison
 from bipartite.answers.advise.figures import Question, left_out, row_of
-from bipartite.answers.advise.row import Row
+from bipartite.answers.advise.row import MEASURES, Row
 from bipartite.answers.quality import expected_loss, loss_quantile, share_within, worst_loss
 from bipartite.answers.quality.measures import check_distance
 from bipartite.domains import Points
@@ -103,13 +103,12 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
         constant = dataclasses.replace(single, epsilon=budget)
         rows += [*found, constant, *([] if limit is None else [limit])]
     advice = advise(rows, domain, purpose, people=users, has_prior=prior is not None)
-    people = math.nan if users is None else float(users)
     return Comparison(
         domain=domain,
         users=users,
         tolerance=tolerance,
         has_prior=prior is not None,
-        rows=tuple(_for_people(row, people) for row in rows),
+        rows=tuple(_for_people(row, users) for row in rows),
         advice=tuple(advice),
     )
 
@@ -172,18 +171,14 @@ def _single_answer(question: Question) -> Row:
     )
 
 
-def _for_people(row: Row, people: float) -> Row:
-    """The row with the errors of so many people instead of one."""
-
-    def scaled(error: float | None) -> float | None:
-        return None if error is None or math.isnan(people) else error / math.sqrt(people)
-
-    return dataclasses.replace(
-        row,
-        mean_error=scaled(row.mean_error),
-        histogram_error=scaled(row.histogram_error),
-        distribution_error=scaled(row.distribution_error),
-    )
+def _for_people(row: Row, users: int | None) -> Row:
+    """The row with the errors of so many people instead of one; without them where nobody says how many."""
+    scaled: dict[str, Any] = {}
+    for name, measure in MEASURES.items():
+        if measure.of_people:
+            error = getattr(row, name)
+            scaled[name] = None if users is None or error is None else error / math.sqrt(users)
+    return dataclasses.replace(row, **scaled)
 
 
 def _budgets(epsilon: object) -> list[str]:
@@ -202,7 +197,7 @@ def _budgets(epsilon: object) -> list[str]:
 
 def _check(users: object, tolerance: object, purpose: object, exact: object) -> None:
     problems = Problems()
-    if users is not None and not is_count(users):
+    if users is not None and not (is_whole(users) and users >= 1):
         problems.add(f"Expected users as a whole number of at least 1, got {shown(users)}; try users=10_000.")
     if tolerance is not None:
         try:
@@ -214,10 +209,3 @@ def _check(users: object, tolerance: object, purpose: object, exact: object) -> 
     if not isinstance(exact, bool):
         problems.add(f"Expected exact as True or False, got {shown(exact)}.")
     problems.raise_if_any(InputError)
-
-
-def is_count(number: object) -> bool:
-    """Whether something is a whole number of at least one."""
-    if not is_whole(number):
-        return False
-    return int(number) >= 1

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.identify import identifiability
+from bipartite.answers.estimation import identifiability
 from bipartite.answers.estimation.operator import operator_of
 from bipartite.domains import LineDomain
 from bipartite.mechanisms.categories import CategoryMechanism

@@ -34,7 +34,6 @@ _MOST_ANCHORS_OF_A_SET: Final = 50_000_000  # pairs of values
 _MOST_CHANCES: Final = 2**25  # chances that are sorted for a median
 _MOST_SUMMED: Final = 2**28  # chances that are added up for a mean
 _MOST_PRODUCTS: Final = 1e10  # multiplications for information matrices
-# Digits of the ε spent that a note shows; rounded up.
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +52,9 @@ def left_out(candidate: Candidate, question: Question) -> str | None:
     size, rounds = len(question.domain), question.rounds
     line = isinstance(question.domain, LineDomain)
     times = f"{size:,} values" if rounds == 1 else f"{size:,} values and {rounds} ε"
-    if candidate.work == "table" and size * size * rounds > _MOST_TABLE:
+    if candidate.form.work == "table" and size * size * rounds > _MOST_TABLE:
         return f"left out: a table of N × N tickets takes too long with {times}"
-    if candidate.work == "anchors":
+    if candidate.form.work == "anchors":
         cost, most = (size, _MOST_ANCHORS_ON_A_LINE) if line else (size * size, _MOST_ANCHORS_OF_A_SET)
         if cost * rounds > most:
             return f"left out: its search takes too long with {times}; build bp.Anchored by itself"

@@ -190,7 +190,7 @@ def _fewest(
         if progress is not None:
             progress(1)
         # Clamped windows and anchors give some values the same reports; flat categories have no mean.
-        useless = candidate.name in {SAFE, BEST, ANCHORED} or (candidate.family == "flat" and of == "mean")
+        useless = candidate.name in {SAFE, BEST, ANCHORED} or (candidate.form.reports == "flat" and of == "mean")
         if useless or left_out(candidate, question) is not None:
             continue
         try:

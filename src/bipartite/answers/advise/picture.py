@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.answers.advise.row import MEASURES
 from bipartite.errors import InputError
 from bipartite.mechanisms.catalogue import entries
-from bipartite.plots import style
-from bipartite.plots.bars import Bar, bars
+from bipartite.plots import Bar, bars, lines, style
 from bipartite.plots.curves import Curve, curves
-from bipartite.plots.palette import lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -117,17 +117,12 @@ def measured(
     return row, mechanism
 
 
-def within_row(regions: Regions, epsilon: str, inside: str, prior: Array | None) -> PlaceRelease:
+def within_row(regions: Regions, epsilon: str, inside: Literal["brr", "grr"], prior: Array | None) -> PlaceRelease:
     """The paper's protocol with BRR or GRR: a mechanism of its own, which names what it publishes."""
     name = "BRR safe" if inside == "brr" else BASELINE
-    make = _within_maker(regions, epsilon, inside)
-    return measured(WITHIN, name, epsilon, make, prior)[0]
-
-
-def _within_maker(regions: Regions, epsilon: str, inside: str) -> Maker:
-    if inside == "grr":
-        return lambda: WithinRegion(regions, epsilon, publishes="region", inside="grr")
-    return lambda: WithinRegion(regions, epsilon, publishes="region")
+    return measured(
+        WITHIN, name, epsilon, lambda: WithinRegion(regions, epsilon, publishes="region", inside=inside), prior
+    )[0]
 
 
 def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: Array | None) -> Iterator[PlaceRelease]:

@@ -107,8 +107,7 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     On lines that is the chance to lie within that distance of the value; in O(1) there under the uniform prior.
     """
     _check_values(mechanism)
-    check_distance(distance)
-    reach = as_real(distance)
+    reach = check_distance(distance)
     closed = closed_form(mechanism)
     if prior is None and closed is not None:
         return closed.share_within(reach)
@@ -178,8 +177,10 @@ def _blocks(mechanism: Mechanism) -> Iterator[tuple[int, int, NDArray[np.int64]]
         yield start, stop, mechanism.lottery.rows(start, stop)
 
 
-def check_distance(distance: object) -> None:  # whatever the caller gave
-    """Refuse what is no distance."""
-    if not as_real(distance) >= 0:
+def check_distance(distance: object) -> float:  # whatever the caller gave
+    """A distance, or a refusal of what is none."""
+    reach = as_real(distance)
+    if not reach >= 0:
         msg = f"Expected distance ≥ 0, got {shown(distance)}; distances are not negative."
         raise InputError(msg)
+    return reach
