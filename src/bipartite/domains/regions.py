@@ -200,6 +200,13 @@ def check_places(places: object) -> None:
         raise InputError(msg)
 
 
+def check_regions_of(places: Points, regions: object) -> None:
+    """Refuse what are no regions of these places."""
+    if not isinstance(regions, Regions) or regions.places != places:
+        msg = "Expected regions as bp.locations.Regions of the same places; make them with Regions.by_prefix(places)."
+        raise InputError(msg)
+
+
 def _lengths(codes: NDArray[np.int64], at_least: int, most_bits: int) -> NDArray[np.int64]:
     """For each code how many bits the prefix of its region has."""
     longest = np.zeros(len(codes), dtype=np.int64)

@@ -19,7 +19,7 @@ from bipartite.answers.advise.place_releases import (
     whole_makers,
     within_row,
 )
-from bipartite.domains.regions import Regions, check_places
+from bipartite.domains.regions import Regions, check_places, check_regions_of
 from bipartite.errors import InputError
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.design.line import check_prior
@@ -196,10 +196,7 @@ def _checked_regions(places: Points, regions: Regions | None) -> Regions:
     """The regions to use: those given, if they are of these places."""
     if regions is None:
         return Regions.by_prefix(places)
-    given: object = regions
-    if not isinstance(given, Regions) or regions.places != places:
-        msg = "Expected regions as bp.locations.Regions of the same places; make them with Regions.by_prefix(places)."
-        raise InputError(msg)
+    check_regions_of(places, regions)
     return regions
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite._version import __version__
-from bipartite.domains.regions import Regions, check_places
+from bipartite.domains.regions import Regions, check_places, check_regions_of
 from bipartite.errors import InputError
 from bipartite.locations.atlas import coasts
 from bipartite.locations.chances import places_of
@@ -89,10 +89,8 @@ def _asked(shown: Points | Regions | Mechanism, regions: Regions | None) -> tupl
     else:
         check_places(shown)
         places = shown
-    given: object = regions
-    if given is not None and (not isinstance(given, Regions) or given.places != places):
-        msg = "Expected regions as bp.locations.Regions of the same places; make them with Regions.by_prefix(places)."
-        raise InputError(msg)
+    if regions is not None:
+        check_regions_of(places, regions)
     return places, regions
 
 
