@@ -34,14 +34,14 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WantedColumns:
     """The columns to read: reports by default from the only column, or the one named "report"."""
 
     column: str | None
     others: tuple[str, ...] = ()
 
 
-def chunks(path: Path, asked: Asked, is_report: Callable[[str], bool | None]) -> Iterator[Chunk]:
+def chunks(path: Path, asked: WantedColumns, is_report: Callable[[str], bool | None]) -> Iterator[Chunk]:
     """The rows of a file, the reports first, then the other columns asked for.
 
     ``is_report`` tells of a cell whether it is a report (True), cannot be one and so may be a name (None), or is
@@ -74,7 +74,9 @@ def _without_mark(lines: Iterable[str]) -> Iterator[str]:
     yield from rest
 
 
-def _chunks(name: str, lines: Iterator[str], asked: Asked, is_report: Callable[[str], bool | None]) -> Iterator[Chunk]:
+def _chunks(
+    name: str, lines: Iterator[str], asked: WantedColumns, is_report: Callable[[str], bool | None]
+) -> Iterator[Chunk]:
     last = [""]
 
     def watched() -> Iterator[str]:
@@ -122,7 +124,7 @@ def _numbered(name: str, reader: _csv.Reader) -> Iterator[tuple[int, list[str]]]
 
 
 def _positions(
-    name: str, first: list[str], asked: Asked, is_report: Callable[[str], bool | None]
+    name: str, first: list[str], asked: WantedColumns, is_report: Callable[[str], bool | None]
 ) -> tuple[list[int], bool]:
     """Where the columns are, and whether the first row names them."""
     names = [cell.strip() for cell in first]

@@ -12,7 +12,7 @@ from bipartite import __version__
 from bipartite.answers.explain import ASSUMPTIONS, percent
 from bipartite.cli.demo_questions import bands
 from bipartite.cli.demo_statistics_page import statistics
-from bipartite.cli.pages import whole_page
+from bipartite.cli.pages import table, whole_page
 from bipartite.domains import Points
 from bipartite.locations.atlas import coasts
 from bipartite.lottery.budgets import rounded_up
@@ -196,27 +196,27 @@ def _compared(error: float, other: float) -> str:
 def _meaning(explained: Explanation, questions: int) -> str:
     """ε in words, and what several answers add up to."""
     together = next(each for each in explained.reports if each.reports == questions)
-    before = "".join(f"<th>{percent(each.before)}</th>" for each in explained.beliefs)
-    after = "".join(f"<td>{percent(each.after)}</td>" for each in explained.beliefs)
-    added = "".join(
-        f"<tr><td>{each.reports:,}</td><td>{each.epsilon}</td>"
-        f"<td>{each.crowd.by_report:,} of {each.crowd.people:,}</td></tr>"
-        for each in explained.reports
-    )
     return _lines(
         f"<h2>What ε = {explained.epsilon} means</h2>",
         _p(explained.guess, "said"),
         _p(explained.warning) if explained.warning else "",
         _p(explained.growth),
-        "<table><thead><tr><th>how sure of something about you</th>"
-        f"{before}</tr></thead><tbody><tr><td>after your report, at most</td>{after}</tr></tbody></table>",
+        table(
+            ("how sure of something about you", *(percent(each.before) for each in explained.beliefs)),
+            [("after your report, at most", *(percent(each.after) for each in explained.beliefs))],
+        ),
         _p(explained.coin),
         _p(
             f"Reports add up: {_PERSON} answered {_count(questions, 'question')}, which together spend "
             f"ε = {together.epsilon}. In the worst case a guess between two possible persons becomes right for:"
         ),
-        "<table><thead><tr><th>reports about one person</th><th>ε together</th><th>right for at most</th></tr></thead>"
-        f"<tbody>{added}</tbody></table>",
+        table(
+            ("reports about one person", "ε together", "right for at most"),
+            [
+                (f"{each.reports:,}", each.epsilon, f"{each.crowd.by_report:,} of {each.crowd.people:,}")
+                for each in explained.reports
+            ],
+        ),
         "<h3>How far this goes</h3>",
         *(_p(sentence) for sentence in ASSUMPTIONS),
     )
@@ -226,22 +226,23 @@ def _proof(outcomes: Sequence[Outcome], surveys: Sequence[Survey]) -> str:
     """The certificates."""
     certificates = [(outcome.question.name, outcome.certificate) for outcome in outcomes]
     certificates += [(f"{done.outcome.question.name}, for statistics", done.certificate) for done in surveys]
-    rows = "".join(
-        f"<tr><td>{name}</td><td>{'holds' if each.holds else 'DOES NOT HOLD'}</td>"
-        f"<td><code>{each.ratio.numerator}/{each.ratio.denominator}</code></td>"
-        f"<td>{rounded_up(each.epsilon_upper)}</td>"
-        f"<td><code>{each.spec_sha256[:12]}…</code></td></tr>"
+    rows = [
+        (
+            name,
+            "holds" if each.holds else "DOES NOT HOLD",
+            f"<code>{each.ratio.numerator}/{each.ratio.denominator}</code>",
+            str(rounded_up(each.epsilon_upper)),
+            f"<code>{each.spec_sha256[:12]}…</code>",
+        )
         for name, each in certificates
-    )
+    ]
     return _lines(
         "<h2>Proved, not promised</h2>",
         _p(
             "The lottery of each question deals whole-number tickets. From these the largest ratio between the chances "
             "of one report under two answers is computed exactly, and compared with e<sup>ε</sup> in whole numbers."
         ),
-        "<table><thead><tr><th>question</th><th>promise</th><th>largest ratio</th><th>its logarithm, at most</th>"
-        "<th>spec</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>",
+        table(("question", "promise", "largest ratio", "its logarithm, at most", "spec"), rows),
     )
 
 

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
-from bipartite.cli.pages import whole_page
+from bipartite.cli.pages import table, whole_page
 from bipartite.domains import LineDomain
 
 if TYPE_CHECKING:
@@ -50,6 +50,5 @@ def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
         for of, value in (("mean", each.mean), ("median", each.median)):
             ends = each.interval(confidence, of=of)
             cells += [f"{value:,.6g}", f"{ends.low:,.6g} to {ends.high:,.6g}"]
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{each}</th>" for each in ("group", "people", "mean", "interval", "median", "interval"))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        rows.append([escape(cell) for cell in cells])
+    return table(("group", "people", "mean", "interval", "median", "interval"), rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.cli.columns import SPOKEN, STDIN, Asked, chunks
+from bipartite.cli.columns import SPOKEN, STDIN, WantedColumns, chunks
 from bipartite.cli.counting import Tally, Texts, check_label, weights_of
 from bipartite.cli.output import Progress
 from bipartite.errors import DataFileError, InputError
@@ -79,7 +79,7 @@ def _mention(unreported: int, where: str = "") -> None:
 def _read_text(options: argparse.Namespace, column: str | None, mechanism: Mechanism) -> Sums:
     """The sums of a column of CSV, in files or on standard input."""
     texts = Texts(mechanism)
-    asked = Asked(column, tuple(name for name in (options.by, options.weights) if name is not None))
+    asked = WantedColumns(column, tuple(name for name in (options.by, options.weights) if name is not None))
     sums = Sums()
     with Progress("reports", None, patience=2.0) as progress:
         for path in options.files:

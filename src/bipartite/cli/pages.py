@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.plots import style as drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _STYLE: Final = f"""
   body {{ margin: 0 auto; max-width: {drawn.WIDTH}px; padding: 32px 24px 64px; background: {drawn.PAPER};
@@ -40,6 +40,13 @@ def whole_page(title: str, parts: Sequence[str]) -> str:
         + _scrollable("\n".join(parts))
         + "\n</body>\n</html>\n"
     )
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose cells are HTML."""
+    head = "".join(f"<th>{cell}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _scrollable(body: str) -> str:
