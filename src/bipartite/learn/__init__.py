@@ -7,6 +7,7 @@ Begin reading: guarantee.py, columns.py.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from bipartite.lazily import lazily
@@ -61,6 +62,21 @@ _HOMES = {
     "train_network": "bipartite.learn.network_training",
     "train_privately": "bipartite.learn.gradients.loop",
 }
+# What has to be installed before a module, or any module of a folder, can be loaded.
+_LIBRARIES = {
+    "boosting.": ("sklearn", "numba"),
+    "columns.": ("sklearn",),
+    "gradients.": ("torch",),
+    "gradients.classifier.": ("sklearn",),
+    "network.": ("sklearn",),
+}
+
+
+def _can_be_loaded(home: str) -> bool:
+    needed = [each for part, each in _LIBRARIES.items() if f"{home}.".startswith(f"{__name__}.{part}")]
+    return all(find_spec(library) for libraries in needed for library in libraries)
+
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)
-__all__ = ["Guarantee", *_HOMES]  # noqa: PLE0604 (names, kept in one place)
+# A star takes what can be loaded here; the other names say what they need when they are asked for.
+__all__ = ["Guarantee", *(name for name, home in _HOMES.items() if _can_be_loaded(home))]  # noqa: PLE0604 (one place)

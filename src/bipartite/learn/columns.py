@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bipartite.domains.sets import is_label
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain, Outside
     from bipartite.learn.column_values import Frame, Given, Kind, Table
     from bipartite.lottery import Source
-    from bipartite.mechanisms import Mechanism, Record
+    from bipartite.mechanisms import Mechanism
 
     Private: TypeAlias = Frame | NDArray[Any]
     Maker = str | Callable[[Domain, Decimal], Mechanism]
 
 
+@dataclass(eq=False, repr=False)
 class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Replaces every value of a table by a report: one row is one person, and all of a row together spends ε.
 
@@ -108,36 +110,18 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     ['0.5', '0.5']
     """
 
-    epsilon_per_column_: dict[str, Decimal]
-    mechanisms_: Mapping[str, Mechanism]
-    record_: Record
-
-    def __init__(  # noqa: PLR0913 (scikit-learn wants every option in the constructor)
-        self,
-        domains: Mapping[Any, Any] | Sequence[Any] | Domain | Mechanism | None = None,
-        epsilon: object = 1.0,
-        *,
-        numeric: Maker = "brr",
-        categorical: Maker = "grr",
-        points: int = 101,
-        split: Literal["equal"] | Mapping[Any, Any] = "equal",
-        sample: int | None = None,
-        outside: Outside = "error",
-        other: str | int | None = None,
-        at_predict: Literal["privatize", "pass"] = "privatize",
-        rng: Source | None = None,
-    ) -> None:
-        self.domains = domains
-        self.epsilon = epsilon
-        self.numeric = numeric
-        self.categorical = categorical
-        self.points = points
-        self.split = split
-        self.sample = sample
-        self.outside = outside
-        self.other = other
-        self.at_predict = at_predict
-        self.rng = rng
+    domains: Mapping[Any, Any] | Sequence[Any] | Domain | Mechanism | None = None
+    epsilon: object = 1.0
+    _: KW_ONLY
+    numeric: Maker = "brr"
+    categorical: Maker = "grr"
+    points: int = 101
+    split: Literal["equal"] | Mapping[Any, Any] = "equal"
+    sample: int | None = None
+    outside: Outside = "error"
+    other: str | int | None = None
+    at_predict: Literal["privatize", "pass"] = "privatize"
+    rng: Source | None = None
 
     def fit(self, X: Given, y: object = None) -> Self:  # noqa: N803, ARG002 (scikit-learn's names)
         """Make the mechanisms; of the table only the names and the number of columns are looked at."""

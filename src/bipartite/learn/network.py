@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from bipartite.domains import Integers
 from bipartite.errors import DataError, EpsilonError, InputError, Problems, is_one_of, missing_library, shown
 from bipartite.learn.column_values import check_is_table
 from bipartite.learn.columns import PrivateColumns
-from bipartite.learn.fitting import as_it_was
+from bipartite.learn.fitting import as_it_was, positions
 from bipartite.learn.inputs import network_inputs
 from bipartite.learn.network_training import (
     RandomisedLabels,
@@ -38,14 +38,13 @@ except ImportError:
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from decimal import Decimal
     from typing import Self
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from bipartite.learn.guarantee import Guarantee
-    from bipartite.learn.network_training import Correction, Layer
+    from bipartite.learn.network_training import Correction
     from bipartite.lottery import Source
 
 _TWO: Final = 2
@@ -55,6 +54,7 @@ _LABELS: Final = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class PrivateNetwork(ClassifierMixin, BaseEstimator):
     r"""A classifier with dense layers that sees reports instead of people's values.
 
@@ -114,39 +114,18 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
     10.0
     """
 
-    classes_: NDArray[Any]
-    columns_: PrivateColumns
-    layers_: list[Layer]
-    epsilon_label_: Decimal | None
-    label_mechanism_: GRR | None
-    guarantee_: Guarantee
-
-    def __init__(  # noqa: PLR0913 (scikit-learn wants every option in the constructor)
-        self,
-        columns: PrivateColumns | None = None,
-        *,
-        labels: object = None,
-        classes: Sequence[Any] | NDArray[Any] | None = None,
-        correction: Correction = "forward",
-        hidden: tuple[int, ...] = (100, 200),
-        epochs: int = 10,
-        batch_size: int = 100,
-        learning_rate: float = 1e-3,
-        device: Literal["cpu", "cuda"] | None = None,
-        progress: Callable[[int], None] | None = None,
-        rng: Source | None = None,
-    ) -> None:
-        self.columns = columns
-        self.labels = labels
-        self.classes = classes
-        self.correction = correction
-        self.hidden = hidden
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.device = device
-        self.progress = progress
-        self.rng = rng
+    columns: PrivateColumns | None = None
+    _: KW_ONLY
+    labels: object = None
+    classes: Sequence[Any] | NDArray[Any] | None = None
+    correction: Correction = "forward"
+    hidden: tuple[int, ...] = (100, 200)
+    epochs: int = 10
+    batch_size: int = 100
+    learning_rate: float = 1e-3
+    device: Literal["cpu", "cuda"] | None = None
+    progress: Callable[[int], None] | None = None
+    rng: Source | None = None
 
     def fit(self, X: object, y: object) -> Self:  # noqa: N803 (scikit-learn's names)
         """Draw a report of every row, and of every label unless they are public; train on them."""
@@ -161,7 +140,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         source = source_of(self.rng)
         rows = check_is_table(X)
         validate_data(self, X, skip_check_array=True)
-        positions, classes = self._positions(rows, y)
+        labels, classes = self._labels(rows, y)
         budget = None if _is_public(self.labels) else Epsilon.of(self.labels)
         mechanism = None if budget is None else GRR(Integers(0, len(classes) - 1), budget.value)
         columns: PrivateColumns = clone(self.columns)
@@ -171,11 +150,11 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         inputs = network_inputs(reports, {name: each.domain for name, each in columns.mechanisms_.items()})
         randomised = None
         if mechanism is not None:
-            positions = mechanism.privatize(positions, rng=source)
+            labels = mechanism.privatize(labels, rng=source)
             randomised = RandomisedLabels(mechanism.matrix(), self.correction)
         layers = train_network(
             inputs,
-            positions,
+            labels,
             len(classes),
             TrainingPlan(tuple(self.hidden), self.epochs, self.batch_size, self.learning_rate, self.device),
             seed=from_words(source, 1, lambda stream: stream.word()),
@@ -218,7 +197,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
             return promise
         return replace(promise, replace=at_least(exact_sum([spent, self.epsilon_label_])))
 
-    def _positions(self, rows: int, y: object) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def _labels(self, rows: int, y: object) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Labels as positions among the classes."""
         if y is None:
             message = "requires y to be passed, but the target y is None; pass one label a row."
@@ -236,8 +215,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         if len(classes) < _TWO:
             message = "Expected at least two classes, got one class; pass classes= with all of them."
             raise InputError(message)
-        number = {each: at for at, each in enumerate(classes.tolist())}
-        at = np.array([number.get(each, -1) for each in given.tolist()], dtype=np.int64)
+        at = positions(given, classes)
         alien = at < 0
         if alien.any():
             message = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -11,20 +12,16 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bipartite.errors import InputError, NotAValueError, shown
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.leaves import UNIT
+from bipartite.learn.fitting import positions
 from bipartite.learn.scikit import ClassifierMixin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from bipartite.domains import Outside
-    from bipartite.learn.boosting.ensemble import Large
-    from bipartite.learn.boosting.leaves import Leaf
-    from bipartite.learn.boosting.regressor import Pair
     from bipartite.learn.boosting.settings import Settings
-    from bipartite.lottery import Source
 
 FROM_DATA: Final = "from-data"
 _TWO: Final = 2
@@ -33,6 +30,7 @@ _SEEN: Final = (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     r"""Gradient-boosted trees that tell classes apart and little about any one training record.
 
@@ -75,47 +73,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     ['low', 'high']
     """
 
-    def __init__(  # noqa: PLR0913 (scikit-learn: every parameter by its name)
-        self,
-        *,
-        epsilon: object = 5.0,
-        leaf: Leaf = "brr",
-        feature_range: Pair | Sequence[Pair] | NDArray[np.float64] | None = None,
-        classes: Sequence[Any] | str | None = None,
-        trees: int = 50,
-        ensemble_trees: int | None = None,
-        depth: int = 6,
-        learning_rate: float = 0.1,
-        regularization: float = 0.1,
-        leaf_range: float | None = None,
-        leaf_points: int = 21,
-        bins: int | Sequence[int] = 32,
-        outside: Outside = "error",
-        large_gradients: Large = "skip",
-        rng: Source | None = None,
-        progress: Callable[[int], None] | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.leaf = leaf
-        self.feature_range = feature_range
-        self.classes = classes
-        self.trees = trees
-        self.ensemble_trees = ensemble_trees
-        self.depth = depth
-        self.learning_rate = learning_rate
-        self.regularization = regularization
-        self.leaf_range = leaf_range
-        self.leaf_points = leaf_points
-        self.bins = bins
-        self.outside = outside
-        self.large_gradients = large_gradients
-        self.rng = rng
-        self.progress = progress
-
-    def fit(self, X: object, y: object) -> Self:  # noqa: N803
-        """Learn from records X of classes y, and spend ε."""
-        self._fit(X, y, self._learn)
-        return self
+    classes: Sequence[Any] | str | None = None
 
     def decision_function(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The score of the second of two classes, or of each of several: 1 for, −1 against."""
@@ -156,11 +114,8 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
 
     def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> None:
         classes = self._classes(labels)
-        # Objects may have no order: None beside text.
-        ordered = labels.dtype.kind == classes.dtype.kind != "O"
-        at = np.searchsorted(classes, labels) if ordered else _positions(classes, labels)
-        at = np.minimum(at, len(classes) - 1)
-        if (classes[at] != labels).any():
+        at = positions(labels, classes)
+        if (at < 0).any():
             msg = "Expected every label to be one of classes; state all classes, or leave out other records."
             raise NotAValueError(msg)
         positives = [1] if len(classes) == _TWO else range(len(classes))
@@ -183,9 +138,3 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
             msg = "Expected at least two classes, got 1 class; there is nothing to tell apart."
             raise InputError(msg)
         return classes
-
-
-def _positions(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Where labels of another type stand among the classes; 0 for those that are none."""
-    places = {each: number for number, each in enumerate(classes.tolist())}
-    return np.array([places.get(each, 0) for each in labels.tolist()], dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,48 +18,67 @@ from bipartite.learn.scikit import BaseEstimator
 from bipartite.lottery.words import from_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
+    from collections.abc import Callable, Sequence
+    from typing import Self, TypeVar
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from bipartite.learn.boosting.grids import Grid
+    from bipartite.domains import Outside
+    from bipartite.learn.boosting.ensemble import Large
+    from bipartite.learn.boosting.leaves import Leaf
     from bipartite.learn.boosting.settings import Settings
-    from bipartite.learn.boosting.trees import Tree
-    from bipartite.learn.guarantee import Guarantee
+    from bipartite.lottery import Source
 
     T = TypeVar("T")
+    Pair = tuple[float, float]
 
 # What scikit-learn's messages show of an array.
 _SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateBoosting(BaseEstimator):
     """The common part of :class:`PrivateBoostingRegressor` and :class:`PrivateBoostingClassifier`."""
 
-    guarantee_: Guarantee
-    grid_: Grid
-    trees_: tuple[tuple[Tree, ...], ...]
-    n_features_in_: int
+    epsilon: object = 5.0
+    leaf: Leaf = "brr"
+    feature_range: Pair | Sequence[Pair] | NDArray[np.float64] | None = None
+    trees: int = 50
+    ensemble_trees: int | None = None
+    depth: int = 6
+    learning_rate: float = 0.1
+    regularization: float = 0.1
+    leaf_range: float | None = None
+    leaf_points: int = 21
+    bins: int | Sequence[int] = 32
+    outside: Outside = "error"
+    large_gradients: Large = "skip"
+    rng: Source | None = None
+    progress: Callable[[int], None] | None = None
 
-    def _fit(self, X: object, y: object, learn: Callable[[NDArray[np.float64], Any, Settings], None]) -> None:  # noqa: N803
-        """Check, read and learn; whatever fails, the estimator stays as it was."""
+    def fit(self, X: object, y: object) -> Self:  # noqa: N803
+        """Learn from records X with targets or classes y, and spend ε; a fit that fails changes nothing."""
         with as_it_was(self):
             settings = settings_of(self.get_params(deep=False))
             values, labels = without_values(lambda: self._read(X, y))
             if len(values) > settings.most_records:
                 msg = f"Expected at most {settings.most_records} records; use a regularization of fewer decimals."
                 raise InputError(msg)
-            learn(values, labels, settings)
+            self._learn(values, labels, settings)
+        return self
 
     def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
+        """Records and labels as arrays."""
+        raise NotImplementedError
+
+    def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> None:
+        """Boost by these labels, and say what is promised."""
         raise NotImplementedError
 
     def _boost(self, values: NDArray[np.float64], labels: list[NDArray[np.int64]], settings: Settings) -> None:
         """One model for each list of labels, in units; they share ε."""
-        parameters: Any = self
-        grid = grid_of(parameters.feature_range, parameters.bins, values.shape[1])
+        grid = grid_of(self.feature_range, self.bins, values.shape[1])
         bins = grid.encode(values, settings.outside)
         recipe = settings.recipe(grid, len(labels))
         grown = from_words(
@@ -73,8 +93,7 @@ class PrivateBoosting(BaseEstimator):
         """What each model's trees add up to for every record."""
         check_is_fitted(self)
         values = without_values(lambda: validate_data(self, X, reset=False, dtype=np.float64))
-        parameters: Any = self
-        bins = self.grid_.encode(values, "clip" if parameters.outside == "clip" else "error")
+        bins = self.grid_.encode(values, "clip" if self.outside == "clip" else "error")
         return [scores_of(trees, bins) for trees in self.trees_]
 
     def __sklearn_is_fitted__(self) -> bool:

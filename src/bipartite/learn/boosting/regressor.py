@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -14,22 +15,16 @@ from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.scikit import RegressorMixin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from bipartite.domains import Outside
-    from bipartite.learn.boosting.ensemble import Large
-    from bipartite.learn.boosting.leaves import Leaf
+    from bipartite.learn.boosting.estimator import Pair
     from bipartite.learn.boosting.settings import Settings
-    from bipartite.lottery import Source
-
-    Pair = tuple[float, float]
 
 _ADVICE = "pass public limits of the target such as target_range=(0, 100); never take them from the data"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     r"""Gradient-boosted trees whose predictions tell little about any one training record.
 
@@ -102,47 +97,7 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     True
     """
 
-    def __init__(  # noqa: PLR0913 (scikit-learn: every parameter by its name)
-        self,
-        *,
-        epsilon: object = 5.0,
-        leaf: Leaf = "brr",
-        feature_range: Pair | Sequence[Pair] | NDArray[np.float64] | None = None,
-        target_range: Pair | None = None,
-        trees: int = 50,
-        ensemble_trees: int | None = None,
-        depth: int = 6,
-        learning_rate: float = 0.1,
-        regularization: float = 0.1,
-        leaf_range: float | None = None,
-        leaf_points: int = 21,
-        bins: int | Sequence[int] = 32,
-        outside: Outside = "error",
-        large_gradients: Large = "skip",
-        rng: Source | None = None,
-        progress: Callable[[int], None] | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.leaf = leaf
-        self.feature_range = feature_range
-        self.target_range = target_range
-        self.trees = trees
-        self.ensemble_trees = ensemble_trees
-        self.depth = depth
-        self.learning_rate = learning_rate
-        self.regularization = regularization
-        self.leaf_range = leaf_range
-        self.leaf_points = leaf_points
-        self.bins = bins
-        self.outside = outside
-        self.large_gradients = large_gradients
-        self.rng = rng
-        self.progress = progress
-
-    def fit(self, X: object, y: object) -> Self:  # noqa: N803
-        """Learn from records X with targets y, and spend ε."""
-        self._fit(X, y, self._learn)
-        return self
+    target_range: Pair | None = None
 
     def predict(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The predicted target of every record."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import torch
 
-from bipartite.errors import Problems, shown
+from bipartite.errors import InputError, Problems, shown
 from bipartite.learn.gradients import accounting
 from bipartite.learn.gradients.accounting import LEAST_NOISE, MOST_NOISE, Steps
-from bipartite.learn.gradients.checks import REFUSALS, positive, raise_all, whole
+from bipartite.learn.gradients.checks import REFUSALS, positive, whole
 from bipartite.learn.gradients.one_thread import one_thread
 from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows, whole_sum
 from bipartite.learn.guarantee import Guarantee
@@ -172,7 +172,7 @@ class GaussianSGD(_CentralSGD):
         else:
             positive("epsilon", self.epsilon, problems)
         positive("delta", self.delta, problems, below=0.5, hint="1e-6 is usual")
-        raise_all(problems)
+        problems.raise_if_any(InputError)
 
     def grid(self) -> Grid:
         """Standard deviation 2^bits for rows of L2 norm at most ``steps``."""
@@ -239,7 +239,7 @@ class LaplaceSGD(_CentralSGD):
                 f"Expected epsilon so that every step can be drawn, got {shown(self.epsilon)} for {self.steps} steps; "
                 f"a step without sampling may spend between {LEAST_RATIO:.1g} and {MOST_RATIO:g}."
             )
-        raise_all(problems)
+        problems.raise_if_any(InputError)
 
     def _each(self) -> float:
         try:

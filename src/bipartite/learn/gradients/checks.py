@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from bipartite.errors import InputError, Problems, shown
+from bipartite.errors import Problems, shown
 from bipartite.lottery.checks import is_whole
 
 REFUSALS: Final = (
@@ -29,8 +29,3 @@ def whole(name: str, value: object, problems: Problems, *, hint: str, least: int
     """A whole number of at least ``least``."""
     if not is_whole(value) or value < least:
         problems.add(f"Expected {name} as a whole number of at least {least}, got {shown(value)}; {hint}.")
-
-
-def raise_all(problems: Problems) -> None:
-    """Raise what was found, if anything was."""
-    problems.raise_if_any(InputError)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from bipartite.errors import InputError, missing_library, shown
+from bipartite.learn.fitting import positions
 from bipartite.learn.gradients.loop import best_device, train_privately
 from bipartite.learn.gradients.networks import paper_cnn
 from bipartite.learn.gradients.per_example import TOGETHER
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 _ROWS = 4096
 
 
+@dataclass(eq=False, repr=False)
 class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
     """A neural network for classes, trained by private SGD.
 
@@ -62,28 +65,16 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
         The trained module.
     """
 
-    def __init__(  # noqa: PLR0913 (scikit-learn: one argument a setting)
-        self,
-        network: Callable[[], torch.nn.Module] | str,
-        plan: Plan,
-        *,
-        classes: Sequence[Any],
-        optimizer: Optimizer | None = None,
-        people: int | None = None,
-        together: int = TOGETHER,
-        weights_seed: int = 0,
-        device: str = "auto",
-        rng: object = None,
-    ) -> None:
-        self.network = network
-        self.plan = plan
-        self.classes = classes
-        self.optimizer = optimizer
-        self.people = people
-        self.together = together
-        self.weights_seed = weights_seed
-        self.device = device
-        self.rng = rng
+    network: Callable[[], torch.nn.Module] | str
+    plan: Plan
+    _: KW_ONLY
+    classes: Sequence[Any]
+    optimizer: Optimizer | None = None
+    people: int | None = None
+    together: int = TOGETHER
+    weights_seed: int = 0
+    device: str = "auto"
+    rng: object = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateSGDClassifier:  # noqa: N803 (scikit-learn's name)
         """Train on these people; each fit spends its ε anew."""
@@ -94,10 +85,9 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
                 f"Expected two classes or more and one label a row, got {classes.size} and {np.ndim(y)} axes of labels."
             )
             raise InputError(msg)
-        labels = np.searchsorted(classes, np.asarray(y))
-        known = np.append(classes, classes[-1:])[labels] == np.asarray(y)
-        if not known.all():
-            msg = f"Expected every label among the {len(classes)} classes, {int((~known).sum())} are not; add them."
+        labels = positions(np.asarray(y), classes)
+        if (labels < 0).any():
+            msg = f"Expected every label among the {len(classes)} classes, {int((labels < 0).sum())} are not; add them."
             raise InputError(msg)
         with torch.random.fork_rng():
             torch.manual_seed(self.weights_seed)
@@ -108,7 +98,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
         self.guarantee_: Guarantee = train_privately(
             network,
             features,
-            torch.from_numpy(labels.astype(np.int64)).to(device),
+            torch.from_numpy(labels).to(device),
             self.plan,
             optimizer=optimizer,
             people=self.people,

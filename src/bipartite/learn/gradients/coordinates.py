@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import numpy as np
 
 from bipartite.domains import Interval
-from bipartite.errors import Problems, is_one_of, shown
-from bipartite.learn.gradients.checks import positive, raise_all, whole
+from bipartite.errors import InputError, Problems, is_one_of, shown
+from bipartite.learn.gradients.checks import positive, whole
 from bipartite.lottery import Epsilon, TooFewTickets, issue_tickets
 from bipartite.lottery.uniform import whole_numbers_below
 from bipartite.mechanisms import BRR, Duchi, Hybrid, Piecewise
@@ -79,7 +79,7 @@ class CoordinateReports:
                 f"Expected epsilon between {_DIGITS:g} and {_MOST_EACH} a coordinate, got {shown(self.epsilon)} for "
                 f"{self.coordinates}; use {'more' if self.epsilon_each else 'fewer'} coordinates, or another epsilon."
             )
-        raise_all(problems)
+        problems.raise_if_any(InputError)
 
     @property
     def epsilon_each(self) -> Decimal:

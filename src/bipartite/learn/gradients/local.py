@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import torch
 
-from bipartite.errors import Problems, is_one_of, shown
-from bipartite.learn.gradients.checks import REFUSALS, positive, raise_all, whole
+from bipartite.errors import InputError, Problems, is_one_of, shown
+from bipartite.learn.gradients.checks import REFUSALS, positive, whole
 from bipartite.learn.gradients.coordinates import NAMES, CoordinateReports, Name, coordinates_for
 from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.guarantee import Guarantee
@@ -86,18 +86,15 @@ class LocalSGD:
             whole("coordinates", self.coordinates, problems, hint="or 'auto'")
         if not is_one_of(self.mechanism, NAMES):
             problems.add(f"Expected mechanism as one of {', '.join(NAMES)}, got {shown(self.mechanism)}.")
-        raise_all(problems)
+        problems.raise_if_any(InputError)
 
     def batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
         """Everybody at most once, in an order drawn without looking at the data; the first batch may set the bound."""
         order = np.argsort(whole_numbers_below(_WORDS, people, source), kind="stable")
         first = self.clip.people if isinstance(self.clip, PrivateQuantile) else 0
         if people < first + self.batch:
-            problems = Problems()
-            problems.add(
-                f"Expected at least {first + self.batch} people for one batch, got {people}; use a smaller batch."
-            )
-            raise_all(problems)
+            msg = f"Expected at least {first + self.batch} people for one batch, got {people}; use a smaller batch."
+            raise InputError(msg)
         if first:
             yield order[:first]
         for start in range(first, people - self.batch + 1, self.batch):

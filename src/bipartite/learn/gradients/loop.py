@@ -10,7 +10,7 @@ import torch
 
 from bipartite.errors import InputError, Problems
 from bipartite.learn.gradients.central import NO_PEOPLE, GaussianSGD, LaplaceSGD
-from bipartite.learn.gradients.checks import raise_all, whole
+from bipartite.learn.gradients.checks import whole
 from bipartite.learn.gradients.independence import independent
 from bipartite.learn.gradients.local import LocalSGD
 from bipartite.learn.gradients.magnitude import PrivateQuantile
@@ -101,7 +101,7 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     if people is not None:
         problems = Problems()
         whole("people", people, problems, hint="a public number of people, or None")
-        raise_all(problems)
+        problems.raise_if_any(InputError)
     source = source_of(rng)
     gradients = PerExample(network, loss, together)
     promised = plan.guarantee(gradients.size)  # before anything is spent

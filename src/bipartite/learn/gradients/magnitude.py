@@ -14,8 +14,8 @@ import numpy as np
 
 from bipartite.answers.estimation import estimate
 from bipartite.domains import Integers
-from bipartite.errors import Problems, shown
-from bipartite.learn.gradients.checks import positive, raise_all, whole
+from bipartite.errors import InputError, Problems, shown
+from bipartite.learn.gradients.checks import positive, whole
 from bipartite.mechanisms import BRR
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class PrivateQuantile:
         are_two = len(pair) == 2 and all(type(each) is int for each in pair)  # noqa: PLR2004
         if not are_two or not -1000 <= pair[0] < pair[1] <= 1000:  # noqa: PLR2004 (the exponents of doubles)
             problems.add(f"Expected exponents as (low, high) within ±1000, got {shown(self.exponents)}; try (-20, 4).")
-        raise_all(problems)
+        problems.raise_if_any(InputError)
 
     def mechanism(self, epsilon: float) -> BRR:
         """What reports an exponent."""

@@ -20,7 +20,7 @@ import torch
 from torch.func import functional_call, grad, vmap
 
 from bipartite.errors import InputError, Problems
-from bipartite.learn.gradients.checks import raise_all, whole
+from bipartite.learn.gradients.checks import whole
 from bipartite.learn.gradients.one_thread import one_thread
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class PerExample:
             problems.add(
                 f"Expected together as a power of two, got {together}; other sizes make rows depend on others."
             )
-        raise_all(problems)
+        problems.raise_if_any(InputError)
         for name, module in network.named_modules():
             if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):  # noqa: SLF001 (the base of all of them)
                 msg = (
