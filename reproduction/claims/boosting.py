@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, everywhere, paired
-from reproduction.claims.verdict import Claim, Judgement, Verdict, cannot
+from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, cannot
 from reproduction.experiments.printed import BOOSTING_SHARES
-from reproduction.runner.contract import distinct, select
+from reproduction.runner.contract import Rows, Value, distinct, select
 from reproduction.runner.intervals import MeanInterval
-
-if TYPE_CHECKING:
-    from reproduction.claims.verdict import Evidence
-    from reproduction.runner.contract import Rows, Value
 
 _AT: Final = 5.0
 _POINTS: Final = 21

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reproduction.claims import boosting, line, networks, places, quality, training, words
-from reproduction.claims.verdict import Claim, Judgement, Verdict
+from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reproduction.claims.verdict import Evidence
     from reproduction.runner.running import Outcome
 
 CLAIMS: Final[tuple[Claim, ...]] = (

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from reproduction.claims.verdict import Claim, Judgement, Verdict, holds_if
-from reproduction.runner.contract import number, select
+from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if
+from reproduction.runner.contract import Rows, number, select
 from reproduction.theory import gap_bound, limit_gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from reproduction.claims.verdict import Evidence
-    from reproduction.runner.contract import Rows
 
 _ERRATA: Final = "docs/errata.md"
 _LIMIT_TOLERANCE: Final = 4.0

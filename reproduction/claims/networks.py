@@ -7,13 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from reproduction.claims.seeds import TOO_SMALL, brackets, enough, everywhere, paired
-from reproduction.claims.verdict import Claim, Judgement, Verdict, cannot
+from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, cannot
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import Rows, distinct, number, select
 
 if TYPE_CHECKING:
-    from reproduction.claims.verdict import Evidence
-    from reproduction.runner.contract import Rows
     from reproduction.runner.intervals import MeanInterval
 
 _MEAN, _FIRST = NETWORK_GAINS["mean"], NETWORK_GAINS["at 0.25"]

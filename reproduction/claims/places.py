@@ -6,14 +6,12 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from bipartite.locations import CALIBRATED, PUBLISHED, WITHIN
-from reproduction.claims.verdict import Claim, Judgement, Verdict, holds_if, on_a_fine_grid
+from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.runner.contract import distinct, number, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from reproduction.claims.verdict import Evidence
 
 _PAPER_REGIONS: Final = {GOWALLA: (13, 7, 235), FOURSQUARE: (14, 64, 278)}
 _PAPER_MEAN: Final = {GOWALLA: 0.087, FOURSQUARE: 0.067}

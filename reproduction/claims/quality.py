@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reproduction.claims.boosting import complete, gains
 from reproduction.claims.seeds import enough
-from reproduction.claims.verdict import Claim, Judgement, Verdict, holds_if, on_a_fine_grid
-from reproduction.runner.contract import distinct, number, select
+from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
+from reproduction.runner.contract import Rows, distinct, number, select
 from reproduction.theory import epsilon_to_beat_the_median, limit_global_ratio
-
-if TYPE_CHECKING:
-    from reproduction.claims.verdict import Evidence
-    from reproduction.runner.contract import Rows
 
 _STABLE: Final = 0.10
 _RELATIVELY: Final = 0.25

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reproduction.claims.verdict import Judgement, Verdict
-from reproduction.runner.contract import distinct, number
+from reproduction.claims.verdict import Evidence, Judgement, Verdict
+from reproduction.runner.contract import Rows, Value, distinct, number
 from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from reproduction.claims.verdict import Evidence
-    from reproduction.runner.contract import Rows, Value
 
 LEAST_SEEDS: Final = 3
 TOO_SMALL: Final = "Too few seeds, data sets or budgets for a verdict; run it with --full."

@@ -11,16 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, everywhere, paired
-from reproduction.claims.verdict import Claim, Judgement, Verdict
+from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict
 from reproduction.experiments.printed import SGD_AHEAD
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import Rows, Value, distinct, number, select
 from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from reproduction.claims.verdict import Evidence
-    from reproduction.runner.contract import Rows, Value
 
 _RIVALS: Final = {"paper-laplace": "Laplace on the sum", "paper-laplace-of-the-mean": "Laplace on the mean"}
 _SPENDS: Final = "both by the paper’s protocol, which spends ε = ∞"

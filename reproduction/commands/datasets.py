@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 
 from bipartite.cli import OK, Progress, print_json, print_table
@@ -13,7 +13,6 @@ from reproduction.datasets.opening import opened
 if TYPE_CHECKING:
     import argparse
     from types import TracebackType
-    from typing import Self
 
 _EXAMPLES = """examples:
   python -m reproduction datasets                  every data set: where it is, or where it would come from

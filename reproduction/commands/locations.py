@@ -23,12 +23,10 @@ from bipartite.cli import (
 from bipartite.errors import InputError
 from bipartite.files import write_whole
 from bipartite.locations import WITHIN, Regions, compare, from_checkins, improvements
-from reproduction.datasets import SOURCES, foursquare, gowalla
+from reproduction.datasets import SOURCES, CheckIns, foursquare, gowalla
 
 if TYPE_CHECKING:
     import argparse
-
-    from reproduction.datasets import CheckIns
 
 _EXAMPLES = """examples:
   python -m reproduction locations compare --dataset gowalla-authors --epsilon 0.5 1 2 --csv rows.csv

@@ -22,16 +22,13 @@ from reproduction.runner.files import (
     write_all,
 )
 from reproduction.runner.machine import this_machine
-from reproduction.runner.registry import named
+from reproduction.runner.registry import Entry, named
 from reproduction.runner.report import report
-from reproduction.runner.running import check_seeds
+from reproduction.runner.running import Outcome, check_seeds
 from reproduction.runner.running import run as run_experiments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from reproduction.runner.registry import Entry
-    from reproduction.runner.running import Outcome
 
 _EXAMPLES = """examples:
   python -m reproduction run                          the quick report, all of it, into results/: minutes

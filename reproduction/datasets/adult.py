@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from reproduction.datasets.opening import opened
 from reproduction.datasets.results import Provenance, Table, provenance_of
 from reproduction.datasets.sources import SOURCES
 from reproduction.datasets.texts import read_rows, repeated
-
-if TYPE_CHECKING:
-    from typing import Literal
 
 _KINDS: Final = SOURCES["adult"].columns
 _MISSING: Final = "?"

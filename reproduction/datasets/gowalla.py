@@ -8,20 +8,17 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from bipartite.errors import DataFileError, InputError, is_one_of, shown
-from reproduction.datasets.finding import find
+from reproduction.datasets.finding import Found, find
 from reproduction.datasets.opening import opened
 from reproduction.datasets.place_tables import read_place_table
 from reproduction.datasets.results import CheckIns, Histogram, Provenance, fixed, provenance_of
-from reproduction.datasets.snap import blocks
+from reproduction.datasets.snap import Outside, blocks
 from reproduction.datasets.sources import SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
-
-    from reproduction.datasets.finding import Found
-    from reproduction.datasets.snap import Outside
 
     Subset = Literal["authors-1000", "nyc", "paris", "stacp", "lbsn1", "lbsn3", "ufsc", "locations-union"]
 

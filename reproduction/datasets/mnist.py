@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from bipartite.errors import DataFileError, InputError, is_one_of, shown
-from reproduction.datasets.finding import find
+from reproduction.datasets.finding import Found, find
 from reproduction.datasets.opening import opened
 from reproduction.datasets.results import Images, fixed, provenance_of
 from reproduction.datasets.sources import SOURCES
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from numpy.typing import NDArray
-
-    from reproduction.datasets.finding import Found
 
 _IMAGES: Final = 2051
 _LABELS: Final = 2049

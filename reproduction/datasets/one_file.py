@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from reproduction.datasets.finding import find
 from reproduction.datasets.opening import opened
-from reproduction.datasets.results import provenance_of
+from reproduction.datasets.results import Provenance, Table, provenance_of
 from reproduction.datasets.sources import SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from reproduction.datasets.results import Provenance, Table
 
 
 def read_one(name: str, read: Callable[[bytes, str, Provenance], Table]) -> Table:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from reproduction.datasets import abalone, bias, superconduct
+from reproduction.datasets import Table, abalone, bias, superconduct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reproduction.datasets import Table
     from reproduction.runner.contract import Row, Rows
 
 SCRIPTED: Final = (2.53985, 2.63835)

@@ -44,7 +44,7 @@ from bipartite.lottery import insecure_seed
 from bipartite.mechanisms import GRR
 from reproduction import figures
 from reproduction.experiments.dnn_data import DOMAINS, split
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import Row, Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, bars_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 
-    from reproduction.runner.contract import Row, Rows
 
 MECHANISMS: Final[Mapping[str, str]] = {
     "brr": "BRR",

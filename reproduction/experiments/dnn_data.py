@@ -19,14 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from reproduction.datasets import adult, bank
+from reproduction.datasets import Table, adult, bank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
-
-    from reproduction.datasets import Table
 
 TEST_SHARE: Final = 0.33
 SPLIT_SEED: Final = 42

@@ -25,18 +25,15 @@ import numpy as np
 
 from bipartite.learn import PrivateBoostingRegressor
 from bipartite.lottery import insecure_seed
-from reproduction.experiments.gbdt_tasks import TASKS, records_of
+from reproduction.experiments.gbdt_tasks import TASKS, Records, records_of
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import distinct, number
+from reproduction.runner.contract import Row, Rows, distinct, number
 from reproduction.runner.intervals import MeanInterval, bars_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from reproduction.experiments.gbdt_tasks import Records
-    from reproduction.runner.contract import Row, Rows
 
 NOTE = (
     "All lines are DPBoost made sound, with the same trees, folds and ε. The paper's Laplace line is another "

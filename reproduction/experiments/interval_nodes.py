@@ -7,17 +7,14 @@ randomizing together, for a value spread evenly over [0, 1].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from bipartite.domains import Interval
 from bipartite.mechanisms import BRR, GRR, Mechanism
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import distinct, select
-
-if TYPE_CHECKING:
-    from reproduction.runner.contract import Row, Rows
+from reproduction.runner.contract import Row, Rows, distinct, select
 
 POSITIONS: Final = 4 * 3 * 512  # spread evenly over the interval, none of them on a rounding edge
 _CONSTANT: Final = "always the middle"

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Exponential
+from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Exponential, Mechanism
 from reproduction.figures import Line, Panel
-from reproduction.runner.contract import distinct, select
+from reproduction.runner.contract import Rows, distinct, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.domains import Domain
-    from bipartite.mechanisms import Mechanism
-    from reproduction.runner.contract import Rows
 
     Maker = Callable[[Domain, str], Mechanism]
 

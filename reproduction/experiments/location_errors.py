@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.locations import CALIBRATED, EPSILONS, PUBLISHED, WHOLE, WITHIN, compare
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import distinct, number, select
-
-if TYPE_CHECKING:
-    from reproduction.runner.contract import Row, Rows
+from reproduction.runner.contract import Row, Rows, distinct, number, select
 
 NOTE: Final = (
     "Within regions every report publishes the region of the person: this is not ε-LDP, whatever ε is. On all places "

@@ -8,16 +8,12 @@ difference of two derivatives is c0 + c1·e^ε times a positive number, and both
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bipartite.design import algorithm_1
 from bipartite.plots import style
 from reproduction.experiments.rows_of_a_line import numerator, sorted_distances
 from reproduction.figures import Grid, Square, grid, subscripted
-from reproduction.runner.contract import select
-
-if TYPE_CHECKING:
-    from reproduction.runner.contract import Row, Rows
+from reproduction.runner.contract import Row, Rows, select
 
 _EPSILONS = ("0.1", "0.25", "0.5", "0.75", "0.9", "1", "1.5", "2", "3", "4", "5")
 

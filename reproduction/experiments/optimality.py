@@ -15,12 +15,10 @@ from bipartite.domains import Integers, Items
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Optimal
 from bipartite.quality import expected_loss
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import Row, Rows, distinct, number, select
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from reproduction.runner.contract import Row, Rows
 
 NOTE: Final = (
     "1 is the least expected loss that any ε-LDP release can have: a linear programme, solved for this prior. For "

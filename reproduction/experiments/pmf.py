@@ -7,17 +7,13 @@ the window is clamped and many values share one near-set.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bipartite.domains import Integers
 from bipartite.mechanisms import BRR, GRR
 from bipartite.plots import chances_on_a_line
-from reproduction.runner.contract import number, select
-
-if TYPE_CHECKING:
-    from reproduction.runner.contract import Row, Rows
+from reproduction.runner.contract import Row, Rows, number, select
 
 
 @dataclass(frozen=True)

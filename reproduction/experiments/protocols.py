@@ -20,13 +20,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.domains import Interval
-from bipartite.lottery import discrete_laplace, whole_numbers_below
+from bipartite.lottery import Source, discrete_laplace, whole_numbers_below
 from bipartite.mechanisms import BRR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from bipartite.lottery import Source
 
     Array = NDArray[np.float64]
 

@@ -19,7 +19,6 @@ from reproduction.figures import panels
 if TYPE_CHECKING:
     from reproduction.runner.contract import Row, Rows
 
-
 _UNIT: Final = "QLoss is the expected error over N − 1."
 _BEST: Final = "Anchored is the best possible release: nothing ε-LDP that reports values of the domain lies below it."
 

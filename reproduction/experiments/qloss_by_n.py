@@ -8,17 +8,14 @@ that on a line), and the constant answer, which needs no report at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.domains import Integers
 from bipartite.quality import qloss
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import Row, Rows, distinct, number, select
 from reproduction.theory import limit_global_ratio
-
-if TYPE_CHECKING:
-    from reproduction.runner.contract import Row, Rows
 
 _ASYMPTOTE: Final = "limit by Theorem 3"
 _SHOWN: Final = ("1", "2")

@@ -19,17 +19,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.lottery import insecure_seed
-from bipartite.mechanisms import BRR, GRR, LSRR, Anchored
+from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Mechanism
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import Row, Rows, distinct, number, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.domains import Points
-    from bipartite.mechanisms import Mechanism
-    from reproduction.runner.contract import Row, Rows
 
 NOTE: Final = (
     "Times of this machine; the paper's were taken on another one, in Python. The design of a mechanism, done once, is "

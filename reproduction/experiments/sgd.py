@@ -24,15 +24,12 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.errors import InputError
 from reproduction.experiments.printed import SGD_BUDGETS
-from reproduction.runner.contract import number, select
+from reproduction.runner.contract import Row, Rows, number, select
 from reproduction.runner.intervals import MeanInterval
-
-if TYPE_CHECKING:
-    from reproduction.runner.contract import Row, Rows
 
 MEASURED_STEPS: Final = 40
 """About how many steps of a run are measured."""

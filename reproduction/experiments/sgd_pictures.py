@@ -6,13 +6,11 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from reproduction import figures
-from reproduction.runner.contract import distinct, number, select
+from reproduction.runner.contract import Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, bars_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from reproduction.runner.contract import Rows
 
 SOUND: Final[Mapping[str, str]] = {
     "central-gaussian": "Gaussian, central",

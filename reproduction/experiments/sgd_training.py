@@ -14,14 +14,13 @@ import numpy as np
 import torch
 
 from bipartite.learn import GaussianSGD, LaplaceSGD, LocalSGD, PerExample, best_device, follow, paper_cnn
-from bipartite.lottery import insecure_seed, whole_numbers_below
+from bipartite.lottery import Source, insecure_seed, whole_numbers_below
 from reproduction.datasets import mnist
 from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, HalfIntervalBRR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bipartite.lottery import Source
     from reproduction.experiments.sgd import Cell
 
 _POOL: Final = 4

@@ -22,7 +22,7 @@ from bipartite.mechanisms import BRR, GRR
 from bipartite.quality import expected_loss, local_loss, qloss
 from bipartite.verification import verify
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import select
+from reproduction.runner.contract import Row, Rows, select
 from reproduction.theory import (
     algorithm_3_as_printed,
     exact_expected_loss,
@@ -35,8 +35,6 @@ from reproduction.theory import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from reproduction.runner.contract import Row, Rows
 
 _EPSILONS: Final = ("0.1", "0.25", "0.5", "0.75", "0.9", "1", "1.5", "2", "3", "4", "5")
 _BLOCK: Final = 20

@@ -6,17 +6,13 @@ The paper draws the framework; here its squares hold the numbers of a small doma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bipartite.design import algorithm_2
 from bipartite.lottery import Epsilon
 from bipartite.plots import style
 from reproduction.experiments.rows_of_a_line import local_m, sorted_distances
 from reproduction.figures import Grid, Square, grid, subscripted
-from reproduction.runner.contract import select
-
-if TYPE_CHECKING:
-    from reproduction.runner.contract import Row, Rows
+from reproduction.runner.contract import Row, Rows, select
 
 
 @dataclass(frozen=True)

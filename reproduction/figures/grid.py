@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.plots import legend, picture, rule, style, tag, text
+from bipartite.plots import Picture, legend, picture, rule, style, tag, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from bipartite.plots import Picture
 
 _SIDE: Final = 34.0
 _LEFT: Final = 96.0

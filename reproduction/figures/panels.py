@@ -7,14 +7,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.plots import LETTER, beyond, lines, mark, path, picture, rule, style, text, ticks
-from reproduction.runner.contract import distinct, number, select
+from bipartite.plots import LETTER, Picture, beyond, lines, mark, path, picture, rule, style, text, ticks
+from reproduction.runner.contract import Rows, distinct, number, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from bipartite.plots import Picture
-    from reproduction.runner.contract import Rows
 
     Scale = Callable[[float], float]
 

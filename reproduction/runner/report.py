@@ -9,12 +9,11 @@ from string import Template
 from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style
-from reproduction.claims import Verdict
+from reproduction.claims import Judged, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reproduction.claims import Judged
     from reproduction.runner.files import Circumstances
     from reproduction.runner.running import Outcome
 

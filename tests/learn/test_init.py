@@ -17,7 +17,6 @@ def hide(names, find=PathFinder.find_spec):
 @pytest.mark.parametrize(
     ("missing", "there", "gone"),
     [
-        ([], {"PrivateBoostingRegressor", "PrivateColumns", "PrivateNetwork", "PrivateSGDClassifier", "Steps"}, set()),
         (["torch"], {"PrivateBoostingRegressor", "PrivateColumns", "PrivateNetwork"}, {"PrivateSGDClassifier"}),
         (["numba"], {"PrivateColumns"}, {"PrivateBoostingRegressor"}),
         (["sklearn", "torch"], set(), {"PrivateBoostingRegressor", "PrivateColumns", "PrivateNetwork", "Steps"}),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
@@ -33,9 +33,6 @@ from bipartite.mechanisms import (
     SquareWave,
     Staircase,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 MAKERS: Final[Mapping[str, Callable[[Any, Any], Mechanism]]] = {
     "brr": BRR,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains import SetDomain
+from bipartite.domains import Domain, SetDomain
 from bipartite.domains.containers.cells import objects
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from bipartite.domains import Domain
     from bipartite.learn.column_values import Kind, Table
 
 

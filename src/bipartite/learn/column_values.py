@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from bipartite.domains import Integers, Interval, SetDomain
-from bipartite.domains.containers import Container, library_of
+from bipartite.domains import Domain, Integers, Interval, Outside, SetDomain
+from bipartite.domains.containers import Cells, Container, library_of
 from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, array_of
 from bipartite.domains.containers.polars_series import PolarsSeries
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
-
-    from bipartite.domains import Domain, Outside
-    from bipartite.domains.containers import Cells
 
     Frame: TypeAlias = pd.DataFrame | pl.DataFrame
     Given: TypeAlias = Frame | ArrayLike

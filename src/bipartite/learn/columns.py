@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from bipartite.domains.sets import is_label
 from bipartite.errors import InputError, Problems, is_one_of, missing_library, shown
@@ -12,7 +12,7 @@ from bipartite.learn.column_tables import build_table, plain
 from bipartite.learn.column_values import check_is_table, checked_values, read_table
 from bipartite.learn.fitting import as_it_was
 from bipartite.learn.guarantee import Guarantee, from_known_words
-from bipartite.lottery import is_secure, source_of
+from bipartite.lottery import Source, is_secure, source_of
 from bipartite.lottery.budgets import at_least
 
 try:
@@ -25,14 +25,12 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from decimal import Decimal
-    from typing import Self
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from bipartite.domains import Domain, Outside
     from bipartite.learn.column_values import Frame, Given, Kind, Table
-    from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
 
     Private: TypeAlias = Frame | NDArray[Any]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.domains import SetDomain
+from bipartite.domains import Domain, SetDomain
 from bipartite.learn.column_values import read_table
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Domain
     from bipartite.domains.containers import Cells
 
 

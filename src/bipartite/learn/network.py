@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from bipartite.learn.columns import PrivateColumns
 from bipartite.learn.fitting import as_it_was, positions
 from bipartite.learn.inputs import network_inputs
 from bipartite.learn.network_training import (
+    Correction,
     RandomisedLabels,
     TrainingPlan,
     class_chances,
@@ -21,7 +22,7 @@ from bipartite.learn.network_training import (
     load_torch,
     train_network,
 )
-from bipartite.lottery import Epsilon, source_of
+from bipartite.lottery import Epsilon, Source, source_of
 from bipartite.lottery.budgets import at_least, exact_sum
 from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import from_words
@@ -38,14 +39,11 @@ except ImportError:
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Self
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from bipartite.learn.guarantee import Guarantee
-    from bipartite.learn.network_training import Correction
-    from bipartite.lottery import Source
 
 _TWO: Final = 2
 _LABELS: Final = (

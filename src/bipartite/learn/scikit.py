@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from sklearn.utils import Tags
 
     class BaseEstimator:

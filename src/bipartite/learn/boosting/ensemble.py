@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bipartite.learn.boosting.budget import tree_tickets
-from bipartite.learn.boosting.leaves import UNIT, leaf_scale
-from bipartite.learn.boosting.trees import Growth, grow
+from bipartite.learn.boosting.leaves import UNIT, LeafRule, LeafScale, leaf_scale
+from bipartite.learn.boosting.trees import Choices, Growth, Tree, grow
 from bipartite.lottery.uniform import draw_below
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.learn.boosting.grids import Grid
-    from bipartite.learn.boosting.leaves import LeafRule, LeafScale
     from bipartite.learn.boosting.splits import BestSplit, SplitRule
-    from bipartite.learn.boosting.trees import Choices, Tree
     from bipartite.lottery import Stream
 
     Whole = NDArray[np.int64]

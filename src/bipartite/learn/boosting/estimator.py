@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bipartite.errors import InputError, NotAValueError, NullError
-from bipartite.learn.boosting.ensemble import boost, scores_of
+from bipartite.learn.boosting.ensemble import Large, boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
-from bipartite.learn.boosting.settings import settings_of
+from bipartite.learn.boosting.settings import Settings, settings_of
 from bipartite.learn.fitting import as_it_was
 from bipartite.learn.scikit import BaseEstimator
 from bipartite.lottery.words import from_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Self, TypeVar
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from bipartite.domains import Outside
-    from bipartite.learn.boosting.ensemble import Large
     from bipartite.learn.boosting.leaves import Leaf
-    from bipartite.learn.boosting.settings import Settings
     from bipartite.lottery import Source
 
     T = TypeVar("T")

@@ -25,11 +25,10 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from bipartite.domains import Integers
 from bipartite.learn.boosting.compiled import GRADIENT_BITS
 from bipartite.lottery.integer_noise import discrete_laplace_of_rate
-from bipartite.mechanisms import BRR, Anchored, Geometric
+from bipartite.mechanisms import BRR, Anchored, Geometric, Mechanism
 
 if TYPE_CHECKING:
     from bipartite.lottery import Epsilon, Stream
-    from bipartite.mechanisms import Mechanism
 
 Leaf = Literal["laplace", "clamped-laplace", "brr", "anchored", "geometric", "none"]
 LEAVES: Final = ("laplace", "clamped-laplace", "brr", "anchored", "geometric", "none")

@@ -6,30 +6,26 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.learn.boosting.budget import Budget, part_of_epsilon
 from bipartite.learn.boosting.compiled import GAIN_BITS
-from bipartite.learn.boosting.ensemble import Recipe
-from bipartite.learn.boosting.leaves import LEAVES, leaf_rule
+from bipartite.learn.boosting.ensemble import Large, Recipe
+from bipartite.learn.boosting.leaves import LEAVES, Leaf, leaf_rule
 from bipartite.learn.boosting.splits import BestSplit, SplitRule
 from bipartite.learn.guarantee import Guarantee, from_known_words
-from bipartite.lottery import Epsilon, is_secure, source_of
+from bipartite.lottery import Epsilon, Source, is_secure, source_of
 from bipartite.lottery.budgets import at_least, exact_sum
 from bipartite.lottery.checks import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
 
     from bipartite.domains import Outside
-    from bipartite.learn.boosting.ensemble import Large
     from bipartite.learn.boosting.grids import Grid
-    from bipartite.learn.boosting.leaves import Leaf
-    from bipartite.lottery import Source
 
     T = TypeVar("T")
     Word = TypeVar("Word", bound=str)

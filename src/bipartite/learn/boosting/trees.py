@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from bipartite.learn.boosting.compiled import add_tree, gains, histograms, step_down
-from bipartite.learn.boosting.leaves import leaf_value
+from bipartite.learn.boosting.leaves import LeafScale, leaf_value
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.learn.boosting.grids import Grid
-    from bipartite.learn.boosting.leaves import LeafScale
 
     Whole = NDArray[np.int64]
 

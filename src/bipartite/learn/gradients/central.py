@@ -14,7 +14,7 @@ from bipartite.learn.gradients import accounting
 from bipartite.learn.gradients.accounting import LEAST_NOISE, MOST_NOISE, Steps
 from bipartite.learn.gradients.checks import REFUSALS, positive, whole
 from bipartite.learn.gradients.one_thread import one_thread
-from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows, whole_sum
+from bipartite.learn.gradients.whole import MOST_STEPS, Norm, whole_rows, whole_sum
 from bipartite.learn.guarantee import Guarantee
 from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS, coins, discrete_laplace, rounded_gaussian
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.learn.gradients.per_example import PerExample
-    from bipartite.learn.gradients.whole import Norm
     from bipartite.lottery import Source
 
 NOT_COVERED: Final = (

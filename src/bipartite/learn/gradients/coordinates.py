@@ -23,15 +23,12 @@ import numpy as np
 from bipartite.domains import Interval
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.learn.gradients.checks import positive, whole
-from bipartite.lottery import Epsilon, TooFewTickets, issue_tickets
+from bipartite.lottery import Epsilon, Source, TooFewTickets, issue_tickets
 from bipartite.lottery.uniform import whole_numbers_below
-from bipartite.mechanisms import BRR, Duchi, Hybrid, Piecewise
+from bipartite.mechanisms import BRR, Duchi, Hybrid, Mechanism, Piecewise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from bipartite.lottery import Source
-    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 

@@ -16,15 +16,13 @@ from bipartite.learn.gradients.local import LocalSGD
 from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.gradients.per_example import TOGETHER, PerExample
 from bipartite.learn.gradients.progress import progress
-from bipartite.learn.guarantee import from_known_words
-from bipartite.lottery import is_secure, source_of
+from bipartite.learn.guarantee import Guarantee, from_known_words
+from bipartite.lottery import Source, is_secure, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.learn.gradients.per_example import Loss
-    from bipartite.learn.guarantee import Guarantee
-    from bipartite.lottery import Source
 
     Plan = GaussianSGD | LaplaceSGD | LocalSGD
     Optimizer = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
