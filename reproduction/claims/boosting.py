@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from operator import sub, truediv
+from typing import TYPE_CHECKING, Final
 
-from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, everywhere, paired
+from reproduction.claims.seeds import (
+    TOO_SMALL,
+    brackets,
+    by_seed,
+    each_seed,
+    enough,
+    everywhere,
+    jointly,
+    paired,
+    surely,
+)
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, cannot
 from reproduction.experiments.printed import BOOSTING_SHARES
-from reproduction.runner.contract import Rows, Value, distinct, select
+from reproduction.runner.contract import Rows, distinct, select
 from reproduction.runner.intervals import MeanInterval
+
+if TYPE_CHECKING:
+    from reproduction.claims.seeds import BySeed
 
 _AT: Final = 5.0
 _POINTS: Final = 21
@@ -56,32 +70,42 @@ def _target(evidence: Evidence) -> Judgement:
     )  # fmt: skip
 
 
-def _errors(
-    rows: Rows, task: str, mechanism: str, epsilon: float | None = None, column: str = "rmse"
-) -> dict[Value, float]:
+def _errors(rows: Rows, task: str, mechanism: str, epsilon: float | None = None, column: str = "rmse") -> BySeed:
     """RMSE by seed, on the paper's 21 points; what has no ε has none."""
     some = select(rows, task=task, mechanism=mechanism, points=_POINTS)
     return by_seed(some if epsilon is None else select(some, epsilon=epsilon), column)
 
 
-def ratio(
-    rows: Rows, task: str, rival: str, epsilon: float = _AT, together: int = 1, column: str = "rmse"
-) -> MeanInterval | None:
+def _both(rows: Rows, task: str, rival: str, epsilon: float, column: str = "rmse") -> tuple[BySeed, BySeed]:
+    """RMSE with BRR, and the rival's."""
+    return _errors(rows, task, "BRR", epsilon, column), _errors(rows, task, rival, epsilon, column)
+
+
+def ratio(rows: Rows, task: str, rival: str, epsilon: float = _AT, column: str = "rmse") -> MeanInterval | None:
     """RMSE with BRR over the rival's, paired by seed."""
-    ours, theirs = (_errors(rows, task, name, epsilon, column) for name in ("BRR", rival))
-    return paired(ours, theirs, lambda a, b: a / b, together)
+    return paired(*_both(rows, task, rival, epsilon, column), truediv)
+
+
+def _tasks(rows: Rows) -> list[str]:
+    return [str(task) for task in distinct(rows, "task")]
+
+
+def _budgets(rows: Rows, task: str) -> list[float]:
+    """The budgets of BRR on the paper's points."""
+    return [float(each) for each in distinct(select(rows, task=task, mechanism="BRR", points=_POINTS), "epsilon")]
 
 
 def _at_5(evidence: Evidence) -> Judgement:
     rows = evidence["gbdt"]
-    ran = [task for task in BOOSTING_SHARES if ratio(rows, task, "Laplace", _AT) is not None]
-    found = {task: each for task in ran if (each := ratio(rows, task, "Laplace", _AT, len(ran)))}
+    found, fair = (
+        jointly({task: _both(rows, task, rival, _AT) for task in BOOSTING_SHARES}, truediv)
+        for rival in ("Laplace", _CLAMPED)
+    )
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing at ε = 5", TOO_SMALL)
     numbers = "; ".join(
         f"{task} {each.say('.0%')}, the paper {BOOSTING_SHARES[task]:.0%}" for task, each in found.items()
     )
-    fair = {task: each for task in ran if (each := ratio(rows, task, _CLAMPED, _AT, len(ran)))}
     clamped = "; ".join(f"{task} {each.say('.0%')}" for task, each in fair.items())
     measured = (
         f"RMSE with BRR over that with Laplace at ε = 5: {numbers}"
@@ -110,25 +134,16 @@ def _at_5(evidence: Evidence) -> Judgement:
 
 def gains(rows: Rows, rival: str) -> dict[str, MeanInterval]:
     """For every data set and budget by which share BRR has the smaller error; the intervals hold together."""
-    cases = [
-        (str(task), float(epsilon))
-        for task in distinct(rows, "task")
-        for epsilon in distinct(select(rows, task=task, mechanism="BRR", points=_POINTS), "epsilon")
-        if ratio(rows, str(task), rival, float(epsilon)) is not None
-    ]
-    found = {}
-    for task, epsilon in cases:
-        ours, theirs = (_errors(rows, task, name, epsilon) for name in ("BRR", rival))
-        share = paired(ours, theirs, lambda a, b: 1 - a / b, len(cases))
-        if share is not None:
-            found[f"{task}, ε = {epsilon:g}"] = share
-    return found
+    cases = {
+        f"{task}, ε = {epsilon:g}": _both(rows, task, rival, epsilon)
+        for task in _tasks(rows)
+        for epsilon in _budgets(rows, task)
+    }
+    return jointly(cases, lambda a, b: 1 - a / b)
 
 
 def _count(found: dict[str, MeanInterval]) -> str:
-    better, worse = (
-        sum(each) for each in ([of.is_above for of in found.values()], [of.is_below for of in found.values()])
-    )
+    better, worse = surely(found)
     return f"surely better in {better} and surely worse in {worse} of {len(found)} data sets and budgets"
 
 
@@ -139,9 +154,9 @@ def _consistent(evidence: Evidence) -> Judgement:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
     middle = [
         each.mean
-        for task in distinct(rows, "task")
-        for epsilon in distinct(select(rows, task=task, mechanism="BRR", points=_POINTS), "epsilon")
-        if (each := _against(rows, str(task), float(epsilon), "always the middle")) is not None
+        for task in _tasks(rows)
+        for epsilon in _budgets(rows, task)
+        if (each := _against(rows, task, epsilon, "always the middle")) is not None
     ]
     measured = (
         f"against Laplace BRR is {_count(found)}"
@@ -154,10 +169,10 @@ def _consistent(evidence: Evidence) -> Judgement:
 
 def _against(rows: Rows, task: str, epsilon: float, other: str) -> MeanInterval | None:
     """RMSE with BRR over that of something without an ε."""
-    return paired(_errors(rows, task, "BRR", epsilon), _errors(rows, task, other), lambda a, b: a / b)
+    return paired(_errors(rows, task, "BRR", epsilon), _errors(rows, task, other), truediv)
 
 
-def _spreads(rows: Rows, task: str, mechanism: str) -> dict[Value, float]:
+def _spreads(rows: Rows, task: str, mechanism: str) -> BySeed:
     """Largest over least RMSE across ε, by seed."""
     some = select(rows, task=task, mechanism=mechanism, points=_POINTS)
     of = {seed: [float(row["rmse"]) for row in select(some, seed=seed)] for seed in distinct(some, "seed")}
@@ -166,20 +181,14 @@ def _spreads(rows: Rows, task: str, mechanism: str) -> dict[Value, float]:
 
 def _stable(evidence: Evidence) -> Judgement:
     rows = evidence["gbdt"]
-    tasks = [str(task) for task in distinct(rows, "task")]
+    tasks = _tasks(rows)
     said = []
     means = {}
     for name in ("BRR", "Laplace", _CLAMPED):
         means[name] = [MeanInterval.of(of.values()).mean for task in tasks if (of := _spreads(rows, task, name))]
         said += [f"{name} {min(means[name]):.2f} to {max(means[name]):.2f}"] if means[name] else []
     measured = f"largest over least RMSE across ε, by data set: {'; '.join(said)}"
-    gain = {
-        task: each
-        for task in tasks
-        if (
-            each := paired(_spreads(rows, task, "BRR"), _spreads(rows, task, "Laplace"), lambda a, b: b - a, len(tasks))
-        )
-    }
+    gain = jointly({task: (_spreads(rows, task, "Laplace"), _spreads(rows, task, "BRR")) for task in tasks}, sub)
     because = (
         " So do those of Laplace clamped to the same range: it is the range that steadies, not BRR."
         if means[_CLAMPED]
@@ -193,19 +202,11 @@ def _stable(evidence: Evidence) -> Judgement:
 def _laplace_at_small(evidence: Evidence) -> Judgement:
     rows = evidence["gbdt"]
     budgets = sorted(float(each) for each in distinct(select(rows, mechanism="Laplace"), "epsilon"))
-    tasks = [str(task) for task in distinct(rows, "task")]
-    found = {
-        task: each
-        for task in tasks
-        if (
-            each := paired(
-                _errors(rows, task, "Laplace", budgets[0]),
-                _errors(rows, task, "always the middle"),
-                lambda a, b: a / b - 1,
-                len(tasks),
-            )
-        )
+    cases = {
+        task: (_errors(rows, task, "Laplace", budgets[0]), _errors(rows, task, "always the middle"))
+        for task in _tasks(rows)
     }
+    found = jointly(cases, lambda a, b: a / b - 1)
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
     numbers = "; ".join(f"{task} {each.say('+.0%')}" for task, each in found.items())
@@ -216,25 +217,18 @@ def _laplace_at_small(evidence: Evidence) -> Judgement:
 
 def _vanishes(evidence: Evidence) -> Judgement:
     rows = evidence["gbdt"]
-    shrinks, losses, said, nears = {}, [], [], True
-    tasks = [str(task) for task in distinct(rows, "task")]
-    for task in tasks:
-        budgets = sorted(
-            float(each) for each in distinct(select(rows, task=task, mechanism="BRR", points=_POINTS), "epsilon")
-        )
-        ends = [
-            {seed: value / theirs[seed] for seed, value in _errors(rows, task, "BRR", each).items() if seed in theirs}
-            for each in (budgets[0], budgets[-1])
-            for theirs in [_errors(rows, task, "Laplace", each)]
-        ]
-        change = paired(ends[1], ends[0], lambda a, b: a - b, len(tasks))
-        if change is None:
-            continue
-        shrinks[task] = change
-        first, last = (MeanInterval.of(each.values(), len(tasks)) for each in ends)
+    losses, said, nears = [], [], True
+    budgets = {task: (min(of), max(of)) for task in _tasks(rows) if (of := _budgets(rows, task))}
+    ends = {
+        task: [each_seed(*_both(rows, task, "Laplace", each), truediv) for each in of] for task, of in budgets.items()
+    }
+    shrinks = jointly({task: (last, first) for task, (first, last) in ends.items()}, sub)
+    for task in shrinks:
+        first, last = (MeanInterval.of(each.values(), len(shrinks)) for each in ends[task])
         losses += [task] if last.low > 1 else []
-        said.append(f"{task} {first.say('.2f')} at ε = {budgets[0]:g}, {last.say('.2f')} at {budgets[-1]:g}")
-        plain = [_against(rows, task, each, "no privacy") for each in (budgets[0], budgets[-1])]
+        least, most = budgets[task]
+        said.append(f"{task} {first.say('.2f')} at ε = {least:g}, {last.say('.2f')} at {most:g}")
+        plain = [_against(rows, task, each, "no privacy") for each in (least, most)]
         if plain[0] is not None and plain[1] is not None:
             nears &= plain[1].mean < plain[0].mean
             said[-1] += f" (over no privacy {plain[0].mean:.1f}, {plain[1].mean:.1f})"

@@ -15,25 +15,36 @@ from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeVar
+
+    BySeed = Mapping[Value, float]
+    Case = TypeVar("Case")
 
 LEAST_SEEDS: Final = 3
 TOO_SMALL: Final = "Too few seeds, data sets or budgets for a verdict; run it with --full."
 
 
-def by_seed(rows: Rows, column: str = "value") -> dict[Value, float]:
+def by_seed(rows: Rows, column: str = "value") -> BySeed:
     """One number for each seed."""
     return {row["seed"]: number(row, column) for row in rows}
 
 
-def paired(
-    ours: Mapping[Value, float],
-    theirs: Mapping[Value, float],
-    how: Callable[[float, float], float],
-    together: int = 1,
-) -> MeanInterval | None:
-    """The interval of a difference or ratio over the seeds that both have, one of so many that shall hold together."""
-    both = [how(value, theirs[seed]) for seed, value in ours.items() if seed in theirs]
-    return MeanInterval.of(both, together) if both else None
+def each_seed(ours: BySeed, theirs: BySeed, how: Callable[[float, float], float]) -> BySeed:
+    """A difference or ratio for every seed that both have."""
+    return {seed: how(value, theirs[seed]) for seed, value in ours.items() if seed in theirs}
+
+
+def paired(ours: BySeed, theirs: BySeed, how: Callable[[float, float], float]) -> MeanInterval | None:
+    """The interval of a difference or ratio over the seeds that both have; None where there are none."""
+    return jointly({"": (ours, theirs)}, how).get("")
+
+
+def jointly(
+    cases: Mapping[Case, tuple[BySeed, BySeed]], how: Callable[[float, float], float]
+) -> dict[Case, MeanInterval]:
+    """The same for several cases, in intervals that hold together; a case without a common seed is left out."""
+    found = {case: values for case, both in cases.items() if (values := each_seed(*both, how).values())}
+    return {case: MeanInterval.of(values, len(found)) for case, values in found.items()}
 
 
 def brackets(found: Iterable[MeanInterval]) -> str:
@@ -41,6 +52,11 @@ def brackets(found: Iterable[MeanInterval]) -> str:
     every = list(found)
     together = f", all {len(every)} together" if len(every) > 1 else ""
     return f"(in brackets: 95 % intervals{together}, {min(each.repetitions for each in every)} seeds)"
+
+
+def surely(found: Mapping[Case, MeanInterval]) -> tuple[int, int]:
+    """In how many cases something lies above zero, and in how many below, for sure."""
+    return sum(each.is_above for each in found.values()), sum(each.is_below for each in found.values())
 
 
 def everywhere(

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import statistics
 from functools import partial
+from operator import sub
 from typing import TYPE_CHECKING, Final
 
-from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, everywhere, paired
+from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, each_seed, enough, everywhere, jointly, paired
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict
 from reproduction.experiments.printed import SGD_AHEAD
-from reproduction.runner.contract import Rows, Value, distinct, number, select
+from reproduction.runner.contract import Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from reproduction.claims.seeds import BySeed
 
 _RIVALS: Final = {"paper-laplace": "Laplace on the sum", "paper-laplace-of-the-mean": "Laplace on the mean"}
 _SPENDS: Final = "both by the paper’s protocol, which spends ε = ∞"
@@ -35,18 +38,16 @@ def complete(rows: Rows) -> bool:
 _enough = partial(enough, "sgd", complete)
 
 
-def _values(rows: Rows, measure: str, mechanism: str, epsilon: float, network: str = "paper-cnn") -> dict[Value, float]:
-    """By seed, on this network, or on what ran."""
+def _both(rows: Rows, measure: str, epsilon: float, rival: str, network: str = "paper-cnn") -> tuple[BySeed, BySeed]:
+    """BRR-SGD and the rival, on this network, or on what ran."""
     network = network if select(rows, network=network, measure=measure) else str(distinct(rows, "network")[0])
-    return by_seed(select(rows, network=network, measure=measure, mechanism=mechanism, epsilon=epsilon))
+    some = select(rows, network=network, measure=measure, epsilon=epsilon)
+    return by_seed(select(some, mechanism="paper-brr")), by_seed(select(some, mechanism=rival))
 
 
-def apart(
-    rows: Rows, measure: str, epsilon: float, rival: str, together: int = 1, network: str = "paper-cnn"
-) -> MeanInterval | None:
+def apart(rows: Rows, measure: str, epsilon: float, rival: str, network: str = "paper-cnn") -> MeanInterval | None:
     """BRR-SGD minus the rival, both by the paper's protocol; neither is private."""
-    ours, theirs = (_values(rows, measure, name, epsilon, network) for name in ("paper-brr", rival))
-    return paired(ours, theirs, lambda a, b: a - b, together)
+    return paired(*_both(rows, measure, epsilon, rival, network), sub)
 
 
 def _budgets(rows: Rows) -> list[float]:
@@ -71,8 +72,9 @@ def _private(evidence: Evidence) -> Judgement:
 def _gain(evidence: Evidence) -> Judgement:
     rows = evidence["sgd"]
     rivals = _rivals(rows)
-    keys = [(epsilon, rival) for rival in rivals for epsilon in SGD_AHEAD if apart(rows, "final", epsilon, rival)]
-    found = {key: each for key in keys if (each := apart(rows, "final", *key, together=len(keys)))}
+    found = jointly(
+        {(epsilon, rival): _both(rows, "final", epsilon, rival) for rival in rivals for epsilon in SGD_AHEAD}, sub
+    )
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing at ε = 0.3, 0.5, 0.7", TOO_SMALL)
     numbers = "; ".join(
@@ -118,12 +120,7 @@ def _shape(measure: str, sign: int, words: tuple[str, str], so: str) -> Callable
     def judge(evidence: Evidence) -> Judgement:
         rows = evidence["sgd"]
         rival = _rivals(rows)[0]
-        budgets = [each for each in _budgets(rows) if apart(rows, measure, each, rival)]
-        found = {
-            f"ε = {epsilon:g}": each
-            for epsilon in budgets
-            if (each := apart(rows, measure, epsilon, rival, len(budgets)))
-        }
+        found = jointly({f"ε = {each:g}": _both(rows, measure, each, rival) for each in _budgets(rows)}, sub)
         gains = {case: each if sign > 0 else _turned(each) for case, each in found.items()}
         if not found:
             return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
@@ -166,11 +163,8 @@ def _equal(evidence: Evidence) -> Judgement:
 def _narrows(evidence: Evidence) -> Judgement:
     rows = evidence["sgd"]
     rival = _rivals(rows)[0]
-    ends = {}
-    for epsilon in (min(SGD_AHEAD), _budgets(rows)[-1]):
-        ours, theirs = (_values(rows, "final", name, epsilon) for name in ("paper-brr", rival))
-        ends[epsilon] = {seed: value - theirs[seed] for seed, value in ours.items() if seed in theirs}
-    (first, small), (last, large) = ends.items() if len(ends) > 1 else ((0.0, {}), (0.0, {}))
+    first, last = min(SGD_AHEAD), _budgets(rows)[-1]
+    small, large = (each_seed(*_both(rows, "final", each, rival), sub) for each in (first, last))
     change = paired(small, large, lambda a, b: abs(a) - abs(b))
     if change is None:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
