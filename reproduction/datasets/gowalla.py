@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, Final, Literal
+from typing import IO, TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from bipartite.errors import DataFileError, InputError, is_one_of, shown
 from reproduction.datasets.finding import Found, find
+from reproduction.datasets.lines import SNAP, Outside, blocks, read_lines
 from reproduction.datasets.opening import opened
 from reproduction.datasets.place_tables import read_place_table
 from reproduction.datasets.results import CheckIns, Histogram, Provenance, fixed, provenance_of
-from reproduction.datasets.snap import Outside, blocks
 from reproduction.datasets.sources import SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     Subset = Literal["authors-1000", "nyc", "paris", "stacp", "lbsn1", "lbsn3", "ufsc", "locations-union"]
 
@@ -86,7 +83,7 @@ def gowalla(subset: Subset | None = None, *, outside: Outside = "raise") -> Chec
         if source.columns:
             has_header = subset != "authors-1000"
             return read_place_table(stream.read(), found.path.name, source.columns, provenance, has_header=has_header)
-        return read_snap(stream, found.path.name, outside, provenance)
+        return read_lines(stream, found.path.name, SNAP, provenance, outside)
 
 
 def gowalla_blocks(subset: Literal["nyc", "paris"] | None = None, *, outside: Outside = "raise") -> Iterator[CheckIns]:
@@ -134,31 +131,9 @@ def read_histogram(stream: IO[bytes], name: str, provenance: Provenance) -> Hist
     return Histogram(fixed(counts.astype(np.int64)), provenance)
 
 
-def read_snap(stream: IO[bytes], name: str, outside: Outside, provenance: Provenance) -> CheckIns:
-    """All check-ins of a text in SNAP's layout."""
-    parts: dict[str, list[NDArray[Any]]] = {"users": [], "times": [], "coordinates": [], "places": []}
-    left_out = 0
-    for block in blocks(stream, name, outside):
-        for column, arrays in parts.items():
-            arrays.append(getattr(block, column))
-        left_out += block.left_out
-    if not parts["users"]:
-        msg = f"{name}: expected check-ins, got an empty file; fetch it again."
-        raise DataFileError(msg)
-    # One column after the other, so that at most one of them is held twice.
-    whole = {column: fixed(np.concatenate(parts.pop(column))) for column in tuple(parts)}
-    return _check_ins(whole, left_out, provenance)
-
-
 def _stream(found: Found, outside: Outside, provenance: Provenance) -> Iterator[CheckIns]:
     with opened(found) as stream:
-        for block in blocks(stream, found.path.name, outside):
-            columns = {name: fixed(getattr(block, name)) for name in ("users", "times", "coordinates", "places")}
-            yield _check_ins(columns, block.left_out, provenance)
-
-
-def _check_ins(columns: dict[str, NDArray[Any]], left_out: int, provenance: Provenance) -> CheckIns:
-    return CheckIns(**columns, counts=None, more=MappingProxyType({}), left_out=left_out, provenance=provenance)
+        yield from blocks(stream, found.path.name, SNAP, provenance, outside)
 
 
 def _check(subset: object, outside: object) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from bipartite.errors import DataFileError
 from reproduction.datasets.one_file import read_one
 from reproduction.datasets.results import Provenance, Table
-from reproduction.datasets.texts import read_rows, repeated, without_header
-
-if TYPE_CHECKING:
-    from reproduction.datasets.texts import Kind
+from reproduction.datasets.texts import Kind, read_rows, repeated, without_header
 
 _WIDTH: Final = 82
 _FIRST: Final = "number_of_elements"

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 import numpy as np
 
 from bipartite.errors import DataFileError
-from reproduction.datasets.results import fixed
+from reproduction.datasets.results import fixed, outside_the_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    Kind = Literal["whole", "number", "day", "text"]
+Kind = Literal["whole", "id", "number", "day", "text"]
+_DTYPES: Final = {"whole": "int64", "id": "int64", "number": "float64", "day": "datetime64[D]"}
+_WORDS: Final = {
+    "whole": "a whole number",
+    "id": "a whole number that is not negative",
+    "number": "a number",
+    "day": "a day such as 2013-06-30",
+}
 
-_DTYPES: Final = {"whole": "int64", "number": "float64", "day": "datetime64[D]"}
 
-
+@dataclass(frozen=True)
 class Rows:
     """The rows of a text, and the line of the file that each stood on."""
 
-    def __init__(self, name: str, rows: list[list[str]], lines: list[int]) -> None:
-        self.name = name
-        self.rows = rows
-        self.lines = lines
+    name: str
+    rows: list[list[str]]
+    lines: Sequence[int]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -50,17 +56,28 @@ class Rows:
         try:
             array: NDArray[Any] = np.array(texts, dtype=_DTYPES[kind])
             bad = np.isinf(array) if may_be_nan else ~np.isfinite(array)
+            if kind == "id":
+                bad = array < 0
             at = int(np.argmax(bad)) if bad.any() else None
         except (ValueError, OverflowError):
             at = next(at for at, text in enumerate(texts) if not _converts(text, kind))
-        if at is None:
-            return array
-        what = {"whole": "a whole number", "number": "a number", "day": "a day such as 2013-06-30"}[kind]
-        msg = (
-            f"{self.name}, line {self.lines[at]}: expected {what} as {name}, got {texts[at][:40]!r}; "
-            "fetch the file again."
-        )
+        if at is not None:
+            self.refuse(at, f"{_WORDS[kind]} as {name}", repr(texts[at][:40]), "fetch the file again.")
+        return array
+
+    def refuse(self, at: int, expected: str, got: str, remedy: str) -> NoReturn:
+        """Say what is wrong with a row, by its line."""
+        msg = f"{self.name}, line {self.lines[at]}: expected {expected}, got {got}; {remedy}"
         raise DataFileError(msg)
+
+    def refuse_outside(self, coordinates: NDArray[np.float64], remedy: str) -> None:
+        """Refuse the first row whose coordinates are no place on earth."""
+        wrong = outside_the_world(coordinates)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            latitude, longitude = coordinates[at].tolist()
+            expected = "a latitude from −90 to 90 and a longitude from −180 to 180"
+            self.refuse(at, expected, f"{latitude} and {longitude}", remedy)
 
 
 def _converts(text: str, kind: Kind) -> bool:
