@@ -9,7 +9,7 @@ from typing import Final
 from reproduction.claims.boosting import complete, gains
 from reproduction.claims.seeds import enough
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
-from reproduction.runner.contract import Rows, distinct, number, select
+from reproduction.runner.contract import Rows, beside, distinct, number, select
 from reproduction.theory import epsilon_to_beat_the_median, limit_global_ratio
 
 _STABLE: Final = 0.10
@@ -29,12 +29,7 @@ _BUMP: Final = 0.05
 
 def _pairs(rows: Rows, column: str, name: str, rival: str) -> list[tuple[float, float]]:
     """(ours, the rival's) at every N and ε."""
-    other = {(row["points"], row["epsilon"]): number(row, column) for row in select(rows, mechanism=rival)}
-    return [
-        (number(row, column), other[row["points"], row["epsilon"]])
-        for row in select(rows, mechanism=name)
-        if (row["points"], row["epsilon"]) in other
-    ]
+    return [(ours, theirs) for _, ours, theirs in beside(rows, column, name, rival, "points", "epsilon")]
 
 
 def _where(rows: Rows) -> str:
@@ -197,11 +192,8 @@ def _larger_epsilon(evidence: Evidence) -> Judgement:
     rows = evidence["qloss_by_epsilon"]
     turns = {}
     for points in distinct(rows, "points"):
-        some = select(rows, points=points)
-        ratios = [
-            (number(row, "epsilon"), number(row, "qloss") / number(other, "qloss"))
-            for row, other in zip(select(some, mechanism="BRR"), select(some, mechanism="GRR"), strict=True)
-        ]
+        both = beside(select(rows, points=points), "qloss", "BRR", "GRR", "epsilon")
+        ratios = [(number(row, "epsilon"), ours / theirs) for row, ours, theirs in both]
         rising = [x for (x, a), (_, b) in pairwise(ratios) if b > a * (1 + _EQUAL)]
         if rising:
             turns[points] = min(rising)

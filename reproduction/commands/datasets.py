@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from bipartite.cli import OK, Progress, print_json, print_table
@@ -12,7 +13,7 @@ from reproduction.datasets.opening import opened
 
 if TYPE_CHECKING:
     import argparse
-    from types import TracebackType
+    from collections.abc import Callable
 
 _EXAMPLES = """examples:
   python -m reproduction datasets                  every data set: where it is, or where it would come from
@@ -96,8 +97,8 @@ def _fetch(options: argparse.Namespace) -> int:
     source = SOURCES[options.name]
     files = []
     for part in source.parts:
-        with _Arrival() as arrival:
-            found = find(source, part, arrival.note)
+        with ExitStack() as stack:
+            found = find(source, part, _arrival(stack))
         with opened(found):  # whatever is known about its content is checked now, not at first use
             files.append(
                 {"part": part, "path": str(found.path), "sha256": found.sha256, "standing": found.standing},
@@ -112,23 +113,13 @@ def _fetch(options: argparse.Namespace) -> int:
     return OK
 
 
-class _Arrival:
+def _arrival(stack: ExitStack) -> Callable[[int, int], None]:
     """A progress bar that begins with the first bytes, when the size is known; none for what is here already."""
+    bars: list[Progress] = []
 
-    def __init__(self) -> None:
-        self._bar: Progress | None = None
+    def note(by: int, total: int) -> None:
+        if not bars:
+            bars.append(stack.enter_context(Progress("bytes", total or None)))
+        bars[0].advance(by)
 
-    def note(self, by: int, total: int) -> None:
-        """More bytes came."""
-        if self._bar is None:
-            self._bar = Progress("bytes", total or None)
-        self._bar.advance(by)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.__exit__(kind, error, trace)
+    return note

@@ -24,7 +24,7 @@ from reproduction.runner.files import (
 from reproduction.runner.machine import this_machine
 from reproduction.runner.registry import Entry, named
 from reproduction.runner.report import report
-from reproduction.runner.running import Outcome, check_seeds
+from reproduction.runner.running import Outcome, Watch, check_seeds
 from reproduction.runner.running import run as run_experiments
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _list(entries: Sequence[Entry], *, as_json: bool) -> int:
     return OK
 
 
-class _Watch:
+class _Watch(Watch):
     """A bar with the time left on a terminal, and a line for each experiment that is over, on stderr."""
 
     def __init__(self, entries: Sequence[Entry], mode: int) -> None:

@@ -133,9 +133,8 @@ def measure(cell: Cell) -> list[Row]:
     parts = split(cell.dataset, cell.rows)
     if cell.mechanism == "majority":
         likelier = float(np.mean(parts.private[1]) > 1 / 2)
-        return _rows(cell, "paper", np.full(len(parts.test[1]), likelier), parts.test[1]) + _rows(
-            cell, "tuned", np.full(len(parts.test[1]), likelier), parts.test[1]
-        )
+        always = np.full(len(parts.test[1]), likelier)
+        return [row for setting in ("paper", "tuned") for row in _rows(cell, setting, always, parts.test[1])]
     rng = insecure_seed(int.from_bytes(hashlib.sha256(repr(cell).encode()).digest()[:8], "big"))
     columns, label_epsilon = _columns(cell)
     columns.set_params(rng=rng).fit(parts.private[0])
@@ -282,10 +281,11 @@ def _lines(rows: Rows) -> list[figures.Line]:
             if values := [number(row, "value") for row in select(rows, mechanism=mechanism, epsilon=at)]:
                 points[epsilon] = MeanInterval.of(values)
         if points:
-            y, low, high = ([getattr(each, part) for each in points.values()] for part in ("mean", "low", "high"))
-            if is_level:  # one interval says it all
-                low[:-1] = high[:-1] = [math.nan] * (len(points) - 1)
-            certain = mechanism == "majority" or low[-1] == high[-1] or math.isinf(low[-1])
-            line = figures.Line(name, list(points), y, low, high, marked=not is_level)
-            found.append(replace(line, low=None, high=None) if certain else line)
+            line = replace(figures.Line.of_means(name, points), marked=not is_level)
+            if line.low and line.high and line.low[-1] == line.high[-1]:
+                line = replace(line, low=None, high=None)
+            elif is_level and line.low and line.high:  # one interval says it all
+                rest = [math.nan] * (len(points) - 1)
+                line = replace(line, low=[*rest, line.low[-1]], high=[*rest, line.high[-1]])
+            found.append(line)
     return found

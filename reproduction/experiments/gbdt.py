@@ -219,26 +219,15 @@ def _against_epsilon(made: Figures, task: str, names: Sequence[str]) -> Panel:
             level = [figure.mean for figure in of.values()][:1]
             lines += [Line(name, epsilons, level * len(epsilons), marked=False) for _ in level]
         elif of:
-            lines.append(_line(name, [(key[2], each) for key, each in of.items() if key[3] == _POINTS]))
+            by_epsilon = {key[2]: each for key, each in of.items() if key[3] == _POINTS}
+            lines.append(Line.of_means(name, {at: by_epsilon[at] for at in sorted(by_epsilon)}))
     # Laplace at a small ε would flatten all others.
     tame = [y for line in lines if line.name != "Laplace" for y in line.y]
     return Panel(TASKS[task].title, lines, lowest=0, highest=1.18 * max(tame))
 
 
 def _against_points(made: Figures, task: str) -> list[Line]:
-    lines = [
-        _line(name, [(float(key[3]), each) for key, each in made.items() if key[:3] == (task, name, float(_AT))])
-        for name in ON_POINTS
-    ]
-    return [line for line in lines if line.x]
-
-
-def _line(name: str, found: Sequence[tuple[float, MeanInterval]]) -> Line:
-    points = sorted(found, key=lambda each: each[0])
-    return Line(
-        name,
-        [at for at, _ in points],
-        [each.mean for _, each in points],
-        [each.low for _, each in points],
-        [each.high for _, each in points],
-    )
+    by_points = {
+        name: {key[3]: each for key, each in made.items() if key[:3] == (task, name, float(_AT))} for name in ON_POINTS
+    }
+    return [Line.of_means(name, {at: of[at] for at in sorted(of)}) for name, of in by_points.items() if of]

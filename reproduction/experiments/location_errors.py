@@ -15,7 +15,7 @@ from typing import Final
 from bipartite.locations import CALIBRATED, EPSILONS, PUBLISHED, WHOLE, WITHIN, compare
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import Row, Rows, distinct, number, select
+from reproduction.runner.contract import Row, Rows, beside, distinct, number, select
 
 NOTE: Final = (
     "Within regions every report publishes the region of the person: this is not ε-LDP, whatever ε is. On all places "
@@ -71,11 +71,9 @@ def measure(cell: Cell) -> list[Row]:
 def savings(rows: Rows, rival: str, scope: str = WITHIN) -> dict[str, dict[float, float]]:
     """For each set of places and ε: how far the expected error of BRR lies below a rival's, as a share of it."""
     found: dict[str, dict[float, float]] = {}
-    for row in select(rows, mechanism="BRR", scope=scope):
-        other = select(rows, mechanism=rival, scope=scope, dataset=row["dataset"], epsilon=row["epsilon"])
-        if other and math.isfinite(number(other[0], "expected_km")):
-            share = 1 - number(row, "expected_km") / number(other[0], "expected_km")
-            found.setdefault(str(row["dataset"]), {})[number(row, "epsilon")] = share
+    for row, ours, theirs in beside(select(rows, scope=scope), "expected_km", "BRR", rival, "dataset", "epsilon"):
+        if math.isfinite(theirs):
+            found.setdefault(str(row["dataset"]), {})[number(row, "epsilon")] = 1 - ours / theirs
     return found
 
 

@@ -15,7 +15,7 @@ from bipartite.domains import Integers, Items
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Optimal
 from bipartite.quality import expected_loss
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import Row, Rows, distinct, number, select
+from reproduction.runner.contract import Row, Rows, beside, distinct, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,10 +92,8 @@ def _prior(cell: Cell) -> NDArray[np.float64] | None:
 def gaps(rows: Rows, mechanism: str) -> dict[str, dict[float, float]]:
     """For each case and ε: how far the expected loss lies above the optimum, as a share of it."""
     found: dict[str, dict[float, float]] = {}
-    for row in select(rows, mechanism=mechanism):
-        best = number(select(rows, mechanism="limit", case=row["case"], epsilon=row["epsilon"])[0], "expected_loss")
-        share = (number(row, "expected_loss") - best) / abs(best)
-        found.setdefault(str(row["case"]), {})[number(row, "epsilon")] = share
+    for row, loss, best in beside(rows, "expected_loss", mechanism, "limit", "case", "epsilon"):
+        found.setdefault(str(row["case"]), {})[number(row, "epsilon")] = (loss - best) / abs(best)
     return found
 
 

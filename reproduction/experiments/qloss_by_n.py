@@ -14,7 +14,7 @@ from bipartite.domains import Integers
 from bipartite.quality import qloss
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers
 from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import Row, Rows, distinct, number, select
+from reproduction.runner.contract import Row, Rows, beside, distinct, select
 from reproduction.theory import limit_global_ratio
 
 _ASYMPTOTE: Final = "limit by Theorem 3"
@@ -65,9 +65,8 @@ def measure(cell: Cell) -> list[Row]:
 def ratios(rows: Rows) -> dict[str, dict[int, float]]:
     """For each ε: the ratio of BRR's expected error to GRR's by N."""
     found: dict[str, dict[int, float]] = {}
-    for row in select(rows, mechanism="BRR"):
-        grr = select(rows, mechanism="GRR", points=row["points"], epsilon=row["epsilon"])[0]
-        found.setdefault(str(row["epsilon"]), {})[int(row["points"])] = number(row, "qloss") / number(grr, "qloss")
+    for row, brr, grr in beside(rows, "qloss", "BRR", "GRR", "points", "epsilon"):
+        found.setdefault(str(row["epsilon"]), {})[int(row["points"])] = brr / grr
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from reproduction import figures
@@ -88,7 +87,7 @@ def _by_budget(rows: Rows) -> list[figures.Line]:
         own = select(finals, mechanism=mechanism)
         budgets = sorted({number(row, "epsilon") for row in own})
         if budgets:
-            lines.append(_line(name, budgets, [select(own, epsilon=each) for each in budgets]))
+            lines.append(_line(name, {each: select(own, epsilon=each) for each in budgets}))
     ends = [each for line in lines for each in line.x]
     plain = select(finals, mechanism="none")
     if plain and lines:
@@ -120,13 +119,10 @@ def _while_training(rows: Rows, epsilon: float, *, extra: bool) -> list[figures.
         steps = sorted({number(row, "step") for row in own})
         steps = steps[:: -max(1, len(steps) // _MOST_POINTS)][::-1]  # the last one among them
         if steps:
-            lines.append(_line(name, steps, [select(own, step=int(each)) for each in steps]))
+            lines.append(_line(name, {each: select(own, step=int(each)) for each in steps}))
     return lines
 
 
-def _line(name: str, x: Sequence[float], groups: Sequence[Rows]) -> figures.Line:
-    found = [MeanInterval.of([number(row, "value") for row in group]) for group in groups]
-    mean = [each.mean for each in found]
-    if any(math.isinf(each.low) for each in found):
-        return figures.Line(name, x, mean)
-    return figures.Line(name, x, mean, [max(0.0, each.low) for each in found], [min(1.0, each.high) for each in found])
+def _line(name: str, groups: Mapping[float, Rows]) -> figures.Line:
+    means = {x: MeanInterval.of(number(row, "value") for row in group) for x, group in groups.items()}
+    return figures.Line.of_means(name, means, (0.0, 1.0))

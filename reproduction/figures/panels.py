@@ -11,9 +11,9 @@ from bipartite.plots import LETTER, Picture, beyond, lines, mark, path, picture,
 from reproduction.runner.contract import Rows, distinct, number, select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    Scale = Callable[[float], float]
+    from reproduction.runner.intervals import MeanInterval
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 26, 44
 _GAP: Final = 16
@@ -52,6 +52,17 @@ class Line:
     def of(cls, name: str, rows: Rows, x: str, y: str, *, marked: bool = True) -> Line:
         """One column of rows against another."""
         return cls(name, [number(row, x) for row in rows], [number(row, y) for row in rows], marked=marked)
+
+    @classmethod
+    def of_means(
+        cls, name: str, means: Mapping[float, MeanInterval], ends: tuple[float, float] = (-math.inf, math.inf)
+    ) -> Line:
+        """Means by x with their intervals, cut at the ends of what is possible; without any where one seed has none."""
+        y = [each.mean for each in means.values()]
+        if any(math.isinf(each.low) for each in means.values()):
+            return cls(name, list(means), y)
+        lows = [max(ends[0], each.low) for each in means.values()]
+        return cls(name, list(means), y, lows, [min(ends[1], each.high) for each in means.values()])
 
     @classmethod
     def of_mechanisms(cls, rows: Rows, x: str, y: str, unmarked: str = "") -> list[Line]:

@@ -37,6 +37,15 @@ def select(rows: Rows, **wanted: Value) -> list[Mapping[str, Value]]:
     return [row for row in rows if all(row.get(column) == value for column, value in wanted.items())]
 
 
+def beside(
+    rows: Rows, column: str, name: str, rival: str, *alike: str
+) -> list[tuple[Mapping[str, Value], float, float]]:
+    """The rows of a mechanism with a number of theirs, and the rival's where these columns are alike."""
+    theirs = {tuple(row[each] for each in alike): number(row, column) for row in select(rows, mechanism=rival)}
+    ours = [(row, tuple(row[each] for each in alike)) for row in select(rows, mechanism=name)]
+    return [(row, number(row, column), theirs[key]) for row, key in ours if key in theirs]
+
+
 def distinct(rows: Rows, column: str) -> list[Any]:
     """The values of a column, each once, in order of appearance."""
     return list(dict.fromkeys(row[column] for row in rows if column in row))

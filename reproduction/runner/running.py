@@ -13,7 +13,7 @@ import traceback
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bipartite.errors import DataFileError, InputError, MissingDataError, MissingExtraError
 from bipartite.files import write_whole
@@ -31,8 +31,8 @@ State = Literal["done", "missing data", "damaged data", "missing extra", "missin
 _MOST_SEEDS: Final = 1000
 
 
-class Watch(Protocol):
-    """Told what goes on."""
+class Watch:
+    """Told what goes on; this one keeps it to itself."""
 
     def begins(self, entry: Entry, cells: int, kept: int) -> None:
         """An experiment of so many cells, of which so many were measured before."""
@@ -65,14 +65,6 @@ class Outcome:
     """How many cells other machines measured, by what is known of these."""
 
 
-class _Silent:
-    def begins(self, entry: Entry, cells: int, kept: int) -> None: ...
-
-    def cell(self, seconds: float) -> None: ...
-
-    def ends(self, outcome: Outcome) -> None: ...
-
-
 def run(
     entries: Sequence[Entry],
     folder: Path,
@@ -84,7 +76,7 @@ def run(
 ) -> list[Outcome]:
     """Measure what is not measured yet, and draw; one outcome for each entry, whatever happened to the others."""
     check_seeds(seeds)
-    told = watch or _Silent()
+    told = watch or Watch()
     outcomes = []
     for entry in entries:
         outcome = _attempted(entry, folder, (mode, seeds, extra), told)
