@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic
 
-from bipartite.lottery.compiler import WHOLE, WORDS, kernel
+from bipartite.lottery.jit import OPTIONS, read_only
 
 if TYPE_CHECKING:
     from bipartite.lottery.kernel import Drawn, Whole, Words
@@ -49,10 +49,11 @@ def wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 (n
     return signature, generate
 
 
-@kernel(
+@njit(
     types.Tuple((types.int64, types.int64, types.boolean))(
-        WHOLE, types.int64[::1], WORDS, *[types.int64] * 6, *[types.uint64] * 6
-    )
+        read_only(types.int64), types.int64[::1], read_only(types.uint64), *[types.int64] * 6, *[types.uint64] * 6
+    ),
+    **OPTIONS,
 )
 def _draw(
     codes: Any,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import njit, types
 
-from bipartite.lottery.compiler import FLOATS, RANKS, VECTORS, WHOLE, kernel
+from bipartite.lottery.jit import OPTIONS, read_only
 from bipartite.lottery.order import RankOrder
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _i64 = np.int64
 # How distances are held: squared differences of vectors, absolute ones, or a table of ranks.
 SQUARED, MANHATTAN, RANKED = 0, 1, 2
+WHOLE: Final = read_only(types.int64)
+VECTORS: Final = read_only(types.int64, 2)
+RANKS: Final = read_only(types.int32, 2)
 # Rows are handed to threads in pieces of about this many distances, and at least of so many rows: the first row of a
 # piece has no band yet.
 _DISTANCES_A_CALL: Final = 2**22
@@ -67,7 +70,7 @@ def _edge(length: Any, kind: Any) -> Any:
     return length * length if kind == SQUARED else length
 
 
-@kernel(types.UniTuple(types.int64, 2)(types.int64[::1], types.int64[::1], *[types.int64] * 3))
+@njit(types.UniTuple(types.int64, 2)(types.int64[::1], types.int64[::1], *[types.int64] * 3), **OPTIONS)
 def _select(distances: Any, items: Any, measured: Any, rank: Any, x: Any) -> Any:
     """The distance and index of the item of this rank (from 1) by (distance, x first, index); −1 for x itself."""
     bound = np.partition(distances[:measured], rank - 1)[rank - 1]
@@ -89,7 +92,10 @@ def _select(distances: Any, items: Any, measured: Any, rank: Any, x: Any) -> Any
     return bound, np.partition(items[:tied], needed - 1)[needed - 1]
 
 
-@kernel(types.void(VECTORS, *[types.int64] * 4, WHOLE, WHOLE, VECTORS, FLOATS, *[types.int64[::1]] * 2))
+@njit(
+    types.void(VECTORS, *[types.int64] * 4, WHOLE, WHOLE, VECTORS, read_only(types.float64), *[types.int64[::1]] * 2),
+    **OPTIONS,
+)
 def _farthest_of_vectors(
     vectors: Any,
     kind: Any,
@@ -137,7 +143,7 @@ def _farthest_of_vectors(
         farthest[x], last[x] = _select(distances, items, measured, m - nearer, x)
 
 
-@kernel(types.void(RANKS, *[types.int64] * 3, types.int64[::1], types.int64[::1]))
+@njit(types.void(RANKS, *[types.int64] * 3, types.int64[::1], types.int64[::1]), **OPTIONS)
 def _farthest_of_ranks(ranks: Any, m: Any, start: Any, stop: Any, farthest: Any, last: Any) -> None:
     """For every x in [start, stop) the rank and index of its m-th output; −1 for x itself."""
     size = farthest.shape[0]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import types
+from numba import njit, types
 
 from bipartite.lottery.compiled import reciprocal_of, wide_product
-from bipartite.lottery.compiled_nearest import SQUARED, distance_between
-from bipartite.lottery.compiler import RANKS, VECTORS, WHOLE, WORDS, kernel
+from bipartite.lottery.compiled_nearest import RANKS, SQUARED, VECTORS, WHOLE, distance_between
+from bipartite.lottery.jit import OPTIONS, read_only
 from bipartite.lottery.uniform import tickets_below
 from bipartite.lottery.vectorised_points import PointKernel
 
@@ -24,10 +24,11 @@ _u64 = np.uint64
 _i64 = np.int64
 
 
-@kernel(
+@njit(
     types.UniTuple(types.int64, 2)(
-        WHOLE, types.int64[::1], WORDS, VECTORS, RANKS, types.int64, WHOLE, WHOLE, *[types.uint64] * 6
-    )
+        WHOLE, types.int64[::1], read_only(types.uint64), VECTORS, RANKS, types.int64, WHOLE, WHOLE, *[types.uint64] * 6
+    ),
+    **OPTIONS,
 )
 def _draw_by_tries(
     codes: Any,
@@ -71,8 +72,9 @@ def _draw_by_tries(
     return _i64(i), words.shape[0]
 
 
-@kernel(
-    types.void(WHOLE, types.int64[::1], WHOLE, WHOLE, VECTORS, RANKS, types.int64, WHOLE, WHOLE, *[types.int64] * 4)
+@njit(
+    types.void(WHOLE, types.int64[::1], WHOLE, WHOLE, VECTORS, RANKS, types.int64, WHOLE, WHOLE, *[types.int64] * 4),
+    **OPTIONS,
 )
 def _draw_from_lists(
     codes: Any,

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import style
-from bipartite.plots.svg import path, picture, rule, text, ticks, upright
+from bipartite.plots.frame import BELOW, axes
+from bipartite.plots.svg import path, picture, rule, text, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _HEIGHT: Final = 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 200, 24, 52
+_LEFT, _RIGHT, _TOP = 76, 200, 24
 _HEADROOM: Final = 1.05
 _LINE: Final = 15  # the least distance between two names at the right
 _FEW_DECADES: Final = 2.5  # up to so many powers of ten, 2 and 5 are marked between them
@@ -58,12 +59,17 @@ def curves(  # noqa: PLR0913 (all that a picture says, each by its name)
         return _LEFT + (value - x[0]) / (x[-1] - x[0]) * (style.WIDTH - _LEFT - _RIGHT)
 
     def at_y(value: float) -> float:
-        return _HEIGHT - _BOTTOM - (value - bottom) / (top - bottom) * (_HEIGHT - _TOP - _BOTTOM)
+        return _HEIGHT - BELOW - (value - bottom) / (top - bottom) * (_HEIGHT - _TOP - BELOW)
 
     def height(value: float) -> float:
         return at_y(math.log10(value) if logarithmic else value)
 
-    parts = _axes(at_x, at_y, (x[0], x[-1]), marks, across, up)
+    parts = axes(
+        (_LEFT, style.WIDTH - _RIGHT),
+        (_TOP, _HEIGHT - BELOW),
+        across=(across, [(at_x(value), f"{value:g}") for value in ticks(x[0], x[-1], 8)]),
+        up=(up, [(at_y(place), f"{value:g}") for place, value in marks]),
+    )
     for curve in drawn:
         points = [(at_x(a), height(b)) for a, b in zip(x, curve.y, strict=True)]
         parts += [path(piece, fill="none", **curve.how) for piece in _inside(points)]
@@ -91,35 +97,6 @@ def _decades(low: float, high: float) -> list[tuple[float, float]]:
     factors = (1, 2, 5) if high - low <= _FEW_DECADES else (1,)
     values = [f * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for f in factors]
     return [(math.log10(value), value) for value in values if low <= math.log10(value) <= high]
-
-
-def _axes(
-    at_x: Callable[[float], float],
-    at_y: Callable[[float], float],
-    wide: tuple[float, float],
-    marks: Sequence[tuple[float, float]],
-    across: str,
-    up: str,
-) -> list[str]:
-    parts = []
-    for place, value in marks:
-        y = at_y(place)
-        parts += [
-            rule(_LEFT, y, style.WIDTH - _RIGHT, y, stroke=style.FAINT),
-            text(_LEFT - 8, y + 4, f"{value:g}", text_anchor="end"),
-        ]
-    for value in ticks(*wide, 8):
-        x = at_x(value)
-        parts += [
-            rule(x, _HEIGHT - _BOTTOM, x, _HEIGHT - _BOTTOM + 4, stroke=style.INK),
-            text(x, _HEIGHT - _BOTTOM + 19, f"{value:g}", text_anchor="middle"),
-        ]
-    middle, centre = (_LEFT + style.WIDTH - _RIGHT) / 2, (_TOP + _HEIGHT - _BOTTOM) / 2
-    return [
-        *parts,
-        text(middle, _HEIGHT - 8, across, text_anchor="middle"),
-        upright(centre, up),
-    ]
 
 
 def _names(drawn: Sequence[Curve], height: Callable[[float], float]) -> list[str]:

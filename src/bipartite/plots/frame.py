@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.plots import style
-from bipartite.plots.svg import path, percent_mark, rule, text, ticks, upright
+from bipartite.plots.svg import path, percent_mark, rule, text, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Say = Callable[[float], str]
 
 HEIGHT: Final = 330
-LEFT, RIGHT, TOP, _BOTTOM = 76, 34, 56, 52
+LEFT, RIGHT, TOP, BELOW = 76, 34, 56, 52
 _HEADROOM: Final = 1.12
 
 
@@ -25,6 +25,31 @@ def extent(*parts: NDArray[np.float64] | None) -> tuple[float, float]:
     """The ends of an axis for all of these shares: zero is on it, and it is never empty."""
     ends = [part for part in parts if part is not None and len(part)]
     return min(0.0, *(float(part.min()) for part in ends)), max(float(part.max()) for part in ends) or 1.0
+
+
+def axes(
+    wide: tuple[float, float],
+    tall: tuple[float, float],
+    *,
+    across: tuple[str, Sequence[tuple[float, str]]],
+    up: tuple[str, Sequence[tuple[float, str]]],
+) -> list[str]:
+    """Grid, numbers and names around a picture from left to right and from top to ground.
+
+    ``across`` and ``up`` are each the name of an axis, and its numbers with their places.
+    """
+    (left, right), (top, ground) = wide, tall
+    parts = []
+    for y, words in up[1]:
+        parts.append(rule(left, y, right, y, stroke=style.FAINT))
+        parts.append(text(left - 8, y + 4, words, text_anchor="end"))
+    for x, words in across[1]:
+        parts.append(rule(x, ground, x, ground + 4, stroke=style.INK))
+        parts.append(text(x, ground + 19, words, text_anchor="middle"))
+    centre = (top + ground) / 2
+    parts.append(text((left + right) / 2, ground + BELOW - 8, across[0], text_anchor="middle"))
+    parts.append(text(14, centre, up[0], text_anchor="middle", transform=f"rotate(-90 14 {centre:.0f})"))
+    return parts
 
 
 class Frame:
@@ -42,7 +67,7 @@ class Frame:
         self._low, self._high = float(self._values[0]), float(self._values[-1])
         self._top = top
         self.height = HEIGHT + top - TOP
-        self._ground = self.height - _BOTTOM
+        self._ground = self.height - BELOW
         self.highest, self.lowest = highest * _HEADROOM, lowest * _HEADROOM
         self._say = say
 
@@ -57,22 +82,15 @@ class Frame:
 
     def axes(self, across: str, up: str) -> list[str]:
         """Grid, numbers and names."""
-        parts = []
-        for share in ticks(self.lowest, self.highest, 6 if self.lowest < 0 else 4):
-            y = self.y(share)
-            parts.append(rule(LEFT, y, style.WIDTH - RIGHT, y, stroke=style.FAINT))
-            parts.append(text(LEFT - 8, y + 4, percent_mark(share), text_anchor="end"))
-        fine = ticks(self._low, self._high, 8)
+        shares = ticks(self.lowest, self.highest, 6 if self.lowest < 0 else 4)
         # Between two neighbours there is no value to name.
-        for value in [each for each in fine if self._step != 1 or each == round(each)]:
-            x = self.x(value)
-            parts.append(rule(x, self._ground, x, self._ground + 4, stroke=style.INK))
-            parts.append(text(x, self._ground + 19, self._say(value), text_anchor="middle"))
-        middle = (LEFT + style.WIDTH - RIGHT) / 2
-        parts.append(text(middle, self.height - 8, across, text_anchor="middle"))
-        high = (self._top + self._ground) / 2
-        parts.append(upright(high, up))
-        return parts
+        values = [each for each in ticks(self._low, self._high, 8) if self._step != 1 or each == round(each)]
+        return axes(
+            (LEFT, style.WIDTH - RIGHT),
+            (self._top, self._ground),
+            across=(across, [(self.x(value), self._say(value)) for value in values]),
+            up=(up, [(self.y(share), percent_mark(share)) for share in shares]),
+        )
 
     def span(self, first: int, last: int) -> tuple[float, float]:
         """Where the values from one position to another begin and end."""

@@ -41,11 +41,6 @@ def title(words: str) -> str:
     return tag("title", html.escape(words, quote=False))
 
 
-def upright(y: float, words: str) -> str:
-    """The name of an upright axis, at the left edge."""
-    return text(14, y, words, text_anchor="middle", transform=f"rotate(-90 14 {y:.0f})")
-
-
 def rule(x1: float, y1: float, x2: float, y2: float, **style: object) -> str:
     """A straight line."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
