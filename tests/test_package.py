@@ -37,6 +37,13 @@ def test_importing_bipartite_loads_nothing_heavy():
     assert run(code).strip() == "[]"
 
 
+def test_importing_bipartite_itself_loads_neither_numpy_nor_logging():
+    code = (
+        "import sys; there = {*sys.modules}; import bipartite; print({'numpy', 'logging'} & ({*sys.modules} - there))"
+    )
+    assert run(code).strip() == "set()"
+
+
 def test_small_calls_and_specs_load_nothing_heavy_either():
     code = (
         "import bipartite as bp, sys, numpy as np\n"
