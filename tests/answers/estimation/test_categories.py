@@ -137,7 +137,9 @@ def test_the_error_of_a_share_is_that_of_all_reports(mech):
     reports, chances = law_of(mech)
     size = len(mech.domain)
     shares = population(size)
-    each = np.array([bp.estimate(mech, reports[at : at + 1]).frequencies for at in range(len(reports))])
+    each = np.array(
+        [bp.estimate(mech, reports[at : at + 1], method="inverse").frequencies for at in range(len(reports))]
+    )
     assert np.allclose(chances @ each, np.eye(size), atol=1e-9)
     variance = shares @ chances @ each**2 - shares**2
     basis = exact_basis(mech, shares)
@@ -248,14 +250,15 @@ def test_reports_counts_and_groups_say_the_same(mech):
     weighted = bp.estimate(mech, reports, weights=label)
     assert np.allclose(weighted.frequencies, groups[1].frequencies)
     assert weighted.standard_error() == pytest.approx(groups[1].standard_error(), rel=1e-9)
-    assert np.allclose(whole.frequencies, mech.estimate(reports).frequencies, atol=1e-12)
+    unbiased = bp.estimate(mech, reports, method="inverse")
+    assert np.allclose(unbiased.frequencies, mech.estimate(reports).frequencies, atol=1e-12)
     assert whole.linear(np.ones(len(mech.domain))) == pytest.approx(1, abs=1e-12)
 
 
 @every_mechanism
 def test_an_estimate_has_every_answer(mech):
     reports = mech.privatize(np.tile([2, 3, 3, 4], 500), rng=bp.insecure_seed(2))
-    est = bp.estimate(mech, reports)
+    est = bp.estimate(mech, reports, method="inverse")
     assert isinstance(est, bp.Estimate)
     low, high = est.interval(0.999)
     assert low < 3 < high
@@ -273,7 +276,7 @@ def test_an_estimate_has_every_answer(mech):
     assert bp.estimate(mech, reports, of_sample=True).standard_error() < est.standard_error()
     projected = bp.estimate(mech, reports, method="projected")
     assert projected.frequencies.sum() == pytest.approx(1) and projected.frequencies.min() >= 0
-    assert projected.interval(of=("bin", 1)) == est.interval(of=("bin", 1))
+    assert projected.mean == est.mean and projected.cdf(2) == est.cdf(2)
 
 
 @every_mechanism

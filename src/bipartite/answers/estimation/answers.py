@@ -23,6 +23,7 @@ from bipartite.answers.estimation.intervals import (
 )
 from bipartite.answers.estimation.pictures import drawn
 from bipartite.answers.estimation.poisoning import poisoned, tipping_point, what_forging_does
+from bipartite.answers.estimation.projection import projected_bounds
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
 
@@ -419,6 +420,8 @@ class Estimate:
         """:meth:`share_intervals` also past what is possible: around a negative share, infinite where none is known."""
         centres, errors, people = self._basis.centres(self._shares), self.standard_errors, self._basis.effective
         spreads = self._basis.spreads() if people < FEW or self.method in {"inverse", "projected"} else None
+        if self.method == "projected" and spreads is not None:
+            return projected_bounds(centres, self.frequencies, errors, spreads, people, sure)
         if spreads is None:
             half = normal_width(sure) * errors
         elif people < FEW:
@@ -430,8 +433,11 @@ class Estimate:
     def _bin_interval(self, value: object, sure: float) -> ConfidenceInterval:
         domain = self.mechanism.domain
         at = domain.encode(value)
+        if self.method == "projected":
+            low, high = (float(end[at]) for end in self.share_intervals(sure))
+            return ConfidenceInterval(low, high, sure, self._scarce())
         # Smoothing has no score, and so no bound that would hold for any number of reports.
-        if self.method in {"inverse", "projected"} or self._basis.effective < FEW:
+        if self.method == "inverse" or self._basis.effective < FEW:
             answer = self._share(value)
             known = math.isfinite(answer.spread)
             return self._around(answer, (0.0, 1.0), sure) if known else ConfidenceInterval(0.0, 1.0, sure, _NOT_KNOWN)

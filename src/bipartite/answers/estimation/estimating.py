@@ -99,8 +99,8 @@ def estimate(  # noqa: PLR0913
         - ``"em"``: the most likely distribution, by accelerated expectation maximisation.
         - ``"ems"``: the same with smoothing over neighbours on a line, stopped early (Li et al., SIGMOD 2020).
         - ``"auto"``: ``inverse`` while its errors stay below half an average share, otherwise ``ems`` on a line; on
-          points and items ``inverse`` where possible, otherwise ``em``; for flat categories ``inverse``.
-          ``est.reason`` says why.
+          points and items ``inverse`` where possible, otherwise ``em``; for flat categories ``inverse`` while its
+          errors stay below half an average share, otherwise ``projected``. ``est.reason`` says why.
     weights
         A public weight a report, such as one over its chance to be in the sample.
     by

@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.answers.estimation.basis import Answer, Basis
 from bipartite.answers.estimation.evidence import check_weights, spare
 from bipartite.answers.estimation.goodness import fit_of_supports
-from bipartite.answers.estimation.methods import METHODS, Histogram, on_simplex
+from bipartite.answers.estimation.methods import METHODS, TELLING, Histogram, on_simplex
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.answers.estimation.poisoning import Moved, moved_single_supports, moved_supports
 from bipartite.answers.estimation.quantiles import Side, flat_ramps
@@ -218,7 +218,7 @@ class Flat(Basis):
         return np.full(self._law.size, self.share(0).spread)
 
     def running(self, histogram: Histogram) -> Array:
-        shares = self.shares if histogram.method == "inverse" else histogram.frequencies
+        shares = histogram.frequencies if histogram.method == "em" else self.shares
         return shares.cumsum()
 
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
@@ -257,7 +257,24 @@ def flat_histogram(basis: Flat, method: object) -> Histogram:
             "which does not tell; use method='inverse', or 'projected' for shares that are never negative."
         )
         raise InputError(msg)
-    if method == "projected":
-        return Histogram("projected", "asked for", on_simplex(basis.raw), None)
-    reason = "asked for" if method == "inverse" else "all shares can be estimated without bias"
-    return Histogram("inverse", reason, basis.raw, None)
+    name, reason = str(method), "asked for"
+    if method == "auto":
+        name, reason = _best_method(basis)
+    return Histogram(name, reason, on_simplex(basis.raw) if name == "projected" else basis.raw, None)
+
+
+def _best_method(basis: Flat) -> tuple[str, str]:
+    """(the method, why), from the mechanism and the number of reports alone: what they say plays no part.
+
+    The projection is never farther from the truth than the unbiased shares are: the truth is a distribution, and the
+    nearest point of a convex set is nearer to all of its points. It is much nearer where those are mostly noise.
+    """
+    size = len(basis.mechanism.domain)
+    uniform = np.full(size, 1 / size)
+    variance = float(basis.mechanism.variances(uniform, 1).mean()) + (1 - 1 / size) / size
+    if np.sqrt(variance / basis.effective) <= TELLING / size:
+        return "inverse", "unbiased, and its errors are small beside an average share"
+    return (
+        "projected",
+        "unbiased shares would be mostly noise with so many values; this distribution is nearest to them",
+    )

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Method = Literal["auto", "inverse", "projected", "em", "ems"]
 METHODS: Final = ("auto", "inverse", "projected", "em", "ems")
-# Unbiased shares are worth showing while their standard errors stay below this part of an average share.
-_TELLING: Final = 0.5
+TELLING: Final = 0.5
+"""Unbiased shares are worth showing while their standard errors stay below this part of an average share."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ def choose(method: object, found: Identifiability, scores: Scores | None, people
     if not line:
         return "inverse", "all shares can be estimated without bias"
     typical = _typical_error(scores, found) / np.sqrt(people)
-    if typical <= _TELLING / len(found.domain):
+    if typical <= TELLING / len(found.domain):
         return "inverse", "unbiased, and its errors are small beside an average share"
     return "ems", "unbiased shares would be mostly noise with so many values; neighbours are taken to be alike"
 

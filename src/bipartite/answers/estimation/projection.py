@@ -1,0 +1,88 @@
+r"""Intervals of projected shares, around the projection itself.
+
+The projection lowers every unbiased share x by one amount τ, the *shift*, and none below zero: max(x − τ, 0). With many
+values and much noise τ is two standard errors and more, so the usual interval x ± z·σ need not hold the share that is
+shown. Its two sides need not have equal chances of a miss, though: any α_low + α_high = α will do, since
+P(x − b·σ > f) = α_low for b = z(α_low). α_low is therefore α/2 where τ is within z(α/2)·σ, and otherwise the chance
+that x is τ above its truth, so that the side towards the projection is as long as the shift; α_high is what is left of
+α. So the projection always lies in its interval, at the same level: 4.2 instead of 3.9 standard errors wide at
+τ = 2.5·σ.
+
+Shares are not negative, so the upper end u is where P(x' ≤ x | f = u) = α_high·P(x' ≤ x | f = 0):
+u/σ = x/σ − Φ⁻¹(α_high·Φ(x/σ)). It is above zero however unlucky the sample, and missed no more often than with α_high,
+because that chance is not raised by the factor Φ ≤ 1. (In high-energy physics this limit is called CL_s: Read 2002.)
+
+For a shift that is known the level is thus at least 1 − α for every share. The shift is estimated, from all shares
+together; how often intervals hold then is measured in ``tests/answers/estimation/test_projection.py`` and in
+``docs/estimates.md``. In no case does an interval miss more often than with 3α/2, since each side keeps its own level:
+α/2 on the side of the shift, and less than α on the other.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.intervals import FEW, likely_width, normal_width, within
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_LEAST_TAIL: Final = 1e-300
+# Φ⁻¹(α·Φ(x)) is looked up between these, where Φ is neither too small for a float nor 1, and is z(α) above.
+_FROM, _TO, _STEPS = -8.0, 8.0, 1601
+
+
+def projected_bounds(
+    raw: Array, shares: Array, errors: Array, spreads: Array, people: float, sure: float
+) -> tuple[Array, Array]:
+    """(low, high) for each projected share, from the unbiased ones, their standard errors and the spread of scores."""
+    at = int(np.argmax(shares))
+    shift = float(raw[at] - shares[at])
+    few = people < FEW
+    scale = spreads / math.sqrt(2 * people) if few else likely_width(errors, spreads, people, sure) / normal_width(sure)
+    tail, width = (_bounded_tail, _bounded_arm) if few else (_normal_tail, _normal_arm)
+    missed = 1 - sure
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = float(np.nan_to_num(np.abs(shift) / scale.min()))
+    towards = min(missed / 2, max(tail(off), _LEAST_TAIL))
+    below, above = (towards, missed - towards) if shift >= 0 else (missed - towards, towards)
+    low = raw - np.maximum(width(below) * scale, shift)
+    if few:
+        return within(low, raw + np.maximum(width(above) * scale, -shift), 0.0, 1.0, at_least=True)
+    high = np.maximum(_upper_end(raw, scale, above), shares)  # equal up to rounding, where the shift is negative
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _normal_tail(off: float) -> float:
+    return NormalDist().cdf(-off)
+
+
+def _normal_arm(tail: float) -> float:
+    return -NormalDist().inv_cdf(tail)
+
+
+def _bounded_tail(off: float) -> float:
+    """Hoeffding, in units of spread/√(2n)."""
+    return math.exp(-(min(off, 1e3) ** 2))
+
+
+def _bounded_arm(tail: float) -> float:
+    return math.sqrt(-math.log(tail))
+
+
+def _upper_end(raw: Array, scale: Array, tail: float) -> Array:
+    """The largest share that is not ruled out; the top of the file says how."""
+    normal = NormalDist()
+    grid = np.linspace(_FROM, _TO, _STEPS)
+    arms = np.array([_normal_arm(max(tail * normal.cdf(x), _LEAST_TAIL)) for x in grid.tolist()])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = np.nan_to_num(raw / scale)
+    # Below the grid the end at its beginning, which is larger than that of any smaller share.
+    found: Array = scale * (np.maximum(place, _FROM) + np.interp(place, grid, arms))
+    return found
