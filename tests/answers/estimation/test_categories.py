@@ -21,7 +21,7 @@ MECHANISMS = {
     "sets": bp.SubsetSelection(LINE, epsilon=1),
     "sets of 3": bp.SubsetSelection(bp.Integers(1, 6), epsilon=1, k=3),
     "hadamard, one block": bp.HadamardResponse(LINE, epsilon="0.5"),
-    "hadamard, four blocks": bp.HadamardResponse(bp.Integers(1, 11), epsilon="1.5"),
+    "hadamard, four blocks": bp.HadamardResponse(bp.Integers(1, 11), epsilon="1.5", blocks=4),
     "hashing to a prime": bp.OLH(bp.Integers(1, 7), epsilon=1, buckets=3),
     "hashing to four": bp.OLH(bp.Integers(1, 7), epsilon=1),
     "hashing to two": bp.OLH(LINE, epsilon="0.5", buckets=2),

@@ -38,18 +38,48 @@ def test_a_person_may_choose_k_and_g():
         bp.OLH(DOMAIN, 11)
 
 
+@pytest.mark.parametrize("size", [2, 3, 4, 16, 64, 100, 1024])
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "1.5", "2", "3", "4", "5", "10"])
+def test_hadamard_blocks_are_those_of_the_least_variance(size, epsilon):
+    e = math.exp(float(epsilon))
+
+    def variance(blocks):
+        """Of a report's part in a share, on average over a uniform population, without a mechanism."""
+        length = 2 ** math.ceil(math.log2(size / blocks + 1))
+        total = length / 2 * e + (blocks - 0.5) * length
+        p = length / 2 * (e - 1) / total
+        held = np.bincount(np.arange(size) // (length - 1)) / size
+        return (length / total + (held**2).sum() * p) / p**2
+
+    choices = [2**power for power in range(12) if 2**power < 2 * size]
+    mechanism = bp.HadamardResponse(bp.Integers(1, size), epsilon)
+    assert mechanism.blocks in choices
+    assert variance(mechanism.blocks) <= min(map(variance, choices)) * (1 + 1e-5)  # tickets keep ε within 1e-6
+    uniform = np.full(size, 1 / size)
+    assert mechanism.variances(uniform, 1).mean() == pytest.approx(variance(mechanism.blocks) - 1 / size, rel=1e-4)
+
+
 @pytest.mark.parametrize(
     ("size", "epsilon", "blocks", "block_size"),
     [(2, "0.5", 1, 4), (3, "0.5", 1, 4), (4, "0.5", 1, 8), (100, "0.5", 1, 128), (100, 1, 2, 64), (127, "0.1", 1, 128),
      (100, 5, 128, 2), (1024, 2, 4, 512), (2, 8, 2, 2), (64, 10, 64, 2)],
 )  # fmt: skip
-def test_hadamard_blocks_are_those_of_the_paper(size, epsilon, blocks, block_size):
-    mechanism = bp.HadamardResponse(bp.Integers(1, size), epsilon)
+def test_hadamard_blocks_of_the_paper_can_be_asked_for_and_are_read_from_published_specs(
+    size, epsilon, blocks, block_size
+):
+    mechanism = bp.HadamardResponse(bp.Integers(1, size), epsilon, blocks=blocks)
     assert (mechanism.blocks, mechanism.block_size) == (blocks, block_size)
     # B = 2^(⌈log2 min(e^ε, 2N)⌉ − 1), b = 2^⌈log2(N/B + 1)⌉.
     power = math.ceil(math.log2(min(math.exp(float(epsilon)), 2 * size))) - 1
     assert blocks == 2 ** max(power, 0)
     assert block_size == 2 ** math.ceil(math.log2(size / blocks + 1))
+    assert bp.from_spec(mechanism.to_spec()).blocks == blocks
+
+
+def test_numbers_of_blocks_that_are_none_are_refused():
+    for blocks, message in ((3, "power of two, got 3"), (0, "from 1 to 128"), (256, "from 1 to 128"), (True, "whole")):
+        with pytest.raises(InputError, match=message):
+            bp.HadamardResponse(DOMAIN, 1, blocks=blocks)
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])

@@ -153,8 +153,9 @@ def test_the_draw_of_olh_is_its_law(size, buckets, monkeypatch):
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [(2, 1), (3, 1), (5, "0.5"), (8, 2), (9, 8), (31, 3)])
-def test_the_draw_of_hadamard_response_is_its_law(size, epsilon):
-    mechanism = bp.HadamardResponse(bp.Integers(0, size - 1), epsilon)
+@pytest.mark.parametrize("blocks", [None, 1, 2])
+def test_the_draw_of_hadamard_response_is_its_law(size, epsilon, blocks):
+    mechanism = bp.HadamardResponse(bp.Integers(0, size - 1), epsilon, blocks=blocks)
     mechanism._set(_tickets=Tickets(7, 2))
     law, _ = hadamard_law(mechanism)
     tickets = np.arange(mechanism._total, dtype=np.uint64)
