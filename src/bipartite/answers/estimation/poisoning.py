@@ -137,7 +137,9 @@ def _of_histogram(basis: Basis, histogram: Histogram, k: int, member: Array) -> 
     inside = member > 0
     one = int(inside.argmax()) if inside.sum() == 1 else None
     value = float(histogram.frequencies[one] if one is not None else basis.running(histogram)[inside][-1])
-    if histogram.method == "inverse":
+    # Shares up to a value are unbiased sums for flat categories, also where single shares are projected.
+    summed = one is None and isinstance(basis.mechanism, CategoryMechanism) and histogram.method == "projected"
+    if histogram.method == "inverse" or summed:
         moved = basis.moved(member, k) if one is None else basis.moved_share(one, k)
         if moved is not None:
             low, high = float(moved.low), float(moved.high)
