@@ -30,6 +30,7 @@ _EXAMPLES = """examples:
   bipartite locations map --dataset cities --epsilon 2 --mechanism brr --at Paris --output paris.svg
 
 A release within regions publishes the region of everybody, which is not ε-LDP: it needs --publishes region.
+Data sets of check-ins, and every release side by side: python -m reproduction locations.
 """
 _ENDINGS: Final = (".svg", ".png", ".html")
 

@@ -18,22 +18,12 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
 _WITHIN: Final = "within-region"
-# Each by its name in the catalogue, or by that and options.
-_OPTIONS: Final[dict[str, tuple[str, dict[str, str]]]] = {
+_RELEASES: Final[dict[str, tuple[str, dict[str, str]]]] = {
+    **{name: (name, {}) for name in ("anchored", "brr", "exponential", "grr", "lsrr", "region-weighted", "two-level")},
     "brr-best": ("brr", {"m": "best"}),
     _WITHIN: (_WITHIN, {"publishes": "region"}),  # as agreed to
 }
-_NAMES: Final = (
-    "anchored",
-    "brr",
-    "brr-best",
-    "exponential",
-    "grr",
-    "lsrr",
-    "region-weighted",
-    "two-level",
-    _WITHIN,
-)
+"""What may be asked for: its name in the catalogue, and options."""
 
 
 def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
@@ -43,8 +33,8 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
     release.add_argument(
         "--mechanism",
         metavar="NAME",
-        choices=["auto", *_NAMES],
-        help=f"auto, {', '.join(_NAMES)} (default: {default})",
+        choices=["auto", *sorted(_RELEASES)],
+        help=f"auto, {', '.join(sorted(_RELEASES))} (default: {default})",
     )
     release.add_argument(
         "--publishes",
@@ -66,7 +56,7 @@ def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Se
 
 
 def _made(name: str, listed: Listed, epsilon: str) -> Mechanism:
-    known, options = _OPTIONS.get(name, (name, {}))
+    known, options = _RELEASES[name]
     entry = next(each for each in entries() if each.name == known)
     made: Mechanism = entry.load()(listed.regions if entry.where == "regions" else listed.places, epsilon, **options)
     return made
