@@ -119,7 +119,7 @@ def _arrival(stack: ExitStack) -> Callable[[int, int], None]:
 
     def note(by: int, total: int) -> None:
         if not bars:
-            bars.append(stack.enter_context(Progress("bytes", total or None)))
+            bars.append(stack.enter_context(Progress("bytes", total or None, patience=0)))
         bars[0].advance(by)
 
     return note

@@ -60,7 +60,7 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """The paper's experiment, for every ε."""
     listed = _places(options)
-    with Progress("values of ε", len(options.epsilon), patience=2.0) as progress:
+    with Progress("values of ε", len(options.epsilon)) as progress:
         rows = compare(listed.places, options.epsilon, regions=listed.regions, progress=lambda _: progress.advance(1))
     gains = improvements(rows)
     if options.csv is not None:

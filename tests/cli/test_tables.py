@@ -392,7 +392,7 @@ def test_progress_tells_rows_speed_and_time_left(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     clock = iter(np.arange(0.0, 100.0, 2.5))
     monkeypatch.setattr(output.time, "monotonic", lambda: float(next(clock)))
-    with output.Progress("rows", None, patience=2.0, rate=True) as rows:
+    with output.Progress("rows", None, rate=True) as rows:
         rows.reach(1_000_000, 4_000_000)
         rows.reach(2_000_000, 4_000_000)
         rows.reach(3_000_000, None)

@@ -137,7 +137,7 @@ def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechani
     need_epsilon(options)
     m: Any = "safe" if options.m is None else options.m
     domain = domain_of(options)
-    with Progress("rows", _rows_of_design(domain, m), patience=2.0) as progress:
+    with Progress("rows", _rows_of_design(domain, m)) as progress:
         return BRR(
             domain,
             options.epsilon,

@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Audit a command or a mechanism."""
     settings = {"trials": options.trials, "confidence": options.confidence, "bins": options.bins}
-    with Progress("reports", options.trials * len(options.inputs), patience=2.0) as progress:
+    with Progress("reports", options.trials * len(options.inputs)) as progress:
         audited = _audit_mechanism if options.command is None else _audit_command
         found = audited(options, settings, progress)
     if options.json:

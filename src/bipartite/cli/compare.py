@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         msg = "--measure belongs to --plot; leave it out, or name a file with --plot."
         raise InputError(msg)
     domain, epsilons = _asked(options)
-    with Progress("mechanisms", steps(domain, len(epsilons), exact=options.exact), patience=2.0) as progress:
+    with Progress("mechanisms", steps(domain, len(epsilons), exact=options.exact)) as progress:
         found = compare(
             domain,
             epsilons,

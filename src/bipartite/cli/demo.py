@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     outcomes, surveys = [], []
     questions = _questions(options.epsilon)
     made_up = (_made_up_ages, _made_up_incomes, _made_up_cities)
-    with Progress("reports", 3 * len(questions) * options.people) as progress:
+    with Progress("reports", 3 * len(questions) * options.people, patience=0) as progress:
         for question, make_up in zip(questions, made_up, strict=True):
             # One population at a time: ten million names of cities fill a gigabyte.
             answers = make_up(generator, options.people)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,6 +46,11 @@ class Survey:
     def mechanism(self) -> Mechanism | CategoryMechanism:
         """How everybody reported."""
         return self.estimate.mechanism
+
+    @cached_property
+    def interval(self) -> ConfidenceInterval:
+        """Of the mean, by the estimate."""
+        return self.estimate.interval(CONFIDENCE)
 
     @property
     def first_tells(self) -> bool:
@@ -98,7 +104,7 @@ def as_json(done: Survey) -> dict[str, Any]:
     """One survey, for programs."""
     mean = None
     if done.true_mean is not None and done.bounds is not None:
-        low, high = done.estimate.interval(CONFIDENCE)
+        low, high = done.interval
         mean = {
             "value": done.estimate.mean,
             "low": low,
@@ -121,7 +127,7 @@ def rows(surveys: list[Survey]) -> list[tuple[str, str, str, str]]:
     for done in surveys:
         question = done.outcome.question
         if done.true_mean is not None:
-            low, high = done.estimate.interval(CONFIDENCE)
+            low, high = done.interval
             numbers = (f"{number:,.{digits_of(done)}f}" for number in (done.estimate.mean, low, high, done.true_mean))
             name = f"  mean {question.name}, {question.unit}"
         else:
@@ -135,5 +141,5 @@ def rows(surveys: list[Survey]) -> list[tuple[str, str, str, str]]:
 
 def digits_of(done: Survey) -> int:
     """As many digits as mean something."""
-    low, high = done.estimate.interval(CONFIDENCE)
+    low, high = done.interval
     return 2 if high - low < 10 else 0  # noqa: PLR2004

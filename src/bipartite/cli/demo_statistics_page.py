@@ -46,7 +46,7 @@ def _numbers(done: Survey) -> list[str]:
     question = done.outcome.question
     assert done.true_mean is not None and done.bounds is not None  # noqa: S101, PT018 (answers are numbers)
     digits = digits_of(done)
-    low, high = done.estimate.interval(CONFIDENCE)
+    low, high = done.interval
     mean, least, most, true = (f"{each:,.{digits}f}" for each in (done.estimate.mean, low, high, done.true_mean))
     inside = "inside it" if low <= done.true_mean <= high else "outside it, as happens once in twenty times"
     ranges = done.ranges()

@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
         for tally in sums[name].groups.values():
             tally.counts.insecure = mark
         _merge(sums[name].groups, saved, mechanism)
-    with Progress("steps", None, patience=2.0) as progress:
+    with Progress("steps", None) as progress:
         columns = {
             name: _estimated(sums[name].groups, mechanism, options, lambda _: progress.advance(1))
             for name, mechanism in mechanisms.items()

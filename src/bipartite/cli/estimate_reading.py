@@ -81,7 +81,7 @@ def _read_text(options: argparse.Namespace, column: str | None, mechanism: Mecha
     texts = Texts(mechanism)
     asked = WantedColumns(column, tuple(name for name in (options.by, options.weights) if name is not None))
     sums = Sums()
-    with Progress("reports", None, patience=2.0) as progress:
+    with Progress("reports", None) as progress:
         for path in options.files:
             name = SPOKEN if path == STDIN else str(path)
             for chunk in chunks(path, asked, texts.is_report):

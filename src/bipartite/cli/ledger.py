@@ -27,7 +27,6 @@ _EXAMPLES = """examples:
 No command needs the right to write to the ledger. A copy forgets what is debited after it was made.
 No command shows a value: a ledger holds none. None shows a report either.
 """
-_PATIENCE = 2.0
 # In CSV, as in JSON; empty where a debit is older than the mark.
 _SPOKEN = {True: "true", False: "false", None: ""}
 
@@ -114,7 +113,7 @@ def run_export(options: argparse.Namespace) -> int:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         if not options.json:
             writer.writerow(columns)
-        with Progress("debits", total, _PATIENCE) as progress:
+        with Progress("debits", total) as progress:
             for debit in ledger.export():
                 line = asdict(debit) | {"epsilon": f"{debit.epsilon:f}"}
                 if options.json:

@@ -23,6 +23,7 @@ BUG: Final = 70
 BROKEN_PIPE: Final = 141
 _BAR_WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1
+_PATIENCE: Final = 2.0  # what takes less needs no bar
 
 
 def complain(message: object, code: int) -> int:
@@ -47,7 +48,7 @@ class Progress:
     ``rate`` adds how many a second, and the time left where the total is known.
     """
 
-    def __init__(self, what: str, total: int | None, patience: float = 0.0, *, rate: bool = False) -> None:
+    def __init__(self, what: str, total: int | None, patience: float = _PATIENCE, *, rate: bool = False) -> None:
         self._what = what
         self._total = total
         self.done = 0

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     _warn(options, plan)
     named = {each.name: getattr(options, each.name) for each in fields(Settings)}
     settings = Settings(**named | {"partition_by": tuple(options.partition_by or ())})
-    with Progress("rows", None, patience=2.0, rate=True) as rows:
+    with Progress("rows", None, rate=True) as rows:
         try:
             done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.reach)
         except BaseException as error:

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         msg = "standard input is closed; give the values there, one a line."
         raise DataFileError(msg)
     lines = enumerate(sys.stdin, start=1)
-    with Progress("reports", None, patience=2.0) as progress:
+    with Progress("reports", None) as progress:
         while batch := list(itertools.islice(lines, _BATCH)):
             for report in _report_batch(mechanism, batch, options, rng):
                 if options.json:

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     if not named:
         need_epsilon(options)
     what = any_mechanism_of(options) if named else domain_of(options)
-    with Progress("mechanisms", None, patience=2.0) as progress:
+    with Progress("mechanisms", None) as progress:
         found = sample_size(
             what,
             None if named else options.epsilon,
