@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from bipartite.answers.estimation.operator import Operator, operator_of
+from bipartite.answers.estimation.operator import Dense, Noise, Operator, operator_of
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.lottery import GroupedLottery, LineLottery
 from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelection
@@ -55,7 +55,9 @@ _MOST_DENSE: Final = 2**18
 # Steps towards the nearest law: so many at most, and so many numbers in all.
 _MOST_STEPS: Final = 400
 _LEAST_STEPS: Final = 8
-_MOST_WORK: Final = 2**27
+_MOST_WORK: Final = 2**25
+# A Fourier transform takes about so many times as long as running sums.
+_TRANSFORMED: Final = 32
 # The nearest law is near enough when the likelihood ratio is known to this part.
 _CLOSE: Final = 0.98
 _KEPT: Final = 4
@@ -200,11 +202,18 @@ def _of_outputs(known: _Known, counts: Array, start: Array | None) -> list[_Find
         f = 0.01 * f + 0.99 * np.maximum(start, 0.0) / np.maximum(start, 0.0).sum()
     # Fewer outputs need fewer reports to be told apart.
     cuts = _cuts(operator.uniform_law())
-    groups = [operator, _Merged(operator, cuts)] if len(cuts) < operator.outputs else [operator]
-    for each in groups:
-        held = counts if each is operator else np.add.reduceat(counts, cuts)
-        found.append(_nearest(each, held, f))
+    steps = min(max(_MOST_WORK // _work(operator), _LEAST_STEPS), _MOST_STEPS)
+    found.append(_nearest(operator, counts, f, steps))
+    if len(cuts) < operator.outputs:
+        found.append(_nearest(_Merged(operator, cuts), np.add.reduceat(counts, cuts), f, steps))
     return found
+
+
+def _work(operator: Operator) -> int:
+    """About how many numbers one step goes through."""
+    if isinstance(operator, Dense):
+        return operator.inputs * operator.outputs
+    return (operator.inputs + operator.outputs) * (_TRANSFORMED if isinstance(operator, Noise) else 1)
 
 
 def _cuts(law: Array) -> NDArray[np.int64]:
@@ -229,11 +238,9 @@ class _Merged(Operator):
         return self._inner.backward(np.repeat(v, self._sizes, axis=-1))
 
 
-def _nearest(operator: Operator, counts: Array, f: Array) -> _Finding:
+def _nearest(operator: Operator, counts: Array, f: Array, steps: int) -> _Finding:
     """The likelihood ratio against the most likely people, from below; EM from ``f`` on, as far as it matters."""
     people, freedom = float(counts.sum()), operator.outputs - 1
-    work = operator.inputs * operator.outputs if hasattr(operator, "matrix") else operator.inputs + operator.outputs
-    steps = min(max(_MOST_WORK // work, _LEAST_STEPS), _MOST_STEPS)
     known = 0.0
     for _ in range(steps):
         law = np.maximum(operator.forward(f), _TINY)
