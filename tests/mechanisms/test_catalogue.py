@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import json
 import pickle
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import bipartite as bp
 from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.catalogue import Entry, by_column, by_spec, entries, look_of, register, unregister, written_as
+from bipartite.mechanisms.spec.read import VERSIONS
 
 NEAR = [[52.50, 13.40], [52.51, 13.41], [52.52, 13.38], [52.55, 13.45], [52.56, 13.44], [52.53, 13.47]]
 PLACES = bp.Points(NEAR, metric="haversine")
@@ -119,6 +121,17 @@ def test_a_name_is_taken_once_and_given_back():
     assert "toy" not in by_column() and entries()[-1].name == "region-weighted"
 
 
+def test_the_published_schema_of_specs_knows_the_same_mechanisms():
+    path = Path(bp.__file__).parent / "cli" / "schemas" / "spec.json"
+    described = [each["properties"] for each in json.loads(path.read_text(encoding="utf-8"))["oneOf"]]
+    assert [each["bipartite"]["const"] for each in described] == list(VERSIONS)
+    for version, properties in zip(VERSIONS, described, strict=True):
+        named = properties["mechanism"]
+        assert set(named.get("enum") or [named["const"]]) == set(by_spec(version))
+        for entry in by_spec(version).values():
+            assert entry.load().fields <= set(properties), entry.name
+
+
 def test_names_are_unique_and_each_form_has_one_look():
     labels = [form.label for entry in entries() for form in entry.forms]
     assert len(set(labels)) == len(labels) and len({entry.name for entry in entries()}) == len(entries())
@@ -155,12 +168,22 @@ def test_a_registered_mechanism_takes_the_place_of_no_other():
     assert brr.to_spec() == before
 
 
+@pytest.mark.parametrize("kind", [Liar, type("Quiet", (Liar,), {"__module__": "elsewhere"})])
+def test_a_foreign_mechanism_that_breaks_its_promise_is_not_composed(kind):
+    liar = kind(bp.Integers(0, 9), 1)
+    assert not liar.keeps_epsilon and bp.GRR(bp.Integers(0, 9), 1).keeps_epsilon
+    with pytest.raises(InputError, match="Expected a mechanism for 'age' that keeps its ε"):
+        bp.Record({"age": liar})
+    with pytest.raises(InputError, match="Expected a mechanism for a column that keeps its ε"):
+        bp.tables.Column(liar)
+
+
 def test_a_registered_mechanism_that_breaks_its_promise_is_not_read():
     register(Entry("liar", Liar, "lies", "rival", 2))
     try:
         spec = Liar(bp.Integers(0, 9), 1).to_spec()
         assert (spec["bipartite"], spec["mechanism"]) == (2, "liar")  # what its parts say does not change the head
-        with pytest.raises(BrokenPromiseError, match="tickets of this 'liar' exceed"):
+        with pytest.raises(BrokenPromiseError, match="The tickets exceed e\\^ε for ε=1; do not report with this spec"):
             bp.from_spec(spec)
     finally:
         unregister("liar")

@@ -53,28 +53,23 @@ class AddedNoise(Mechanism):
         if len(domain) + padding > MOST_SHIFTS + 1:
             fields.refuse("Expected noise of at most 2^22 steps; ask for another spec.")
         noise = fields.row("noise", fields["noise"], len(domain) + padding)
-        return cls._made(domain, *noise_of_spec(fields, padding, noise))
+        return cls._made(domain, fields.budget, noise_lottery(len(domain), padding, noise)).checked()
 
     def parts(self) -> dict[str, Any]:
-        return {
-            "padding": self._lottery.padding,
-            "noise": [str(count) for count in self._lottery.tickets.tolist()],
-        }
+        noise = [str(count) for count in self._lottery.tickets.tolist()]
+        return {"padding": self._lottery.padding, "noise": noise}
+
+    def _options(self) -> str:
+        return ", clamped=True" if self.clamped else ""
 
 
-def noise_of_spec(fields: Fields, padding: int, noise: NDArray[np.int64]) -> tuple[Epsilon, NoiseLottery]:
-    """(ε, tickets), which keep it."""
-    budget = fields.budget
+def noise_lottery(size: int, padding: int, noise: NDArray[np.int64]) -> NoiseLottery:
+    """The lottery of a spec, whose tickets may be none."""
     try:
-        lottery = NoiseLottery(len(fields.domain), padding, noise)
+        return NoiseLottery(size, padding, noise)
     except AssertionError:
         msg = "Expected a falling ticket count for each shift, of at most 2^52 in all; ask for another spec."
         raise BrokenPromiseError(msg) from None
-    ratio = lottery.largest_ratio()
-    if not budget.allows(ratio.numerator, ratio.denominator):
-        msg = f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec."
-        raise BrokenPromiseError(msg)
-    return budget, lottery
 
 
 def check_interval(domain: object, name: str) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError, DesignError, InputError
-from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets, TooFewTickets, issue_tickets
-from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
+from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
+from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets, tickets_for
 from bipartite.mechanisms.design.anchors import choose_anchors
 from bipartite.mechanisms.spec.parts import written
 
@@ -174,8 +174,8 @@ class Anchored(Mechanism):
         reread, (kind, domain, spec) = super().__reduce__()
         return reread, (kind, domain, spec | {"achieved_loss": self.achieved_loss, "lower_bound": self.lower_bound})
 
-    def __repr__(self) -> str:
-        return f"Anchored({self.domain!r}, epsilon={self._budget.text}, {len(self.outputs)} anchors)"
+    def _options(self) -> str:
+        return f", {len(self.outputs)} anchors"
 
 
 def _given(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
@@ -191,13 +191,7 @@ def _given(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def _tickets(budget: Epsilon, anchors: int) -> Tickets:
-    if anchors == 1:
-        return _SINGLE
-    tickets = issue_tickets(budget, 1, anchors)
-    if isinstance(tickets, TooFewTickets):
-        msg = f"2^52 tickets cannot keep ε={budget.text} on {anchors} anchors; use another ε, or fewer values."
-        raise DesignError(msg)
-    return tickets
+    return _SINGLE if anchors == 1 else tickets_for(budget, 1, anchors, "anchors")
 
 
 def _nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:

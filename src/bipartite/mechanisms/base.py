@@ -13,7 +13,7 @@ from bipartite.domains.sets import refuse_clip
 from bipartite.domains.subset import Subset, codec_between
 from bipartite.domains.values import Values
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
-from bipartite.lottery import MAX_TOTAL, SCALAR, ValuesRefusedError, draw_many, source_of
+from bipartite.lottery import MAX_TOTAL, SCALAR, TooFewTickets, ValuesRefusedError, draw_many, issue_tickets, source_of
 from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import undivided
 from bipartite.mechanisms.certified import Certified
@@ -213,6 +213,23 @@ def check_domain(domain: object, *, on_a_line: bool = False) -> None:
             "use bp.BRR, bp.GRR, bp.Exponential or bp.Anchored there."
         )
         raise DesignError(msg)
+
+
+def tickets_for(budget: Epsilon, near: int, outputs: int, what: str) -> Tickets:
+    """The tickets of ``near`` likely ones among so many outputs; refused where 2^52 tickets cannot keep ε."""
+    tickets = issue_tickets(budget, near, outputs)
+    if isinstance(tickets, TooFewTickets):
+        raise too_few_tickets(budget, tickets, outputs, what)
+    return tickets
+
+
+def too_few_tickets(budget: Epsilon, why: TooFewTickets, count: int, what: str) -> DesignError:
+    """The refusal of an ε that 2^52 tickets cannot keep on so many values, or whatever they are."""
+    which, other = ("small", "larger") if why is TooFewTickets.EPSILON_TOO_SMALL else ("large", "smaller")
+    return DesignError(
+        f"ε={budget.text} is too {which} for N={count} {what}: 2^52 tickets cannot keep it exactly; "
+        f"use a {other} ε, or fewer {what}."
+    )
 
 
 def check_tickets(budget: Epsilon, tickets: Tickets, m: int, outputs: int) -> None:

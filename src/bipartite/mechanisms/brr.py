@@ -202,9 +202,8 @@ class BRR(Mechanism):
             drawn["draw"] = "list" if self._lottery.by_list else "tries"
         return {"m": self.m, "edges": self.edges, "tickets": written(self.tickets), **drawn}
 
-    def __repr__(self) -> str:
-        edges = ", edges='padded'" if self.edges == "padded" else ""
-        return f"BRR({self.domain!r}, epsilon={self._budget.text}, m={self.m}{edges})"
+    def _options(self) -> str:
+        return f", m={self.m}" + (", edges='padded'" if self.edges == "padded" else "")
 
 
 def _check_arguments(domain: object, m: object, prior: object, edges: object) -> None:

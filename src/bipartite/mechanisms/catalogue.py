@@ -310,8 +310,8 @@ def entries() -> tuple[Entry, ...]:
 def register(entry: Entry) -> None:
     """Add a mechanism: from now on specs, commands, plans, comparisons and pictures know it.
 
-    Its class is trusted as this package is: `verify` believes what it says of its tickets. Certify and test it as
-    ``tests/mechanisms/test_catalogue.py`` does before anyone reports with it.
+    `verify`, specs, records and plans compute its ε from what its class says of its tickets, and believe that. Certify
+    and test it as ``tests/mechanisms/test_catalogue.py`` does before anyone reports with it.
     """
     if re.fullmatch("[a-z][a-z0-9]*(-[a-z0-9]+)*", str(entry.name)) is None:
         msg = f"Expected a name of small letters, digits and hyphens, got {entry.name!r}; such as 'square-wave'."
@@ -333,9 +333,9 @@ def unregister(name: str) -> None:
     _ENTRIES[:] = [each for each in _ENTRIES if each.name != name]
 
 
-def is_built_in(entry: Entry) -> bool:
-    """Whether a mechanism comes with this package, where its reader is known to check what it promises."""
-    return entry.name in _BUILT_IN
+def is_built_in(kind: "type[Certified]") -> bool:
+    """Whether a class comes with this package, where it is known to check what it promises."""
+    return kind.__module__.startswith(f"{_HERE}.")
 
 
 def _home(entry: Entry) -> str:

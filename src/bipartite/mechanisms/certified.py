@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from bipartite.errors import InputError
+from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.frozen import Frozen
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.catalogue import written_as
+from bipartite.mechanisms.catalogue import is_built_in, written_as
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -50,8 +50,11 @@ class Certified(Frozen, ABC):
 
     @property
     def keeps_epsilon(self) -> bool:
-        """Whether its reports are ε-LDP with the ε it states: so for all but a rival shown as published."""
-        return True
+        """Whether its reports are ε-LDP with the ε it states: so for all but a rival shown as published.
+
+        Known of the mechanisms of this package, and computed from the tickets of any other.
+        """
+        return is_built_in(type(self)) or self.keeps_promise(self.largest_ratio())
 
     @property
     def distance_unit(self) -> str | None:
@@ -77,7 +80,17 @@ class Certified(Frozen, ABC):
         For ε-LDP that is ratio ≤ e^ε, in whole numbers; ε = 0 asks that reports do not depend on the value at all.
         """
         epsilon = self.epsilon_decimal
-        return ratio == 1 if epsilon == 0 else Epsilon.of(epsilon).allows(ratio.numerator, ratio.denominator)
+        return ratio == 1 if epsilon == 0 else Epsilon.of(epsilon).allows(*ratio.as_integer_ratio())
+
+    bound: ClassVar[str] = "e^ε"
+    """What no ratio of two tickets exceeds, in words."""
+
+    def checked(self) -> Self:
+        """Itself, from whole numbers that others wrote down; refused where these break its promise."""
+        if not self.keeps_promise(self.largest_ratio()):
+            msg = f"The tickets exceed {self.bound} for ε={self.epsilon_decimal:f}; do not report with this spec."
+            raise BrokenPromiseError(msg)
+        return self
 
     # What a mechanism says about its portable description.
 
@@ -115,6 +128,13 @@ class Certified(Frozen, ABC):
     def _assemble(self, *parts: Any, **options: Any) -> None:  # noqa: ANN401
         """Hold the parts that were designed or read."""
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.domain!r}, epsilon={self._budget.text}{self._options()})"
+
+    def _options(self) -> str:
+        """What else its repr shows, such as ``, m=27``."""
+        return ""
 
 
 def check_mechanism(mechanism: object) -> None:

@@ -84,6 +84,3 @@ class Duchi(Mechanism):
 
     def parts(self) -> dict[str, Any]:
         return {"ends": written(self._ends)}
-
-    def __repr__(self) -> str:
-        return f"Duchi({self.domain!r}, epsilon={self._budget.text})"

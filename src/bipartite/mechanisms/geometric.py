@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError
 from bipartite.lottery import MAX_TOTAL, Epsilon, NoiseLottery
-from bipartite.mechanisms.added_noise import noise_of_spec
+from bipartite.mechanisms.added_noise import noise_lottery
 from bipartite.mechanisms.base import Mechanism, check_domain
 
 if TYPE_CHECKING:
@@ -77,16 +77,13 @@ class Geometric(Mechanism):
         if not isinstance(domain, LineDomain):
             fields.refuse("Expected a domain of integers or an interval for geometric noise; ask for another spec.")
         noise = fields.row("noise", fields["noise"], len(domain))
-        return cls._made(domain, *noise_of_spec(fields, 0, noise))
+        return cls._made(domain, fields.budget, noise_lottery(len(domain), 0, noise)).checked()
 
     def _assemble(self, domain: Domain, budget: Epsilon, lottery: NoiseLottery) -> None:
         self._set(domain=domain, outputs=domain, _budget=budget, _lottery=lottery)
 
     def parts(self) -> dict[str, Any]:
         return {"noise": [str(count) for count in self._lottery.tickets.tolist()]}
-
-    def __repr__(self) -> str:
-        return f"Geometric({self.domain!r}, epsilon={self._budget.text})"
 
 
 def _tickets(size: int, budget: Epsilon) -> NDArray[np.int64]:
@@ -106,7 +103,7 @@ def _tickets(size: int, budget: Epsilon) -> NDArray[np.int64]:
     for _ in range(_MOST_ROUNDS):
         if (tickets >= 1).all() and tickets.sum() * 2 <= MAX_TOTAL + tickets[0]:
             ratio = NoiseLottery(size, 0, tickets.copy()).largest_ratio()
-            if budget.allows(ratio.numerator, ratio.denominator):
+            if budget.allows(*ratio.as_integer_ratio()):
                 return tickets
         if extra > MAX_TOTAL:
             break

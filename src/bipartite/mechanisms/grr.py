@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import DesignError
-from bipartite.lottery import Epsilon, LineLottery, Tickets, TooFewTickets, issue_tickets
-from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets
+from bipartite.lottery import Epsilon, LineLottery, Tickets
+from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets, tickets_for
 from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
@@ -59,15 +59,7 @@ class GRR(Mechanism):
     def __init__(self, domain: Domain, epsilon: object) -> None:
         budget = Epsilon.of(epsilon)
         check_domain(domain)
-        tickets = issue_tickets(budget, 1, len(domain))
-        if isinstance(tickets, TooFewTickets):
-            which, other = ("small", "larger") if tickets is TooFewTickets.EPSILON_TOO_SMALL else ("large", "smaller")
-            msg = (
-                f"ε={budget.text} is too {which} for N={len(domain)}: 2^52 tickets cannot keep it exactly; "
-                f"use a {other} ε, or fewer values."
-            )
-            raise DesignError(msg)
-        self._assemble(domain, budget, tickets)
+        self._assemble(domain, budget, tickets_for(budget, 1, len(domain), "values"))
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
@@ -82,9 +74,6 @@ class GRR(Mechanism):
 
     def parts(self) -> dict[str, Any]:
         return {"tickets": written(self._lottery.tickets)}
-
-    def __repr__(self) -> str:
-        return f"GRR({self.domain!r}, epsilon={self._budget.text})"
 
 
 class RR(GRR):
@@ -119,6 +108,3 @@ class RR(GRR):
             msg = f"Expected a domain of two values, got {len(domain)}; use bp.GRR for more."
             raise DesignError(msg)
         super().__init__(domain, epsilon)
-
-    def __repr__(self) -> str:
-        return f"RR({self.domain!r}, epsilon={self._budget.text})"

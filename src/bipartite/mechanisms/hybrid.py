@@ -161,9 +161,8 @@ class Hybrid(Mechanism):
             parts["window"] = window | written(self._tickets)
         return {"parts": parts}
 
-    def __repr__(self) -> str:
-        outputs = "" if self._sliding is None else f", outputs={self._sliding.outputs(len(self.domain))}"
-        return f"Hybrid({self.domain!r}, epsilon={self._budget.text}{outputs})"
+    def _options(self) -> str:
+        return "" if self._sliding is None else f", outputs={self._sliding.outputs(len(self.domain))}"
 
 
 def _mixes(epsilon: Decimal) -> bool:

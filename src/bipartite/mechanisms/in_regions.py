@@ -19,7 +19,7 @@ from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.spec.parts import is_ticket_count, is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 # Tickets are whole, so a design aims this share below ε, and further where its tickets still exceed it.
 _FIRST_MARGIN: Final = 2.0**-40
 _MOST_MARGIN: Final = 2.0**-10
-
-
 # What tickets may fall short of ε.
 _LEAST: Final = 0.998
 _Built = TypeVar("_Built")
@@ -43,19 +41,6 @@ class BlockRows(NamedTuple):
     """(near, far, outside) of each region."""
     total: int
     """What every row holds."""
-
-
-def margins() -> Iterator[float]:
-    """Shares of ε to keep back, growing until tickets fit."""
-    margin = _FIRST_MARGIN
-    while margin <= _MOST_MARGIN:
-        yield margin
-        margin *= 2
-
-
-def no_tickets(budget: Epsilon) -> DesignError:
-    """The refusal where no whole numbers keep ε."""
-    return DesignError(f"2^52 tickets cannot keep ε={budget.text} on these regions; use another ε, or fewer places.")
 
 
 def check_regions(regions: object, least: int = 1) -> None:
@@ -99,10 +84,7 @@ class InRegions(Mechanism):
         except InputError as error:
             # What no design could be is a spec that nobody could have written.
             raise BrokenPromiseError(str(error)) from None
-        if not mechanism.keeps_promise(mechanism.largest_ratio()):
-            msg = f"The tickets exceed e^ε for ε={fields.budget.text}; do not report with this spec."
-            raise BrokenPromiseError(msg)
-        return mechanism
+        return mechanism.checked()
 
     @classmethod
     @abstractmethod
@@ -223,16 +205,19 @@ def aimed_below(
 
     Refused where its realised ε falls below the share ``least`` of the budget: tickets are too few then.
     """
-    for margin in margins():
+    margin = _FIRST_MARGIN
+    while margin <= _MOST_MARGIN:
         built = build(float(budget) * (1 - margin))
         if built is None:
             break
         ratio = ratio_of(built)
-        if budget.allows(ratio.numerator, ratio.denominator):
+        if budget.allows(*ratio.as_integer_ratio()):
             if float(log_between(ratio)[0]) < least * float(budget):
                 break
             return built
-    raise no_tickets(budget)
+        margin *= 2
+    msg = f"2^52 tickets cannot keep ε={budget.text} on these regions; use another ε, or fewer places."
+    raise DesignError(msg)
 
 
 def block_ratio(sizes: Sequence[int], m: Sequence[int], rows: BlockRows) -> Fraction:

@@ -68,7 +68,3 @@ class Laplace(AddedNoise):
         # −expm1 keeps 1 − α exact for a tiny ε or many points.
         chances = np.exp(-rate * np.arange(shifts)) * (-math.expm1(-rate) / (1 + math.exp(-rate)))
         self._issue(domain, budget, chances)
-
-    def __repr__(self) -> str:
-        clamped = ", clamped=True" if self.clamped else ""
-        return f"Laplace({self.domain!r}, epsilon={self._budget.text}{clamped})"

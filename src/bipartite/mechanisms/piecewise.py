@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from bipartite.domains.base import whole_number
-from bipartite.errors import DesignError, InputError, Problems
-from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets, TooFewTickets, issue_tickets
+from bipartite.errors import InputError, Problems
+from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
 from bipartite.mechanisms.added_noise import check_interval
-from bipartite.mechanisms.base import Mechanism, check_tickets
+from bipartite.mechanisms.base import Mechanism, check_tickets, tickets_for
 from bipartite.mechanisms.spec.parts import written
 from bipartite.mechanisms.unbiased import MOST_OUTPUTS, Sliding, check_sliding, read_sliding, reports
 
@@ -82,11 +82,7 @@ class Piecewise(Mechanism):
         check_interval(domain, "Piecewise")
         check_outputs(outputs)
         sliding = Sliding.design(float(budget), len(domain), outputs)
-        tickets = issue_tickets(budget, sliding.m, sliding.outputs(len(domain)))
-        if isinstance(tickets, TooFewTickets):
-            what = "smaller" if tickets is TooFewTickets.EPSILON_TOO_LARGE else "larger"
-            msg = f"2^52 tickets cannot keep ε={budget.text} with so many reports; use a {what} ε, or fewer outputs."
-            raise DesignError(msg)
+        tickets = tickets_for(budget, sliding.m, sliding.outputs(len(domain)), "outputs")
         self._assemble(domain, budget, sliding, tickets)
 
     def _assemble(self, domain: Domain, budget: Epsilon, sliding: Sliding, tickets: Tickets) -> None:
@@ -108,8 +104,8 @@ class Piecewise(Mechanism):
     def parts(self) -> dict[str, Any]:
         return {"m": self.m, "stride": self.stride, "tickets": written(self._tickets)}
 
-    def __repr__(self) -> str:
-        return f"Piecewise({self.domain!r}, epsilon={self._budget.text}, outputs={len(self.outputs)})"
+    def _options(self) -> str:
+        return f", outputs={len(self.outputs)}"
 
 
 def check_outputs(outputs: object) -> None:

@@ -66,8 +66,8 @@ class SquareWave(BRR):
         """b: how far from the value a report is still near."""
         return self.m // 2
 
-    def __repr__(self) -> str:
-        return f"SquareWave({self.domain!r}, epsilon={self._budget.text})"
+    def _options(self) -> str:
+        return ""
 
 
 def square_wave_width(epsilon: float) -> float:

@@ -101,9 +101,8 @@ class Staircase(AddedNoise):
     def parts(self) -> dict[str, Any]:
         return super().parts() | {"gamma": self.gamma}
 
-    def __repr__(self) -> str:
-        clamped = ", clamped=True" if self.clamped else ""
-        return f"Staircase({self.domain!r}, epsilon={self._budget.text}, gamma={self.gamma!r}{clamped})"
+    def _options(self) -> str:
+        return f", gamma={self.gamma!r}{super()._options()}"
 
 
 def _checked(gamma: object) -> float:

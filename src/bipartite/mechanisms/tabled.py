@@ -26,8 +26,6 @@ class Tabled(Mechanism):
     __slots__ = ("variant",)
 
     fields = frozenset({"outputs", "rows"})
-    bound: ClassVar[str] = "e^ε"
-    """What no ratio of two tickets exceeds, in words."""
     variants: ClassVar[tuple[str, ...]] = ()
     """The variants that its spec may name; empty where there is only one."""
     variant: str | None
@@ -61,17 +59,12 @@ class Tabled(Mechanism):
         if totals is None or (totals != totals[0]).any():
             msg = "Expected rows of at least one ticket a report with one total of at most 2^52; ask for another spec."
             raise BrokenPromiseError(msg)
-        mechanism = cls._made(domain, budget, tickets, variant, outputs)
-        if not mechanism.keeps_promise(mechanism.largest_ratio()):
-            msg = f"The tickets exceed {cls.bound} for ε={budget.text}; do not report with this spec."
-            raise BrokenPromiseError(msg)
-        return mechanism
+        return cls._made(domain, budget, tickets, variant, outputs).checked()
 
     @property
     def keeps_epsilon(self) -> bool:
         """Whether the rows keep ε, decided from the tickets in whole numbers."""
-        ratio = self._lottery.largest_ratio()
-        return self._budget.allows(ratio.numerator, ratio.denominator)
+        return self._budget.allows(*self._lottery.largest_ratio().as_integer_ratio())
 
     def _reported(self) -> list[int]:
         """The indices of the values that are ever reported."""
@@ -88,6 +81,5 @@ class Tabled(Mechanism):
         parts = (self.domain, self._budget, np.array(self._lottery.tickets), self.variant, self._reported())
         return type(self)._made, parts
 
-    def __repr__(self) -> str:
-        variant = "" if self.variant is None else f", variant={self.variant!r}"
-        return f"{type(self).__name__}({self.domain!r}, epsilon={self._budget.text}{variant})"
+    def _options(self) -> str:
+        return "" if self.variant is None else f", variant={self.variant!r}"

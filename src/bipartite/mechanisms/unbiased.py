@@ -66,10 +66,9 @@ class TwoEnds:
     def problems(self, budget: Epsilon, inputs: int) -> Problems:
         """What a spec with these tickets breaks."""
         problems = Problems()
-        ratio = self.ratio(inputs)
         if self.total(inputs) > MAX_TOTAL:
             problems.add("Expected at most 2^52 tickets a row; ask for another spec.")
-        if not budget.allows(ratio.numerator, ratio.denominator):
+        if not budget.allows(*self.ratio(inputs).as_integer_ratio()):
             problems.add(f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec.")
         return problems
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 
 from bipartite.domains import SetDomain
 from bipartite.domains.containers import is_scalar, open_values
 from bipartite.domains.sets import refuse_clip
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, NullError, SpecError, shown
+from bipartite.errors import BrokenPromiseError, DataError, DesignError, InputError, NullError, SpecError, shown
 from bipartite.lottery import source_of
 from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import from_words, take
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Batch
-    from bipartite.lottery import Codec, Epsilon, Source, Stream
+    from bipartite.lottery import Codec, Source, Stream
     from bipartite.mechanisms.spec.parts import Fields
 
     Draw = Callable[[NDArray[np.int64], Stream], NDArray[Any]]
@@ -47,6 +47,9 @@ class CategoryMechanism(Certified):
     """
 
     __slots__ = ()
+
+    chosen: ClassVar[tuple[str, ...]] = ()
+    """The whole numbers that may be chosen beside domain and ε: its spec and its constructor name them alike."""
 
     @property
     @abstractmethod
@@ -70,9 +73,11 @@ class CategoryMechanism(Certified):
         return mechanism
 
     @classmethod
-    @abstractmethod
     def _rebuilt(cls, fields: Fields) -> Self:
         """The mechanism that the domain, ε and the chosen numbers of a spec give."""
+        make: Callable[..., Self] = cls
+        chosen = {name: fields.whole(name) for name in cls.chosen}
+        return make(fields.domain, fields["epsilon"], **chosen)
 
     # What a mechanism says about its draw.
 
@@ -229,9 +234,6 @@ class CategoryMechanism(Certified):
     def __hash__(self) -> int:
         return hash((type(self), len(self.domain), self.epsilon_decimal))
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.domain!r}, epsilon={self._budget.text})"
-
 
 def check_size(domain: Domain, most: int, instead: str) -> None:
     """Refuse what is no domain of values, or one with more values than a mechanism serves."""
@@ -241,10 +243,23 @@ def check_size(domain: Domain, most: int, instead: str) -> None:
         raise DesignError(msg)
 
 
-def too_few_tickets(budget: Epsilon, which: Literal["small", "large"]) -> DesignError:
-    """The refusal of an ε that no lottery keeps closely enough."""
-    other = "larger" if which == "small" else "smaller"
-    return DesignError(f"ε={budget.text} is too {which} to be kept within 1e-6 by whole tickets; use a {other} ε.")
+def check_choice(name: str, value: object, least: int, most: int) -> int:
+    """A whole number that a person chose, within its range."""
+    if is_whole(value) and least <= value <= most:
+        return int(value)
+    msg = f"Expected {name} as a whole number from {least} to {most}, got {shown(value)}; leave it out for the best."
+    raise InputError(msg)
+
+
+def refuse_rows(bad: NDArray[np.bool_] | np.bool_, expected: str) -> None:
+    """Refuse reports of which some cannot have come from this mechanism; ``expected`` says what all of them are."""
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        msg = (
+            f"Expected {expected}, got {len(rows)} others, the first in row {int(rows[0])}; "
+            "count them with the mechanism that made them."
+        )
+        raise DataError(msg)
 
 
 def _open(domain: Domain, values: object) -> Batch:

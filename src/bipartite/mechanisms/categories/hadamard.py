@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import DataError, InputError, shown
+from bipartite.errors import InputError, shown
 from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.uniform import draw_below
-from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size, too_few_tickets
-from bipartite.mechanisms.categories.subset_selection import check_choice
+from bipartite.mechanisms.base import too_few_tickets
+from bipartite.mechanisms.categories.base import CategoryMechanism, check_choice, check_reports, check_size, refuse_rows
 from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.lottery import Stream
-    from bipartite.mechanisms.spec.parts import Fields
 
 MOST_VALUES: Final = 2**24
-_SLAB: Final = 2**13
 
 
 class HadamardResponse(CategoryMechanism):
@@ -75,6 +71,9 @@ class HadamardResponse(CategoryMechanism):
 
     __slots__ = ("_tickets", "block_size", "blocks")
     fields = frozenset({"blocks", "block-size", "tickets"})
+    chosen = ("blocks",)
+    _slab = 2**13
+    _words_each = 1
 
     blocks: int
     """B, how many blocks there are."""
@@ -95,7 +94,8 @@ class HadamardResponse(CategoryMechanism):
         found = [_planned(budget, size, power) for power in powers]
         plans = [plan for plan in found if isinstance(plan, _Plan)]
         if not plans:
-            raise too_few_tickets(budget, "small" if found[0] is TooFewTickets.EPSILON_TOO_SMALL else "large")
+            why = next(each for each in found if isinstance(each, TooFewTickets))
+            raise too_few_tickets(budget, why, size, "values")
         best = min(plans, key=lambda plan: plan.variance(size))
         self._set(domain=domain, _budget=budget, blocks=best.blocks, block_size=best.length, _tickets=best.tickets)
 
@@ -135,14 +135,6 @@ class HadamardResponse(CategoryMechanism):
         variances: NDArray[np.float64] = together * float(1 / (people * p)) + float(outside / (people * p * p))
         return variances
 
-    @property
-    def _slab(self) -> int:
-        return _SLAB
-
-    @property
-    def _words_each(self) -> int:
-        return 1
-
     def _empty(self, people: int) -> NDArray[Any]:
         return np.empty(people, dtype=np.uint32)
 
@@ -176,20 +168,10 @@ class HadamardResponse(CategoryMechanism):
 
     def count(self, reports: object) -> NDArray[np.int64]:
         found = check_reports(reports, np.uint32, None)
-        if len(found) and int(found.max()) >= self.numbers:
-            bad = np.flatnonzero(found >= self.numbers)
-            msg = (
-                f"Expected reports below {self.numbers}, got {len(bad)} others, the first in row {int(bad[0])}; "
-                "count them with the mechanism that made them."
-            )
-            raise DataError(msg)
+        refuse_rows(found >= self.numbers, f"reports below {self.numbers}")
         numbers = np.bincount(found, minlength=self.numbers).reshape(self.blocks, self.block_size)
         transform = walsh_hadamard(numbers.astype(np.int64))
         return np.ascontiguousarray(transform[:, 1:].reshape(-1)[: len(self.domain)])
-
-    @classmethod
-    def _rebuilt(cls, fields: Fields) -> Self:
-        return cls(fields.domain, fields["epsilon"], blocks=fields.whole("blocks"))
 
     def parts(self) -> dict[str, Any]:
         return {"blocks": self.blocks, "block-size": self.block_size, "tickets": written(self._tickets)}

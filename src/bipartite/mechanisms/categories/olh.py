@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains.base import MAX_SIZE
-from bipartite.errors import DataError, DesignError
-from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
+from bipartite.errors import DesignError
+from bipartite.lottery import Epsilon
 from bipartite.lottery.uniform import draw_below
-from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size, too_few_tickets
+from bipartite.mechanisms.base import tickets_for
+from bipartite.mechanisms.categories.base import CategoryMechanism, check_choice, check_reports, check_size, refuse_rows
 from bipartite.mechanisms.categories.hashing import MOST_BUCKETS, HashFamily
-from bipartite.mechanisms.categories.subset_selection import check_choice
 from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.lottery import Stream
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Stream, Tickets
 
-_SLAB: Final = 2**13
 _COUNTED: Final = 2**16
 
 
@@ -74,6 +70,8 @@ class OLH(CategoryMechanism):
 
     __slots__ = ("_family", "_tickets", "buckets")
     fields = frozenset({"buckets", "tickets"})
+    chosen = ("buckets",)
+    _slab = 2**13
 
     buckets: int
     """g, how many buckets there are."""
@@ -84,10 +82,8 @@ class OLH(CategoryMechanism):
         budget = Epsilon.of(epsilon)
         check_size(domain, MAX_SIZE, "use fewer values")
         g = best_buckets(budget) if buckets is None else check_choice("buckets", buckets, 2, MOST_BUCKETS)
-        issued = issue_tickets(budget, 1, g)
-        if isinstance(issued, TooFewTickets):
-            raise too_few_tickets(budget, "small" if issued is TooFewTickets.EPSILON_TOO_SMALL else "large")
-        self._set(domain=domain, _budget=budget, buckets=g, _family=HashFamily(len(domain), g), _tickets=issued)
+        family, tickets = HashFamily(len(domain), g), tickets_for(budget, 1, g, "buckets")
+        self._set(domain=domain, _budget=budget, buckets=g, _family=family, _tickets=tickets)
 
     @property
     def support(self) -> tuple[Fraction, Fraction]:
@@ -100,10 +96,6 @@ class OLH(CategoryMechanism):
     @property
     def _columns(self) -> int:
         return len(self._family.seeds) + 1
-
-    @property
-    def _slab(self) -> int:
-        return _SLAB
 
     @property
     def _words_each(self) -> int:
@@ -128,24 +120,13 @@ class OLH(CategoryMechanism):
     def count(self, reports: object) -> NDArray[np.int64]:
         found = check_reports(reports, np.uint64, self._columns)
         limits = np.array([self.buckets**digits for digits in self._family.seeds] + [self.buckets], dtype=np.uint64)
-        bad = np.flatnonzero((found >= limits).any(axis=1))
-        if len(bad):
-            msg = (
-                f"Expected seeds and buckets of {self.buckets} buckets, got {len(bad)} other rows, the first row "
-                f"{int(bad[0])}; count them with the mechanism that made them."
-            )
-            raise DataError(msg)
+        refuse_rows((found >= limits).any(axis=1), f"seeds and buckets of {self.buckets} buckets")
         counts = np.zeros(len(self.domain), dtype=np.int64)
         for start in range(0, len(found), _COUNTED):
             some = found[start : start + _COUNTED]
             factors = self._family.factors(some[:, :-1])
             counts += self._family.supports(factors, np.ascontiguousarray(some[:, -1]).astype(np.uint16))
         return counts
-
-    @classmethod
-    def _rebuilt(cls, fields: Fields) -> Self:
-        buckets = fields.whole("buckets")
-        return cls(fields.domain, fields["epsilon"], buckets=buckets)
 
     def parts(self) -> dict[str, Any]:
         return {"buckets": self.buckets, "tickets": written(self._tickets)}

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.categories.base import too_few_tickets
 from bipartite.mechanisms.categories.bits import CERTAIN
 from bipartite.mechanisms.categories.unary import Chances, Unary, check_unary, least_chances
 
@@ -58,6 +57,4 @@ class OUE(Unary):
         budget = Epsilon.of(epsilon)
         check_unary(domain)
         zero = least_chances(budget, lambda t: Fraction(CERTAIN - t, t))
-        if zero is None:
-            raise too_few_tickets(budget, "large" if budget.value > 1 else "small")
         self._assemble(domain, budget, Chances(one=CERTAIN // 2, zero=zero))

@@ -243,7 +243,7 @@ def _budget_above(ratio: Fraction) -> Epsilon:
     step = Decimal((0, (1,), power))
     rounded = Decimal(math.ceil(Fraction(above) / Fraction(step))) * step
     budget = Epsilon.of(rounded)
-    while not budget.allows(ratio.numerator, ratio.denominator):
+    while not budget.allows(*ratio.as_integer_ratio()):
         rounded += step
         budget = Epsilon.of(rounded)
     return budget

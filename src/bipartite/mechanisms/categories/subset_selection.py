@@ -8,24 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import InputError, shown
-from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
-from bipartite.lottery.checks import is_whole
+from bipartite.lottery import Epsilon
 from bipartite.lottery.words import take
-from bipartite.mechanisms.categories.base import too_few_tickets
+from bipartite.mechanisms.base import tickets_for
+from bipartite.mechanisms.categories.base import check_choice
 from bipartite.mechanisms.categories.bits import kernel_for, last_mask, row_bytes, try_bits
 from bipartite.mechanisms.categories.drawing import tickets_under
 from bipartite.mechanisms.categories.unary import PackedReports, check_unary
 from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.lottery import Stream
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Stream, Tickets
 
 FIRST_LEVELS: Final = 6
 """Coins of chance c/2^6 make a first set, which is then brought to its size."""
@@ -86,6 +82,7 @@ class SubsetSelection(PackedReports):
 
     __slots__ = ("_tickets", "k")
     fields = frozenset({"k", "tickets"})
+    chosen = ("k",)
 
     k: int
     """The size of a reported set."""
@@ -96,10 +93,7 @@ class SubsetSelection(PackedReports):
         check_unary(domain)
         size = len(domain)
         chosen = best_size(budget, size) if k is None else check_choice("k", k, 1, size - 1)
-        issued = issue_tickets(budget, chosen, size)
-        if isinstance(issued, TooFewTickets):
-            raise too_few_tickets(budget, "small" if issued is TooFewTickets.EPSILON_TOO_SMALL else "large")
-        self._set(domain=domain, _budget=budget, k=chosen, _tickets=issued)
+        self._set(domain=domain, _budget=budget, k=chosen, _tickets=tickets_for(budget, chosen, size, "values"))
 
     @property
     def support(self) -> tuple[Fraction, Fraction]:
@@ -152,11 +146,6 @@ class SubsetSelection(PackedReports):
         kernel.put(rows, indices, inside)
         return rows
 
-    @classmethod
-    def _rebuilt(cls, fields: Fields) -> Self:
-        k = fields.whole("k")
-        return cls(fields.domain, fields["epsilon"], k=k)
-
     def parts(self) -> dict[str, Any]:
         return {"k": self.k, "tickets": written(self._tickets)}
 
@@ -170,11 +159,3 @@ def best_size(budget: Epsilon, size: int) -> int:
     while budget.sign(2 * k + 1 - 2 * size, 2 * k + 1) <= 0:
         k += 1
     return k
-
-
-def check_choice(name: str, value: object, least: int, most: int) -> int:
-    """A whole number that a person chose, within its range."""
-    if is_whole(value) and least <= value <= most:
-        return int(value)
-    msg = f"Expected {name} as a whole number from {least} to {most}, got {shown(value)}; leave it out for the best."
-    raise InputError(msg)

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.categories.base import too_few_tickets
 from bipartite.mechanisms.categories.bits import CERTAIN
 from bipartite.mechanisms.categories.unary import Chances, Unary, check_unary, least_chances
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 def symmetric_chances(budget: Epsilon) -> Chances:
     """The least q = t/2^64 with ((1 − q)/q)² ≤ e^ε, and p = 1 − q."""
     zero = least_chances(budget, lambda t: Fraction((CERTAIN - t) ** 2, t * t))
-    if zero is None:
-        raise too_few_tickets(budget, "large" if budget.value > 1 else "small")
     return Chances(one=CERTAIN - zero, zero=zero)
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import DataError
+from bipartite.errors import DesignError
 from bipartite.lottery.epsilon import exp_between
 from bipartite.lottery.tickets import RELATIVE_SHORTFALL, SHORTFALL
 from bipartite.lottery.words import take
-from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size
+from bipartite.mechanisms.categories.base import CategoryMechanism, check_reports, check_size, refuse_rows
 from bipartite.mechanisms.categories.bits import (
     CERTAIN,
     MOST_BITS,
@@ -29,13 +28,11 @@ from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Self
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.lottery import Epsilon, Stream
-    from bipartite.mechanisms.spec.parts import Fields
 
 _DIGITS: Final = 60
 
@@ -65,13 +62,7 @@ class PackedReports(CategoryMechanism):
 
 def check_spare_bits(reports: NDArray[np.uint8], size: int) -> None:
     """Refuse reports with a bit that stands for no value: they are damaged, or of another domain."""
-    bad = np.flatnonzero(reports[:, -1] & ~last_mask(size))
-    if len(bad):
-        msg = (
-            f"Expected reports of {size} bits, got {len(bad)} with bits beyond, the first in row {int(bad[0])}; "
-            "count them with the mechanism that made them."
-        )
-        raise DataError(msg)
+    refuse_rows((reports[:, -1] & ~last_mask(size)) != 0, f"reports of {size} bits and none beyond")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +110,6 @@ class Unary(PackedReports):
     def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
         return draw_unary(self._chances, indices, len(self.domain), stream)
 
-    @abstractmethod
-    def __init__(self, domain: Domain, epsilon: object) -> None: ...
-
-    @classmethod
-    def _rebuilt(cls, fields: Fields) -> Self:
-        return cls(fields.domain, fields["epsilon"])
-
     def parts(self) -> dict[str, Any]:
         return {"chances": written(self._chances)}
 
@@ -140,21 +124,22 @@ def check_unary(domain: Domain) -> None:
     check_size(domain, MOST_BITS, "a report holds a bit for every value; use bp.OLH or bp.HadamardResponse")
 
 
-def least_chances(budget: Epsilon, ratio: Callable[[int], Fraction]) -> int | None:
-    """The least t in 1 … 2^63 − 1 whose ratio is at most e^ε, where the ratio falls as t grows; None if far below.
+def least_chances(budget: Epsilon, ratio: Callable[[int], Fraction]) -> int:
+    """The least t in 1 … 2^63 − 1 whose ratio is at most e^ε, where the ratio falls as t grows.
 
-    Far below means: short of ε by more than min(1e-6, ε/1000).
+    Refused where that is short of ε by more than min(1e-6, ε/1000).
     """
     low, high = 1, CERTAIN // 2 - 1
     while low < high:
         middle = (low + high) // 2
-        allowed = ratio(middle)
-        if budget.allows(allowed.numerator, allowed.denominator):
+        if budget.allows(*ratio(middle).as_integer_ratio()):
             high = middle
         else:
             low = middle + 1
     found = ratio(low)
-    if not budget.allows(found.numerator, found.denominator):
-        return None
     least = budget.value - min(SHORTFALL, budget.value * RELATIVE_SHORTFALL)
-    return low if found >= exp_between(least, _DIGITS)[1] else None
+    if not budget.allows(*found.as_integer_ratio()) or found < exp_between(least, _DIGITS)[1]:
+        which, other = ("large", "smaller") if budget.value > 1 else ("small", "larger")
+        msg = f"ε={budget.text} is too {which} to be kept within 1e-6 by chances t/2^64; use a {other} ε."
+        raise DesignError(msg)
+    return low

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import BrokenPromiseError, DesignError, Problems, SpecError, is_one_of, shown
+from bipartite.errors import DesignError, Problems, SpecError, is_one_of, shown
 from bipartite.mechanisms.catalogue import by_spec, is_built_in
 from bipartite.mechanisms.spec.parts import Fields, check_epsilon, check_fields, is_whole, read_domain
 
@@ -69,10 +69,7 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
         # What no design could be is a spec that nobody could have written.
         raise SpecError(str(error)) from None
     problems.raise_if_any(SpecError)
-    if not is_built_in(entry) and not mechanism.keeps_promise(mechanism.largest_ratio()):
-        msg = f"The tickets of this {entry.name!r} exceed e^ε for its ε; do not report with this spec."
-        raise BrokenPromiseError(msg)
-    return mechanism
+    return mechanism if is_built_in(kind) else mechanism.checked()
 
 
 def load_spec(text: str) -> Mechanism | CategoryMechanism:
