@@ -19,7 +19,7 @@ from scipy import stats
 import bipartite as bp
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
 from bipartite.learn import PrivateColumns
-from bipartite.learn.column_choices import MAKERS
+from bipartite.learn.column_choices import makers
 from bipartite.learn.guarantee import SEEDED
 from bipartite.lottery import Epsilon
 
@@ -52,7 +52,7 @@ def test_each_column_spends_its_part_and_the_certificates_hold():
         assert certificate.epsilon_upper <= fitted.epsilon_per_column_[name]
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if name != "optimal"])
+@pytest.mark.parametrize("name", [name for name in makers() if name != "optimal"])
 def test_every_named_mechanism_keeps_its_part_exactly(name):
     fitted = private((0, 1), epsilon=3, numeric=name, points=21).fit(np.zeros((1, 3)))
     assert all(bp.verify(each).holds for each in fitted.mechanisms_.values())
@@ -384,8 +384,14 @@ arguments = {
     "swapped": ({"domains": {**DOMAINS, "age": (90, 18)}}, "column age: Expected low < high"),
     "epsilon": ({"epsilon": 0}, "Expected epsilon as a positive decimal"),
     "epsilon too small": ({"epsilon": "1e-14"}, "column age: "),
-    "numeric": ({"numeric": "gauss"}, "Expected numeric as one of brr, padded-brr, .* got 'gauss'"),
-    "categorical": ({"categorical": "laplace"}, "Expected categorical as one of grr, brr"),
+    "numeric": (
+        {"numeric": "gauss"},
+        "Expected numeric as one of anchored, brr, .*, clamped-laplace, or .* got 'gauss'",
+    ),
+    "categorical": (
+        {"categorical": "laplace"},
+        "Expected categorical as one of anchored, brr, exponential, grr, optimal, or",
+    ),
     "maker of nothing": ({"numeric": lambda *_: 5}, "Expected a mechanism from .* got int"),
     "greedy maker": (
         {"numeric": lambda domain, _: bp.BRR(domain, 5)},

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from bipartite import LSRR, Points, Record, expected_loss, from_spec, verify
 from bipartite.domains.tiles import tile_codes
 from bipartite.errors import BrokenPromiseError, InputError
-from bipartite.mechanisms.design.lsrr import SCRIPT_THRESHOLDS, calibrated_rows, published_rows
+from bipartite.mechanisms.design.lsrr import calibrated_rows, published_rows
 from tests.oracle import exp, number
+from tests.rivals import SCRIPT_THRESHOLDS
 from tests.strategies import epsilons
 
 DATA = os.environ.get("BIPARTITE_DATA")

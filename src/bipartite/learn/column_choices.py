@@ -17,41 +17,9 @@ from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import exact_sum, split_epsilon
 from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms import (
-    BRR,
-    GRR,
-    Anchored,
-    Duchi,
-    Exponential,
-    Geometric,
-    Hybrid,
-    Laplace,
-    Mechanism,
-    Optimal,
-    Piecewise,
-    Record,
-    SquareWave,
-    Staircase,
-)
+from bipartite.mechanisms import Mechanism, Record
+from bipartite.mechanisms.catalogue import by_column
 
-MAKERS: Final[Mapping[str, Callable[[Any, Any], Mechanism]]] = {
-    "brr": BRR,
-    "padded-brr": partial(BRR, edges="padded"),
-    "anchored": Anchored,
-    "optimal": Optimal,
-    "grr": GRR,
-    "exponential": Exponential,
-    "geometric": Geometric,
-    "laplace": Laplace,
-    "clamped-laplace": partial(Laplace, clamped=True),
-    "staircase": Staircase,
-    "piecewise": Piecewise,
-    "hybrid": Hybrid,
-    "duchi": Duchi,
-    "square-wave": SquareWave,
-}
-"""Mechanisms by name: each is made of a domain and an ε."""
-_CATEGORICAL: Final = ("grr", "brr", "anchored", "exponential", "optimal")
 _ENDS: Final = 2
 
 
@@ -104,6 +72,16 @@ def choose(choices: Choices, names: Sequence[str], *, named: bool) -> Record:
         )
         raise InputError(msg)
     return record
+
+
+def makers(*, categorical: bool = False) -> dict[str, Callable[[Any, Any], Mechanism]]:
+    """Mechanisms of the catalogue by name, each made of a domain and an ε, for columns of numbers or of categories."""
+    serve = {"any"} if categorical else {"any", "line", "interval"}
+    known = {name: each.load() for name, each in by_column().items() if each.epsilon and each.where in serve}
+    if not categorical:
+        known["padded-brr"] = partial(known["brr"], edges="padded")
+        known["clamped-laplace"] = partial(known["laplace"], clamped=True)
+    return known
 
 
 def _of_each(domains: object, names: Sequence[str], *, named: bool) -> dict[str, Any]:
@@ -237,14 +215,14 @@ def _parts(
 
 
 def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
-    names = _CATEGORICAL if option == "categorical" else tuple(MAKERS)
+    known = makers(categorical=option == "categorical")
     if isinstance(given, str):
-        if given in names:
-            return MAKERS[given]
+        if given in known:
+            return known[given]
     elif callable(given):
         return given
     msg = (
-        f"Expected {option} as one of {', '.join(names)}, or a class or function of (domain, epsilon), "
+        f"Expected {option} as one of {', '.join(known)}, or a class or function of (domain, epsilon), "
         f"got {shown(given)}."
     )
     raise InputError(msg)

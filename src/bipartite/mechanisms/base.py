@@ -247,6 +247,14 @@ def check_tickets(budget: Epsilon, tickets: Tickets, m: int, outputs: int) -> No
     problems.raise_if_any(BrokenPromiseError)
 
 
+def check_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse an option that is none of a few words."""
+    if not is_one_of(value, choices):
+        *others, last = map(repr, choices)
+        msg = f"Expected {name}={', '.join(others)} or {last}, got {shown(value)}."
+        raise InputError(msg)
+
+
 def check_options(outside: object, nulls: object, threads: object) -> None:
     """Refuse options of ``privatize`` that are none, all at once."""
     problems = Problems()

@@ -20,7 +20,7 @@ from bipartite.lottery import (
 )
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.base import Mechanism, check_tickets, domain_problem
-from bipartite.mechanisms.design.limits import largest_epsilon, largest_size, smallest_epsilon
+from bipartite.mechanisms.design.limits import largest_size, nearest_epsilon
 from bipartite.mechanisms.design.line import best_half_window, best_m, check_prior, safe_m
 from bipartite.mechanisms.design.sets import best_m_of_set, safe_m_of_set
 from bipartite.mechanisms.design.statistics import Wanted, statistical_half_window
@@ -287,12 +287,9 @@ def _what_would_work(
     def for_epsilon(other: Epsilon) -> tuple[int, int]:
         return _layout(rule(size, other), size, edges)
 
-    if refusal is TooFewTickets.EPSILON_TOO_SMALL:
-        other = smallest_epsilon(epsilon, for_epsilon, by_tries=by_tries)
-        which, extreme = "small", "smallest"
-    else:
-        other = largest_epsilon(epsilon, for_epsilon, by_tries=by_tries)
-        which, extreme = "large", "largest"
+    too_small = refusal is TooFewTickets.EPSILON_TOO_SMALL
+    which, extreme = ("small", "smallest") if too_small else ("large", "largest")
+    other = nearest_epsilon(epsilon, refusal, for_epsilon, by_tries=by_tries)
     hints = [f"the {extreme} ε for N={size} is about {other.text}"] if other else []
     if not fixed_size:
         # A given m needs N > m; below that the layout is not one that could be built.

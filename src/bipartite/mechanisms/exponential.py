@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from bipartite.domains.losses import Loss, LossRows
-from bipartite.errors import DesignError, InputError, is_one_of, shown
+from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
-from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.base import check_domain, check_one_of
 from bipartite.mechanisms.design.crossing import crossing_from_below
 from bipartite.mechanisms.tabled import Tabled
 
@@ -78,9 +78,7 @@ class Exponential(Tabled):
     ) -> None:
         budget = Epsilon.of(epsilon)
         check_domain(domain)
-        if not is_one_of(variant, self.variants):
-            msg = f"Expected variant='tight' or 'published', got {shown(variant)}."
-            raise InputError(msg)
+        check_one_of("variant", variant, self.variants)
         size = len(domain)
         check_table(size, size)
         losses = LossRows(domain, domain, loss).rows(0, size)

@@ -8,10 +8,10 @@ import numpy as np
 
 from bipartite.domains import Points
 from bipartite.domains.tiles import tile_codes
-from bipartite.errors import DesignError, InputError, is_one_of, shown
+from bipartite.errors import DesignError
 from bipartite.lottery import Epsilon, check_table, issue_rows, log_between
 from bipartite.lottery.budgets import rounded_up
-from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.base import check_domain, check_one_of
 from bipartite.mechanisms.design import lsrr
 from bipartite.mechanisms.tabled import Tabled
 
@@ -87,9 +87,7 @@ class LSRR(Tabled):
         if not isinstance(domain, Points) or domain.metric != "haversine":
             msg = "Expected domain as bp.Points(…, metric='haversine'): L-SRR needs map tiles; use bp.BRR elsewhere."
             raise DesignError(msg)
-        if not is_one_of(variant, self.variants):
-            msg = f"Expected variant='calibrated' or 'published', got {shown(variant)}."
-            raise InputError(msg)
+        check_one_of("variant", variant, self.variants)
         check_table(len(domain), len(domain))
         codes = tile_codes(domain.coordinates[:, 0], domain.coordinates[:, 1])
         bounds = thresholds

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from bipartite.errors import DesignError, InputError, is_one_of, shown
+from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.regional import check_blocks
+from bipartite.mechanisms.base import check_one_of
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.mechanisms.design.regional import Split, best_split, near_counts, two_level_epsilon
 from bipartite.mechanisms.in_regions import InBlocks, aimed_below, block_ratio, check_regions, two_level_tickets
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 Inside = Literal["best", "safe", "grr"]
 _MOST: Final = 50
-_INSIDE: Final = ("best", "safe", "grr")
 
 
 class TwoLevel(InBlocks):
@@ -79,9 +79,7 @@ class TwoLevel(InBlocks):
         budget = Epsilon.of(epsilon)
         check_regions(regions, least=2)
         check_blocks(regions.sizes)
-        if not is_one_of(inside, _INSIDE):
-            msg = f"Expected inside='best', 'safe' or 'grr', got {shown(inside)}."
-            raise InputError(msg)
+        check_one_of("inside", inside, ("best", "safe", "grr"))
         weights = None if prior is None else check_prior(prior, len(regions.places))
         split = (
             best_split(regions, float(budget), weights, inside)

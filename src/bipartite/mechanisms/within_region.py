@@ -9,6 +9,7 @@ import numpy as np
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, Epsilon
 from bipartite.lottery.regional import check_blocks
+from bipartite.mechanisms.base import check_one_of
 from bipartite.mechanisms.design.regional import near_places
 from bipartite.mechanisms.in_regions import BlockRows, InBlocks, aimed_below, block_ratio, check_regions, window_tickets
 
@@ -81,9 +82,7 @@ class WithinRegion(InBlocks):
                 "ε-LDP."
             )
             raise InputError(msg)
-        if not is_one_of(inside, ("brr", "grr")):
-            msg = f"Expected inside='brr' or 'grr', got {shown(inside)}."
-            raise InputError(msg)
+        check_one_of("inside", inside, ("brr", "grr"))
         m = [1] * len(regions) if inside == "grr" else near_places(regions, float(budget)).tolist()
 
         sizes = regions.sizes.tolist()

@@ -13,19 +13,23 @@ from bipartite import Points
 from bipartite.domains.tiles import BITS, tile_codes
 from bipartite.errors import DesignError, EpsilonError, InputError
 from bipartite.mechanisms.design.lsrr import (
-    SCRIPT_THRESHOLDS,
     best_thresholds,
     calibrated_rows,
     group_sizes,
     mean_sizes,
     number_of_groups,
     published_rows,
-    realised_ratio,
 )
+from tests.rivals import SCRIPT_THRESHOLDS
 from tests.strategies import epsilons
 
 DATA = os.environ.get("BIPARTITE_DATA")
 FOUR = [0b000 << 43, 0b001 << 43, 0b010 << 43, 0b100 << 43]
+
+
+def realised_ratio(rows):
+    """The largest ratio of two probabilities of one report: e to the ε that a matrix P[x, y] really keeps."""
+    return float((rows.max(axis=0) / rows.min(axis=0)).max())
 
 
 @st.composite
@@ -201,26 +205,6 @@ def test_a_large_epsilon_keeps_its_lowest_step():
         assert rows.min() == pytest.approx(math.exp(-50), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("rows", "ratio"),
-    [
-        ([[0.5, 0.5], [0.5, 0.5]], 1.0),
-        ([[0.75, 0.25], [0.25, 0.75]], 3.0),
-        ([[1.0, 0.0], [1.0, 0.0]], 1.0),  # a report that nobody makes tells nothing
-        ([[1.0, 0.0], [0.5, 0.5]], math.inf),
-        ([[0.0, 0.0]], 1.0),
-    ],
-)
-def test_the_realised_ratio_is_the_largest_within_a_column(rows, ratio):
-    assert realised_ratio(rows) == ratio
-
-
-@pytest.mark.parametrize("rows", [[0.5, 0.5], [[]], [[math.nan, 1]], [[-0.1, 1.1]], [["a"]], [[1], [1, 2]], None])
-def test_what_is_no_table_of_probabilities_has_no_ratio(rows):
-    with pytest.raises(InputError, match="Expected rows as a table of finite probabilities ≥ 0; pass one row for each"):
-        realised_ratio(rows)
-
-
 @pytest.mark.parametrize("wrong", [(), (0,), (6, 6, 0), (3, 6, 0), (47, 0), (6, -1), (6.0, 0), (True, 0), 5, None])
 def test_thresholds_fall_from_46_to_0(wrong):
     for call in (
@@ -269,18 +253,6 @@ def test_codes_stand_in_one_row_of_two_or_more(wrong):
 def test_what_is_no_code_is_refused():
     with pytest.raises(InputError, match="make them with tile_codes"):
         published_rows([-1, 3], 1, SCRIPT_THRESHOLDS)
-
-
-@pytest.mark.parametrize("size", [1, 0, -3, 2.0, True, "7"])
-def test_groups_need_two_places(size):
-    with pytest.raises(InputError, match="Expected size ≥ 2 as a whole number, got .*; pass the number of places."):
-        number_of_groups(1, size)
-
-
-@pytest.mark.parametrize("groups", [1, 0, 2.0, True])
-def test_a_staircase_has_two_groups_or_more(groups):
-    with pytest.raises(DesignError, match="Expected groups ≥ 2 as a whole number, got .*; use number_of_groups."):
-        best_thresholds(FOUR, groups)
 
 
 def test_epsilon_is_checked_everywhere():

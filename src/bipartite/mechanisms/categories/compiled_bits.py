@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import njit, types
 
+from bipartite.lottery.jit import OPTIONS, read_only
 from bipartite.mechanisms.categories.bits import (
     FOLD_LEVELS,
     FOLDS,
@@ -46,17 +47,14 @@ _PLACES: Final = TILE // FOLDS[0]
 _PLANES: Final = 8
 _MOST: Final = 2**_PLANES - 1
 
-_READ: Final = types.Array(types.uint64, 1, "C", readonly=True)
-_READ_ROWS: Final = types.Array(types.uint64, 2, "C", readonly=True)
-_READ_INTS: Final = types.Array(types.int64, 1, "C", readonly=True)
-_READ_FLAGS: Final = types.Array(types.boolean, 1, "C", readonly=True)
+_READ: Final = read_only(types.uint64)
+_READ_ROWS: Final = read_only(types.uint64, 2)
+_READ_INTS: Final = read_only(types.int64)
+_READ_FLAGS: Final = read_only(types.boolean)
 _WRITE: Final = types.uint64[::1]
-_OPTIONS: Final[dict[str, Any]] = {
-    "nogil": True, "cache": True, "boundscheck": False, "error_model": "numpy",
-}  # fmt: skip
 
 
-@njit(types.void(_READ_ROWS, _READ, _WRITE, _WRITE), **_OPTIONS)
+@njit(types.void(_READ_ROWS, _READ, _WRITE, _WRITE), **OPTIONS)
 def _start(words: Any, limits: Any, answers: Any, undecided: Any) -> Any:
     # Two bits of the comparison at a time, so that answers and open coins are written half as often.
     size = answers.shape[0]
@@ -79,7 +77,7 @@ def _start(words: Any, limits: Any, answers: Any, undecided: Any) -> Any:
                     left[i] = open1 & ~(limit2 ^ drawn2[i])
 
 
-@njit(types.void(_READ_ROWS, _READ, _WRITE, _WRITE, _WRITE), **_OPTIONS)
+@njit(types.void(_READ_ROWS, _READ, _WRITE, _WRITE, _WRITE), **OPTIONS)
 def _fold(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> Any:
     places = words.shape[1]
     layers = undecided.shape[0] // places
@@ -115,7 +113,7 @@ def _fold(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> A
                 mine[i] ^= served
 
 
-@njit(types.void(_READ, _READ, _WRITE, _WRITE, _WRITE), **_OPTIONS)
+@njit(types.void(_READ, _READ, _WRITE, _WRITE, _WRITE), **OPTIONS)
 def _start_and_first_fold(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> Any:
     # Of a whole tile, whose size is known: only then does LLVM work on several places at once (twice as fast).
     limit1, limit2, limit3, limit4 = limits[0], limits[1], limits[2], limits[3]
@@ -149,7 +147,7 @@ def _start_and_first_fold(words: Any, limits: Any, answers: Any, undecided: Any,
             before |= mine
 
 
-@njit(types.void(_READ, _READ, _WRITE, _WRITE, _WRITE), **_OPTIONS)
+@njit(types.void(_READ, _READ, _WRITE, _WRITE, _WRITE), **OPTIONS)
 def _tile(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> Any:
     size = answers.shape[0]
     first, second = size // FOLDS[0], size // FOLDS[1]
@@ -165,7 +163,7 @@ def _tile(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> A
     _fold(words[after_fold:].reshape((FOLD_LEVELS, second)), limits[START_LEVELS:], answers, undecided, late)
 
 
-@njit(types.int64(_READ, _READ, types.int64, types.int64[::1], types.int64), **_OPTIONS)
+@njit(types.int64(_READ, _READ, types.int64, types.int64[::1], types.int64), **OPTIONS)
 def _list_ties(undecided: Any, late: Any, start: Any, ties: Any, count: Any) -> Any:
     for group in range(0, undecided.shape[0], _GROUP):
         # A bit for each word that holds an open coin: one in six does.
@@ -187,7 +185,7 @@ def _list_ties(undecided: Any, late: Any, start: Any, ties: Any, count: Any) -> 
     return count
 
 
-@njit(types.int64(_READ, _READ, _WRITE, types.int64[::1]), **_OPTIONS)
+@njit(types.int64(_READ, _READ, _WRITE, types.int64[::1]), **OPTIONS)
 def _start_and_fold(words: Any, limits: Any, answers: Any, ties: Any) -> Any:
     undecided = np.empty(TILE, dtype=np.uint64)
     late = np.empty(TILE, dtype=np.uint64)
@@ -202,7 +200,7 @@ def _start_and_fold(words: Any, limits: Any, answers: Any, ties: Any) -> Any:
     return count
 
 
-@njit(types.void(_READ, types.uint64, _READ_INTS, _WRITE), **_OPTIONS)
+@njit(types.void(_READ, types.uint64, _READ_INTS, _WRITE), **OPTIONS)
 def _settle(words: Any, chances: Any, ties: Any, answers: Any) -> Any:
     for k in range(ties.shape[0]):
         compared = _u64(START_LEVELS + FOLD_LEVELS * (ties[k] & 1))
@@ -210,7 +208,7 @@ def _settle(words: Any, chances: Any, ties: Any, answers: Any) -> Any:
         answers[ties[k] >> 7] |= _u64(won) << _u64((ties[k] >> 1) & 63)
 
 
-@njit(types.void(types.uint8[:, ::1], _READ_INTS, _READ_FLAGS), **_OPTIONS)
+@njit(types.void(types.uint8[:, ::1], _READ_INTS, _READ_FLAGS), **OPTIONS)
 def _put(rows: Any, indices: Any, shown: Any) -> Any:
     for i in range(rows.shape[0]):
         bit = indices[i] & 7
@@ -218,7 +216,7 @@ def _put(rows: Any, indices: Any, shown: Any) -> Any:
         rows[i, indices[i] >> 3] = _u8((held & ~(1 << bit)) | (_i64(shown[i]) << bit))
 
 
-@njit(types.void(_READ_ROWS, types.int64[::1]), **_OPTIONS)
+@njit(types.void(_READ_ROWS, types.int64[::1]), **OPTIONS)
 def _column_counts(rows: Any, counts: Any) -> Any:
     # Vertical counters: plane k holds bit k of 64 counters. Seven rows become one number of three bits by full adders
     # (sum = a ^ b ^ c, carry = majority), which is then added to the planes.

@@ -10,30 +10,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numba import config, njit, types
+from numba import njit, types
 
 from bipartite.lottery.compiled import reciprocal_of, wide_product
+from bipartite.lottery.jit import OPTIONS, read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-if config.DISABLE_JIT:
-    msg = "numba's compiler is switched off"
-    raise ImportError(msg)
-
 _u16 = np.uint16
 _u64 = np.uint64
 _i64 = np.int64
-_ROWS: Final = types.Array(types.uint16, 2, "C", readonly=True)
-_FLAT: Final = types.Array(types.uint16, 1, "C", readonly=True)
+_ROWS: Final = read_only(types.uint16, 2)
+_FLAT: Final = read_only(types.uint16)
 # Counters of 16 bits are emptied before they can overflow.
 _MOST: Final = 65_535
 
 
-@njit(
-    types.void(_ROWS, _FLAT, types.int64, types.int64, types.int64[::1]),
-    nogil=True, cache=True, boundscheck=False, error_model="numpy",
-)  # fmt: skip
+@njit(types.void(_ROWS, _FLAT, types.int64, types.int64, types.int64[::1]), **OPTIONS)
 def _supports(factors: Any, buckets: Any, base: Any, g: Any, counts: Any) -> Any:
     size = counts.shape[0]
     table = np.empty(size, dtype=np.uint16)
@@ -65,10 +59,7 @@ def _supports(factors: Any, buckets: Any, base: Any, g: Any, counts: Any) -> Any
         counts[value] += few[value]
 
 
-@njit(
-    types.void(types.Array(types.uint64, 1, "A", readonly=True), *[types.uint64] * 3, types.uint16[:, :]),
-    nogil=True, cache=True, boundscheck=False, error_model="numpy",
-)  # fmt: skip
+@njit(types.void(read_only(types.uint64, 1, "A"), *[types.uint64] * 3, types.uint16[:, :]), **OPTIONS)
 def _factors(seeds: Any, g: Any, reciprocal: Any, shift: Any, factors: Any) -> Any:
     for person in range(seeds.shape[0]):
         rest = seeds[person]
@@ -79,10 +70,7 @@ def _factors(seeds: Any, g: Any, reciprocal: Any, shift: Any, factors: Any) -> A
             rest = quotient
 
 
-@njit(
-    types.void(_ROWS, types.Array(types.int64, 1, "C", readonly=True), *[types.uint64] * 4, types.int64[::1]),
-    nogil=True, cache=True, boundscheck=False, error_model="numpy",
-)  # fmt: skip
+@njit(types.void(_ROWS, read_only(types.int64), *[types.uint64] * 4, types.int64[::1]), **OPTIONS)
 def _hashes(factors: Any, values: Any, base: Any, reciprocal: Any, shift: Any, g: Any, hashes: Any) -> Any:
     for person in range(values.shape[0]):
         rest = _u64(values[person])

@@ -8,13 +8,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import config, njit, types
+from numba import njit, types
 
+from bipartite.lottery.jit import OPTIONS, read_only
 from bipartite.mechanisms.categories.bits import try_bits
-
-if config.DISABLE_JIT:
-    msg = "numba's compiler is switched off"
-    raise ImportError(msg)
 
 REGISTERS: Final = 2
 """Rows of at most so many words are kept in registers."""
@@ -29,17 +26,14 @@ _BLOCK: Final = 256
 _TRY_BITS: Final = try_bits(64 * REGISTERS)
 _TRY: Final = _u64(2**_TRY_BITS - 1)
 
-_READ: Final = types.Array(types.uint64, 1, "C", readonly=True)
-_READ_ROWS: Final = types.Array(types.uint64, 2, "C", readonly=True)
-_READ_COLUMNS: Final = types.Array(types.uint64, 2, "A", readonly=True)
-_READ_INTS: Final = types.Array(types.int64, 1, "C", readonly=True)
+_READ: Final = read_only(types.uint64)
+_READ_ROWS: Final = read_only(types.uint64, 2)
+_READ_COLUMNS: Final = read_only(types.uint64, 2, "A")
+_READ_INTS: Final = read_only(types.int64)
 _WRITE: Final = types.uint64[::1]
-_OPTIONS: Final[dict[str, Any]] = {
-    "nogil": True, "cache": True, "boundscheck": False, "error_model": "numpy",
-}  # fmt: skip
 
 
-@njit(types.uint64(types.uint64), inline="always", **_OPTIONS)
+@njit(types.uint64(types.uint64), inline="always", **OPTIONS)
 def ones(word: Any) -> Any:
     """How many bits of a word are 1: sums of two, four, eight bits side by side, which LLVM makes one instruction."""
     word = word - ((word >> _ONE) & _u64(0x5555555555555555))
@@ -48,13 +42,13 @@ def ones(word: Any) -> Any:
     return (word * _u64(0x0101010101010101)) >> _u64(56)
 
 
-@njit(types.uint64(types.uint64), inline="always", **_OPTIONS)
+@njit(types.uint64(types.uint64), inline="always", **OPTIONS)
 def lowest(word: Any) -> Any:
     """The place of the lowest 1 of a word that has one."""
     return ones(~word & (word - _ONE))
 
 
-@njit(types.uint64(types.uint8[::1], types.int64), inline="always", **_OPTIONS)
+@njit(types.uint64(types.uint8[::1], types.int64), inline="always", **OPTIONS)
 def _load_word(flat: Any, at: Any) -> Any:
     """The 8 bytes from this one on as a word. Unsigned places cannot be negative: LLVM makes it one instruction."""
     word = _u64(0)
@@ -63,14 +57,14 @@ def _load_word(flat: Any, at: Any) -> Any:
     return word
 
 
-@njit(types.void(types.uint8[::1], types.int64, types.uint64), inline="always", **_OPTIONS)
+@njit(types.void(types.uint8[::1], types.int64, types.uint64), inline="always", **OPTIONS)
 def _store_word(flat: Any, at: Any, word: Any) -> Any:
     """Write a word over the 8 bytes from this one on."""
     for k in range(8):
         flat[_u64(at) + _u64(k)] = _u8(word >> _u64(8 * k))
 
 
-@njit(types.void(types.uint8[:, ::1], _READ_INTS, _READ_INTS, types.int64[::1]), **_OPTIONS)
+@njit(types.void(types.uint8[:, ::1], _READ_INTS, _READ_INTS, types.int64[::1]), **OPTIONS)
 def shortfall(rows: Any, indices: Any, wanted: Any, needs: Any) -> Any:
     """Fill ``needs``: ones that each row is short of, or has too many (see `BitKernel.first_round`)."""
     width = rows.shape[1]
@@ -98,7 +92,7 @@ def shortfall(rows: Any, indices: Any, wanted: Any, needs: Any) -> Any:
     types.int64(
         types.uint8[:, ::1], types.int64[::1], _READ_INTS, _READ_COLUMNS, types.int64, types.int64, types.int64[::1]
     ),
-    **_OPTIONS,
+    **OPTIONS,
 )
 def move(rows: Any, needs: Any, who: Any, words: Any, size: Any, bits: Any, rest: Any) -> Any:
     """List in ``rest`` who needs more after these tries (see `BitKernel.move`); how many they are."""
@@ -127,7 +121,7 @@ def move(rows: Any, needs: Any, who: Any, words: Any, size: Any, bits: Any, rest
     return count
 
 
-@njit(types.void(_READ, types.uint64, _WRITE, _WRITE), **_OPTIONS)
+@njit(types.void(_READ, types.uint64, _WRITE, _WRITE), **OPTIONS)
 def _tries_64(drawn: Any, size: Any, low: Any, left: Any) -> Any:
     # Four tries of each person, who is done where nothing is left. No branch, so that LLVM makes them side by side.
     refuse_below = _u64(_TRY + _ONE) % size
@@ -143,7 +137,7 @@ def _tries_64(drawn: Any, size: Any, low: Any, left: Any) -> Any:
             left[i] -= free
 
 
-@njit(types.void(_READ, types.uint64, _WRITE, _WRITE, _WRITE), **_OPTIONS)
+@njit(types.void(_READ, types.uint64, _WRITE, _WRITE, _WRITE), **OPTIONS)
 def _tries_128(drawn: Any, size: Any, low: Any, high: Any, left: Any) -> Any:
     # The same where a row is two words.
     refuse_below = _u64(_TRY + _ONE) % size
@@ -165,7 +159,7 @@ def _tries_128(drawn: Any, size: Any, low: Any, high: Any, left: Any) -> Any:
 
 @njit(
     types.void(types.uint8[::1], _READ_INTS, _READ_INTS, _READ_ROWS, types.int64, types.int64[::1]),
-    **_OPTIONS,
+    **OPTIONS,
 )
 def first_round(flat: Any, indices: Any, wanted: Any, words: Any, size: Any, needs: Any) -> Any:
     """Both of these in one go, for rows that are kept in registers."""

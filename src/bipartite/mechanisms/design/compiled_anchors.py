@@ -9,13 +9,10 @@ import math
 from typing import Any, Final
 
 import numpy as np
-from numba import config, njit, types
+from numba import njit, types
 
 from bipartite.domains.points import EARTH_RADIUS_KM
-
-if config.DISABLE_JIT:
-    msg = "numba's compiler is switched off"
-    raise ImportError(msg)
+from bipartite.lottery.jit import OPTIONS, read_only
 
 EUCLIDEAN, MANHATTAN, HAVERSINE, MATRIX = 0, 1, 2, 3
 # Columns that are worked on together: a cache line of a matrix of losses.
@@ -42,9 +39,9 @@ _C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11 = (
     -0.3800978569568271,
     0.20080490883347873,
 )
-_REALS: Final = types.Array(types.float64, 1, "C", readonly=True)
-_WHOLES: Final = types.Array(types.int64, 1, "C", readonly=True)
-_TABLE: Final = types.Array(types.float64, 2, "C", readonly=True)
+_REALS: Final = read_only(types.float64)
+_WHOLES: Final = read_only(types.int64)
+_TABLE: Final = read_only(types.float64, 2)
 _WRITE: Final = types.float64[::1]
 # Where losses come from: (kind, unit, squared, axes, sites, matrix, rows, symmetric), see `AnchorLosses._source`.
 _LOSSES: Final = types.Tuple(
@@ -54,10 +51,7 @@ _LOSSES: Final = types.Tuple(
 _ITEMS: Final = types.Tuple((_REALS, _REALS, _REALS, _WHOLES, _REALS))
 # A `Sweep`: (totals, gains, swaps, leaving).
 _SWEEP: Final = types.Tuple((_WRITE, _WRITE, _WRITE, types.int64[::1]))
-_OPTIONS: Final[dict[str, Any]] = {
-    "nogil": True, "cache": True, "boundscheck": False, "error_model": "numpy",
-    "fastmath": {"reassoc", "contract", "nsz"},
-}  # fmt: skip
+_OPTIONS: Final = OPTIONS | {"fastmath": {"reassoc", "contract", "nsz"}}
 
 
 @njit(inline="always")

@@ -16,23 +16,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numba import config, njit, types
+from numba import njit, types
 
+from bipartite.lottery.jit import OPTIONS, read_only
 from bipartite.mechanisms.design.line_costs import chain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-if config.DISABLE_JIT:
-    msg = "numba's compiler is switched off"
-    raise ImportError(msg)
-
 # Narrow windows are summed term by term: a difference of prefix sums cancels most where w is smallest. This shows only
 # where nearly every point is an anchor: at e^ε = 10^14 on 3·10^5 points the set found is better by 2·10^−5.
 _NARROW: Final = 8
-_SUMS: Final = types.Array(types.float64, 2, "C", readonly=True)
-_ROW: Final = types.Array(types.float64, 1, "C", readonly=True)
-_OPTIONS: Final = {"cache": True, "nogil": True, "boundscheck": False, "error_model": "numpy"}
+_SUMS: Final = read_only(types.float64, 2)
+_ROW: Final = read_only(types.float64)
 
 
 def _side_cost(sums: Any, weights: Any, squared: Any, anchor: Any, first: Any, last: Any, centre: Any) -> Any:
@@ -54,7 +50,7 @@ def _side_cost(sums: Any, weights: Any, squared: Any, anchor: Any, first: Any, l
 _side = njit(
     types.float64(_SUMS, _ROW, types.boolean, *[types.int64] * 4),
     inline="always",
-    **_OPTIONS,
+    **OPTIONS,
 )(_side_cost)
 
 
@@ -86,7 +82,7 @@ def _cost_from(
 _cost = njit(
     types.float64(_SUMS, _ROW, _ROW, _ROW, types.boolean, types.int64, types.float64[::1], types.int64, types.int64),
     inline="always",
-    **_OPTIONS,
+    **OPTIONS,
 )(_cost_from)
 
 
@@ -156,7 +152,7 @@ _solve = njit(
     types.Tuple((types.float64, types.int64))(
         _SUMS, *[_ROW] * 4, types.boolean, types.int64, types.float64[::1], types.int64[::1]
     ),
-    **_OPTIONS,
+    **OPTIONS,
 )(_solve_with_queue)
 
 

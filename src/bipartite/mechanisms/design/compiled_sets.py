@@ -6,10 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numba import config, njit, types
+from numba import njit, types
 
 from bipartite.domains import Points
 from bipartite.domains.points import EARTH_RADIUS_KM, UNIT
+from bipartite.lottery.jit import OPTIONS, read_only
 from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
@@ -17,21 +18,14 @@ if TYPE_CHECKING:
 
     from bipartite.domains import SetDomain
 
-if config.DISABLE_JIT:
-    msg = "numba's compiler is switched off"
-    raise ImportError(msg)
-
 _EUCLIDEAN, _MANHATTAN, _HAVERSINE, _MATRIX = 0, 1, 2, 3
-_VECTORS: Final = types.Array(types.int64, 2, "C", readonly=True)
-_LOSSES: Final = types.Array(types.float64, 2, "C", readonly=True)
+_VECTORS: Final = read_only(types.int64, 2)
+_LOSSES: Final = read_only(types.float64, 2)
 
 
 @njit(
     types.void(_VECTORS, _LOSSES, *[types.int64] * 3, *[types.float64] * 3, types.int64[::1], types.boolean[::1]),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
-    error_model="numpy",
+    **OPTIONS,
 )
 def _count_rows(
     vectors: Any,

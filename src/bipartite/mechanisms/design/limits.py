@@ -16,28 +16,20 @@ if TYPE_CHECKING:
     """(m, outputs) for an ε."""
 
 
-def smallest_epsilon(above: Epsilon, layout: Layout, *, by_tries: bool = False) -> Epsilon | None:
-    """The smallest two-digit ε above ``above`` that 2^52 tickets keep."""
-    candidates = [each for each in _two_digit_decimals() if each > above.value]
+def nearest_epsilon(refused: Epsilon, why: TooFewTickets, layout: Layout, *, by_tries: bool = False) -> Epsilon | None:
+    """The two-digit ε nearest to a refused one that 2^52 tickets keep: above where that is too small, else below."""
+    candidates = _two_digit_decimals()
+    if why is TooFewTickets.EPSILON_TOO_SMALL:
+        candidates = [each for each in candidates if each > refused.value]
+    else:
+        candidates = [each for each in reversed(candidates) if each < refused.value]
 
-    def large_enough(value: Decimal) -> bool:
+    def is_far_enough(value: Decimal) -> bool:
         epsilon = Epsilon(value)
-        return issue_tickets(epsilon, *layout(epsilon), by_tries=by_tries) is not TooFewTickets.EPSILON_TOO_SMALL
+        return issue_tickets(epsilon, *layout(epsilon), by_tries=by_tries) is not why
 
-    at = bisect_left(candidates, True, key=large_enough)  # noqa: FBT003
+    at = bisect_left(candidates, True, key=is_far_enough)  # noqa: FBT003
     return Epsilon(candidates[at]) if at < len(candidates) else None
-
-
-def largest_epsilon(below: Epsilon, layout: Layout, *, by_tries: bool = False) -> Epsilon | None:
-    """The largest two-digit ε below ``below`` that 2^52 tickets keep."""
-    candidates = [each for each in _two_digit_decimals() if each < below.value]
-
-    def too_large(value: Decimal) -> bool:
-        epsilon = Epsilon(value)
-        return issue_tickets(epsilon, *layout(epsilon), by_tries=by_tries) is TooFewTickets.EPSILON_TOO_LARGE
-
-    at = bisect_left(candidates, True, key=too_large)  # noqa: FBT003
-    return Epsilon(candidates[at - 1]) if at else None
 
 
 def largest_size(below: int, layout: Callable[[int], tuple[int, int]], epsilon: Epsilon) -> int | None:

@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _LEAST_GROUPS: Final = 2
-SCRIPT_THRESHOLDS: Final = (10, 6, 0)
-"""Three groups, 10 and 6 bits above an empty prefix: offsets named in the BRR authors’ script for L-SRR.
-
-Used for every ε they give the realised ε of our reference (0.60, 1.25 and 2.71 for 0.5, 1 and 2 on the authors' 1000
-places). They suit a domain as wide as a continent and no smaller one; for others use :func:`best_thresholds`.
-"""
 
 
 def number_of_groups(epsilon: object, size: int) -> int:
@@ -51,13 +45,8 @@ def number_of_groups(epsilon: object, size: int) -> int:
     >>> [number_of_groups(epsilon, 1000) for epsilon in ("0.25", "0.5", "1", "2")]
     [9, 5, 3, 2]
     """
-    budget = float(Epsilon.of(epsilon))
-    places = as_index(size)
-    if places is None or places < 2:  # noqa: PLR2004
-        msg = f"Expected size ≥ 2 as a whole number, got {shown(size)}; pass the number of places."
-        raise InputError(msg)
     # e^ε/(e^ε − 1) written so that it stays accurate for small ε.
-    estimate = 2 * (1 - math.e / places) / -math.expm1(-budget)
+    estimate = 2 * (1 - math.e / size) / -math.expm1(-float(Epsilon.of(epsilon)))
     return max(_LEAST_GROUPS, round(estimate))
 
 
@@ -76,10 +65,6 @@ def best_thresholds(codes: ArrayLike, groups: int) -> tuple[int, ...]:
     (46, 1, 0)
     """
     array = _checked_codes(codes)
-    wanted = as_index(groups)
-    if wanted is None or wanted < _LEAST_GROUPS:
-        msg = f"Expected groups ≥ {_LEAST_GROUPS} as a whole number, got {shown(groups)}; use number_of_groups."
-        raise DesignError(msg)
     pairs = [_pairs_sharing(array, bits) for bits in range(BITS + 1)]
     levels = [bits for bits in range(BITS) if pairs[bits] > pairs[bits + 1]] + [BITS]
     if len(levels) < _LEAST_GROUPS:
@@ -88,7 +73,7 @@ def best_thresholds(codes: ArrayLike, groups: int) -> tuple[int, ...]:
     # Σ β_j |G_j| = Σ (β_j − β_{j+1})·#{pairs that share β_j bits}, so a choice from the lowest up to a level can be
     # extended without looking back: for each highest level so far, the best sum and its thresholds.
     best: dict[int, tuple[int, tuple[int, ...]]] = {levels[0]: (0, (0,))}
-    for _ in range(min(wanted, len(levels)) - 1):
+    for _ in range(min(groups, len(levels)) - 1):
         best = {
             top: max(
                 (score + (top - below) * pairs[top], (top, *rest))
@@ -128,7 +113,7 @@ def mean_sizes(codes: ArrayLike, thresholds: Sequence[int]) -> tuple[int, ...]:
 
 
 def published_rows(codes: ArrayLike, epsilon: object, thresholds: Sequence[int]) -> NDArray[np.float64]:
-    r"""P[x, y] of L-SRR as published: **its realised ε is larger than ε**, see :func:`realised_ratio`.
+    r"""P[x, y] of L-SRR as published: **its realised ε is larger than ε** where α_min differs.
 
     G_j(x) holds the y that share β_j bits or more with x and lie in no nearer group. With
     :math:`R(x) = \sum_{j \ge 2} (j-1) |G_j(x)|` and E = e^ε over d places,
@@ -144,7 +129,7 @@ def published_rows(codes: ArrayLike, epsilon: object, thresholds: Sequence[int])
     epsilon
         The nominal ε.
     thresholds
-        β_1 > … > β_m = 0 in bits, from :func:`best_thresholds` or ``SCRIPT_THRESHOLDS``.
+        β_1 > … > β_m = 0 in bits, from :func:`best_thresholds`.
 
     Examples
     --------
@@ -152,7 +137,7 @@ def published_rows(codes: ArrayLike, epsilon: object, thresholds: Sequence[int])
     >>> rows = published_rows(codes, 1, thresholds=(46, 1, 0))
     >>> rows.round(3).tolist()[0]
     [0.366, 0.25, 0.25, 0.134]
-    >>> round(float(np.log(realised_ratio(rows))), 3)
+    >>> round(float(np.log(rows.max(axis=0) / rows.min(axis=0)).max()), 3)
     1.263
     """
     array, bounds = _checked_codes(codes), _checked_thresholds(thresholds)
@@ -192,7 +177,7 @@ def calibrated_rows(codes: ArrayLike, epsilon: object, sizes: Sequence[int] | No
     >>> rows = calibrated_rows(codes, 1, sizes=(1, 2, 1))
     >>> rows.round(3).tolist()[2]
     [0.25, 0.25, 0.366, 0.134]
-    >>> round(float(np.log(realised_ratio(rows))), 12)
+    >>> round(float(np.log(rows.max(axis=0) / rows.min(axis=0)).max()), 12)
     1.0
     """
     array = _checked_codes(codes)
@@ -208,28 +193,6 @@ def calibrated_rows(codes: ArrayLike, epsilon: object, sizes: Sequence[int] | No
     rows = np.empty(order.shape)
     np.put_along_axis(rows, order, (ranked / ranked.sum())[np.newaxis, :], axis=1)
     return rows
-
-
-def realised_ratio(rows: ArrayLike) -> float:
-    """The largest ratio of two probabilities of one report: e to the ε that a matrix P[x, y] really keeps.
-
-    Infinite where a report is possible for one x and impossible for another.
-
-    >>> realised_ratio([[0.75, 0.25], [0.5, 0.5]])
-    2.0
-    """
-    try:
-        matrix = np.asarray(rows, dtype=np.float64)
-    except (TypeError, ValueError):
-        matrix = np.empty(0)
-    if matrix.ndim != 2 or matrix.size == 0 or not np.isfinite(matrix).all() or (matrix < 0).any():  # noqa: PLR2004
-        msg = "Expected rows as a table of finite probabilities ≥ 0; pass one row for each input."
-        raise InputError(msg)
-    most, least = matrix.max(axis=0), matrix.min(axis=0)
-    possible = most > 0
-    if (least[possible] == 0).any():
-        return math.inf
-    return float((most[possible] / least[possible]).max(initial=1.0))
 
 
 def _stairs(shrink: float, groups: int) -> NDArray[np.float64]:
