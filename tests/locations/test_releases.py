@@ -25,7 +25,7 @@ from bipartite.mechanisms.design.regional import (
     two_level_epsilon,
     weighted_epsilon,
 )
-from bipartite.mechanisms.in_regions import BlockRows, block_ratio, two_level_tickets
+from bipartite.mechanisms.in_regions import two_level_tickets
 from tests.locations.worlds import authors_places, needs_data, worlds
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
@@ -291,9 +291,9 @@ def test_no_row_holds_more_than_the_most_tickets_however_floats_round():
     # Six regions of two or three places and all of ε on the region: the surplus was rounded up to 2^52 + 1 at ε1 = 1.
     for sizes in ([3, 3, 3, 3, 2, 3], [2, 2], [2, 3, 5, 7, 11], [6] * 14):
         for region in np.linspace(0.001, 8, 400):
-            _, total = two_level_tickets(sizes, Split(float(region), 0.0, (1,) * len(sizes)))
+            total = two_level_tickets(sizes, Split(float(region), 0.0, (1,) * len(sizes))).total
             assert total <= MAX_TOTAL
-    assert two_level_tickets([3, 3, 3, 3, 2, 3], Split(1 - 2.0**-40, 0.0, (1,) * 6))[1] == MAX_TOTAL
+    assert two_level_tickets([3, 3, 3, 3, 2, 3], Split(1 - 2.0**-40, 0.0, (1,) * 6)).total == MAX_TOTAL
 
 
 @settings(max_examples=60, deadline=None)
@@ -303,7 +303,6 @@ def test_the_ratio_of_counts_is_that_of_the_tables_but_for_one_ticket(regions, e
     if len(regions) > 1:
         made.append(TwoLevel(regions, epsilon, inside=inside))
     for mechanism in made:
-        rows = BlockRows(mechanism._rows, mechanism.lottery.total)
-        bound, exact = block_ratio(regions.sizes.tolist(), mechanism.m, rows), mechanism.largest_ratio()
+        bound, exact = mechanism._rows.largest_ratio(), mechanism.largest_ratio()
         assert exact <= bound <= exact * Fraction(2**20 + 1, 2**20)
         assert verify(mechanism).holds

@@ -319,7 +319,7 @@ def register(entry: Entry) -> None:
     if any(entry.name == known.name for known in _ENTRIES):
         msg = f"Expected a new name, got {entry.name!r}, which another mechanism has; choose another."
         raise InputError(msg)
-    if any(_home(entry) == _home(known) for known in _ENTRIES):
+    if any((entry.module, entry.kind) == (known.module, known.kind) for known in _ENTRIES):
         msg = "Expected a class of its own, got that of another mechanism, whose specs would change; derive from it."
         raise InputError(msg)
     _ENTRIES.append(entry)
@@ -336,11 +336,6 @@ def unregister(name: str) -> None:
 def is_built_in(kind: "type[Certified]") -> bool:
     """Whether a class comes with this package, where it is known to check what it promises."""
     return kind.__module__.startswith(f"{_HERE}.")
-
-
-def _home(entry: Entry) -> str:
-    home = entry.home
-    return home if isinstance(home, str) else f"{home.__module__}.{home.__name__}"
 
 
 def by_column() -> dict[str, Entry]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
 
@@ -20,27 +21,57 @@ from bipartite.mechanisms.spec.parts import is_ticket_count, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Protocol
 
     from numpy.typing import NDArray
 
     from bipartite.mechanisms.design.regional import Split
     from bipartite.mechanisms.spec.parts import Fields
 
+    class _Rows(Protocol):
+        def largest_ratio(self) -> Fraction: ...
+
+
 # Tickets are whole, so a design aims this share below ε, and further where its tickets still exceed it.
 _FIRST_MARGIN: Final = 2.0**-40
 _MOST_MARGIN: Final = 2.0**-10
 # What tickets may fall short of ε.
 _LEAST: Final = 0.998
-_Built = TypeVar("_Built")
+_Built = TypeVar("_Built", bound="_Rows")
 
 
-class BlockRows(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BlockRows:
     """Tickets of every row of a mechanism in blocks, before any table is made."""
 
+    sizes: Sequence[int]
+    """How many places each region has."""
+    m: Sequence[int]
+    """How many of them are near."""
     tickets: Sequence[tuple[int, int, int]]
     """(near, far, outside) of each region."""
     total: int
     """What every row holds."""
+
+    def extras(self) -> list[int]:
+        """How many near places of each region hold one ticket more, so that all rows hold the total."""
+        given = [size * outside for size, (_, _, outside) in zip(self.sizes, self.tickets, strict=True)]
+        return [
+            self.total - sum(given) + own - m * near - (size - m) * far
+            for own, size, m, (near, far, _) in zip(given, self.sizes, self.m, self.tickets, strict=True)
+        ]
+
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio of the tickets of one place, from the counts of each region alone.
+
+        Every place is near to itself and far from another of its region, so both counts stand in one column; it is
+        exact but for the one ticket more that some near places hold, which is taken to be everywhere.
+        """
+        ratios = []
+        for size, m, (near, far, outside), extra in zip(self.sizes, self.m, self.tickets, self.extras(), strict=True):
+            held = [near + (extra > 0), far, *([outside] if outside else [])]
+            ratios.append(Fraction(max(held), min(held)) if size > m else Fraction(1))
+        return max(ratios)
 
 
 def check_regions(regions: object, least: int = 1) -> None:
@@ -139,27 +170,21 @@ def _read_regions(fields: Fields) -> Regions:
 class InBlocks(InRegions):
     """A window of m_r near places in the true region r, and one chance for each place of all other regions."""
 
-    __slots__ = ("_rows", "m")
+    __slots__ = ("_rows",)
     fields: ClassVar[frozenset[str]] = InRegions.fields | {"m"}
     counts: ClassVar[tuple[str, ...]] = ("near", "far", "outside")
-    m: tuple[int, ...]
-    """How many places are near in each region."""
     _lottery: BlockLottery
-    _rows: tuple[tuple[int, int, int], ...]
-    """(near, far, outside) of each region."""
+    _rows: BlockRows
 
-    def _assemble(
-        self,
-        regions: Regions,
-        budget: Epsilon,
-        m: Sequence[int],
-        tickets: Sequence[tuple[int, int, int]],
-        total: int,
-    ) -> None:
-        """From (near, far, outside) of each region; near places that come first hold one more where a total asks so."""
-        lottery = _lottery(regions, m, tickets, total)
-        self._set(domain=regions.places, outputs=regions.places, _budget=budget, _lottery=lottery)
-        self._set(regions=regions, m=tuple(m), _rows=tuple(tickets))
+    def _assemble(self, regions: Regions, budget: Epsilon, rows: BlockRows) -> None:
+        """Near places that come first hold one ticket more where the total asks for it."""
+        self._set(domain=regions.places, outputs=regions.places, _budget=budget, _lottery=_lottery(regions, rows))
+        self._set(regions=regions, _rows=rows)
+
+    @property
+    def m(self) -> tuple[int, ...]:
+        """How many places are near in each region."""
+        return tuple(self._rows.m)
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
@@ -179,10 +204,11 @@ class InBlocks(InRegions):
             )
             raise BrokenPromiseError(msg)
         # Within a region outsiders hold none, and its spec does not name them.
-        return cls._made(regions, fields.budget, m, [(*each, 0)[:3] for each in tickets], total)
+        rows = BlockRows(sizes, tuple(m), [(each[0], each[1], sum(each[2:])) for each in tickets], total)
+        return cls._made(regions, fields.budget, rows)
 
     def _tickets(self) -> Sequence[tuple[int, ...]]:
-        return [each[: len(self.counts)] for each in self._rows]
+        return [each[: len(self.counts)] for each in self._rows.tickets]
 
     def parts(self) -> dict[str, Any]:
         return super().parts() | {"m": list(self.m)}
@@ -194,13 +220,7 @@ def window_tickets(total: int, size: int, m: int, growth: float) -> tuple[int, i
     return (total - (size - m) * far) // m, far
 
 
-def aimed_below(
-    budget: Epsilon,
-    build: Callable[[float], _Built | None],
-    ratio_of: Callable[[_Built], Fraction],
-    *,
-    least: float = _LEAST,
-) -> _Built:
+def aimed_below(budget: Epsilon, build: Callable[[float], _Built | None], *, least: float = _LEAST) -> _Built:
     """What ``build`` makes for an ε slightly below the budget, the first whose largest ratio keeps the budget.
 
     Refused where its realised ε falls below the share ``least`` of the budget: tickets are too few then.
@@ -210,7 +230,7 @@ def aimed_below(
         built = build(float(budget) * (1 - margin))
         if built is None:
             break
-        ratio = ratio_of(built)
+        ratio = built.largest_ratio()
         if budget.allows(*ratio.as_integer_ratio()):
             if float(log_between(ratio)[0]) < least * float(budget):
                 break
@@ -218,19 +238,6 @@ def aimed_below(
         margin *= 2
     msg = f"2^52 tickets cannot keep ε={budget.text} on these regions; use another ε, or fewer places."
     raise DesignError(msg)
-
-
-def block_ratio(sizes: Sequence[int], m: Sequence[int], rows: BlockRows) -> Fraction:
-    """The largest ratio of the tickets of one place, from the counts of each region alone.
-
-    Every place is near to itself and far from another of its region, so both counts stand in one column; it is exact
-    but for the one ticket more that some near places hold, which is taken to be everywhere.
-    """
-    ratios = []
-    for size, count, (near, far, outside), extra in zip(sizes, m, rows.tickets, _extras(sizes, m, rows), strict=True):
-        held = [near + (extra > 0), far, *([outside] if outside else [])]
-        ratios.append(Fraction(max(held), min(held)) if size > count else Fraction(1))
-    return max(ratios)
 
 
 def two_level_tickets(sizes: Sequence[int], split: Split) -> BlockRows | None:
@@ -253,29 +260,18 @@ def two_level_tickets(sizes: Sequence[int], split: Split) -> BlockRows | None:
         if min(near, far) < 1:
             return None
         tickets.append((near, far, count))
-    return BlockRows(tickets, surplus + given)
+    return BlockRows(sizes, split.m, tickets, surplus + given)
 
 
-def _extras(sizes: Sequence[int], m: Sequence[int], rows: BlockRows) -> list[int]:
-    """How many near places of each region hold one ticket more, so that all rows hold the total."""
-    given = [size * outside for size, (_, _, outside) in zip(sizes, rows.tickets, strict=True)]
-    return [
-        rows.total - sum(given) + given[region] - m[region] * near - (sizes[region] - m[region]) * far
-        for region, (near, far, _) in enumerate(rows.tickets)
-    ]
-
-
-def _lottery(regions: Regions, m: Sequence[int], tickets: Sequence[tuple[int, int, int]], total: int) -> BlockLottery:
-    sizes = regions.sizes
-    check_blocks(sizes)
-    extras = _extras(sizes.tolist(), m, BlockRows(tickets, total))
+def _lottery(regions: Regions, rows: BlockRows) -> BlockLottery:
+    check_blocks(regions.sizes)
     blocks = []
-    for region, ((near, far, _), extra) in enumerate(zip(tickets, extras, strict=True)):
-        if not 0 <= extra < m[region] or max(near, far) > MAX_TOTAL:
+    for region, (m, (near, far, _), extra) in enumerate(zip(rows.m, rows.tickets, rows.extras(), strict=True)):
+        if not 0 <= extra < m or max(near, far) > MAX_TOTAL:
             msg = "the rows of this lottery do not hold the same total"
             raise AssertionError(msg)
-        blocks.append(_block(regions, region, m[region], near, far, extra))
-    outside_of = np.array([outside for _, _, outside in tickets], dtype=np.int64)
+        blocks.append(_block(regions, region, m, near, far, extra))
+    outside_of = np.array([outside for _, _, outside in rows.tickets], dtype=np.int64)
     return BlockLottery(regions.labels, blocks, outside_of[regions.labels])
 
 

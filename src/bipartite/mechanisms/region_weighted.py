@@ -67,7 +67,7 @@ class RegionWeighted(InRegions):
             own = (MAX_TOTAL - outsiders * other) // sizes
             return None if other.min() < 1 else WeightLottery(regions.labels, own, other, MAX_TOTAL)
 
-        self._assemble(regions, budget, aimed_below(budget, build, WeightLottery.largest_ratio))
+        self._assemble(regions, budget, aimed_below(budget, build))
 
     def _assemble(self, regions: Regions, budget: Epsilon, lottery: WeightLottery) -> None:
         self._set(domain=regions.places, outputs=regions.places, _budget=budget, _lottery=lottery, regions=regions)

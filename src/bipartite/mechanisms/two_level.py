@@ -10,11 +10,10 @@ from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.base import check_one_of
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.mechanisms.design.regional import Split, best_split, near_counts, two_level_epsilon
-from bipartite.mechanisms.in_regions import InBlocks, aimed_below, block_ratio, check_regions, two_level_tickets
+from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions, two_level_tickets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
     import numpy as np
     from numpy.typing import NDArray
@@ -94,12 +93,9 @@ class TwoLevel(InBlocks):
             scale = wanted / float(budget) if budgets is None else 1.0
             return two_level_tickets(sizes, Split(split.region * scale, split.place * scale, split.m))
 
-        def ratio(rows: BlockRows) -> Fraction:
-            return block_ratio(sizes, split.m, rows)
-
         least = {} if budgets is None else {"least": 0.0}
-        rows = aimed_below(budget, build, ratio, **least)
-        self._assemble(regions, budget, split.m, *rows, budgets=(split.region, split.place))
+        rows = aimed_below(budget, build, **least)
+        self._assemble(regions, budget, rows, budgets=(split.region, split.place))
 
     def _assemble(self, *parts: Any, budgets: tuple[float, float] | None = None) -> None:  # noqa: ANN401
         super()._assemble(*parts)

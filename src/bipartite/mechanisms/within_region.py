@@ -11,7 +11,7 @@ from bipartite.lottery import MAX_TOTAL, Epsilon
 from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.base import check_one_of
 from bipartite.mechanisms.design.regional import near_places
-from bipartite.mechanisms.in_regions import BlockRows, InBlocks, aimed_below, block_ratio, check_regions, window_tickets
+from bipartite.mechanisms.in_regions import BlockRows, InBlocks, aimed_below, check_regions, window_tickets
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -84,7 +84,6 @@ class WithinRegion(InBlocks):
             raise InputError(msg)
         check_one_of("inside", inside, ("brr", "grr"))
         m = [1] * len(regions) if inside == "grr" else near_places(regions, float(budget)).tolist()
-
         sizes = regions.sizes.tolist()
 
         def build(wanted: float) -> BlockRows:
@@ -92,12 +91,9 @@ class WithinRegion(InBlocks):
             tickets = [
                 (*window_tickets(MAX_TOTAL, size, count, growth), 0) for size, count in zip(sizes, m, strict=True)
             ]
-            return BlockRows(tickets, MAX_TOTAL)
+            return BlockRows(sizes, m, tickets, MAX_TOTAL)
 
-        def ratio(rows: BlockRows) -> Fraction:
-            return block_ratio(sizes, m, rows)
-
-        self._assemble(regions, budget, m, *aimed_below(budget, build, ratio))
+        self._assemble(regions, budget, aimed_below(budget, build))
 
     @classmethod
     def read(cls, fields: Fields) -> Self:

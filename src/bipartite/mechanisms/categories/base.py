@@ -251,6 +251,15 @@ def check_choice(name: str, value: object, least: int, most: int) -> int:
     raise InputError(msg)
 
 
+def rounded(guess: int, reaches: Callable[[int], bool]) -> int:
+    """The whole number near a guess to which x rounds, at least 1; ``reaches(k)`` says exactly whether x ≥ k − 1/2."""
+    while guess > 1 and not reaches(guess):
+        guess -= 1
+    while reaches(guess + 1):
+        guess += 1
+    return guess
+
+
 def refuse_rows(bad: NDArray[np.bool_] | np.bool_, expected: str) -> None:
     """Refuse reports of which some cannot have come from this mechanism; ``expected`` says what all of them are."""
     rows = np.flatnonzero(bad)

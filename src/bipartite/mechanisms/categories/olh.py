@@ -13,7 +13,14 @@ from bipartite.errors import DesignError
 from bipartite.lottery import Epsilon
 from bipartite.lottery.uniform import draw_below
 from bipartite.mechanisms.base import tickets_for
-from bipartite.mechanisms.categories.base import CategoryMechanism, check_choice, check_reports, check_size, refuse_rows
+from bipartite.mechanisms.categories.base import (
+    CategoryMechanism,
+    check_choice,
+    check_reports,
+    check_size,
+    refuse_rows,
+    rounded,
+)
 from bipartite.mechanisms.categories.hashing import MOST_BUCKETS, HashFamily
 from bipartite.mechanisms.spec.parts import written
 
@@ -137,10 +144,5 @@ def best_buckets(budget: Epsilon) -> int:
     if not budget.allows(1, 1) or budget.allows(MOST_BUCKETS, 1):
         msg = f"ε={budget.text} asks for more than 2^15 buckets; use bp.GRR, which is better there, or buckets=."
         raise DesignError(msg)
-    near = max(1, round(math.exp(float(budget))))
-    # near − 1/2 ≤ e^ε  ⟺  (2·near − 1) − 2e^ε ≤ 0.
-    while near > 1 and budget.sign(2 * near - 1, -2) > 0:
-        near -= 1
-    while budget.sign(2 * near + 1, -2) <= 0:
-        near += 1
-    return near + 1
+    # k − 1/2 ≤ e^ε  ⟺  (2k − 1) − 2e^ε ≤ 0.
+    return 1 + rounded(max(1, round(math.exp(float(budget)))), lambda k: budget.sign(2 * k - 1, -2) <= 0)

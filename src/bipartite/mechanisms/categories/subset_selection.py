@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.lottery import Epsilon
 from bipartite.lottery.words import take
 from bipartite.mechanisms.base import tickets_for
-from bipartite.mechanisms.categories.base import check_choice
+from bipartite.mechanisms.categories.base import check_choice, rounded
 from bipartite.mechanisms.categories.bits import kernel_for, last_mask, row_bytes, try_bits
 from bipartite.mechanisms.categories.drawing import tickets_under
 from bipartite.mechanisms.categories.unary import PackedReports, check_unary
@@ -152,10 +152,6 @@ class SubsetSelection(PackedReports):
 
 def best_size(budget: Epsilon, size: int) -> int:
     """N/(e^ε + 1) rounded to the nearest whole number, at least 1; decided exactly."""
-    k = max(1, round(size / (math.exp(float(budget)) + 1)))
+    guess = max(1, round(size / (math.exp(float(budget)) + 1)))
     # k − 1/2 ≤ N/(e^ε + 1)  ⟺  (2k − 1 − 2N) + (2k − 1)e^ε ≤ 0.
-    while k > 1 and budget.sign(2 * k - 1 - 2 * size, 2 * k - 1) > 0:
-        k -= 1
-    while budget.sign(2 * k + 1 - 2 * size, 2 * k + 1) <= 0:
-        k += 1
-    return k
+    return rounded(guess, lambda k: budget.sign(2 * k - 1 - 2 * size, 2 * k - 1) <= 0)

@@ -18,6 +18,8 @@ from bipartite.mechanisms.design.anchor_choice import AnchorChoice
 from bipartite.mechanisms.design.line_costs import LineCosts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from bipartite.mechanisms.design.line_costs import Loss
@@ -75,11 +77,16 @@ def best_anchors_on_line(size: int, e: float, prior: NDArray[np.float64] | None,
     """
     excess, table = checked(size, e, loss)
     weights = np.full(size, 1 / size) if prior is None else np.ascontiguousarray(prior, dtype=np.float64)
-    if isinstance(table, str):
-        return best_anchors_of(LineCosts(weights, table), excess)
-    # Adding a constant to every loss adds it to the loss of every release.
-    base = float(table[0])
-    choice = best_anchors_of(LineCosts(weights, table - base), excess)
+    return from_zero(table, lambda loss: best_anchors_of(LineCosts(weights, loss), excess))
+
+
+def from_zero(loss: Loss, choose: Callable[[Loss], AnchorChoice]) -> AnchorChoice:
+    """What ``choose`` makes of a loss that is zero at distance 0.
+
+    Adding a constant to every loss adds it to the loss of every release.
+    """
+    base = 0.0 if isinstance(loss, str) else float(loss[0])
+    choice = choose(loss if isinstance(loss, str) else loss - base)
     return AnchorChoice(choice.anchors, base + choice.loss, base + choice.lower)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.mechanisms.design.anchor_choice import AnchorChoice
-from bipartite.mechanisms.design.anchors_line import best_anchors_of, checked
+from bipartite.mechanisms.design.anchors_line import best_anchors_of, checked, from_zero
 from bipartite.mechanisms.design.line_costs import LineCosts
 from bipartite.mechanisms.design.smooth_worst import even_anchors
 
@@ -71,11 +71,7 @@ def minimax_anchors_on_line(size: int, e: float, loss: Loss) -> AnchorChoice:
     between ``loss`` and ``lower`` matters, use ``optimal_matrix``.
     """
     excess, table = checked(size, e, loss)
-    if isinstance(table, str):
-        return _choose(size, excess, table)
-    base = float(table[0])
-    choice = _choose(size, excess, table - base)
-    return AnchorChoice(choice.anchors, base + choice.loss, base + choice.lower)
+    return from_zero(table, lambda loss: _choose(size, excess, loss))
 
 
 def _choose(size: int, excess: float, loss: Loss) -> AnchorChoice:

@@ -177,7 +177,7 @@ def _degrees_around(points: Points, margin: float, step: float, most: int) -> tu
     wide = margin / EARTH_RADIUS_KM
     south, north = max(latitude.min() - wide, -math.pi / 2), min(latitude.max() + wide, math.pi / 2)
     # The widest circle of the region has the largest steps; the narrowest needs the widest margin.
-    narrow, level = math.cos(max(abs(south), abs(north))), math.cos(_clamped(0.0, south, north))
+    narrow, level = math.cos(max(abs(south), abs(north))), math.cos(min(max(0.0, south), north))
     west, east = _widest_gap(longitude)
     around = math.pi if narrow <= 0 else min(wide / narrow, math.pi)
     west, east = west - around, east + around
@@ -187,10 +187,6 @@ def _degrees_around(points: Points, margin: float, step: float, most: int) -> tu
     step = max(step, math.sqrt(area / most))
     latitudes = _middles(south, north, step / EARTH_RADIUS_KM)
     return latitudes, _middles(west, east, step / (EARTH_RADIUS_KM * level)), step
-
-
-def _clamped(number: float, low: float, high: float) -> float:
-    return min(max(number, low), high)
 
 
 def _widest_gap(longitude: Array) -> tuple[float, float]:
