@@ -661,7 +661,7 @@ NINE = Integers(1, 9)
         (lambda: Anchored(NINE, 1, anchors=5), InputError, "Expected anchors as a list of values .*, got int"),
         (lambda: Anchored(NINE, 1, anchors=[5], prior=[1.0]), InputError, "Given anchors need no prior and no loss; l"),
         (lambda: Anchored(NINE, 1, anchors=[5], loss="squared"), InputError, "Given anchors need no prior and no loss"),
-        (lambda: Anchored(NINE, "0.000000000000001", anchors=[1, 9]), DesignError, "cannot keep ε=.* on 2 anchors; us"),
+        (lambda: Anchored(NINE, "0.000000000000001", anchors=[1, 9]), DesignError, "too small for N=2 anchors.*; us"),
         (lambda: Anchored(Integers(0, 2**24), 1), DesignError, "Expected at most 2\\^24 values, got 16777217; use an "),
         (lambda: Constant(NINE, prior=[0.5] * 9), PriorError, "sum to 1, got a sum of 4.5; divide it by its sum"),
         (lambda: Constant(NINE, loss="cubed"), InputError, "Expected loss as None, 'squared', 'zero-one'"),
