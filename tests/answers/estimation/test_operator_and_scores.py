@@ -30,8 +30,8 @@ from bipartite import (
     forecast,
     identifiability,
 )
-from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Window, operator_of
-from bipartite.answers.estimation.scores import DenseScores, WindowScores
+from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Smoothed, Window, operator_of
+from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores
 from bipartite.errors import DesignError, InputError
 from tests.rivals import MECHANISMS
 from tests.strategies import brr, epsilons, integer_domains
@@ -81,6 +81,109 @@ def test_what_has_no_structure_and_does_not_fit_is_refused():
 
     with pytest.raises(DesignError, match="without structure takes too much memory; use GRR"):
         operator_of(Huge())
+
+
+NOISES = [
+    Laplace(Interval(0, 1, points=30), 1),
+    Laplace(Interval(0, 1, points=2), 1),
+    Laplace(Interval(0, 1, points=30), 8),
+    Staircase(Interval(0, 1, points=30), 1),
+    Staircase(Interval(0, 1, points=6), 4),
+]
+
+
+@pytest.mark.parametrize("mechanism", NOISES, ids=str)
+def test_outputs_past_both_ends_of_noise_are_condensed_without_loss(mechanism):
+    matrix, operator = mechanism.matrix(), operator_of(mechanism)
+    cell_of, cells = operator.condensed()
+    added = np.zeros((len(matrix), cells.outputs))
+    np.add.at(added.T, cell_of, matrix.T)
+    assert cells.outputs < matrix.shape[1] / 3
+    np.testing.assert_allclose(cells.forward(np.eye(len(matrix))), added, atol=1e-14)
+    # What a report tells, for a uniform population: the same before and after, but for the rounding of tickets.
+    before, after = ((p / p.mean(axis=0)) @ p.T for p in (matrix, added))
+    np.testing.assert_allclose(after, before, rtol=1e-8)
+
+
+@pytest.mark.parametrize("mechanism", NOISES[:4], ids=str)
+def test_scores_of_cells_are_unbiased_and_of_least_variance(mechanism):
+    matrix, found = mechanism.matrix(), identifiability(mechanism)
+    law = matrix.mean(axis=0)
+    scores, dense = found.scores(law), DenseScores(matrix, law, found.rank)
+    assert found.identifiable and isinstance(scores, CellScores)
+    ours, theirs = (each.of(np.eye(len(matrix))) for each in (scores, dense))
+    np.testing.assert_allclose(ours @ matrix.T, np.eye(len(matrix)), atol=1e-9)
+    np.testing.assert_allclose(ours**2 @ law, theirs**2 @ law, rtol=1e-6)
+    for name in ("shares", "cumulative"):
+        ours, theirs = (getattr(each, name)(law) for each in (scores, dense))
+        np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-6)
+        np.testing.assert_allclose(ours.square, theirs.square, rtol=1e-6)
+    np.testing.assert_allclose(scores.share_spreads(), np.ptp(scores.of(np.eye(len(matrix))), axis=1))
+
+
+def three_point(size):
+    """(1, 2, 1)/4, reflected at the ends, as a matrix."""
+    matrix = np.eye(size) / 2 + np.eye(size, k=1) / 4 + np.eye(size, k=-1) / 4
+    matrix[0, 0] += 1 / 4
+    matrix[-1, -1] += 1 / 4
+    return matrix
+
+
+@pytest.mark.parametrize("size", [2, 3, 7, 40])
+@pytest.mark.parametrize("half_width", [0, 1, 2, 5, 60, 3000])
+def test_smoothing_is_three_point_smoothing_again_and_again(size, half_width):
+    mechanism = BRR(Integers(1, size), 1, m=3, edges="padded")
+    operator = Smoothed(operator_of(mechanism), half_width)
+    expected = np.linalg.matrix_power(three_point(size), half_width)
+    np.testing.assert_allclose(operator.smooth(np.eye(size)), expected, atol=1e-14)
+    assert operator.smooth(np.eye(size)).min() >= 0
+    np.testing.assert_allclose(expected.sum(axis=0), 1)
+    f, v = np.random.default_rng(1).random((3, size)), np.random.default_rng(2).random((3, operator.outputs))
+    np.testing.assert_allclose(operator.forward(f), f @ expected @ mechanism.matrix(), rtol=1e-12)
+    np.testing.assert_allclose(operator.backward(v), v @ mechanism.matrix().T @ expected.T, rtol=1e-12)
+    chosen = np.arange(0, size, 2)
+    rows, starts = operator.cells(chosen)
+    assert starts is None
+    np.testing.assert_allclose(rows, (expected @ mechanism.matrix())[chosen], rtol=1e-12)
+
+
+def test_smoothed_noise_is_condensed_as_noise_is():
+    operator = operator_of(NOISES[0])
+    cell_of, cells = Smoothed(operator, 3).condensed()
+    assert (cell_of == operator.condensed()[0]).all()
+    np.testing.assert_allclose(
+        cells.forward(np.eye(30)),
+        np.linalg.matrix_power(three_point(30), 3) @ operator.condensed()[1].forward(np.eye(30)),
+    )
+
+
+@given(st.sampled_from(["padded", "clamped", "grr", "noise", "points"]), st.integers(0, 2**32))
+def test_rows_on_cells_are_the_rows_of_the_matrix(name, seed):
+    generator = np.random.default_rng(seed)
+    mechanism = {
+        "padded": BRR(Integers(0, 30), 1, edges="padded"),
+        "clamped": BRR(Integers(0, 30), 1),
+        "grr": GRR(Integers(0, 30), 1),
+        "noise": Laplace(Interval(0, 1, points=31), 5),
+        "points": BRR(Points(np.random.default_rng(1).random((31, 2))), 1),
+    }[name]
+    operator, matrix = operator_of(mechanism), mechanism.matrix()
+    chosen = np.sort(generator.choice(31, generator.integers(1, 31), replace=False))
+    rows, starts = operator.cells(chosen)
+    assert (starts is not None) == operator.has_cells
+    if starts is not None:
+        rows = np.repeat(rows, np.diff(np.append(starts, operator.outputs)), axis=1)
+    np.testing.assert_allclose(rows, matrix[chosen], rtol=1e-12)
+    # Values in one group have equal rows on what was seen, and so only they, but for those near nothing that was seen:
+    # their share is zero.
+    seen = generator.random(operator.outputs) < 0.2
+    groups, distinct = operator.distinct(seen)
+    groups = np.arange(31) if groups is None else groups
+    rows = distinct.forward(np.eye(distinct.inputs))[groups]
+    np.testing.assert_allclose(rows[:, seen], matrix[:, seen], atol=1e-14)
+    near = np.flatnonzero((matrix[:, seen] > matrix.min()).any(axis=1))
+    if name not in {"noise", "grr"}:
+        assert len(np.unique(matrix[near][:, seen], axis=0)) == len(np.unique(groups[near]))
 
 
 @settings(max_examples=150)

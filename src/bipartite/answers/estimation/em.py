@@ -77,7 +77,7 @@ class Fit:
     steps: int
     """How often P was applied in both directions."""
     log_likelihood: float
-    """Σ_y c_y·ln (fᵀP)_y."""
+    """Σ_y c_y·ln (fᵀP)_y, up to what does not depend on f: to be compared with that of other fits of these counts."""
     gap: float
     """How far the log-likelihood may be below the largest one, at most; EMS does not aim at it."""
     converged: bool
@@ -205,7 +205,7 @@ def fit_em(
     ``start`` is a distribution to begin from, such as the fit without a split. ``until`` is a log-likelihood: the fit
     ends as soon as the largest one is certainly at least this, or certainly below.
     """
-    problem = _Problem(operator, counts, split)
+    problem = _Problem(*_condensed(operator, counts), split)
     inner = problem.operator
     if isinstance(inner, Window) and inner.m == 1:
         f = _closed_form(problem, inner)
@@ -219,6 +219,14 @@ def fit_em(
     if fit is None:
         fit = _accelerated(problem, newton, until)
     return Fit(problem.of_values(fit.frequencies), fit.steps, fit.log_likelihood, fit.gap, fit.converged)
+
+
+def _condensed(operator: Operator, counts: Array) -> tuple[Operator, Array]:
+    """Reports that say the same, counted together."""
+    cell_of, condensed = operator.condensed()
+    if cell_of is not None:
+        counts = np.bincount(cell_of, counts, condensed.outputs).astype(np.float64)
+    return condensed, counts
 
 
 def _closed_form(problem: _Problem, window: Window) -> Array:
@@ -442,7 +450,8 @@ def _longer(problem: _Problem, f: Array, f1: Array, f2: Array) -> bool:
 
 def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, progress: Report | None = None) -> Fit:
     """EM with smoothing, stopped early by design; for values on a line, whose neighbours are alike."""
-    likelihood = _Likelihood(operator, counts)
+    likelihood = _Likelihood(*_condensed(operator, counts))
+    operator = likelihood.operator
     f, stepped = (np.full(operator.inputs, 1 / operator.inputs) for _ in range(2))
     spread = np.empty(operator.outputs)
     value = likelihood.spread(f, spread)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.answers.estimation.operator import Window, groups_of
-from bipartite.answers.estimation.scores import DenseScores, WindowScores, check_dense
+from bipartite.answers.estimation.operator import Operator, Window, groups_of, operator_of
+from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores, check_dense
 from bipartite.errors import InputError
+from bipartite.lottery import NoiseLottery
 from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.operator import Operator
     from bipartite.answers.estimation.scores import Scores
     from bipartite.domains import Domain
 
@@ -89,6 +89,10 @@ class Identifiability:
         """The scores of least variance under this law of reports, for the distinct rows."""
         if isinstance(self.distinct, Window):
             return WindowScores(self.distinct, law)
+        if isinstance(self.distinct, Operator):
+            cell_of, cells = self.distinct.condensed()
+            if cell_of is not None:
+                return CellScores(cell_of, _matrix(cells), law, self.rank)
         return DenseScores(_matrix(self.distinct), law, self.rank)
 
     def by_group(self, w: Array) -> Array | None:
@@ -150,6 +154,10 @@ def identifiability(mechanism: object) -> Identifiability:
         if occurring.all():
             return Identifiability(mechanism.domain, distinct.inputs, group_of, distinct)
     check_dense(size)
+    if isinstance(mechanism.lottery, NoiseLottery):
+        noise = operator_of(mechanism)
+        if _independent(_matrix(noise.condensed()[1])):
+            return Identifiability(mechanism.domain, size, np.arange(size), noise)
     tickets = mechanism.lottery.rows(0, size)
     rows, first, group_of = np.unique(tickets, axis=0, return_index=True, return_inverse=True)
     # Groups are numbered in the order of their first values.
@@ -169,5 +177,22 @@ def _rank(rows: NDArray[np.int64]) -> int:
     return 1 + int(np.linalg.matrix_rank(differences / np.abs(differences).max()))
 
 
+def _independent(matrix: Array) -> bool:
+    """Whether these rows are certainly independent: some product with them, or with P·Pᵀ, is almost the identity."""
+    square = matrix if len(matrix) == matrix.shape[1] else matrix @ matrix.T
+    try:
+        inverse = np.linalg.inv(square)
+    except np.linalg.LinAlgError:
+        return False
+    off = square @ inverse
+    off.flat[:: len(off) + 1] -= 1
+    # Each sum is off by no more than this by rounding; so are those of P·Pᵀ, whose terms are not negative.
+    rounded = 2 * np.finfo(np.float64).eps * matrix.shape[1] * (square @ np.abs(inverse).sum(axis=1)).max()
+    return bool(np.abs(off).sum(axis=1).max() + rounded < 1)
+
+
 def _matrix(distinct: Operator | Array) -> Array:
-    return distinct if isinstance(distinct, np.ndarray) else distinct.forward(np.eye(distinct.inputs))
+    if isinstance(distinct, np.ndarray):
+        return distinct
+    each = np.arange(distinct.inputs)
+    return distinct.forward(np.eye(len(each))) if distinct.has_cells else distinct.cells(each)[0]

@@ -7,6 +7,7 @@ products cost O(N + M): ``forward(f)`` = fᵀP, how reports are distributed when
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 # Beyond this many numbers a mechanism without structure is not made into a matrix.
 _MOST_DENSE: Final = 2**26
+# Of noise on more values than this, outputs are not brought together: no scores are made of it either.
+_MOST_CELLS: Final = 2048
+# Tickets by which counts may be off for being whole, and for keeping ε.
+_WHOLE: Final = 8
 
 
 class Operator(ABC):
@@ -72,6 +77,13 @@ class Operator(ABC):
         Only outputs that were ``seen`` count: with few reports, more values cannot be told apart.
         """
         del seen
+        return None, self
+
+    def condensed(self) -> tuple[Places | None, Operator]:
+        """(the cell of each output, P with the outputs of a cell added up); None where each output is a cell.
+
+        Outputs of one cell tell values apart in the same way, so that nothing of use is lost.
+        """
         return None, self
 
     def uniform_law(self) -> Array:
@@ -124,7 +136,13 @@ class Window(Operator):
         return rows, starts
 
     def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
-        """Two windows are alike where nothing was seen between their beginnings, nor between their ends."""
+        """Two windows are alike where nothing was seen between their beginnings, nor between their ends.
+
+        Windows apart from one another in which nothing was seen are alike, too, but have no share in any fit. Windows
+        of one output stay as they are: they have a closed form.
+        """
+        if self.m == 1:
+            return None, self
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(seen)])
         moves = np.diff(before[: self.inputs]) + np.diff(before[self.m :]) > 0
         if moves.all():
@@ -178,6 +196,7 @@ class Noise(Operator):
         # Room for values and shifts on both sides, so that nothing wraps around.
         self._length = 1 << (self._whole + len(kernel)).bit_length()
         self._transform = np.fft.rfft(kernel, self._length)
+        self._lottery = lottery
 
     def forward(self, f: Array) -> Array:
         whole = np.fft.irfft(np.fft.rfft(f, self._length) * self._transform, self._length)[..., : self._whole]
@@ -194,6 +213,47 @@ class Noise(Operator):
         product = np.fft.rfft(np.concatenate(ends, axis=-1), self._length) * np.conj(self._transform)
         means: Array = np.fft.irfft(product, self._length)[..., : self.inputs]
         return means
+
+    def cells(self, values: Places) -> tuple[Array, Places | None]:
+        lottery = self._lottery
+        first = values + lottery.padding
+        rows: Array = lottery.tickets[np.abs(np.arange(self.outputs) - first[:, None])] / lottery.total
+        beyond = np.cumsum(lottery.tickets[::-1])[::-1] / lottery.total
+        rows[:, 0], rows[:, -1] = beyond[first], beyond[self.outputs - 1 - first]
+        return rows, None
+
+    @functools.cached_property
+    def _cells(self) -> tuple[Places | None, Operator]:
+        lottery, size = self._lottery, self.inputs
+        if lottery.padding == 0 or size > _MOST_CELLS:
+            return None, self
+        # Outputs counted from the first value; those past an end are told by their distance from it.
+        at = np.arange(self.outputs) - lottery.padding
+        past = np.maximum(np.maximum(-at, at - (size - 1)), 0)
+        if _geometric(lottery.tickets[:size]):
+            # From an end on, every further step makes all values less likely by one factor.
+            cell_of = np.clip(at, 0, size - 1)
+            held = lottery.tickets[:size].copy()
+            held[-1] = lottery.tickets[size - 1 :].sum()
+            return cell_of, Noise(NoiseLottery(size, 0, held))
+        # A staircase falls by one factor with every N − 1 steps.
+        past %= size - 1
+        cell_of = np.where(at <= 0, size - 2 - past, np.where(at >= size - 1, 2 * size - 3 + past, at + size - 2))
+        rows = [np.bincount(cell_of, lottery.rows(x, x + 1)[0], 3 * size - 4) for x in range(size)]
+        return cell_of, Dense(np.array(rows) / lottery.total)
+
+    def condensed(self) -> tuple[Places | None, Operator]:
+        """Past both ends of the values, what a report says no longer depends on how far it is."""
+        return self._cells
+
+
+def _geometric(tickets: Places) -> bool:
+    """Whether these fall by one factor a step, up to whole tickets."""
+    if len(tickets) < 3:  # noqa: PLR2004 (two numbers have one factor)
+        return True
+    held = tickets.astype(np.float64)
+    factor = (held[-1] / held[0]) ** (1 / (len(held) - 1))
+    return bool((np.abs(held[1:] - factor * held[:-1]) <= _WHOLE + 1e-6 * held[1:]).all())
 
 
 class Dense(Operator):
@@ -228,6 +288,46 @@ class Dense(Operator):
         return (None, self) if len(first) == self.inputs else (groups, Dense(self.matrix[first]))
 
 
+class Smoothed(Operator):
+    """An operator applied to f spread over neighbours: the most likely f under it is the most likely S·f under P.
+
+    S is (1, 2, 1)/4 applied ``half_width`` times, a binomial of that half-width and of standard deviation
+    √(half_width/2), reflected at both ends, so that mass is kept. It is symmetric; on the even extension of f to 2N
+    values it is a circular convolution, whose transform is cos(πk/2N)^(2·half_width).
+    """
+
+    def __init__(self, operator: Operator, half_width: int) -> None:
+        self.inputs, self.outputs = operator.inputs, operator.outputs
+        self.operator, self.half_width = operator, half_width
+        angles = np.arange(self.inputs + 1) * (np.pi / (2 * self.inputs))
+        # The last angle is π/2, whose cosine is not 0 in floating point.
+        self._transform = np.append(np.cos(angles[:-1]), 0.0) ** (2 * half_width)
+
+    def smooth(self, f: Array) -> Array:
+        """S·f, of one vector or of many as rows."""
+        if self.half_width == 0:
+            return f
+        whole = np.concatenate([f, f[..., ::-1]], axis=-1)
+        spread = np.fft.irfft(np.fft.rfft(whole) * self._transform, 2 * self.inputs)
+        return np.maximum(spread[..., : self.inputs], 0.0)
+
+    def forward(self, f: Array) -> Array:
+        return self.operator.forward(self.smooth(f))
+
+    def backward(self, v: Array) -> Array:
+        return self.smooth(self.operator.backward(v))
+
+    def cells(self, values: Places) -> tuple[Array, Places | None]:
+        """A row of S is one kernel, and its image in the first end."""
+        kernel = np.maximum(np.fft.irfft(self._transform, 2 * self.inputs), 0.0)
+        each = np.arange(self.inputs)
+        return self.operator.forward(kernel[each - values[:, None]] + kernel[each + values[:, None] + 1]), None
+
+    def condensed(self) -> tuple[Places | None, Operator]:
+        cell_of, cells = self.operator.condensed()
+        return cell_of, self if cell_of is None else Smoothed(cells, self.half_width)
+
+
 def operator_of(mechanism: Mechanism) -> Operator:
     """The products of a mechanism, in the cheapest form that it allows."""
     lottery = mechanism.lottery
@@ -237,7 +337,7 @@ def operator_of(mechanism: Mechanism) -> Operator:
         groups, inner = _window(lottery.inner)
         return Grouped(lottery.groups if groups is None else groups[lottery.groups], _distinct(inner))
     if isinstance(lottery, NoiseLottery):
-        return Noise(lottery)
+        return _noise(lottery)
     if lottery.inputs * lottery.outputs > _MOST_DENSE:
         msg = (
             f"Estimating from {lottery.inputs} × {lottery.outputs} probabilities without structure takes too much "
@@ -245,6 +345,9 @@ def operator_of(mechanism: Mechanism) -> Operator:
         )
         raise DesignError(msg)
     return Dense(mechanism.matrix())
+
+
+_noise = functools.lru_cache(maxsize=2)(Noise)
 
 
 def groups_of(mechanism: Mechanism) -> tuple[NDArray[np.int64] | None, Operator] | None:

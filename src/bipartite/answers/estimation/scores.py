@@ -171,6 +171,10 @@ class DenseScores(Scores):
         check_dense(self.rows)
         self._matrix = matrix
         self._full = rank == self.rows
+        if self._full and self.rows == self.outputs:
+            # No other score is unbiased, whatever the law.
+            self._solve = np.linalg.inv(matrix)
+            return
         # An output that is never reported has no score.
         root = np.sqrt(law)
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
@@ -195,6 +199,31 @@ class DenseScores(Scores):
     def cumulative(self, law: Array) -> Moments:
         scores = self._solve.cumsum(axis=1)
         return Moments(law @ scores, law @ scores**2)
+
+
+class CellScores(Scores):
+    """Scores that are the same for all outputs of a cell; the matrix is that of the cells."""
+
+    def __init__(self, cell_of: NDArray[np.int64], matrix: Array, law: Array, rank: int) -> None:
+        self.rows, self.outputs = len(matrix), len(cell_of)
+        self._cell_of, self._cells = cell_of, matrix.shape[1]
+        self._inner = DenseScores(matrix, self._of_cells(law), rank)
+
+    def of(self, w: Array) -> Array | None:
+        found = self._inner.of(w)
+        return None if found is None else found[..., self._cell_of]
+
+    def shares(self, law: Array) -> Moments:
+        return self._inner.shares(self._of_cells(law))
+
+    def cumulative(self, law: Array) -> Moments:
+        return self._inner.cumulative(self._of_cells(law))
+
+    def share_spreads(self) -> Array:
+        return self._inner.share_spreads()
+
+    def _of_cells(self, law: Array) -> Array:
+        return np.bincount(self._cell_of, law, self._cells).astype(np.float64)
 
 
 def check_dense(rows: int) -> None:
