@@ -8,9 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from bipartite import BRR, GRR, Exponential, Geometric, Integers, SquareWave, estimate, insecure_seed
+from bipartite import (
+    BRR,
+    GRR,
+    Exponential,
+    Geometric,
+    Integers,
+    Interval,
+    Laplace,
+    SquareWave,
+    estimate,
+    insecure_seed,
+)
+from bipartite.answers.estimation import em
 from bipartite.answers.estimation.em import AIM, EMS_GAIN, MOST_GAP, fit_em, fit_ems, spread_out
-from bipartite.answers.estimation.operator import Dense, operator_of
+from bipartite.answers.estimation.operator import Dense, Smoothed, operator_of
 from bipartite.errors import InputError
 
 
@@ -219,6 +231,63 @@ def test_one_value_and_reports_that_no_value_makes_likely():
     assert found.frequencies == pytest.approx([0.6, 0.4], abs=0.05)
 
 
+@pytest.mark.parametrize("half_width", [1, 8, 200, 5000])
+@pytest.mark.parametrize("people", [50, 5000, 500_000])
+def test_the_most_likely_smooth_distribution_is_that_of_a_general_solver(half_width, people):
+    """Rows that are almost equal are hard for Newton steps: their systems are almost singular."""
+    mechanism = BRR(Integers(0, 24), 1, edges="padded")
+    f = np.zeros(25)
+    f[[5, 20]] = 0.65, 0.35
+    counts = np.random.default_rng(1).multinomial(people, f @ mechanism.matrix()).astype(np.float64)
+    operator = Smoothed(operator_of(mechanism), half_width)
+    found = fit_em(operator, counts)
+    assert found.converged and found.gap <= AIM
+    matrix = operator.forward(np.eye(25))
+    assert found.log_likelihood == pytest.approx(likelihood(matrix, counts, found.frequencies))
+    assert likelihood(matrix, counts, solved(matrix, counts)) <= found.log_likelihood + found.gap + 1e-6
+    smooth = operator.smooth(found.frequencies)
+    assert smooth.min() >= 0 and smooth.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("split", [None, (4, 0.3)])
+def test_where_too_many_values_are_needed_em_goes_on_and_says_how_far_it_came(monkeypatch, split):
+    monkeypatch.setattr(em, "_MOST_SUPPORT", 3)
+    mechanism = MECHANISMS["padded"]
+    operator, counts = operator_of(mechanism), counts_for(mechanism)
+    seen = []
+    found = fit_em(operator, counts, split=split, progress=seen.append)
+    assert found.converged and found.gap <= MOST_GAP and found.steps == seen[-1] > 20
+    monkeypatch.setattr(em, "_EM_WORK", 10 * (operator.inputs + operator.outputs))
+    short = fit_em(operator, counts, split=split)
+    assert not short.converged and short.gap > MOST_GAP and short.steps < 20
+    top = found.log_likelihood + found.gap
+    assert short.log_likelihood <= top <= short.log_likelihood + short.gap + found.gap
+    # A level below where it stands ends it at once, whatever the gap.
+    level = short.log_likelihood - 1000
+    assert fit_em(operator, counts, split=split, until=level).converged
+
+
+def test_noise_past_both_ends_is_counted_together():
+    mechanism = Laplace(Interval(0, 1, points=12), 2)
+    matrix, counts = mechanism.matrix(), counts_for(mechanism)
+    found = fit_em(operator_of(mechanism), counts)
+    dense = fit_em(Dense(matrix), counts)
+    assert found.converged and dense.converged
+    reached, other = (likelihood(matrix, counts, fit.frequencies) for fit in (found, dense))
+    assert reached == pytest.approx(other, abs=2 * AIM)
+    smooth, literal = fit_ems(operator_of(mechanism), counts), fit_ems(Dense(matrix), counts)
+    assert smooth.steps == literal.steps
+    assert smooth.frequencies == pytest.approx(literal.frequencies, rel=1e-6)
+
+
+def test_very_many_values_end_ems_before_its_rule(monkeypatch):
+    mechanism = MECHANISMS["padded"]
+    operator, counts = operator_of(mechanism), counts_for(mechanism)
+    monkeypatch.setattr(em, "_EMS_WORK", 5 * (operator.inputs + operator.outputs))
+    found = fit_ems(operator, counts)
+    assert (found.steps, found.converged) == (5, False)
+
+
 @pytest.mark.parametrize("name", ["padded", "square wave", "grr", "clamped", "geometric"])
 def test_smoothed_em_is_the_published_loop(name):
     mechanism = MECHANISMS[name]
@@ -234,8 +303,8 @@ def test_both_stop_when_told_to_and_say_that_they_were():
     mechanism = MECHANISMS["padded"]
     counts = counts_for(mechanism)
     seen = []
-    em = fit_em(operator_of(mechanism), counts, most_steps=2, progress=seen.append)
-    assert (em.steps, em.converged, seen) == (2, False, [1, 2])
+    found = fit_em(operator_of(mechanism), counts, most_steps=2, progress=seen.append)
+    assert (found.steps, found.converged, seen) == (2, False, [1, 2])
     seen.clear()
     ems = fit_ems(operator_of(mechanism), counts, most_steps=3, progress=seen.append)
     assert (ems.steps, ems.converged, seen) == (3, False, [1, 2, 3])

@@ -57,13 +57,20 @@ _ROOM: Final = 2**24
 _MOST_WORK: Final = 10**11
 # EM where Newton steps cannot go on: numbers gone through, about two seconds.
 _EM_WORK: Final = 10**8
+# Numbers that EMS may go through, about four seconds: with 10^5 values it is ended before its rule.
+_EMS_WORK: Final = 5 * 10**8
 _TINY: Final = 1e-140
 """Chances count as at least this, so that their inverse squares are numbers."""
 # Chances below this are raised first, by more values in use: a quadratic model knows nothing of such steepness.
 _POSSIBLE: Final = 1e-9
 # A step towards where the rows of two values are almost equal is kept short.
 _RIDGE: Final = 1e-10
-_EXCHANGES: Final = 100
+_STRONGER: Final = 1e-6
+_EXCHANGES: Final = 15
+# Relative: what rounding may take away.
+_ROUNDED: Final = 1e-13
+_PATIENCE: Final = 5
+_SHORTEST: Final = 1e-9
 # A longer step leaves every share at least this part of what two plain steps give it: one that is thrown to almost
 # nothing comes back by a factor a step, gaining next to nothing on the way.
 _KEPT: Final = 0.1
@@ -267,13 +274,12 @@ class _Newton:
         self._aim = min(AIM, 1e-6 * problem.people)
         self._spread = np.empty(operator.outputs)
         self._most = _MOST_SUPPORT if operator.has_cells else _ROOM // max(operator.inputs, operator.outputs)
-        # Neighbours in different blocks are not neighbours.
-        self._firsts = np.array([block.first for block in problem.blocks])
 
     def run(self, until: float | None) -> Fit | None:
         """As near to the top as is aimed at, or as can be; None where more values are needed than can be held."""
         problem = self.problem
         self._cover()
+        best, stalled = -math.inf, 0
         while True:
             value = problem.spread(self.f, self._spread)
             slopes = problem.slopes(self._spread)
@@ -286,10 +292,13 @@ class _Newton:
                 return Fit(self.f, self.steps, value, gap, converged=True)
             if self.steps >= min(self.most_steps, _NEWTON_STEPS) or self._work > _MOST_WORK:
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
+            # Where gains are lost in rounding, a few more steps may still lower the gap.
+            stalled = stalled + 1 if value <= best + _ROUNDED * abs(value) else 0
+            best = max(best, value)
             places = self._joined(slopes, above_average=True)
             if len(places) > self._most:
                 return None
-            if not self._step(places):
+            if stalled > _PATIENCE or not self._step(places):
                 return None if gap > MOST_GAP else Fit(self.f, self.steps, value, gap, converged=True)
 
     def _cover(self) -> None:
@@ -338,69 +347,97 @@ class _Newton:
         weighted = rows * (np.sqrt(counts) / spread)
         curvature = weighted @ weighted.T
         slopes = rows @ (counts / spread)
-        owner = np.searchsorted(self._firsts, places, side="right") - 1
+        members = np.array([(places >= block.first) & (places < block.last) for block in problem.blocks])
         sums = np.array([block.share for block in problem.blocks])
-        z, solved = _quadratic_top(curvature, slopes, x, owner, sums)
-        self._work += len(places) ** 2 * (solved * len(places) + 2.0 * len(counts))
-        if not np.isfinite(z).all():
-            return False
-        whole = np.zeros_like(self.f)
-        whole[places] = z
-        problem.settle(whole)
-        change = whole[places] - x
-        rise = float(slopes @ change)
         before = float(counts @ np.log(spread))
-        length = 1.0
-        while float(counts @ np.log(np.maximum((x + length * change) @ rows, _TINY))) < before + 0.1 * length * rise:
-            length /= 2
-            if length < 1e-9:  # noqa: PLR2004 (nothing is gained any more)
-                return False
-        self.f *= 1 - length
-        self.f += length * whole
-        return True
+        for ridge in (_RIDGE, _STRONGER):
+            model = _Quadratic(curvature, slopes, x, members, sums, ridge)
+            try:
+                z = model.top()
+            except np.linalg.LinAlgError:
+                continue
+            finally:
+                self._work += len(places) ** 2 * (model.solved * len(places) + 2.0 * len(counts))
+            whole = np.zeros_like(self.f)
+            whole[places] = z
+            problem.settle(whole)
+            change = whole[places] - x
+            rise = float(slopes @ change)
+            length = 1.0
+            while length > _SHORTEST:
+                after = float(counts @ np.log(np.maximum((x + length * change) @ rows, _TINY)))
+                if after >= before + 0.1 * length * rise - _ROUNDED * abs(before):
+                    self.f *= 1 - length
+                    self.f += length * whole
+                    return True
+                length /= 2
+        return False
 
 
-def _quadratic_top(curvature: Array, slopes: Array, x: Array, owner: Places, sums: Array) -> tuple[Array, int]:
-    """(the z ≥ 0 with these sums at which the quadratic model around x is largest, how many systems were solved).
+class _Quadratic:
+    """The quadratic model of the log-likelihood around x, over z ≥ 0 with these sums.
 
-    By exchanging all values on the wrong side at once, those below zero and those that are zero but would gain; one at
-    a time where that does not lead on (block principal pivoting; Júdice, Pires 1994). The model's gradient at z is
-    2·slopes − curvature·z, because curvature·x = slopes.
+    Its gradient at z is 2·slopes − curvature·z, because curvature·x = slopes. Where the rows of some values almost
+    depend on each other, ``ridge`` keeps z near x. All is held in units in which every value has curvature one.
     """
-    size, blocks = len(x), len(sums)
-    scale = 1 / np.sqrt(np.maximum(np.diag(curvature), _TINY + _RIDGE * slopes.max()))
-    matrix = curvature * scale * scale[:, None]
-    matrix.flat[:: size + 1] += _RIDGE
-    linear = 2 * slopes * scale + _RIDGE * x / scale
-    members = (owner == np.arange(blocks)[:, None]) * scale
-    used = np.ones(size, bool)
-    fewest, patience = size + 1, 3
-    for solved in range(1, _EXCHANGES + 1):
-        at = np.flatnonzero(used)
+
+    def __init__(self, curvature: Array, slopes: Array, x: Array, members: Array, sums: Array, ridge: float) -> None:
+        self._scale = 1 / np.sqrt(np.maximum(np.diag(curvature), _TINY + _RIDGE * slopes.max()))
+        self._matrix = curvature * self._scale * self._scale[:, None]
+        self._matrix.flat[:: len(x) + 1] += ridge
+        self._begin = x / self._scale
+        self._linear = 2 * slopes * self._scale + ridge * self._begin
+        self._members, self._sums = members * self._scale, sums
+        self.solved = 0
+
+    def top(self) -> Array:
+        """Where it is largest; or, failing that, a place where it is larger than at x."""
+        exchanged = self._by_exchanging()
+        z: Array = self._scale * (self._by_dropping() if exchanged is None else exchanged)
+        return z
+
+    def _solve(self, used: Array) -> tuple[Array, Array]:
+        """(the top if only these values may be used and may be negative, what each of the others would lose)."""
+        at, blocks = np.flatnonzero(used), len(self._sums)
         many = len(at)
         system = np.zeros((many + blocks, many + blocks))
-        system[:many, :many] = matrix[np.ix_(at, at)]
-        system[many:, :many] = members[:, at]
-        system[:many, many:] = members[:, at].T
-        try:
-            solution = np.linalg.solve(system, np.concatenate([linear[at], sums]))
-        except np.linalg.LinAlgError:
-            break
-        z = np.zeros(size)
+        system[:many, :many] = self._matrix[np.ix_(at, at)]
+        system[many:, :many] = self._members[:, at]
+        system[:many, many:] = self._members[:, at].T
+        solution = np.linalg.solve(system, np.concatenate([self._linear[at], self._sums]))
+        self.solved += 1
+        z = np.zeros(len(used))
         z[at] = solution[:many]
-        lost = matrix @ z - linear + members.T @ solution[many:]
-        wrong = np.where(used, z < 0, lost < -1e-9 * np.abs(linear))
-        count = int(np.count_nonzero(wrong))
-        if count == 0:
-            return z * scale, solved
-        if count < fewest:
-            fewest, patience = count, 3
-        elif patience:
-            patience -= 1
-        else:
-            wrong[: np.flatnonzero(wrong)[-1]] = False
-        used ^= wrong
-    return np.full(size, np.nan), _EXCHANGES
+        return z, self._matrix @ z - self._linear + self._members.T @ solution[many:]
+
+    def _by_exchanging(self) -> Array | None:
+        """All values on the wrong side change it at once: those below zero, and those at zero that would gain.
+
+        That takes a few rounds even with a thousand values (block principal pivoting; Júdice, Pires 1994), but need not
+        come to an end where rows almost depend on each other.
+        """
+        used = np.ones(len(self._begin), bool)
+        for _ in range(_EXCHANGES):
+            z, lost = self._solve(used)
+            wrong = np.where(used, z < 0, lost < -1e-9 * np.abs(self._linear))
+            if not wrong.any():
+                return z
+            used ^= wrong
+        return None
+
+    def _by_dropping(self) -> Array:
+        """From x on towards the top until a value is at zero, which is dropped; it always comes to an end."""
+        y, used = self._begin.copy(), np.ones(len(self._begin), bool)
+        while True:
+            z, _ = self._solve(used)
+            low = used & (z < 0)
+            if not low.any():
+                return z
+            length = float((y[low] / (y[low] - z[low])).min())
+            y += length * (z - y)
+            ended = low & (y <= _ROUNDED * np.abs(z))
+            y[ended] = 0.0
+            used &= ~ended
 
 
 def _accelerated(problem: _Problem, newton: _Newton, until: float | None) -> Fit:
@@ -449,12 +486,16 @@ def _longer(problem: _Problem, f: Array, f1: Array, f2: Array) -> bool:
 
 
 def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, progress: Report | None = None) -> Fit:
-    """EM with smoothing, stopped early by design; for values on a line, whose neighbours are alike."""
+    """EM with smoothing, stopped early by design; for values on a line, whose neighbours are alike.
+
+    With very many values it is ended before its rule, and has not converged.
+    """
     likelihood = _Likelihood(*_condensed(operator, counts))
     operator = likelihood.operator
     f, stepped = (np.full(operator.inputs, 1 / operator.inputs) for _ in range(2))
     spread = np.empty(operator.outputs)
     value = likelihood.spread(f, spread)
+    most_steps = min(most_steps, max(1, _EMS_WORK // (operator.inputs + operator.outputs)))
     for steps in range(1, most_steps + 1):
         slopes = likelihood.slopes(spread)
         gap = likelihood.people * max(float(slopes.max()) - 1, 0.0)
