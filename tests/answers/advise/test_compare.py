@@ -62,7 +62,7 @@ def test_the_losses_of_every_mechanism_on_a_line_are_those_of_its_matrix(prior, 
     checked = 0
     for each in candidates(AGES):
         row = compared[each.name]
-        if each.family == "flat":
+        if each.form.reports == "flat":
             assert row.expected_loss is None and "no values" in row.note
             continue
         mechanism = each.build(AGES, epsilon, prior)
@@ -79,7 +79,7 @@ def test_the_losses_of_every_mechanism_on_a_line_are_those_of_its_matrix(prior, 
 def test_the_losses_on_places_and_items_are_those_of_the_matrix(domain):
     compared = bp.compare(domain, 1, tolerance=0.5)
     for each in candidates(domain):
-        if each.family != "flat":
+        if each.form.reports != "flat":
             mechanism = each.build(domain, "1", None)
             size = len(domain)
             expected, median, worst, within = brute(mechanism, np.full(size, 1 / size), 0.5)
