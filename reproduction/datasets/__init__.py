@@ -4,17 +4,13 @@ A file is looked for in the folder that the environment variable ``BIPARTITE_DAT
 then fetched from its official address into the cache (``pip install pooch``). Nothing is fetched at import.
 """
 
-from reproduction.datasets.abalone import abalone
-from reproduction.datasets.adult import adult
-from reproduction.datasets.bank import bank
-from reproduction.datasets.bias import bias
 from reproduction.datasets.finding import cache_folder, data_folder, find, present
 from reproduction.datasets.foursquare import foursquare
 from reproduction.datasets.gowalla import gowalla, gowalla_blocks, gowalla_histogram
 from reproduction.datasets.mnist import mnist
 from reproduction.datasets.results import CheckIns, Histogram, Images, Provenance, Table, UsedFile
 from reproduction.datasets.sources import SOURCES, File, Source
-from reproduction.datasets.superconduct import superconduct
+from reproduction.datasets.uci import abalone, adult, bank, bias, superconduct
 
 __all__ = [
     "SOURCES",

@@ -8,17 +8,12 @@ import pytest
 
 from bipartite.errors import DataFileError, InputError, MissingExtraError
 from reproduction import datasets
-from reproduction.datasets.abalone import read_abalone
-from reproduction.datasets.adult import read_adult
-from reproduction.datasets.bank import _KINDS as BANK
-from reproduction.datasets.bank import read_bank
-from reproduction.datasets.bias import _KINDS as BIAS
-from reproduction.datasets.bias import read_bias
 from reproduction.datasets.mnist import read_idx
-from reproduction.datasets.sources import File, Source
-from reproduction.datasets.superconduct import read_superconduct
+from reproduction.datasets.sources import SOURCES, File, Source
 from reproduction.datasets.texts import read_rows
+from reproduction.datasets.uci import read_abalone, read_adult, read_bank, read_bias, read_superconduct
 
+BANK, BIAS = SOURCES["bank"].columns, SOURCES["bias"].columns
 ABALONE = b"M,0.455,0.365,0,0.514,0.2245,0.101,0.15,15\nI,0.35,0.265,0.09,0.2255,0.0995,0.0485,0.07,7\n"
 TRAIN = b"""39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, United-States, <=50K
 54, ?, 180211, Some-college, 10, Married-civ-spouse, ?, Husband, Asian-Pac-Islander, Male, 0, 0, 60, South, >50K
