@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation import Counts
-from bipartite.answers.estimation.evidence import Evidence
 from bipartite.answers.estimation.reports import indices_of
+from bipartite.answers.estimation.tally import Tally
 from bipartite.cli.columns import NUMBER, REPORT
 from bipartite.errors import DataError, DataFileError
 
@@ -104,7 +104,7 @@ def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.
     return found
 
 
-class Tally:
+class GroupCounts:
     """Sums over the reports of one group: counts, or sums of weights."""
 
     def __init__(self, mechanism: Mechanism, *, weighted: bool = False) -> None:
@@ -123,11 +123,11 @@ class Tally:
             self._sums[1] += np.bincount(indices, weights**2, size)
 
     @property
-    def evidence(self) -> Evidence:
+    def tally(self) -> Tally:
         """All that an estimate needs."""
         if self._sums is None:
-            return Evidence.of_counts(self.counts.values)
-        return Evidence(self._sums[0], self._sums[1], self._people, self.counts.values, None)
+            return Tally.of_counts(self.counts.values)
+        return Tally(self._sums[0], self._sums[1], self._people, self.counts.values, None)
 
 
 def _is_text(text: str) -> bool:

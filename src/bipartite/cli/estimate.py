@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.estimation import Counts
-from bipartite.answers.estimation.estimating import from_evidence
+from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.methods import METHODS
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
 from bipartite.cli.columns import STDIN
-from bipartite.cli.counting import Tally
+from bipartite.cli.counting import GroupCounts
 from bipartite.cli.estimate_output import Found, write
 from bipartite.cli.estimate_reading import read
 from bipartite.cli.output import OK, Progress
@@ -96,8 +96,8 @@ def run(options: argparse.Namespace) -> int:
     sums = read(options, mechanisms, released=release is not None)
     mark = _mark(options, release)
     for name, mechanism in mechanisms.items():
-        for tally in sums[name].groups.values():
-            tally.counts.insecure = mark
+        for group in sums[name].groups.values():
+            group.counts.insecure = mark
         _merge(sums[name].groups, saved, mechanism)
     with Progress("steps", None) as progress:
         columns = {
@@ -197,28 +197,28 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
     return {name: release.mechanisms[name] for name in names}
 
 
-def _merge(groups: dict[str | None, Tally], saved: list[Counts], mechanism: Mechanism) -> None:
+def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism: Mechanism) -> None:
     """Add counts that were saved to those of reports."""
     for counts in saved:
-        groups.setdefault(None, Tally(mechanism)).counts.merge(counts)
-    if not any(tally.evidence.size for tally in groups.values()):
+        groups.setdefault(None, GroupCounts(mechanism)).counts.merge(counts)
+    if not any(group.tally.size for group in groups.values()):
         msg = "There are no reports, so nothing can be said; give at least one."
         raise DataFileError(msg)
 
 
 def _estimated(
-    groups: dict[str | None, Tally],
+    groups: dict[str | None, GroupCounts],
     mechanism: Mechanism,
     options: argparse.Namespace,
     progress: Callable[[int], None],
 ) -> dict[str | None, Estimate]:
     """The estimate of every group; smoothing over 100,000 values takes a minute, which is then seen to pass."""
     found: dict[str | None, Estimate] = {}
-    for label, tally in groups.items():
-        if not tally.evidence.size:
+    for label, group in groups.items():
+        if not group.tally.size:
             msg = f"All weights of the group {label!r} are 0, so nothing can be said about it; leave it out."
             raise DataFileError(msg)
-        found[label] = from_evidence(
-            mechanism, tally.evidence, options.method, of_sample=options.of_sample, progress=progress
+        found[label] = from_tally(
+            mechanism, group.tally, options.method, of_sample=options.of_sample, progress=progress
         )
     return found

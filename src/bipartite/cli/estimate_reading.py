@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.cli.columns import SPOKEN, STDIN, WantedColumns, chunks
-from bipartite.cli.counting import Tally, Texts, check_label, weights_of
+from bipartite.cli.counting import GroupCounts, Texts, check_label, weights_of
 from bipartite.cli.output import Progress
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.answering import files_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Sums:
     """Sums over the reports of one column."""
 
-    groups: dict[str | None, Tally] = field(default_factory=dict)
+    groups: dict[str | None, GroupCounts] = field(default_factory=dict)
     """By group, or under None where there are none."""
     unreported: int = 0
     """How many rows have no report."""
@@ -64,7 +64,7 @@ def _read_table(
             msg = f"column {name!r}: {counted.unreported:,} rows have no report; use --nulls drop to leave them out."
             raise DataFileError(msg)
         _mention(counted.unreported, f"column {name!r}: ")
-        found[name] = Sums({label: Tally(named[name]) for label in counted.groups}, counted.unreported)
+        found[name] = Sums({label: GroupCounts(named[name]) for label in counted.groups}, counted.unreported)
         for label, counts in counted.groups.items():
             held = found[name].groups[label].counts
             held.values, held.people = counts, int(counts.sum())
@@ -111,7 +111,7 @@ def _count(
     name: str,
     chunk: Chunk,
     texts: Texts,
-    groups: dict[str | None, Tally],
+    groups: dict[str | None, GroupCounts],
     options: argparse.Namespace,
     mechanism: Mechanism,
 ) -> None:
@@ -133,5 +133,5 @@ def _count(
                     f"{name}: more than {len(groups):,} groups, too many to hold; is {options.by!r} a column of groups?"
                 )
                 raise DataFileError(msg)
-            groups[label] = Tally(mechanism, weighted=weights is not None)
+            groups[label] = GroupCounts(mechanism, weighted=weights is not None)
         groups[label].add(indices[which], None if weights is None else weights[which])

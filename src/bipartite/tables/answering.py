@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
-from bipartite.answers.estimation.estimating import from_evidence
-from bipartite.answers.estimation.evidence import Evidence
+from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DataFileError, InputError, SpecError, shown
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.counting import count_files
@@ -138,8 +138,8 @@ def estimate_file(
     counted = count_files(*files_of(paths), {name: about.mechanisms[name] for name in wanted}, by)
     found = {
         name: {
-            label: from_evidence(
-                about.mechanisms[name], Evidence.of_counts(counts), method, of_sample=of_sample, progress=progress
+            label: from_tally(
+                about.mechanisms[name], Tally.of_counts(counts), method, of_sample=of_sample, progress=progress
             )
             for label, counts in each.groups.items()
         }

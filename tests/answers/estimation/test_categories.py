@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.estimation.flat import Flat, Supports
+from bipartite.answers.estimation.flat import BySupport, Supports
 from bipartite.answers.estimation.pairs import Exchangeable, pair_law
 from bipartite.errors import InputError, SpecError
 from tests.mechanisms.categories import laws
@@ -103,7 +103,7 @@ def exact_basis(mech, shares, people=10**6, of_sample=False):
     """What reports say when they come exactly as often as expected."""
     p, q = map(float, mech.support)
     supports = people * (q + (p - q) * shares)
-    return Flat(mech, Supports(supports, supports, people, float(people), float(people)), of_sample=of_sample)
+    return BySupport(mech, Supports(supports, supports, people, float(people), float(people)), of_sample=of_sample)
 
 
 @every_mechanism

@@ -32,7 +32,7 @@ from bipartite import (
     insecure_seed,
 )
 from bipartite.answers.estimation import ConfidenceInterval as Bounds
-from bipartite.answers.estimation.methods import on_simplex
+from bipartite.answers.estimation.histogram import on_simplex
 from bipartite.errors import BipartiteError, DesignError, InputError, NullError, OutsideDomainError, SpecError
 from tests.rivals import MECHANISMS
 

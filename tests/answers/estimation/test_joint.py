@@ -8,10 +8,10 @@ import pytest
 
 import bipartite as bp
 from bipartite.answers.estimation.estimating_joint import _histogram, _marginal
-from bipartite.answers.estimation.evidence import Evidence
 from bipartite.answers.estimation.joint import JointEstimate
 from bipartite.answers.estimation.kronecker import Kronecker, Side, score_of_product, score_of_table
 from bipartite.answers.estimation.operator import operator_of
+from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DesignError, InputError
 
 AGES = bp.BRR(bp.Integers(1, 5), epsilon=2, edges="padded")
@@ -50,8 +50,8 @@ def from_law(seen, people=10**12):
     """The estimate when pairs come exactly as often as this law says."""
     sides = Side.of(AGES), Side.of(CARS)
     counts = (people * seen).ravel()
-    evidence = Evidence(counts, counts, people, counts, None)
-    return JointEstimate(("age", "car"), sides, evidence, _histogram(sides, evidence, "inverse", None), _marginal)
+    tally = Tally(counts, counts, people, counts, None)
+    return JointEstimate(("age", "car"), sides, tally, _histogram(sides, tally, "inverse", None), _marginal)
 
 
 def estimate_of(shares):

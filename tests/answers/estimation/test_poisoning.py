@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from bipartite.answers.estimation.evidence import Evidence
 
 import bipartite as bp
 from bipartite.answers.estimation.estimating import from_evidence
-from bipartite.answers.estimation.evidence import Evidence
 from bipartite.mechanisms.categories.unary import PackedReports
 
 LINES = [

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, GRR, Exponential, Integers, estimate
-from bipartite.answers.estimation import prepared as module
-from bipartite.answers.estimation.prepared import prepared
+from bipartite.answers.estimation import linear as module
+from bipartite.answers.estimation.linear import prepared
 
 
 def answers(mechanism, counts, of_sample):
@@ -25,7 +25,6 @@ def answers(mechanism, counts, of_sample):
     ids=["padded", "clamped", "grr", "exponential"],
 )
 def test_answers_do_not_depend_on_what_was_asked_before(mechanism):
-    """Different numbers of reports have ramps of different widths, of which one is kept."""
     generator = np.random.default_rng(1)
     law = np.full(len(mechanism.domain), 1 / len(mechanism.domain)) @ mechanism.matrix()
     cases = [(generator.multinomial(people, law), own) for people in (40, 10**7, 1000) for own in (False, True)]
@@ -50,16 +49,3 @@ def test_large_mechanisms_are_not_held_in_memory():
     large = GRR(Integers(1, 10_000), 1)
     assert prepared(large) is not prepared(large)
     assert module._kept.cache_info().maxsize == 4
-
-
-def test_ramps_too_large_to_keep_are_made_anew_with_the_same_result(monkeypatch):
-    mechanism = BRR(Integers(0, 39), 1, edges="padded")
-    counts = np.full(len(mechanism.outputs), 100)
-    kept = answers(mechanism, counts, False)
-    module._kept.cache_clear()
-    monkeypatch.setattr("bipartite.answers.estimation.quantiles._MOST_KEPT", 0)
-    monkeypatch.setattr("bipartite.answers.estimation.quantiles._MOST_NUMBERS", 8 * 7 * len(mechanism.outputs))
-    ramps = prepared(mechanism).ramps
-    assert np.array(answers(mechanism, counts, False)) == pytest.approx(np.array(kept))
-    assert ramps._kept is None
-    module._kept.cache_clear()

@@ -1,9 +1,8 @@
 """From reports to answers, with intervals."""
 
-from bipartite.answers.estimation.answers import Estimate
-from bipartite.answers.estimation.basis import Answer
 from bipartite.answers.estimation.counts import Counts
 from bipartite.answers.estimation.difference import Difference, difference
+from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.estimating import estimate
 from bipartite.answers.estimation.estimating_joint import estimate_joint
 from bipartite.answers.estimation.forecast import Forecast, forecast
@@ -13,6 +12,7 @@ from bipartite.answers.estimation.groups import Estimates
 from bipartite.answers.estimation.identify import Identifiability, identifiability
 from bipartite.answers.estimation.intervals import ConfidenceInterval
 from bipartite.answers.estimation.joint import JointEstimate
+from bipartite.answers.estimation.linear import Answer
 from bipartite.answers.estimation.poisoning import Poisoning
 
 __all__ = [

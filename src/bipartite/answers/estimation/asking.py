@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,9 +21,14 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     Weights = Sequence[float] | NDArray[Any] | Series
-    Asked = str | tuple[str, Any] | Weights
+    Asked = str | tuple[str, Any] | tuple[str, Any, Any] | Weights
 
-_OF: Final = "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), or one weight a value"
+_OF: Final = (
+    "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), ('range', first, last), or one "
+    "weight a value"
+)
+_COUNTS: Final = {"quantile": 1, "cdf": 1, "bin": 1, "range": 2}
+_NONE: Final = np.empty(0)
 
 
 def line_of(domain: Domain) -> LineDomain:
@@ -37,19 +44,6 @@ def numbers_of(domain: Domain) -> tuple[Array, float]:
     numbers = line_of(domain).to_numpy().astype(np.float64)
     middle = float(numbers[0] / 2 + numbers[-1] / 2)
     return numbers - middle, middle
-
-
-def up_to(domain: Domain, value: object) -> Array:
-    """One for every value up to this one."""
-    at = line_of(domain).encode(value)
-    return (np.arange(len(domain)) <= at).astype(np.float64)
-
-
-def unit(domain: Domain, value: object) -> Array:
-    """One for this value alone."""
-    weights = np.zeros(len(domain))
-    weights[domain.encode(value)] = 1.0
-    return weights
 
 
 def weights_of(domain: Domain, weights: object) -> Array:
@@ -72,17 +66,45 @@ def quantile_of(q: object) -> float:
     return float(q)
 
 
-def parsed(of: object) -> tuple[str, Any]:
-    """(kind, what) of what an interval is asked for."""
-    if isinstance(of, str):
-        if of == "median":
-            return "quantile", 0.5
-        if of in {"mean", "variance"}:
-            return of, None
-    elif isinstance(of, tuple) and len(of) == 2 and isinstance(of[0], str):  # noqa: PLR2004 (a name and a value)
-        if of[0] in {"quantile", "cdf", "bin"}:
-            return of[0], of[1]
-    elif not isinstance(of, (bytes, dict, type(None))):
-        return "linear", of
-    msg = f"Expected {_OF}, got {shown(of)}."
-    raise InputError(msg)
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What is asked for: a kind, and the weight that each value counts with (around ``middle``)."""
+
+    kind: str
+    """"mean", "variance", "quantile", "cdf", "range", "bin" or "linear"."""
+    weights: Array
+    middle: float = 0.0
+    index: int = -1
+    """Of a single value."""
+    q: float = math.nan
+    """Of a quantile."""
+
+    @classmethod
+    def read(cls, of: object, domain: Domain) -> Question:
+        """A question in words, or one weight a value."""
+        if isinstance(of, str) and of in {"mean", "variance", "median"}:
+            return cls("quantile", _NONE, q=0.5) if of == "median" else cls(of, *numbers_of(domain))
+        if isinstance(of, tuple) and of and isinstance(of[0], str):
+            kind, *what = of
+            if kind in _COUNTS and len(what) == _COUNTS[kind]:
+                return cls._about(kind, what, domain)
+        elif not isinstance(of, (str, bytes, dict, type(None))):
+            return cls("linear", weights_of(domain, of))
+        msg = f"Expected {_OF}, got {shown(of)}."
+        raise InputError(msg)
+
+    @classmethod
+    def _about(cls, kind: str, what: list[Any], domain: Domain) -> Question:
+        """About one or two values, or a quantile."""
+        if kind == "quantile":
+            return cls(kind, _NONE, q=quantile_of(what[0]))
+        if kind != "bin":
+            line_of(domain)
+        at = [domain.encode(value) for value in what]
+        first, last = (at[0], at[-1]) if kind != "cdf" else (0, at[0])
+        if first > last:
+            msg = f"Expected a range from its first value to its last, got {shown(what[0])} to {shown(what[1])}."
+            raise InputError(msg)
+        weights = np.zeros(len(domain))
+        weights[first : last + 1] = 1.0
+        return cls(kind, weights, index=at[0])

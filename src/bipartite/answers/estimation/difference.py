@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.answers import Estimate
+from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.intervals import (
     FEW,
     ConfidenceInterval,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.asking import Asked
-    from bipartite.answers.estimation.basis import Answer
+    from bipartite.answers.estimation.linear import Answer
 
     Array = NDArray[np.float64]
 

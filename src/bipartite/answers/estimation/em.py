@@ -13,8 +13,8 @@ there (SQUAREM; Varadhan, Roland 2008), and says with the gap how far it came.
 **Values with equal rows** on the reports that came cannot be told apart by these reports: they are one value while
 solving, and share its mass equally.
 
-**Two blocks** (``split``): the same under Σ_{x < at} f_x = share, for profile likelihoods. With block sums s_b the gap
-is n·(Σ_b s_b·max_b g − 1).
+**Tilted** (``tilt``): n·Σ t·f is added to the log-likelihood, for the ends of intervals. With g + t in place of g the
+gap is n·(max (g + t) − Σ f·(g + t)), which without a tilt is the one above.
 
 **EMS** smooths after every step with (1, 2, 1)/4, the ends with (2, 1)/3 (Li et al., SIGMOD 2020), and stops when one
 step gains less than 10⁻³ in log-likelihood. Stopping early is part of its smoothing, so EMS is never accelerated.
@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.operator import Grouped, Window
-from bipartite.errors import InputError
+from bipartite.answers.estimation.operator import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,15 +89,6 @@ class Fit:
     converged: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Values first to last − 1, which together have this share."""
-
-    first: int
-    last: int
-    share: float
-
-
 class _Likelihood:
     """Σ c·ln(fᵀP) and its slopes, in memory of its own: at 10^6 values, new arrays take longer than the arithmetic."""
 
@@ -124,26 +114,13 @@ class _Likelihood:
 
 
 class _Problem(_Likelihood):
-    """The likelihood over the distinct rows, and blocks with fixed shares."""
+    """The likelihood over the distinct rows, tilted or not."""
 
-    def __init__(self, operator: Operator, counts: Array, split: tuple[int, float] | None) -> None:
-        self._groups, distinct = operator.distinct(counts > 0)
-        if split is None:
-            blocks = [_Block(0, distinct.inputs, 1.0)]
-        else:
-            at, share = split
-            _check_split(operator.inputs, at, share)
-            if self._groups is not None:
-                # A row that occurs on both sides becomes two.
-                rows = distinct.inputs
-                late = np.arange(operator.inputs) >= at
-                keys, self._groups = np.unique(self._groups + rows * late, return_inverse=True)
-                at = int(np.count_nonzero(keys < rows))
-                if len(keys) > rows:
-                    distinct = Grouped(keys % rows, distinct)
-            blocks = [_Block(0, at, share), _Block(at, distinct.inputs, 1 - share)]
+    def __init__(self, operator: Operator, counts: Array, tilt: Array | None) -> None:
+        # Values with equal rows and different tilts are not alike.
+        self._groups, distinct = operator.distinct(counts > 0) if tilt is None else (None, operator)
         super().__init__(distinct, counts)
-        self.blocks = [block for block in blocks if block.share > 0]
+        self.tilt = tilt
 
     def of_values(self, shares: Array) -> Array:
         """Shares of distinct rows as shares of values: equal for values with equal rows."""
@@ -153,78 +130,63 @@ class _Problem(_Likelihood):
         return each
 
     def of_rows(self, frequencies: Array) -> Array:
-        """Shares of values added up for the distinct rows, and brought to the shares of the blocks."""
-        size = self.operator.inputs
-        shares = np.zeros(size)
-        added = frequencies if self._groups is None else np.bincount(self._groups, frequencies, size)
-        for block in self.blocks:
-            here = slice(block.first, block.last)
-            mass = float(added[here].sum())
-            if mass > 0:
-                shares[here] = added[here] * (block.share / mass)
-            else:
-                # The nearest value to where the mass is, which is on the other side of the split.
-                shares[block.last - 1 if block.first == 0 else block.first] = block.share
-        return shares
+        """Shares of values added up for the distinct rows."""
+        if self._groups is None:
+            return frequencies.copy()
+        return np.bincount(self._groups, frequencies, self.operator.inputs).astype(np.float64)
 
-    def gap(self, slopes: Array) -> float:
+    def slopes(self, spread: Array) -> Array:
+        """Those of the log-likelihood and the tilt."""
+        found = super().slopes(spread)
+        if self.tilt is not None:
+            found += self.tilt
+        return found
+
+    def tilted(self, f: Array) -> float:
+        """What the tilt adds to the log-likelihood."""
+        return 0.0 if self.tilt is None else self.people * float(self.tilt @ f)
+
+    def gap(self, f: Array, slopes: Array) -> float:
         """The certified gap."""
-        most = sum(block.share * float(slopes[block.first : block.last].max()) for block in self.blocks)
-        return self.people * max(most - 1, 0.0)
-
-    def plain_step(self, f: Array, slopes: Array, stepped: Array) -> None:
-        """Write one EM step from f."""
-        np.multiply(f, slopes, out=stepped)
-        self.settle(stepped)
-
-    def settle(self, f: Array) -> None:
-        """Bring f to shares that are not negative and sum to those of the blocks."""
-        np.maximum(f, 0.0, out=f)
-        for block in self.blocks:
-            part = f[block.first : block.last]
-            total = float(part.sum())
-            if total > 0:
-                part *= block.share / total
-            else:
-                part[:] = block.share / len(part)
+        return self.people * max(float(slopes.max()) - (1.0 if self.tilt is None else float(f @ slopes)), 0.0)
 
 
-def _check_split(size: int, at: int, share: float) -> None:
-    if not (0 <= at <= size and 0 <= share <= 1) or (at == 0 and share > 0) or (at == size and share < 1):
-        msg = (
-            f"Expected split=(at, share) with 0 ≤ at ≤ {size} and a share that these values can have, got {at, share}."
-        )
-        raise InputError(msg)
+def _settle(f: Array) -> None:
+    """Bring f to shares that are not negative and sum to one."""
+    np.maximum(f, 0.0, out=f)
+    total = float(f.sum())
+    if total > 0:
+        f /= total
+    else:
+        f[:] = 1 / len(f)
 
 
 def fit_em(
     operator: Operator,
     counts: Array,
     *,
-    split: tuple[int, float] | None = None,
+    tilt: Array | None = None,
     start: Array | None = None,
-    until: float | None = None,
     most_steps: int = MOST_STEPS,
     progress: Report | None = None,
 ) -> Fit:
-    """The most likely distribution; with ``split=(at, share)`` of those with Σ_{x < at} f_x = share.
+    """The distribution with the largest log-likelihood, or with the largest tilted one.
 
-    ``start`` is a distribution to begin from, such as the fit without a split. ``until`` is a log-likelihood: the fit
-    ends as soon as the largest one is certainly at least this, or certainly below.
+    ``start`` is a distribution to begin from, such as the fit without a tilt.
     """
-    problem = _Problem(*_condensed(operator, counts), split)
+    problem = _Problem(*_condensed(operator, counts), tilt)
     inner = problem.operator
-    if isinstance(inner, Window) and inner.m == 1:
-        f = _closed_form(problem, inner)
+    if tilt is None and isinstance(inner, Window) and inner.m == 1:
+        f = _closed_form(problem.counts, inner)
         spread = np.empty(inner.outputs)
         value = problem.spread(f, spread)
-        gap = problem.gap(problem.slopes(spread))
+        gap = problem.gap(f, problem.slopes(spread))
         return Fit(problem.of_values(f), 1, value, gap, converged=gap <= MOST_GAP)
-    f = _begin(inner, problem.blocks) if start is None else problem.of_rows(start)
+    f = _begin(inner) if start is None else problem.of_rows(start)
     newton = _Newton(problem, f, most_steps, progress)
-    fit = newton.run(until)
+    fit = newton.run()
     if fit is None:
-        fit = _accelerated(problem, newton, until)
+        fit = _accelerated(problem, newton)
     return Fit(problem.of_values(fit.frequencies), fit.steps, fit.log_likelihood, fit.gap, fit.converged)
 
 
@@ -236,30 +198,24 @@ def _condensed(operator: Operator, counts: Array) -> tuple[Operator, Array]:
     return condensed, counts
 
 
-def _closed_form(problem: _Problem, window: Window) -> Array:
+def _closed_form(counts: Array, window: Window) -> Array:
     """GRR: Σ c·ln(q + e·f) is largest where f = max(c/μ − q/e, 0), μ such that the sum is right."""
-    f = np.zeros(window.inputs)
-    floor = window.q / window.excess if window.excess > 0 else math.inf
-    for block in problem.blocks:
-        counts = problem.counts[block.first : block.last]
-        falling = np.sort(counts)[::-1]
-        if not falling[0] or math.isinf(floor):
-            f[block.first : block.last] = block.share / len(counts)
-            continue
-        level = falling.cumsum() / (block.share + floor * np.arange(1, len(counts) + 1))
-        kept = int(np.count_nonzero(falling > floor * level))
-        f[block.first : block.last] = np.maximum(counts / level[max(kept, 1) - 1] - floor, 0.0)
-    problem.settle(f)
+    if window.excess <= 0:
+        return np.full(len(counts), 1 / len(counts))
+    floor = window.q / window.excess
+    falling = np.sort(counts)[::-1]
+    level = falling.cumsum() / (1 + floor * np.arange(1, len(counts) + 1))
+    kept = int(np.count_nonzero(falling > floor * level))
+    f: Array = np.maximum(counts / level[max(kept, 1) - 1] - floor, 0.0)
+    _settle(f)
     return f
 
 
-def _begin(operator: Operator, blocks: list[_Block]) -> Array:
+def _begin(operator: Operator) -> Array:
     """Equal shares at a few values, evenly spaced."""
     f = np.zeros(operator.inputs)
-    for block in blocks:
-        many = min(_FIRST, block.last - block.first)
-        at = np.linspace(block.first, block.last - 1, many).round().astype(np.int64)
-        f[at] = block.share / many
+    many = min(_FIRST, operator.inputs)
+    f[np.linspace(0, operator.inputs - 1, many).round().astype(np.int64)] = 1 / many
     return f
 
 
@@ -275,7 +231,7 @@ class _Newton:
         self._spread = np.empty(operator.outputs)
         self._most = _MOST_SUPPORT if operator.has_cells else _ROOM // max(operator.inputs, operator.outputs)
 
-    def run(self, until: float | None) -> Fit | None:
+    def run(self) -> Fit | None:
         """As near to the top as is aimed at, or as can be; None where more values are needed than can be held."""
         problem = self.problem
         self._cover()
@@ -283,23 +239,26 @@ class _Newton:
         while True:
             value = problem.spread(self.f, self._spread)
             slopes = problem.slopes(self._spread)
-            gap = problem.gap(slopes)
+            gap = problem.gap(self.f, slopes)
             self.steps += 1
             if self.progress is not None:
                 self.progress(self.steps)
-            decided = until is not None and (value >= until or value + gap < until)
-            if gap <= self._aim or decided:
+            if gap <= self._aim:
                 return Fit(self.f, self.steps, value, gap, converged=True)
             if self.steps >= min(self.most_steps, _NEWTON_STEPS) or self._work > _MOST_WORK:
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
             # Where gains are lost in rounding, a few more steps may still lower the gap.
-            stalled = stalled + 1 if value <= best + _ROUNDED * abs(value) else 0
-            best = max(best, value)
+            raised = value + problem.tilted(self.f)
+            stalled = stalled + 1 if raised <= best + _ROUNDED * abs(raised) else 0
+            best = max(best, raised)
             places = self._joined(slopes, above_average=True)
             if len(places) > self._most:
                 return None
             if stalled > _PATIENCE or not self._step(places):
-                return None if gap > MOST_GAP else Fit(self.f, self.steps, value, gap, converged=True)
+                # EM could go on, but not with a tilt.
+                if gap > MOST_GAP and problem.tilt is None:
+                    return None
+                return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
 
     def _cover(self) -> None:
         """Add values until every report that came is possible."""
@@ -313,27 +272,22 @@ class _Newton:
                 return
             self.f[:] = 0.0
             self.f[places] = 1.0
-            self.problem.settle(self.f)
+            _settle(self.f)
 
     def _joined(self, slopes: Array, *, above_average: bool) -> Places:
         """The values in use, and of those between every two of them the one with the largest slope, if it is worth it.
 
-        At the top every value in use has the average slope of its block, and no other has a larger one.
+        At the top every value in use has the average slope, and no other has a larger one.
         """
         used = np.flatnonzero(self.f)
-        found = [used]
-        for block in self.problem.blocks:
-            part = slopes[block.first : block.last]
-            inside = used[(used >= block.first) & (used < block.last)]
-            starts = np.unique(np.append(inside - block.first, 0))
-            tops = np.maximum.reduceat(part, starts)
-            sizes = np.diff(np.append(starts, len(part)))
-            hits = np.flatnonzero(part == np.repeat(tops, sizes))
-            _, first = np.unique(np.searchsorted(starts, hits, side="right"), return_index=True)
-            hits = hits[first] + block.first
-            least = float(self.f[inside] @ slopes[inside]) / block.share if above_average else 0.0
-            found.append(hits[slopes[hits] > least])
-        return np.unique(np.concatenate(found))
+        starts = np.unique(np.append(used, 0))
+        tops = np.maximum.reduceat(slopes, starts)
+        sizes = np.diff(np.append(starts, len(slopes)))
+        hits = np.flatnonzero(slopes == np.repeat(tops, sizes))
+        _, first = np.unique(np.searchsorted(starts, hits, side="right"), return_index=True)
+        hits = hits[first]
+        least = float(self.f[used] @ slopes[used]) if above_average else 0.0
+        return np.unique(np.concatenate([used, hits[slopes[hits] > least]]))
 
     def _step(self, places: Places) -> bool:
         """One Newton step on these values; whether it gained anything."""
@@ -347,11 +301,10 @@ class _Newton:
         weighted = rows * (np.sqrt(counts) / spread)
         curvature = weighted @ weighted.T
         slopes = rows @ (counts / spread)
-        members = np.array([(places >= block.first) & (places < block.last) for block in problem.blocks])
-        sums = np.array([block.share for block in problem.blocks])
+        tilt = np.zeros(len(places)) if problem.tilt is None else problem.people * problem.tilt[places]
         before = float(counts @ np.log(spread))
         for ridge in (_RIDGE, _STRONGER):
-            model = _Quadratic(curvature, slopes, x, members, sums, ridge)
+            model = _Quadratic(curvature, slopes, tilt, x, ridge)
             try:
                 z = model.top()
             except np.linalg.LinAlgError:
@@ -360,12 +313,13 @@ class _Newton:
                 self._work += len(places) ** 2 * (model.solved * len(places) + 2.0 * len(counts))
             whole = np.zeros_like(self.f)
             whole[places] = z
-            problem.settle(whole)
+            _settle(whole)
             change = whole[places] - x
-            rise = float(slopes @ change)
+            rise = float((slopes + tilt) @ change)
             length = 1.0
             while length > _SHORTEST:
-                after = float(counts @ np.log(np.maximum((x + length * change) @ rows, _TINY)))
+                spread = np.maximum((x + length * change) @ rows, _TINY)
+                after = float(counts @ np.log(spread) + length * (tilt @ change))
                 if after >= before + 0.1 * length * rise - _ROUNDED * abs(before):
                     self.f *= 1 - length
                     self.f += length * whole
@@ -375,19 +329,18 @@ class _Newton:
 
 
 class _Quadratic:
-    """The quadratic model of the log-likelihood around x, over z ≥ 0 with these sums.
+    """The quadratic model of the tilted log-likelihood around x, over z ≥ 0 of sum 1.
 
-    Its gradient at z is 2·slopes − curvature·z, because curvature·x = slopes. Where the rows of some values almost
-    depend on each other, ``ridge`` keeps z near x. All is held in units in which every value has curvature one.
+    Its gradient at z is 2·slopes + tilt − curvature·z, because curvature·x = slopes. Where the rows of some values
+    almost depend on each other, ``ridge`` keeps z near x. All is held in units in which every value has curvature one.
     """
 
-    def __init__(self, curvature: Array, slopes: Array, x: Array, members: Array, sums: Array, ridge: float) -> None:
+    def __init__(self, curvature: Array, slopes: Array, tilt: Array, x: Array, ridge: float) -> None:
         self._scale = 1 / np.sqrt(np.maximum(np.diag(curvature), _TINY + _RIDGE * slopes.max()))
         self._matrix = curvature * self._scale * self._scale[:, None]
         self._matrix.flat[:: len(x) + 1] += ridge
         self._begin = x / self._scale
-        self._linear = 2 * slopes * self._scale + ridge * self._begin
-        self._members, self._sums = members * self._scale, sums
+        self._linear = (2 * slopes + tilt) * self._scale + ridge * self._begin
         self.solved = 0
 
     def top(self) -> Array:
@@ -398,17 +351,16 @@ class _Quadratic:
 
     def _solve(self, used: Array) -> tuple[Array, Array]:
         """(the top if only these values may be used and may be negative, what each of the others would lose)."""
-        at, blocks = np.flatnonzero(used), len(self._sums)
+        at = np.flatnonzero(used)
         many = len(at)
-        system = np.zeros((many + blocks, many + blocks))
+        system = np.zeros((many + 1, many + 1))
         system[:many, :many] = self._matrix[np.ix_(at, at)]
-        system[many:, :many] = self._members[:, at]
-        system[:many, many:] = self._members[:, at].T
-        solution = np.linalg.solve(system, np.concatenate([self._linear[at], self._sums]))
+        system[many, :many] = system[:many, many] = self._scale[at]
+        solution = np.linalg.solve(system, np.append(self._linear[at], 1.0))
         self.solved += 1
         z = np.zeros(len(used))
         z[at] = solution[:many]
-        return z, self._matrix @ z - self._linear + self._members.T @ solution[many:]
+        return z, self._matrix @ z - self._linear + self._scale * solution[many]
 
     def _by_exchanging(self) -> Array | None:
         """All values on the wrong side change it at once: those below zero, and those at zero that would gain.
@@ -440,36 +392,39 @@ class _Quadratic:
             used &= ~ended
 
 
-def _accelerated(problem: _Problem, newton: _Newton, until: float | None) -> Fit:
+def _accelerated(problem: _Problem, newton: _Newton) -> Fit:
     """EM with longer steps (SQUAREM's third scheme), from where Newton steps could not go on."""
     operator = problem.operator
-    f = 0.5 * newton.f
-    for block in problem.blocks:
-        f[block.first : block.last] += 0.5 * block.share / (block.last - block.first)
+    f = 0.5 * newton.f + 0.5 / operator.inputs
     f1, f2 = np.empty_like(f), np.empty_like(f)
     spread, spread1 = np.empty(operator.outputs), np.empty(operator.outputs)
     value = problem.spread(f, spread)
     steps, most = newton.steps, min(newton.most_steps, newton.steps + _EM_WORK // (operator.inputs + operator.outputs))
     while True:
         slopes = problem.slopes(spread)
-        gap = problem.gap(slopes)
-        decided = until is not None and (value >= until or value + gap < until)
-        if gap <= AIM or decided or steps >= most:
-            return Fit(f, steps, value, gap, converged=gap <= MOST_GAP or decided)
-        problem.plain_step(f, slopes, f1)
+        gap = problem.gap(f, slopes)
+        if gap <= AIM or steps >= most:
+            return Fit(f, steps, value, gap, converged=gap <= MOST_GAP)
+        _plain_step(f, slopes, f1)
         problem.spread(f1, spread1)
-        problem.plain_step(f1, problem.slopes(spread1), f2)
+        _plain_step(f1, problem.slopes(spread1), f2)
         steps += 2
         if newton.progress is not None:
             newton.progress(steps)
-        before, value = value, problem.spread(f, spread) if _longer(problem, f, f1, f2) else -math.inf
+        before, value = value, problem.spread(f, spread) if _longer(f, f1, f2) else -math.inf
         # The longer step is kept only where it is no less likely than where it began.
         if not value >= before:
             f, f2 = f2, f
             value = problem.spread(f, spread)
 
 
-def _longer(problem: _Problem, f: Array, f1: Array, f2: Array) -> bool:
+def _plain_step(f: Array, slopes: Array, stepped: Array) -> None:
+    """Write one EM step from f."""
+    np.multiply(f, slopes, out=stepped)
+    _settle(stepped)
+
+
+def _longer(f: Array, f1: Array, f2: Array) -> bool:
     """Write f + 2·length·r + length²·v over f; False where it leads nowhere. f1 is written over."""
     r = f1 - f
     v = np.subtract(f2, f1, out=f1)
@@ -481,7 +436,7 @@ def _longer(problem: _Problem, f: Array, f1: Array, f2: Array) -> bool:
     f += 2 * length * r
     f += length**2 * v
     np.maximum(f, _KEPT * f2, out=f)
-    problem.settle(f)
+    _settle(f)
     return True
 
 

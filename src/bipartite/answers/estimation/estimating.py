@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from bipartite.answers.estimation.answers import Estimate
 from bipartite.answers.estimation.attributes import columns_of
 from bipartite.answers.estimation.counts import Counts, check_counts
-from bipartite.answers.estimation.evidence import Evidence, check_weights
-from bipartite.answers.estimation.flat import Flat, Supports, flat_histogram
+from bipartite.answers.estimation.estimate import Estimate
+from bipartite.answers.estimation.flat import BySupport, Supports, flat_histogram
 from bipartite.answers.estimation.groups import Estimates, cut
 from bipartite.answers.estimation.identify import identifiability
-from bipartite.answers.estimation.methods import histogram
-from bipartite.answers.estimation.prepared import prepared
+from bipartite.answers.estimation.linear import ByOutput, prepared
+from bipartite.answers.estimation.methods import check_method, histogram_of
 from bipartite.answers.estimation.reports import indices_of
-from bipartite.answers.estimation.scored import Scored
+from bipartite.answers.estimation.tally import Tally, check_weights
 from bipartite.errors import InputError, SpecError, of_attribute
 from bipartite.mechanisms import Record
 from bipartite.mechanisms.categories import CategoryMechanism
@@ -148,8 +147,8 @@ def estimate(  # noqa: PLR0913
     if isinstance(mechanism, CategoryMechanism):
         return _flat(mechanism, reports, counts, weights, by, method, of_sample=of_sample)
 
-    def answer(one: Mechanism, evidence: Evidence) -> Estimate:
-        return from_evidence(one, evidence, method, of_sample=of_sample, progress=progress)
+    def answer(one: Mechanism, tally: Tally) -> Estimate:
+        return from_tally(one, tally, method, of_sample=of_sample, progress=progress)
 
     def some(one: Mechanism, indices: NDArray[np.int64], held: object, labels: object) -> Estimate | Estimates:
         return _from_indices(partial(answer, one), one, indices, held, labels)
@@ -182,7 +181,7 @@ def _check_arguments(
 
 
 def _from_indices(
-    answer: Callable[[Evidence], Estimate],
+    answer: Callable[[Tally], Estimate],
     mechanism: Mechanism,
     indices: NDArray[np.int64],
     weights: object,
@@ -192,11 +191,11 @@ def _from_indices(
         raise InputError(_EMPTY)
     held = None if weights is None else check_weights(weights, len(indices))
     if by is None:
-        return answer(_evidence(mechanism, indices, held))
+        return answer(_tally(mechanism, indices, held))
     groups = cut(by, len(indices))
     return Estimates(
         {
-            label: answer(_evidence(mechanism, indices[rows], None if held is None else held[rows]))
+            label: answer(_tally(mechanism, indices[rows], None if held is None else held[rows]))
             for label, rows in groups.items()
         }
     )
@@ -245,14 +244,14 @@ def _of_those(extra: object, there: NDArray[np.bool_]) -> object:
 _EMPTY = "There are no reports, so nothing can be said; pass at least one."
 
 
-def _evidence(mechanism: Mechanism, indices: NDArray[np.int64], weights: Array | None) -> Evidence:
+def _tally(mechanism: Mechanism, indices: NDArray[np.int64], weights: Array | None) -> Tally:
     outputs = len(mechanism.outputs)
     if weights is None:
-        return Evidence.of_counts(np.bincount(indices, minlength=outputs))
-    return Evidence.of_weights(indices, weights, outputs)
+        return Tally.of_counts(np.bincount(indices, minlength=outputs))
+    return Tally.of_weights(indices, weights, outputs)
 
 
-def _counted(mechanism: Mechanism, counts: object) -> Evidence:
+def _counted(mechanism: Mechanism, counts: object) -> Tally:
     if isinstance(counts, Counts):
         _check_same(counts, mechanism)
         held = counts.values
@@ -260,7 +259,7 @@ def _counted(mechanism: Mechanism, counts: object) -> Evidence:
         held = check_counts(mechanism, counts, None)
     if not held.any():
         raise InputError(_EMPTY)
-    return Evidence.of_counts(held)
+    return Tally.of_counts(held)
 
 
 def _check_same(counts: Counts, mechanism: Mechanism | CategoryMechanism) -> None:
@@ -282,11 +281,11 @@ def _flat(
     *,
     of_sample: bool,
 ) -> Estimate | Estimates:
-    """Of flat categories, whose evidence is how many reports support each value."""
+    """Of flat categories, whose tally is how many reports support each value."""
 
     def answer(supports: Supports) -> Estimate:
-        basis = Flat(mechanism, supports, of_sample=of_sample)
-        return Estimate(basis, flat_histogram(basis, method))
+        answers = BySupport(mechanism, supports, of_sample=of_sample)
+        return Estimate(answers, flat_histogram(answers, check_method(method)))
 
     def some(rows: NDArray[Any], held: object) -> Estimate:
         if held is not None:
@@ -313,9 +312,9 @@ def _flat(
     return Estimates({label: some(given[rows], None if held is None else held[rows]) for label, rows in groups.items()})
 
 
-def from_evidence(
+def from_tally(
     mechanism: Mechanism,
-    evidence: Evidence,
+    tally: Tally,
     method: Method,
     *,
     of_sample: bool,
@@ -323,11 +322,12 @@ def from_evidence(
 ) -> Estimate:
     """What sums over reports say, however they were summed up."""
     known = prepared(mechanism)
-    if (evidence.first[known.law <= 0] > 0).any():
-        msg = f"Some reports are none that {mechanism!r} ever gives; pass the mechanism that they were made with."
+    if (tally.first[known.law <= 0] > 0).any():
+        msg = f"Some reports cannot have come from {mechanism!r}; pass the mechanism that they were made with."
         raise SpecError(msg)
-    if known.found is None and method != "em":
+    asked = check_method(method)
+    if known.found is None and asked not in {"auto", "em"}:
         # It says why.
         identifiability(mechanism)
-    shares = histogram(mechanism, evidence, known.found, known.scores, method, progress=progress)
-    return Estimate(Scored(mechanism, evidence, known, of_sample=of_sample), shares)
+    answers = ByOutput(mechanism, tally, known, of_sample=of_sample)
+    return Estimate(answers, histogram_of(mechanism, tally, known, answers, asked, progress))

@@ -10,11 +10,11 @@ import numpy as np
 
 from bipartite.answers.estimation.attributes import column_of, columns_of
 from bipartite.answers.estimation.em import fit_em
-from bipartite.answers.estimation.estimating import from_evidence
-from bipartite.answers.estimation.evidence import Evidence
-from bipartite.answers.estimation.joint import JointEstimate
+from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.histogram import on_simplex
+from bipartite.answers.estimation.joint import JointEstimate, Table
 from bipartite.answers.estimation.kronecker import Kronecker, Side, check_pairs
-from bipartite.answers.estimation.methods import Histogram, on_simplex
+from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.mechanisms import Mechanism, Record
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.answers import Estimate
+    from bipartite.answers.estimation.estimate import Estimate
 
     Array = NDArray[np.float64]
 
@@ -88,14 +88,14 @@ def estimate_joint(
     sides = Side.of(pair[0]), Side.of(pair[1])
     outputs = sides[0].operator.outputs, sides[1].operator.outputs
     counts = np.bincount(indices[0] * outputs[1] + indices[1], minlength=outputs[0] * outputs[1])
-    evidence = Evidence.of_counts(counts)
-    shares = _histogram(sides, evidence, method, progress)
-    return JointEstimate(names, sides, evidence, shares, _marginal)
+    tally = Tally.of_counts(counts)
+    shares = _histogram(sides, tally, method, progress)
+    return JointEstimate(names, sides, tally, shares, _marginal)
 
 
 def _marginal(mechanism: Mechanism, counts: Array) -> Estimate:
-    evidence = Evidence.of_counts(counts.astype(np.int64))
-    return from_evidence(mechanism, evidence, "auto", of_sample=False, progress=None)
+    tally = Tally.of_counts(counts.astype(np.int64))
+    return from_tally(mechanism, tally, "auto", of_sample=False, progress=None)
 
 
 def _both(
@@ -134,9 +134,7 @@ def _both(
     return (first, second), pair, (columns[first].at(both), columns[second].at(both))
 
 
-def _histogram(
-    sides: tuple[Side, Side], evidence: Evidence, method: str, progress: Callable[[int], None] | None
-) -> Histogram:
+def _histogram(sides: tuple[Side, Side], tally: Tally, method: str, progress: Callable[[int], None] | None) -> Table:
     identifiable = all(side.found.identifiable for side in sides)
     name, reason = method, "asked for"
     if method in {"inverse", "projected"} and not identifiable:
@@ -147,16 +145,16 @@ def _histogram(
         )
         raise InputError(msg)
     if method == "auto":
-        name, reason = _choose(sides, evidence.effective, identifiable=identifiable)
+        name, reason = _choose(sides, tally.effective, identifiable=identifiable)
     shape = sides[0].operator.outputs, sides[1].operator.outputs
     if name != "em":
         first, second = (side.of_shares() for side in sides)
         assert first is not None and second is not None  # noqa: S101, PT018 (both are identifiable)
-        shares: Array = (first @ evidence.law.reshape(shape) @ second.T).ravel()
-        return Histogram(name, reason, shares if name == "inverse" else on_simplex(shares), None)
+        shares: Array = (first @ tally.law.reshape(shape) @ second.T).ravel()
+        return Table(name, reason, shares if name == "inverse" else on_simplex(shares), None)
     operator = Kronecker(sides[0].operator, sides[1].operator)
-    fit = fit_em(operator, evidence.first, progress=progress)
-    return Histogram(name, reason, fit.frequencies, fit)
+    fit = fit_em(operator, tally.first, progress=progress)
+    return Table(name, reason, fit.frequencies, fit)
 
 
 def _choose(sides: tuple[Side, Side], people: float, *, identifiable: bool) -> tuple[str, str]:

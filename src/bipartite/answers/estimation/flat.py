@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.basis import Answer, Basis
-from bipartite.answers.estimation.evidence import check_weights, spare
 from bipartite.answers.estimation.goodness import fit_of_supports
-from bipartite.answers.estimation.methods import METHODS, TELLING, Histogram, on_simplex
+from bipartite.answers.estimation.histogram import Unbiased, on_simplex
+from bipartite.answers.estimation.linear import Answer, LinearAnswers, Several
+from bipartite.answers.estimation.methods import TELLING
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.answers.estimation.poisoning import Moved, moved_single_supports, moved_supports
-from bipartite.answers.estimation.quantiles import Side, flat_ramps
-from bipartite.errors import InputError, is_one_of, shown
+from bipartite.answers.estimation.tally import check_weights, spare
+from bipartite.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.goodness import GoodnessOfFit
-    from bipartite.answers.estimation.quantiles import Ramps
     from bipartite.mechanisms.categories import CategoryMechanism
 
     Array = NDArray[np.float64]
@@ -71,7 +68,7 @@ class Supports:
         return cls(first, second, int(np.count_nonzero(held)), *sums, reports, held)
 
 
-class Flat(Basis):
+class BySupport(LinearAnswers):
     r"""Counts of supports, each with its share as an unbiased line: share = (support/n − q)/(p − q).
 
     The variance of a report's part in an answer, given the value x held, is a known number of x
@@ -91,8 +88,7 @@ class Flat(Basis):
         self._unit = scale
         self.raw: Array = supports.first * (scale / supports.size) - base
         """Each share by itself, as ``mechanism.estimate`` gives it."""
-        # What linear answers are of.
-        self.shares = _even(self.raw)
+        self.distribution = _even(self.raw)
         # By squared weights: what the variance of a weighted average is an average over.
         self._squared = _even(supports.second * (scale / supports.square) - base)
 
@@ -104,7 +100,7 @@ class Flat(Basis):
         return fit_of_supports(self.mechanism, counts, people, held.reports)
 
     def moved(self, w: Array, k: int) -> Moved:
-        return self._shifted(w - w.mean(), k, float(w @ self.shares))
+        return self._shifted(w - w.mean(), k, float(w @ self.distribution))
 
     def moved_share(self, index: int, k: int) -> Moved:
         unit = np.zeros(self._law.size)
@@ -118,17 +114,6 @@ class Flat(Basis):
     def moved_shares(self, k: int) -> Moved:
         down, up = moved_single_supports(self.mechanism, k, self._supports)
         return Moved(self.raw - self._unit * down, self.raw + self._unit * up, exact=False)
-
-    def moved_ramps(self, k: int) -> tuple[Ramps, Ramps]:
-        def side(*, up: bool) -> Callable[[Array], Side]:
-            def sides(w: Array) -> Side:
-                moved = [self._shifted(row - row.mean(), k, float(row @ self.shares), rough=True) for row in w]
-                means = np.array([float(each.high if up else each.low) for each in moved])
-                return Side(means, means, means)
-
-            return sides
-
-        return self._ramps(side(up=False)), self._ramps(side(up=True))
 
     def _variance(self, w: Array, values: Array) -> Array:
         """Of answers, the rows of w, whose values are these."""
@@ -164,14 +149,14 @@ class Flat(Basis):
         parts = middle + self._law.parts(w - middle, reports[::step])
         return parts, np.ones(parts.shape[1]) if weights is None else weights[::step]
 
-    def _sides(self, w: Array) -> Side:
-        values = w @ self.shares
+    def several(self, w: Array) -> Several:
+        values = w @ self.distribution
         spreads = self._law.spread(w - w.mean(axis=-1, keepdims=True))
-        return Side(values, np.sqrt(self._variance(w, values)), spreads)
+        return Several(values, np.sqrt(self._variance(w, values)), spreads)
 
     def answer(self, w: Array) -> Answer:
-        side = self._sides(w[None])
-        return Answer(float(side.means[0]), float(side.errors[0]), float(side.spreads[0]))
+        found = self.several(w[None])
+        return Answer(float(found.values[0]), float(found.errors[0]), float(found.spreads[0]))
 
     @functools.cached_property
     def _errors(self) -> Array:
@@ -189,7 +174,7 @@ class Flat(Basis):
         return Answer(float(self.raw[index]), float(self._errors[index]), float(self._law.spread(unit)))
 
     def covariance(self, w: Array) -> tuple[Array, Array]:
-        values: Array = w @ self.shares
+        values: Array = w @ self.distribution
         if self._law.bounded and self._supports.reports is not None:
             parts, weights = self._parts(w)
             apart = (parts - values[:, None]) * weights
@@ -201,42 +186,14 @@ class Flat(Basis):
         among = (w * people) @ w.T - np.outer(middle, middle)
         return values, (own + among) / spare(self.effective)
 
-    def ends(self, w: Array) -> tuple[Answer, Answer]:
-        found = self.answer(w)
-        return found, found
-
-    def standard_errors(self, histogram: Histogram) -> Array:
-        del histogram  # of the unbiased shares, also where they were then projected
-        return self._errors
-
-    def centres(self, histogram: Histogram) -> Array:
-        del histogram
-        return self.raw
-
-    def spreads(self) -> Array:
-        # All values are alike.
-        return np.full(self._law.size, self.share(0).spread)
-
-    def running(self, histogram: Histogram) -> Array:
-        shares = histogram.frequencies if histogram.method == "em" else self.shares
-        return shares.cumsum()
+    def shares(self) -> Several:
+        # All values are alike, so that one report can move each share as far.
+        return Several(self.raw, self._errors, np.full(self._law.size, self.share(0).spread))
 
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
         values = self.mechanism.domain.to_numpy().tolist()
         rows = zip(values, self.raw.tolist(), self._errors.tolist(), strict=True)
         return [([value], share, error) for value, share, error in rows]
-
-    def groups(self) -> NDArray[np.int64]:
-        return np.arange(len(self.mechanism.domain))
-
-    def ramps(self) -> Ramps:
-        return self._ramps(self._sides)
-
-    def _ramps(self, sides: Callable[[Array], Side]) -> Ramps:
-        def variance(w: Array) -> float:
-            return float(self._law.own(w - w.mean()).mean() + w.var())
-
-        return flat_ramps(self._law.size, self.effective, sides, variance)
 
 
 def _even(shares: Array) -> Array:
@@ -245,34 +202,28 @@ def _even(shares: Array) -> Array:
     return shares - level
 
 
-def flat_histogram(basis: Flat, method: object) -> Histogram:
+def flat_histogram(answers: BySupport, method: str) -> Unbiased:
     """The shares by one method."""
-    if not is_one_of(method, METHODS):
-        names = ", ".join(map(repr, METHODS))
-        msg = f"Expected method as one of {names}, got {shown(method)}."
-        raise InputError(msg)
-    if method in {"em", "ems"}:
+    if method in {"em", "ems", "smooth"}:
         msg = (
             f"method={method!r} needs to know which whole reports came, and flat categories are counted by value, "
             "which does not tell; use method='inverse', or 'projected' for shares that are never negative."
         )
         raise InputError(msg)
-    name, reason = str(method), "asked for"
-    if method == "auto":
-        name, reason = _best_method(basis)
-    return Histogram(name, reason, on_simplex(basis.raw) if name == "projected" else basis.raw, None)
+    name, reason = (method, "asked for") if method != "auto" else _best_method(answers)
+    return Unbiased(answers, name, reason)
 
 
-def _best_method(basis: Flat) -> tuple[str, str]:
+def _best_method(answers: BySupport) -> tuple[str, str]:
     """(the method, why), from the mechanism and the number of reports alone: what they say plays no part.
 
     The projection is never farther from the truth than the unbiased shares are: the truth is a distribution, and the
     nearest point of a convex set is nearer to all of its points. It is much nearer where those are mostly noise.
     """
-    size = len(basis.mechanism.domain)
+    size = len(answers.mechanism.domain)
     uniform = np.full(size, 1 / size)
-    variance = float(basis.mechanism.variances(uniform, 1).mean()) + (1 - 1 / size) / size
-    if np.sqrt(variance / basis.effective) <= TELLING / size:
+    variance = float(answers.mechanism.variances(uniform, 1).mean()) + (1 - 1 / size) / size
+    if np.sqrt(variance / answers.effective) <= TELLING / size:
         return "inverse", "unbiased, and its errors are small beside an average share"
     return (
         "projected",

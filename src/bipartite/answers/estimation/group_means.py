@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.evidence import Evidence
+    from bipartite.answers.estimation.tally import Tally
 
     Array = NDArray[np.float64]
 
@@ -39,9 +39,7 @@ class GroupMean:
         return f"{self.mean:.6g}, {self.interval}; a share of {self.share:.3g} ± {self.share_error:.2g}"
 
 
-def group_mean(
-    evidence: Evidence, scores: Sequence[Array | None], numbers: Array, middle: float, sure: float
-) -> GroupMean:
+def group_mean(tally: Tally, scores: Sequence[Array | None], numbers: Array, middle: float, sure: float) -> GroupMean:
     r"""From the scores of (number in the group, else 0) and of (1 in the group, else 0).
 
     With N and D the two averages, the mean in the group is R = N/D. N − r·D has mean 0 at the true r, so Fieller's
@@ -55,13 +53,13 @@ def group_mean(
         )
         raise InputError(msg)
     pair = np.stack([top.ravel(), bottom.ravel()])
-    n, d = (float(each) for each in evidence.mean(pair))
-    covariance = evidence.covariance(pair)
+    n, d = (float(each) for each in tally.mean(pair))
+    covariance = tally.covariance(pair)
     least, most = middle + float(numbers.min()), middle + float(numbers.max())
     share_error = math.sqrt(covariance[1, 1])
     z = normal_width(sure)
-    if evidence.effective < FEW:
-        everything = ConfidenceInterval(least, most, sure, few_note(evidence.effective))
+    if tally.effective < FEW:
+        everything = ConfidenceInterval(least, most, sure, few_note(tally.effective))
         return GroupMean(math.nan, math.inf, everything, d, share_error)
     # r²·a − 2r·b + c ≤ 0
     a = d * d - z * z * float(covariance[1, 1])

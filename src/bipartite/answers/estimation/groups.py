@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from bipartite.answers.estimation.answers import Estimate
+    from bipartite.answers.estimation.estimate import Estimate
     from bipartite.plots import Picture
 
 

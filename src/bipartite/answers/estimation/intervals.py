@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from bipartite.errors import InputError, how_many, shown
+from bipartite.verification.binomial import chi_square_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 FEW: Final = 50
 """With fewer reports (or effective ones) than this, no interval rests on the normal law."""
 _SUREST: Final = 1 - 1e-12
+_CLOSE: Final = 1e-12
 _RARE: Final = 5
 """From n·p·(1 − p) of this on, the normal law is usual for a share p."""
 
@@ -107,6 +110,23 @@ def likely_width(error: Array | float, spread: Array | float, people: float, con
     step = np.where(rare, spread, 0.0) * z / (2 * people)
     found: Array = z * (step + np.hypot(error, step))
     return found
+
+
+def half_widths(errors: Array | float, spreads: Array | float, people: float, confidence: float) -> Array:
+    """How far averages of scores may be off: by the normal law, or with few reports by a bound for any number."""
+    if people < FEW:
+        return np.asarray(np.asarray(spreads) * bounded_width(1.0, people, confidence))
+    return likely_width(errors, spreads, people, confidence)
+
+
+@functools.lru_cache(maxsize=64)
+def chi_square_quantile(confidence: float, degrees: int) -> float:
+    """What χ² with some degrees of freedom stays below with this chance."""
+    low, high = 0.0, 1e3
+    while high - low > _CLOSE * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if chi_square_tail(middle, degrees) > 1 - confidence else (low, middle)
+    return high
 
 
 def few_note(people: float) -> str:

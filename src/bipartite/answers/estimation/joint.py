@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.basis import Answer
-from bipartite.answers.estimation.evidence import spare
 from bipartite.answers.estimation.goodness import fit_of_pairs
 from bipartite.answers.estimation.group_means import GroupMean, group_mean
 from bipartite.answers.estimation.intervals import (
@@ -21,6 +20,8 @@ from bipartite.answers.estimation.intervals import (
     likely_width,
 )
 from bipartite.answers.estimation.kronecker import Kronecker, score_of_product, score_of_table
+from bipartite.answers.estimation.linear import Answer
+from bipartite.answers.estimation.tally import spare
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, shown
 
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from bipartite.answers.estimation.answers import Estimate
     from bipartite.answers.estimation.em import Fit
-    from bipartite.answers.estimation.evidence import Evidence
+    from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.kronecker import Side
-    from bipartite.answers.estimation.methods import Histogram
+    from bipartite.answers.estimation.tally import Tally
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
@@ -44,6 +44,16 @@ if TYPE_CHECKING:
 _OF: Final = "'covariance', 'correlation', ('cell', value, value), a table of weights, or two lists of weights"
 # A variance that is divided by must be so many standard errors above zero.
 _CLEARLY: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """The shares of all pairs of values, row by row."""
+
+    method: str
+    reason: str
+    frequencies: Array
+    fit: Fit | None
 
 
 class JointEstimate:
@@ -62,12 +72,12 @@ class JointEstimate:
         self,
         names: tuple[str, str],
         sides: tuple[Side, Side],
-        evidence: Evidence,
-        shares: Histogram,
+        tally: Tally,
+        shares: Table,
         marginal: Callable[[Mechanism, Array], Estimate],
     ) -> None:
-        self.names, self.people = names, evidence.people
-        self._sides, self._evidence, self._shares, self._marginal = sides, evidence, shares, marginal
+        self.names, self.people = names, tally.people
+        self._sides, self._tally, self._shares, self._marginal = sides, tally, shares, marginal
 
     @property
     def method(self) -> str:
@@ -89,7 +99,7 @@ class JointEstimate:
         """Whether these pairs of reports can have come from both mechanisms, whatever the people are like."""
         first, second = self._sides
         operator = Kronecker(first.operator, second.operator)
-        return fit_of_pairs(first.mechanism, second.mechanism, operator, self._evidence.counts)
+        return fit_of_pairs(first.mechanism, second.mechanism, operator, self._tally.counts)
 
     @property
     def doubt(self) -> str:
@@ -109,13 +119,13 @@ class JointEstimate:
             return np.full(self.frequencies.shape, np.inf)
         u1, u2 = cells
         means, squares = self._by_pair(u1, u2), self._by_pair(u1**2, u2**2)
-        errors: Array = np.sqrt(np.maximum(squares - means**2, 0.0) / spare(self._evidence.effective))
+        errors: Array = np.sqrt(np.maximum(squares - means**2, 0.0) / spare(self._tally.effective))
         return errors
 
     def marginal(self, name: str) -> Estimate:
         """The estimate of one attribute alone, from the same people."""
         at = self._at(name)
-        counts = self._evidence.first.reshape(self._reports).sum(axis=1 - at)
+        counts = self._tally.first.reshape(self._reports).sum(axis=1 - at)
         return self._marginal(self._sides[at].mechanism, counts)
 
     def linear(self, weights: object) -> float:  # a table, or two lists
@@ -148,7 +158,7 @@ class JointEstimate:
         sure = check_confidence(confidence)
         answer = self.unbiased(of)
         low, high = self._possible(of)
-        people = self._evidence.effective
+        people = self._tally.effective
         few = people < FEW
         if math.isinf(answer.standard_error):
             return ConfidenceInterval(low, high, sure, "the reports cannot tell this")
@@ -193,7 +203,7 @@ class JointEstimate:
             msg = f"Expected different values of {given!r}, at least one, got {shown(group)}."
             raise InputError(msg)
         scores = [self._product(at, u, member) for u in (numbers, np.ones(len(numbers)))]
-        return group_mean(self._evidence, scores, numbers, middle, check_confidence(confidence))
+        return group_mean(self._tally, scores, numbers, middle, check_confidence(confidence))
 
     def means_by(self, given: str, *, confidence: float = 0.95) -> dict[Any, GroupMean]:
         """The mean of the other attribute for every value of this one, which is private too; see :meth:`mean_where`."""
@@ -259,14 +269,14 @@ class JointEstimate:
 
     def _half(self, error: Array | float, spread: Array | float, sure: float) -> Array:
         """How far averages of scores may be off."""
-        people = self._evidence.effective
+        people = self._tally.effective
         if people < FEW:
             return np.asarray(bounded_width(1.0, people, sure) * np.asarray(spread))
         return likely_width(error, spread, people, sure)
 
     def _by_pair(self, u1: Array, u2: Array) -> Array:
         """The average of products of scores, for every row of both."""
-        found: Array = u1 @ self._evidence.law.reshape(self._reports) @ u2.T
+        found: Array = u1 @ self._tally.law.reshape(self._reports) @ u2.T
         return found
 
     def _at(self, name: object) -> int:
@@ -324,8 +334,8 @@ class JointEstimate:
 
     def _answer(self, scores: Array) -> Answer:
         flat = scores.ravel()
-        error = math.sqrt(float(self._evidence.variance(flat)))
-        return Answer(float(self._evidence.mean(flat)), error, float(flat.max() - flat.min()))
+        error = math.sqrt(float(self._tally.variance(flat)))
+        return Answer(float(self._tally.mean(flat)), error, float(flat.max() - flat.min()))
 
     def _mean(self, at: int) -> Answer:
         """Of the numbers of an attribute around their middle."""
@@ -347,7 +357,7 @@ class JointEstimate:
             return Answer(float(first @ self.frequencies @ second), math.inf, math.inf), None
         answer = self._answer(scores)
         # The estimated means vary together as the values do, over n: this makes it exactly unbiased.
-        correction = self._evidence.correction
+        correction = self._tally.correction
         return Answer(answer.value * correction, answer.standard_error * correction, answer.spread), scores
 
     def _correlation(self) -> Answer:

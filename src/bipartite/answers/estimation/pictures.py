@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import what_forging_does
 from bipartite.domains import LineDomain
-from bipartite.errors import DesignError, how_many
+from bipartite.errors import how_many
 from bipartite.files import write_whole
 from bipartite.plots import Mark, forest, histogram, shares_by_name
 from bipartite.plots.shares import shortened
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.answers import Estimate
+    from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.intervals import ConfidenceInterval
     from bipartite.domains import Domain
     from bipartite.plots import Picture
@@ -39,13 +39,11 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None)
     domain = estimate.mechanism.domain
     sure = f"{100 * confidence:g} %"
     notes = _notes(estimate)
-    try:
-        low, high = bounds(estimate, confidence)
-    except DesignError:
-        # More values than anyone could read a bar of; the mean and the median keep their intervals.
+    low, high = bounds(estimate, confidence)
+    if estimate.bins_note:
         low = high = estimate.frequencies
         sure = ""
-        notes.append("no intervals of single shares: too many values")
+        notes.append(f"without intervals: {estimate.bins_note}")
     if isinstance(domain, LineDomain):
         every = slice(None, None, -(-len(domain) // _MOST_POINTS))
         if every.step > 1:
@@ -163,8 +161,6 @@ def _notes(estimate: Estimate) -> list[str]:
     whose = "these people" if estimate.of_sample else "the population"
     found = estimate.identifiability
     notes = [f"{how_many(estimate.people, 'report')}, about {whose}; histogram by {estimate.method!r}"]
-    if estimate.method == "ems":
-        notes.append("smoothed over neighbours: the bars show chance, not what smoothing does to peaks and ends")
     if estimate.effective_people < FEW:
         notes.append("few reports: these bars are wider bounds that hold for any number")
     if found is not None and not found.identifiable:

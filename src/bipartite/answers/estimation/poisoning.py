@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import line_of, numbers_of, parsed, quantile_of, unit, up_to, weights_of
-from bipartite.answers.estimation.methods import on_simplex
+from bipartite.answers.estimation.asking import Question, line_of, numbers_of
+from bipartite.answers.estimation.histogram import on_simplex
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, how_many, shown
@@ -32,12 +32,12 @@ from bipartite.mechanisms.categories.unary import PackedReports
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.answers import Estimate
     from bipartite.answers.estimation.asking import Asked
-    from bipartite.answers.estimation.basis import Basis
-    from bipartite.answers.estimation.evidence import Evidence
+    from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.flat import Supports
-    from bipartite.answers.estimation.methods import Histogram
+    from bipartite.answers.estimation.histogram import Histogram
+    from bipartite.answers.estimation.linear import LinearAnswers
+    from bipartite.answers.estimation.tally import Tally
 
     Array = NDArray[np.float64]
 
@@ -45,11 +45,14 @@ if TYPE_CHECKING:
 _MOST_SEEN: Final = 2**28
 _AT_ONCE: Final = 2**22
 _MOST_HASHES: Final = 2**23
+_MOST_TESTED: Final = 2048
+_ROUNDED: Final = 1e-9
 
 _FITTED: Final = (
     "the answer is read off a fitted distribution, for which no bound is proved, so this is all that exists"
 )
 _UNKNOWN: Final = "the reports do not fix this answer, so this is all that exists"
+_TOO_MANY: Final = "there are too many values to look at, so this is all that exists"
 _BOUND: Final = "a bound: no forged reports do more, and perhaps none do as much"
 _COUNTS_ONLY: Final = "a bound: counts do not tell which reports there were"
 
@@ -89,38 +92,34 @@ class Moved(NamedTuple):
     exact: bool
 
 
-def poisoned(estimate: Estimate, basis: Basis, histogram: Histogram, k: object, of: Asked) -> Poisoning:
+def poisoned(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, k: object, of: Asked) -> Poisoning:
     """What ``Estimate.poisoning`` gives."""
     if not is_whole(k) or not 0 <= k <= estimate.people:
         msg = f"Expected k as a whole number from 0 to {estimate.people}, the number of reports, got {shown(k)}."
         raise InputError(msg)
     forged = int(k)
-    kind, what = parsed(of)
-    if kind == "quantile":
-        return _quantile(estimate, basis, forged, quantile_of(what))
-    if kind == "variance":
-        return _variance(estimate, basis, forged)
-    domain = estimate.mechanism.domain
-    if kind == "bin":
-        return _of_histogram(basis, histogram, forged, unit(domain, what))
-    if kind == "cdf":
-        return _of_histogram(basis, histogram, forged, up_to(domain, what))
-    w, middle = numbers_of(domain) if kind == "mean" else (weights_of(domain, what), 0.0)
-    return _linear(basis, histogram, forged, w, middle)
+    asked = Question.read(of, estimate.mechanism.domain)
+    if asked.kind == "quantile":
+        return _quantile(estimate, answers, histogram, forged, asked.q)
+    if asked.kind == "variance":
+        return _variance(estimate, answers, forged)
+    if asked.kind in {"bin", "cdf", "range"}:
+        return _of_histogram(answers, histogram, forged, asked.weights, alone=asked.kind == "bin")
+    return _linear(answers, histogram, forged, asked.weights, asked.middle)
 
 
-def _linear(basis: Basis, histogram: Histogram, k: int, w: Array, middle: float) -> Poisoning:
+def _linear(answers: LinearAnswers, histogram: Histogram, k: int, w: Array, middle: float) -> Poisoning:
     """An unbiased answer."""
-    moved, answer = basis.moved(w, k), basis.answer(w)
+    moved, answer = answers.moved(w, k), answers.answer(w)
     if moved is None or answer is None:
         value = middle + float(w @ histogram.frequencies)
         return Poisoning(k, value, middle + float(w.min()), middle + float(w.max()), exact=False, note=_UNKNOWN)
     value, low, high = (middle + float(each) for each in (answer.value, moved.low, moved.high))
-    return Poisoning(k, value, low, high, exact=moved.exact, note=_note(basis, exact=moved.exact))
+    return Poisoning(k, value, low, high, exact=moved.exact, note=_note(answers, exact=moved.exact))
 
 
-def _note(basis: Basis, *, exact: bool) -> str:
-    mechanism = basis.mechanism
+def _note(answers: LinearAnswers, *, exact: bool) -> str:
+    mechanism = answers.mechanism
     notes = [] if exact else [_COUNTS_ONLY if isinstance(mechanism, CategoryMechanism) else _BOUND]
     if isinstance(mechanism, OLH):
         notes.append("a forged report may name a hash function that supports many values at once")
@@ -132,32 +131,32 @@ def _note(basis: Basis, *, exact: bool) -> str:
     return "; ".join(notes)
 
 
-def _of_histogram(basis: Basis, histogram: Histogram, k: int, member: Array) -> Poisoning:
+def _of_histogram(
+    answers: LinearAnswers, histogram: Histogram, k: int, member: Array, *, alone: bool = False
+) -> Poisoning:
     """The share of some values, as the histogram has it."""
     inside = member > 0
-    one = int(inside.argmax()) if inside.sum() == 1 else None
-    value = float(histogram.frequencies[one] if one is not None else basis.running(histogram)[inside][-1])
-    # Shares up to a value are unbiased sums for flat categories, also where single shares are projected.
-    summed = one is None and isinstance(basis.mechanism, CategoryMechanism) and histogram.method == "projected"
-    if histogram.method == "inverse" or summed:
-        moved = basis.moved(member, k) if one is None else basis.moved_share(one, k)
+    one = int(inside.argmax())
+    value = float(histogram.frequencies[one] if alone else member @ histogram.distribution)
+    if histogram.method == "inverse":
+        moved = answers.moved_share(one, k) if alone else answers.moved(member, k)
         if moved is not None:
             low, high = float(moved.low), float(moved.high)
-            return Poisoning(k, value, low, high, exact=moved.exact, note=_note(basis, exact=moved.exact))
+            return Poisoning(k, value, low, high, exact=moved.exact, note=_note(answers, exact=moved.exact))
     if histogram.method == "projected":
-        shares = basis.moved_shares(k)
+        shares = answers.moved_shares(k)
         if shares is not None:
             high = float(on_simplex(np.where(inside, shares.high, shares.low))[inside].sum())
             low = float(on_simplex(np.where(inside, shares.low, shares.high))[inside].sum())
             return Poisoning(k, value, low, high, exact=False, note=_BOUND)
-    moved = basis.moved(member, k)
+    moved = answers.moved(member, k)
     beside = (
         "" if moved is None else f"; the unbiased share could become {float(moved.low):.4g} to {float(moved.high):.4g}"
     )
     return Poisoning(k, value, 0.0, 1.0, exact=False, note=_FITTED + beside)
 
 
-def _variance(estimate: Estimate, basis: Basis, k: int) -> Poisoning:
+def _variance(estimate: Estimate, answers: LinearAnswers, k: int) -> Poisoning:
     r"""For any place a the variance is the mean square around it, which has fixed scores, less (mean − a)².
 
     With a the present mean: at most the largest mean square, and at least the least one less the square of how far the
@@ -165,31 +164,32 @@ def _variance(estimate: Estimate, basis: Basis, k: int) -> Poisoning:
     its scores over the number of effective reports.
     """
     w, _ = numbers_of(estimate.mechanism.domain)
-    centre = basis.answer(w)
-    moved = basis.moved(w, k)
-    squares = None if centre is None else basis.moved((w - centre.value) ** 2, k)
+    centre = answers.answer(w)
+    moved = answers.moved(w, k)
+    squares = None if centre is None else answers.moved((w - centre.value) ** 2, k)
     if centre is None or moved is None or squares is None:
         most = float(w[-1] - w[0]) ** 2 / 4
         return Poisoning(k, estimate.variance, 0.0, most, exact=False, note=_UNKNOWN)
     off = max(float(moved.high) - centre.value, centre.value - float(moved.low))
-    noise = centre.spread**2 / max(basis.effective - 1, 1e-9) if k else centre.standard_error**2
+    noise = centre.spread**2 / max(answers.effective - 1, 1e-9) if k else centre.standard_error**2
     least = 0.0 if k else noise
     low, high = float(squares.low) - off**2 + least, float(squares.high) + noise
     return Poisoning(k, estimate.variance, low, high, exact=False, note=_BOUND)
 
 
-def _quantile(estimate: Estimate, basis: Basis, k: int, q: float) -> Poisoning:
-    """Where the share up to a value can be moved at every value, between the two crossings of q."""
+def _quantile(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, k: int, q: float) -> Poisoning:
+    """Between where the share up to a value can be made to reach q, and where it can be kept from it."""
     domain = line_of(estimate.mechanism.domain)
-    value = estimate.quantile(q)
-    both = None if estimate.fit is not None else basis.moved_ramps(k)
-    if both is None:
-        ends = float(domain.decode(0)), float(domain.decode(len(domain) - 1))
-        return Poisoning(k, value, *ends, exact=False, note=_FITTED)
-    # The more people are up to every value, the lower a quantile.
-    less, more = both
-    low, high = (float(domain.decode(ramps.crossing(q))) for ramps in (more, less))
-    return Poisoning(k, value, low, high, exact=False, note=_BOUND)
+    size, value = len(domain), estimate.quantile(q)
+    up_to = [(np.arange(size) <= last).astype(np.float64) for last in range(size if size <= _MOST_TESTED else 0)]
+    moved = [_of_histogram(answers, histogram, k, member) for member in up_to]
+    if not moved or any(each.note.startswith(_FITTED) for each in moved):
+        ends = float(domain.decode(0)), float(domain.decode(size - 1))
+        return Poisoning(k, value, *ends, exact=False, note=_FITTED if moved else _TOO_MANY)
+    # A share that is q up to rounding may reach it or not.
+    low = next((at for at, each in enumerate(moved) if each.high >= q * (1 - _ROUNDED)), size - 1)
+    high = next((at for at, each in enumerate(moved) if each.low >= q * (1 + _ROUNDED)), size - 1)
+    return Poisoning(k, value, float(domain.decode(low)), float(domain.decode(high)), exact=False, note=_BOUND)
 
 
 def for_text(estimate: Estimate) -> tuple[str, Poisoning]:
@@ -231,31 +231,31 @@ def tipping_point(estimate: Estimate, confidence: float, of: Asked) -> int | Non
 # Mechanisms with a score for every output.
 
 
-def moved_by_scores(u: Array, evidence: Evidence, k: int, possible: NDArray[np.bool_]) -> Moved:
+def moved_by_scores(u: Array, tally: Tally, k: int, possible: NDArray[np.bool_]) -> Moved:
     """The average of scores u, one an output or a row of them for each answer, after k reports were replaced.
 
     ``possible`` says which outputs the mechanism has. Only sums of weights may be known: then it is a bound.
     """
-    value = u @ evidence.first / evidence.size
+    value = u @ tally.first / tally.size
     largest = u.max(axis=-1, where=possible, initial=-np.inf)
     least = u.min(axis=-1, where=possible, initial=np.inf)
-    up = _gain(largest[..., None] - u, evidence, k) / evidence.size
-    down = _gain(u - least[..., None], evidence, k) / evidence.size
-    unweighted = evidence.first is evidence.second
-    return Moved(value - down, value + up, exact=unweighted or evidence.each is not None)
+    up = _gain(largest[..., None] - u, tally, k) / tally.size
+    down = _gain(u - least[..., None], tally, k) / tally.size
+    unweighted = tally.first is tally.second
+    return Moved(value - down, value + up, exact=unweighted or tally.each is not None)
 
 
-def _gain(gaps: Array, evidence: Evidence, k: int) -> Array:
+def _gain(gaps: Array, tally: Tally, k: int) -> Array:
     """The largest sum of gap times weight over k reports."""
-    first, second = evidence.first, evidence.second
+    first, second = tally.first, tally.second
     if first is second:
         order = np.argsort(-gaps, axis=-1, kind="stable")
         held = np.minimum(first[order].cumsum(axis=-1), k)
         taken = np.diff(held, axis=-1, prepend=0.0)
         found: Array = (np.take_along_axis(gaps, order, axis=-1) * taken).sum(axis=-1)
         return found
-    if evidence.each is not None:
-        indices, weights = evidence.each
+    if tally.each is not None:
+        indices, weights = tally.each
         rows = np.atleast_2d(gaps)
         found = np.array([_largest(row[indices] * weights, k) for row in rows])
         return found if gaps.ndim > 1 else found[0]

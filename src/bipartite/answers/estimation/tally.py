@@ -21,7 +21,7 @@ _LARGEST: Final = 1e100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class Tally:
     """For every output the sum of the weights of its reports, and of their squares."""
 
     first: Array
@@ -34,13 +34,13 @@ class Evidence:
     """The output and the weight of every report, where they are at hand."""
 
     @classmethod
-    def of_counts(cls, counts: NDArray[np.int64]) -> Evidence:
+    def of_counts(cls, counts: NDArray[np.int64]) -> Tally:
         """Every report counts once."""
         held = counts.astype(np.float64)
         return cls(held, held, int(counts.sum()), counts, None)
 
     @classmethod
-    def of_weights(cls, indices: NDArray[np.int64], weights: object, outputs: int) -> Evidence:
+    def of_weights(cls, indices: NDArray[np.int64], weights: object, outputs: int) -> Tally:
         """Each report counts by its own public weight."""
         held = check_weights(weights, len(indices))
         sums: list[Array] = [np.bincount(indices, power, outputs).astype(np.float64) for power in (held, held**2)]

@@ -1,0 +1,254 @@
+"""The shares of all values by each method, with the answers read off them and the intervals of those answers.
+
+Every histogram answers for itself: the share of a range of values, the share up to a value, a quantile, and the
+interval of each, which contains the answer by the way it is made.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.intervals import (
+    FEW,
+    ConfidenceInterval,
+    chi_square_quantile,
+    few_note,
+    half_widths,
+    within,
+)
+from bipartite.answers.estimation.likelihood import Cells, Model, Region, choose_smoothing, halves, smoother
+from bipartite.answers.estimation.projection import projected_bounds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.em import Fit
+    from bipartite.answers.estimation.linear import LinearAnswers
+    from bipartite.answers.estimation.operator import Operator
+
+    Array = NDArray[np.float64]
+
+NOT_LOOKED_AT: Final = "there are too many values for intervals by likelihood"
+BIASED: Final = "smoothing while fitting biases shares by an amount that is not known; use method='auto' for intervals"
+NO_BINS: Final = "single shares of a fitted curve have no intervals here; ask for a range of values"
+_MOST_TESTED: Final = 513
+_MOST_MATRIX: Final = 2**22
+# Degrees of freedom; the text above ``likelihood`` says why.
+_OF_SHARES: Final = 3
+_OF_QUANTILES: Final = 1
+# With few reports nothing is chosen from them: bumps with a standard deviation of a tenth of the line.
+_FEW_SMOOTH: Final = 10
+
+
+class Histogram(ABC):
+    """Shares of all values, in the order of the domain."""
+
+    method: str
+    reason: str
+    frequencies: Array
+    fit: Fit | None = None
+
+    @property
+    def distribution(self) -> Array:
+        """The shares as far as several are added up."""
+        return self.frequencies
+
+    @property
+    def cdf(self) -> Array:
+        """The share of people up to every value of a line."""
+        return self.distribution.cumsum()
+
+    def quantile(self, q: float) -> int:
+        """The index of the least value that a share q of the people are up to."""
+        running = self.cdf
+        reached = running >= q * running[-1] * (1 - 1e-12)
+        return int(reached.argmax()) if reached.any() else len(running) - 1
+
+    @property
+    def bins_note(self) -> str:
+        """Why single shares have no intervals; empty where they have."""
+        return NO_BINS
+
+    @property
+    def share_errors(self) -> Array:
+        """The standard error of every share; not a number where there is none."""
+        return np.full(len(self.frequencies), math.nan)
+
+    def share_bounds(self, confidence: float) -> tuple[Array, Array]:
+        """The interval of every share, also past what is possible; not a number where there is none."""
+        del confidence
+        return self.share_errors, self.share_errors
+
+    @abstractmethod
+    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        """Of Σ w·share, which is ``w @ frequencies``."""
+
+    @abstractmethod
+    def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
+        """The indices of the least and the largest value that may be the quantile, and what to know about it."""
+
+
+class Unbiased(Histogram):
+    """Unbiased shares, or the distribution nearest to them, with the standard errors of unbiased answers.
+
+    The nearest distribution is at least as near to the truth as the unbiased shares are, all shares together.
+    """
+
+    def __init__(self, answers: LinearAnswers, method: str, reason: str) -> None:
+        self.method, self.reason, self._answers = method, reason, answers
+        shares = answers.shares()
+        self.frequencies = shares.values if method == "inverse" else on_simplex(shares.values)
+        # Unbiased shares of flat categories add up to one only on average; what is asked of several does so always.
+        self._distribution = answers.distribution if method == "inverse" else self.frequencies
+
+    @property
+    def distribution(self) -> Array:
+        return self._distribution
+
+    @property
+    def bins_note(self) -> str:
+        return ""
+
+    @property
+    def share_errors(self) -> Array:
+        return self._answers.shares().errors
+
+    def share_bounds(self, confidence: float) -> tuple[Array, Array]:
+        shares = self._answers.shares()
+        people = self._answers.effective
+        if self.method == "projected":
+            return projected_bounds(shares.values, self.frequencies, shares.errors, shares.spreads, people, confidence)
+        half = half_widths(shares.errors, shares.spreads, people, confidence)
+        return self.frequencies - half, self.frequencies + half
+
+    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        value = float(w @ self._distribution)
+        answer = self._answers.answer(w)
+        assert answer is not None  # noqa: S101 (all shares can be told apart)
+        half = float(half_widths(answer.standard_error, answer.spread, self._answers.effective, confidence))
+        low, high = within(value - half, value + half, float(w.min()), float(w.max()), at_least=self._few)
+        return ConfidenceInterval(float(low), float(high), confidence, self._note)
+
+    def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
+        at, halves_ = self._tested(confidence)
+        running = self.cdf[at]
+        # All values up to the last one tested before the first that is not surely below q are ruled out.
+        maybe = np.flatnonzero(running + halves_ >= q)
+        first = int(maybe[0]) if len(maybe) else len(at) - 1
+        low = int(at[first - 1]) + 1 if first else 0
+        # From the value after the last that is not surely at least q, all are large enough.
+        unsure = np.flatnonzero(running - halves_ < q)
+        high = int(at[min(int(unsure[-1]) + 1, len(at) - 1)]) if len(unsure) else int(at[0])
+        return low, high, self._note
+
+    def _tested(self, confidence: float) -> tuple[NDArray[np.int64], Array]:
+        """Some values, and how far the share up to each of them may be off."""
+        size = len(self.frequencies)
+        at = np.unique(np.linspace(0, size - 1, min(size, _MOST_TESTED)).round().astype(np.int64))
+        each = self._answers.several((np.arange(size) <= at[:, None]).astype(np.float64))
+        return at, half_widths(each.errors, each.spreads, self._answers.effective, confidence)
+
+    @property
+    def _few(self) -> bool:
+        return self._answers.effective < FEW
+
+    @property
+    def _note(self) -> str:
+        return few_note(self._answers.effective) if self._few else ""
+
+
+class MostLikely(Histogram):
+    """The most likely distribution, of all or of smooth ones; its intervals hold what the reports do not rule out."""
+
+    def __init__(self, operator: Operator, counts: Array, *, smooth: bool, together: bool, reason: str) -> None:
+        self._people = float(counts.sum())
+        self._cells = Cells.of(operator, together=together)
+        self._counts = self._cells.counts(counts)
+        matrix = self._cells.matrix
+        self.steps = self._chosen(matrix) if smooth else 0
+        """How many steps of (1, 2, 1)/4 its bumps are wide."""
+        self._plain = Model(matrix, self._counts)
+        self._shown = Model(matrix, self._counts, smoother(len(matrix), self.steps)) if self.steps else self._plain
+        self.frequencies = self._cells.spread(self._shown.shares)
+        self.fit = self._shown.top
+        self.method = "smooth" if self.steps else "em"
+        self.reason = reason + self._smoothed() if smooth else reason
+
+    def _chosen(self, matrix: Array) -> int:
+        if self._people < FEW:
+            return max(1, round(2 * (len(matrix) / _FEW_SMOOTH) ** 2))
+        return choose_smoothing(matrix, self._counts)
+
+    def _smoothed(self) -> str:
+        if not self.steps:
+            return "; reports held out are predicted best without smoothing"
+        wide = math.sqrt(self.steps / 2) * len(self.frequencies) / len(self._cells.matrix)
+        why = "as always for so few reports" if self._people < FEW else "which predicts reports held out best"
+        return f"; smoothed by a standard deviation of {wide:.3g} values, {why}"
+
+    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        low, high = self._region(_OF_SHARES, confidence).interval(w)
+        return ConfidenceInterval(low, high, confidence, self._note)
+
+    def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
+        cell = int(self._cells.of_value[self.quantile(q)])
+        first, last = self._region(_OF_QUANTILES, confidence).quantiles(q, cell)
+        low, high = np.searchsorted(self._cells.of_value, [first, last + 1])
+        return int(low), int(high) - 1, self._note
+
+    @functools.lru_cache(maxsize=4)  # noqa: B019 (estimates are few and short-lived)
+    def _region(self, degrees: int, confidence: float) -> Region:
+        if self._people < FEW:
+            first, second = halves(self._counts)
+            smooth = smoother(len(self._cells.matrix), self.steps) if self.steps else None
+            fitted = Model(self._cells.matrix, second, smooth)
+            level = fitted.likelihood(fitted.top.frequencies, first) + math.log(1 - confidence)
+            return Region(self._cells, [(Model(self._cells.matrix, first), level)])
+        drop = chi_square_quantile(confidence, degrees) / 2
+        models = [(self._plain, self._plain.top.log_likelihood - drop)]
+        if self._shown is not self._plain:
+            drop = chi_square_quantile(confidence, 1) / 2
+            models.append((self._shown, self._shown.top.log_likelihood - drop))
+        return Region(self._cells, models)
+
+    @property
+    def _note(self) -> str:
+        return few_note(self._people) if self._people < FEW else ""
+
+
+class Fitted(Histogram):
+    """A fit whose intervals are not known: everything that is possible, and why."""
+
+    def __init__(self, method: str, reason: str, fit: Fit, why: str) -> None:
+        self.method, self.reason, self.fit, self._why = method, reason, fit, why
+        self.frequencies = fit.frequencies
+
+    @property
+    def bins_note(self) -> str:
+        return self._why
+
+    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        return ConfidenceInterval(float(w.min()), float(w.max()), confidence, self._why)
+
+    def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
+        del q, confidence
+        return 0, len(self.frequencies) - 1, self._why
+
+
+def on_simplex(shares: Array) -> Array:
+    """The distribution nearest to these shares (Euclidean): each lowered by the same amount, and none below zero."""
+    falling = np.sort(shares)[::-1]
+    excess = (falling.cumsum() - 1) / np.arange(1, len(shares) + 1)
+    kept = int(np.count_nonzero(falling > excess))
+    nearest: Array = np.maximum(shares - excess[kept - 1], 0.0)
+    return nearest
+
+
+def can_be_held(operator: Operator) -> bool:
+    """Whether the whole matrix of an operator is small enough for intervals by likelihood."""
+    return operator.inputs * operator.outputs <= _MOST_MATRIX

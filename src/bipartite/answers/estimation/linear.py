@@ -1,0 +1,253 @@
+"""Linear answers: averages over reports that are unbiased for every population, and their standard errors.
+
+One class for each kind of report: :class:`ByOutput` where every report is one of M outputs, and
+:class:`~bipartite.answers.estimation.flat.BySupport` where it supports some values (flat categories).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from bipartite.answers.estimation.goodness import fit_of_outputs
+from bipartite.answers.estimation.identify import identifiability
+from bipartite.answers.estimation.operator import operator_of
+from bipartite.answers.estimation.poisoning import moved_by_scores
+from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.errors import DesignError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.goodness import GoodnessOfFit
+    from bipartite.answers.estimation.identify import Identifiability
+    from bipartite.answers.estimation.poisoning import Moved
+    from bipartite.answers.estimation.scores import Scores
+    from bipartite.answers.estimation.tally import Tally
+    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
+
+    Array = NDArray[np.float64]
+
+_KEPT: Final = 4
+# Of larger mechanisms nothing is kept from one estimate to the next: it would hold memory that was given for one.
+_MOST_KEPT: Final = 512
+
+
+class Answer(NamedTuple):
+    """One unbiased answer."""
+
+    value: float
+    standard_error: float
+    """Infinite where the reports cannot tell."""
+    spread: float
+    """The largest minus the least score of a report: how far one report can move the sum."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Several:
+    """Many unbiased answers: as :class:`Answer`, an array each."""
+
+    values: Array
+    errors: Array
+    spreads: Array
+
+
+class LinearAnswers(ABC):
+    """The reports of one mechanism, as far as linear answers need them."""
+
+    mechanism: Mechanism | CategoryMechanism
+    people: int
+    """How many reports came."""
+    size: float
+    """The sum of their weights."""
+    effective: float
+    """How many equally weighted reports would be as certain."""
+    found: Identifiability | None
+    """What the reports can tell apart; None where that was too large to decide, or everything can be told."""
+    of_sample: bool
+    """Whether errors are for the people who answered."""
+    distribution: Array
+    """Unbiased shares that add up to one, of which every linear answer is Σ w·share; where all can be told apart."""
+
+    @abstractmethod
+    def fits(self, shares: Array) -> GoodnessOfFit:
+        """Whether the reports can have come from the mechanism; the shares are about how the people are."""
+
+    @abstractmethod
+    def moved(self, w: Array, k: int) -> Moved | None:
+        """What k forged reports can make of Σ w·share; None where the reports cannot tell."""
+
+    @abstractmethod
+    def moved_share(self, index: int, k: int) -> Moved | None:
+        """What they can make of the unbiased share of one value."""
+
+    @abstractmethod
+    def moved_shares(self, k: int) -> Moved | None:
+        """At least and at most what they can make of the unbiased share of each value; None where that is unknown."""
+
+    @abstractmethod
+    def answer(self, w: Array) -> Answer | None:
+        """Σ w·share, unbiased; None where the reports cannot tell."""
+
+    @abstractmethod
+    def several(self, w: Array) -> Several:
+        """The same for the rows of w, all of which the reports can tell."""
+
+    @abstractmethod
+    def share(self, index: int) -> Answer | None:
+        """The share of one value, unbiased; None where the reports cannot tell."""
+
+    @abstractmethod
+    def shares(self) -> Several:
+        """The share of every value, all of which the reports can tell."""
+
+    @abstractmethod
+    def covariance(self, w: Array) -> tuple[Array, Array] | None:
+        """The answers of several rows and their covariance, over people drawn from a population."""
+
+    @abstractmethod
+    def group_shares(self) -> list[tuple[list[Any], float, float]]:
+        """(values, share, standard error) for every group of values that can be told from all others."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What answers need of a mechanism before any report; made once for all groups, dates and repetitions."""
+
+    law: Array
+    """The distribution of reports when every value is equally likely."""
+    found: Identifiability | None
+    """None where the mechanism is too large to decide what can be told apart; so are the scores."""
+    scores: Scores | None
+    """Scores of least variance under that law: a choice that depends on no data keeps them unbiased."""
+
+
+def prepared(mechanism: Mechanism) -> Prepared:
+    """What answers from reports of this mechanism need."""
+    return (_kept if len(mechanism.outputs) <= _MOST_KEPT else _made)(mechanism)
+
+
+def _made(mechanism: Mechanism) -> Prepared:
+    law = operator_of(mechanism).uniform_law()
+    # It is shared, and nobody is to change it for others.
+    law.flags.writeable = False
+    try:
+        found = identifiability(mechanism)
+    except DesignError:
+        return Prepared(law, None, None)
+    return Prepared(law, found, found.scores(law))
+
+
+_kept = functools.lru_cache(maxsize=_KEPT)(_made)
+
+
+class ByOutput(LinearAnswers):
+    """Counts of outputs, each of which has a score for every answer."""
+
+    mechanism: Mechanism
+
+    def __init__(self, mechanism: Mechanism, tally: Tally, known: Prepared, *, of_sample: bool) -> None:
+        self.mechanism, self.found, self.of_sample = mechanism, known.found, of_sample
+        self.people, self.size, self.effective = tally.people, tally.size, tally.effective
+        self._tally, self._scores, self._possible = tally, known.scores, known.law > 0
+
+    @property
+    def distribution(self) -> Array:  # type: ignore[override]  # the scores of 1 are 1, so that these add up to one
+        return self.shares().values
+
+    def fits(self, shares: Array) -> GoodnessOfFit:
+        return fit_of_outputs(self.mechanism, self._tally.counts, shares)
+
+    def moved(self, w: Array, k: int) -> Moved | None:
+        u = self._score(w)
+        return None if u is None else moved_by_scores(u, self._tally, k, self._possible)
+
+    def moved_share(self, index: int, k: int) -> Moved | None:
+        unit = np.zeros(len(self.mechanism.domain))
+        unit[index] = 1.0
+        return self.moved(unit, k)
+
+    def moved_shares(self, k: int) -> Moved | None:
+        size = len(self.mechanism.domain)
+        return None if size > MOST_DENSE else self.moved(np.eye(size), k)
+
+    def _score(self, w: Array) -> Array | None:
+        if self._scores is None or self.found is None:
+            return None
+        answer = self.found.by_group(w)
+        return None if answer is None else self._scores.of(answer)
+
+    def _variance(self, u: Array, w: Array) -> Array:
+        if not self.of_sample:
+            return self._tally.variance(u)
+        squares = self._score(w**2)
+        assert squares is not None  # noqa: S101 (what tells w apart tells its square apart)
+        return self._tally.own_variance(u, squares)
+
+    def answer(self, w: Array) -> Answer | None:
+        u = self._score(w)
+        if u is None:
+            return None
+        error = math.sqrt(float(self._variance(u, w)))
+        return Answer(float(self._tally.mean(u)), error, float(u.max() - u.min()))
+
+    def several(self, w: Array) -> Several:
+        u = self._score(w)
+        assert u is not None  # noqa: S101 (asked only where the reports can tell)
+        return Several(self._tally.mean(u), np.sqrt(self._variance(u, w)), u.max(axis=1) - u.min(axis=1))
+
+    def share(self, index: int) -> Answer | None:
+        unit = np.zeros(len(self.mechanism.domain))
+        unit[index] = 1.0
+        return self.answer(unit)
+
+    @functools.cache  # noqa: B019 (estimates are few and short-lived)
+    def shares(self) -> Several:
+        found, scores = self._known()
+        values, variances = self._group_shares()
+        spreads = scores.share_spreads() if found.rows <= MOST_DENSE else np.full(found.rows, np.inf)
+        return Several(*(each[found.group_of] for each in (values, np.sqrt(variances), spreads)))
+
+    def _known(self) -> tuple[Identifiability, Scores]:
+        if self.found is None or self._scores is None or not self.found.groups_identifiable:
+            msg = (
+                "Not even groups of values can be told apart here"
+                f"{'' if self.found is None else f': {self.found}'}; use est.frequencies, which are a guess."
+            )
+            raise DesignError(msg)
+        return self.found, self._scores
+
+    def _group_shares(self) -> tuple[Array, Array]:
+        """(the unbiased share of each group, its variance): what a tally has for one score, for all groups."""
+        _, scores = self._known()
+        tally = self._tally
+        mean = scores.shares(tally.law).mean
+        total = float(tally.second.sum())
+        squared = scores.shares(tally.second / total)
+        part = total / tally.size**2
+        if self.of_sample:
+            # A person counts 1 or 0, which is its own square, so that the score of the square is the score.
+            return mean, np.maximum(squared.square - squared.mean, 0.0) * part
+        square = squared.square - 2 * mean * squared.mean + mean**2
+        return mean, np.maximum(square, 0.0) * (part * tally.correction)
+
+    def covariance(self, w: Array) -> tuple[Array, Array] | None:
+        u = self._score(w)
+        return None if u is None else (self._tally.mean(u), self._tally.covariance(u))
+
+    def group_shares(self) -> list[tuple[list[Any], float, float]]:
+        found, _ = self._known()
+        shares, variances = self._group_shares()
+        order = np.argsort(found.group_of, kind="stable")
+        members = np.split(order, np.cumsum(np.bincount(found.group_of))[:-1])
+        domain = self.mechanism.domain
+        return [
+            (domain[values].tolist(), share, error)
+            for values, share, error in zip(members, shares.tolist(), np.sqrt(variances).tolist(), strict=True)
+        ]
