@@ -187,7 +187,7 @@ class Region:
         """The least and the largest w·f."""
         low, high = self.cells.bounds(w)
         return (
-            min(-model.furthest(-low, level) for model, level in self.models),
+            min(-model.furthest(-low, level) for model, level in self.models) + 0.0,  # not −0
             max(model.furthest(high, level) for model, level in self.models),
         )
 
