@@ -53,14 +53,15 @@ _MOST_SUPPORT: Final = 2048
 # Numbers held for the rows of the values in use, where the operator has no shorter form of them: 128 MB.
 _ROOM: Final = 2**24
 # Multiplications in Newton steps: about five seconds.
-_MOST_WORK: Final = 10**11
+_MOST_WORK: Final = 2 * 10**11
 # EM where Newton steps cannot go on: numbers gone through, about two seconds.
 _EM_WORK: Final = 10**8
 # Numbers that EMS may go through, about four seconds: with 10^5 values it is ended before its rule.
 _EMS_WORK: Final = 5 * 10**8
 _TINY: Final = 1e-140
 """Chances count as at least this, so that their inverse squares are numbers."""
-# Chances below this are raised first, by more values in use: a quadratic model knows nothing of such steepness.
+# Chances are raised to these parts of what they are if all values are equally likely: at the beginning, and from a fit.
+_COVERED: Final = 1e-2
 _POSSIBLE: Final = 1e-9
 # A step towards where the rows of two values are almost equal is kept short.
 _RIDGE: Final = 1e-10
@@ -69,6 +70,7 @@ _EXCHANGES: Final = 15
 # Relative: what rounding may take away.
 _ROUNDED: Final = 1e-13
 _PATIENCE: Final = 5
+_PLAIN: Final = 10
 _SHORTEST: Final = 1e-9
 # A longer step leaves every share at least this part of what two plain steps give it: one that is thrown to almost
 # nothing comes back by a factor a step, gaining next to nothing on the way.
@@ -184,6 +186,7 @@ def fit_em(
         return Fit(problem.of_values(f), 1, value, gap, converged=gap <= MOST_GAP)
     f = _begin(inner) if start is None else problem.of_rows(start)
     newton = _Newton(problem, f, most_steps, progress)
+    newton.cover(_COVERED if start is None else _POSSIBLE)
     fit = newton.run()
     if fit is None:
         fit = _accelerated(problem, newton)
@@ -234,7 +237,6 @@ class _Newton:
     def run(self) -> Fit | None:
         """As near to the top as is aimed at, or as can be; None where more values are needed than can be held."""
         problem = self.problem
-        self._cover()
         best, stalled = -math.inf, 0
         while True:
             value = problem.spread(self.f, self._spread)
@@ -245,34 +247,44 @@ class _Newton:
                 self.progress(self.steps)
             if gap <= self._aim:
                 return Fit(self.f, self.steps, value, gap, converged=True)
-            if self.steps >= min(self.most_steps, _NEWTON_STEPS) or self._work > _MOST_WORK:
+            if self.steps >= self.most_steps:
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
             # Where gains are lost in rounding, a few more steps may still lower the gap.
             raised = value + problem.tilted(self.f)
             stalled = stalled + 1 if raised <= best + _ROUNDED * abs(raised) else 0
             best = max(best, raised)
             places = self._joined(slopes, above_average=True)
-            if len(places) > self._most:
-                return None
-            if stalled > _PATIENCE or not self._step(places):
+            ended = stalled > _PATIENCE or self.steps >= _NEWTON_STEPS or self._work > _MOST_WORK
+            if len(places) > self._most or ended or not self._step(places):
                 # EM could go on, but not with a tilt.
                 if gap > MOST_GAP and problem.tilt is None:
                     return None
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
 
-    def _cover(self) -> None:
-        """Add values until every report that came is possible."""
+    def cover(self, least: float) -> None:
+        """Add values until no report that came has less than this part of the chance it has if all are equally likely.
+
+        A quadratic model knows nothing of how steep a logarithm becomes: from such chances its steps lead nowhere.
+        """
+        problem = self.problem
+        law = problem.operator.uniform_law()
         while True:
-            self.problem.spread(self.f, self._spread)
-            missing = self.problem.counts * (self._spread < _POSSIBLE)
+            problem.spread(self.f, self._spread)
+            missing = problem.counts * (self._spread < least * law)
             if not missing.any():
                 return
-            places = self._joined(self.problem.operator.backward(missing), above_average=False)
+            places = self._joined(problem.operator.backward(missing), above_average=False)
             if len(places) == np.count_nonzero(self.f) or len(places) > self._most:
                 return
-            self.f[:] = 0.0
-            self.f[places] = 1.0
-            _settle(self.f)
+            added = np.zeros_like(self.f)
+            added[places] = 1 / len(places)
+            self.f += added
+            self.f /= 2
+            if problem.tilt is None:
+                # Where values are told apart well, EM comes near to the top at once.
+                for _ in range(_PLAIN):
+                    problem.spread(self.f, self._spread)
+                    _plain_step(self.f, problem.slopes(self._spread), self.f)
 
     def _joined(self, slopes: Array, *, above_average: bool) -> Places:
         """The values in use, and of those between every two of them the one with the largest slope, if it is worth it.
@@ -378,18 +390,21 @@ class _Quadratic:
         return None
 
     def _by_dropping(self) -> Array:
-        """From x on towards the top until a value is at zero, which is dropped; it always comes to an end."""
-        y, used = self._begin.copy(), np.ones(len(self._begin), bool)
-        while True:
+        """From x on towards the top until a value is at zero, which is dropped; a few times, for each is a gain."""
+        y: Array = self._begin.copy()
+        used = np.ones(len(y), bool)
+        for _ in range(_EXCHANGES):
             z, _ = self._solve(used)
             low = used & (z < 0)
             if not low.any():
-                return z
+                y = z
+                break
             length = float((y[low] / (y[low] - z[low])).min())
             y += length * (z - y)
             ended = low & (y <= _ROUNDED * np.abs(z))
             y[ended] = 0.0
             used &= ~ended
+        return y
 
 
 def _accelerated(problem: _Problem, newton: _Newton) -> Fit:
