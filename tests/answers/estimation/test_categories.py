@@ -169,10 +169,42 @@ def test_no_two_reports_are_further_apart_than_the_spread(mech):
     reports, _ = law_of(mech)
     for w in some_weights(len(mech.domain)):
         t = scores(mech, reports, w)
-        spread = bp.estimate(mech, reports[:1]).unbiased(w).spread
+        spread = pair_law(mech).spread(w - w.mean())
         assert t.max() - t.min() <= spread * (1 + 1e-9)
         if not isinstance(mech, bp.OLH):
             assert t.max() - t.min() == pytest.approx(spread, rel=1e-9)
+        assert bp.estimate(mech, reports[:1]).unbiased(w).spread <= spread * (1 + 1e-9)
+
+
+@every_mechanism
+def test_averages_of_reports_stray_no_further_than_their_spread_allows(mech):
+    # ln E exp(λ(T − E T)) ≤ λ²s²/8, by enumerating every report, for many λ and for people who are all alike, half at
+    # either end, and mixed. Half of s is refuted.
+    reports, chances = law_of(mech)
+    size = len(mech.domain)
+    refuted = 0
+    for w in (*some_weights(size), np.eye(size)[0]):
+        t = scores(mech, reports, w)
+        s = bp.estimate(mech, reports[:1]).unbiased(w).spread
+        halves = (w == w.min()) / (w == w.min()).sum() / 2 + (w == w.max()) / (w == w.max()).sum() / 2
+        for shares in (*np.eye(size), halves, population(size)):
+            law = shares @ chances
+            off = t - w @ shares
+            for strength in np.linspace(-12, 12, 49) / s:
+                most = strength * off.max() if strength > 0 else strength * off.min()
+                grown = most + np.log(law @ np.exp(strength * off - most))
+                assert grown <= strength**2 * s**2 / 8 + 1e-9
+                refuted += grown > strength**2 * s**2 / 32 + 1e-9
+    assert refuted > 0
+
+
+def test_bits_and_hash_functions_hardly_ever_all_agree():
+    line = bp.Integers(1, 256)
+    for mech, narrower in ((bp.OUE(line, 1), 7), (bp.SUE(line, 1), 6), (bp.OLH(line, 1), 2), (bp.OUE(line, 3), 7)):
+        reports = mech.privatize([1, 2], rng=bp.insecure_seed(1))
+        for w in (np.arange(256.0), np.arange(256) < 100):
+            z = w - w.mean()
+            assert bp.estimate(mech, reports).unbiased(w).spread < pair_law(mech).spread(z) / narrower
 
 
 @every_mechanism

@@ -115,9 +115,8 @@ class BySupport(LinearAnswers):
         down, up = moved_single_supports(self.mechanism, k, self._supports)
         return Moved(self.raw - self._unit * down, self.raw + self._unit * up, exact=False)
 
-    def _variance(self, w: Array, values: Array) -> Array:
-        """Of answers, the rows of w, whose values are these."""
-        own = self._law.own(w - w.mean(axis=-1, keepdims=True))
+    def _variance(self, w: Array, values: Array, own: Array) -> Array:
+        """Of answers, the rows of w, whose values are these; ``own`` is that of a report, given each value held."""
         if not self._law.exact(len(w)) and self._supports.reports is not None:
             return self._seen_variance(w, values, own.max(axis=-1))
         noise = np.clip(own @ self._squared, own.min(axis=-1), own.max(axis=-1))
@@ -150,9 +149,9 @@ class BySupport(LinearAnswers):
         return parts, np.ones(parts.shape[1]) if weights is None else weights[::step]
 
     def several(self, w: Array) -> Several:
-        values = w @ self.distribution
-        spreads = self._law.spread(w - w.mean(axis=-1, keepdims=True))
-        return Several(values, np.sqrt(self._variance(w, values)), spreads)
+        values, z = w @ self.distribution, w - w.mean(axis=-1, keepdims=True)
+        own = self._law.own(z)
+        return Several(values, np.sqrt(self._variance(w, values, own)), self._law.tail_spread(z, own))
 
     def answer(self, w: Array) -> Answer:
         found = self.several(w[None])

@@ -46,7 +46,8 @@ class Answer(NamedTuple):
     standard_error: float
     """Infinite where the reports cannot tell."""
     spread: float
-    """The largest minus the least score of a report: how far one report can move the sum."""
+    """The largest minus the least score of a report: how far one report can move the sum. For flat categories it may be
+    smaller: a number of which Hoeffding's bound is as true (``pairs.py``, ``tail_spread``)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

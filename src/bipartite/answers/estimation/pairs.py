@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 # Sums over all hash functions are taken one by one up to so many steps: hash functions, times buckets, times digits.
 _MOST_HASHES: Final = 2**23
 _MOST_NUMBERS: Final = 2**20
+# Within so much of 1/2 k(π) is 1/4 up to 1e-12, and its formula 0/0.
+_MIDDLE: Final = 1e-6
+_NOTHING: Final = 1e-150  # whose square is a float
 
 
 class PairLaw(ABC):
@@ -53,8 +56,34 @@ class PairLaw(ABC):
         """The covariance of every two rows of z, on average over people with these shares."""
 
     @abstractmethod
+    def ends(self, z: Array) -> tuple[Array, Array]:
+        """The least and the largest Σ z_v·S_v/(p − q) of a report, or something beyond."""
+
     def spread(self, z: Array) -> Array:
         """At most how far two reports are apart."""
+        least, most = self.ends(z)
+        found: Array = most - least
+        return found
+
+    def tail_spread(self, z: Array, own: Array) -> Array:
+        r"""A number s so that averages of reports stray no further than Hoeffding's bound allows for numbers within s.
+
+        That is ln E exp(λ(T − E T)) ≤ λ²s²/8 for every λ and every population, which is all that Hoeffding's bound
+        uses; the spread of T does it, and mostly much less. ``own`` is the variance given each value, or more.
+
+        Proof. With v ≥ Var T and M ≥ \|T − E T\|, E exp(λ(T − E T)) is for λ ≥ 0 at most that of the centred law on
+        two points, M and −v/M, with the chance π = v/(v + M²) of the first (Bennett 1962), and so for λ ≤ 0 by
+        symmetry. The logarithm for two points r apart is at most λ²r²·k(π)/2, k(π) = (1 − 2π)/(2 ln((1 − π)/π))
+        (Kearns, Saul 1998). Hence s = 2r·√k(π), r = M + v/M. Over people Var T is at most the largest variance given a
+        value plus a quarter of the squared range of z, and E T lies in that range.
+        """
+        (least, most), (low, high) = self.ends(z), (z.min(axis=-1), z.max(axis=-1))
+        farthest = np.maximum(np.maximum(most - low, high - least), _NOTHING)
+        variance = own.max(axis=-1) + (high - low) ** 2 / 4
+        chance = np.minimum(variance / (variance + farthest**2), 0.5)
+        two_points = 2 * (farthest + variance / farthest) * np.sqrt(_kearns_saul(chance))
+        found: Array = np.minimum(most - least, two_points)
+        return found
 
     def exact(self, rows: int) -> bool:
         """Whether :meth:`own` of so many rows is exact; otherwise it is a bound."""
@@ -94,6 +123,7 @@ class Exchangeable(PairLaw):
         self._apart = float((together[1] - q * q) / scale)
         self._largest_set: int | None = None
         self._unit = float(1 / (p - q))
+        self._tails = [float(each) for each in _kearns_saul(np.array([float(p), float(q)])) / float(scale)]
 
     @classmethod
     def of_bits(cls, mechanism: CategoryMechanism) -> Exchangeable:
@@ -135,13 +165,28 @@ class Exchangeable(PairLaw):
         )
         return found
 
-    def spread(self, z: Array) -> Array:
+    def ends(self, z: Array) -> tuple[Array, Array]:
         k = self._largest_set
         if k is None:
-            return _total(z) * self._unit
+            return _all_or_none(z, self._unit)
         ordered = np.sort(z, axis=-1)
-        found: Array = (ordered[..., self.size - k :].sum(axis=-1) - ordered[..., :k].sum(axis=-1)) * self._unit
-        return found
+        return ordered[..., :k].sum(axis=-1) * self._unit, ordered[..., self.size - k :].sum(axis=-1) * self._unit
+
+    def tail_spread(self, z: Array, own: Array) -> Array:
+        """Bits are independent, so that the bounds of single bits add up: much less than all of them at once.
+
+        Given the value x held, ln E exp(λ(T − E[T | x])) ≤ λ²/2·Σ z_v²·k(p_v)/(p − q)², p_v being p for x and q for all
+        others (Kearns, Saul), and over people ln E exp(λ(E[T | x] − E T)) ≤ λ²/8·(range of z)² (Hoeffding's lemma).
+        """
+        found = super().tail_spread(z, own)
+        if self._largest_set is not None:
+            return found
+        held, other = self._tails
+        square = z**2
+        noise = other * square.sum(axis=-1) + ((held - other) * square).max(axis=-1)
+        bits = np.sqrt(4 * noise + (z.max(axis=-1) - z.min(axis=-1)) ** 2)
+        least: Array = np.minimum(found, bits)
+        return least
 
 
 class Hadamard(PairLaw):
@@ -195,10 +240,9 @@ class Hadamard(PairLaw):
         found: Array = square / self._p**2 - (z * shares) @ z.T
         return found
 
-    def spread(self, z: Array) -> Array:
+    def ends(self, z: Array) -> tuple[Array, Array]:
         scores = self._transform(self._by_block(z))
-        found: Array = (scores.max(axis=(-2, -1)) - scores.min(axis=(-2, -1))) / self._p
-        return found
+        return scores.min(axis=(-2, -1)) / self._p, scores.max(axis=(-2, -1)) / self._p
 
 
 class Hashed(PairLaw):
@@ -278,11 +322,18 @@ class Hashed(PairLaw):
         found: Array = self._bound * z @ z.T - (z * shares) @ z.T
         return found
 
-    def spread(self, z: Array) -> Array:
-        return _total(z) * self._unit
+    def ends(self, z: Array) -> tuple[Array, Array]:
+        return _all_or_none(z, self._unit)
 
 
-def _total(z: Array) -> Array:
-    """What all weights come to, whatever their sign."""
-    found: Array = np.abs(z).sum(axis=-1)
+def _all_or_none(z: Array, unit: float) -> tuple[Array, Array]:
+    """The least and the largest sum over any set of values."""
+    return unit * np.minimum(z, 0.0).sum(axis=-1), unit * np.maximum(z, 0.0).sum(axis=-1)
+
+
+def _kearns_saul(chance: Array) -> Array:
+    """k(π) = (1 − 2π)/(2 ln((1 − π)/π)), 1/4 in the middle: how far a coin of this chance strays, λ²k/2."""
+    middle = np.abs(chance - 0.5) < _MIDDLE
+    safe = np.where(middle, 0.25, np.maximum(chance, 1e-300))
+    found: Array = np.where(middle, 0.25, (1 - 2 * safe) / (2 * (np.log1p(-safe) - np.log(safe))))
     return found

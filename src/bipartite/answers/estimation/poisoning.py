@@ -171,7 +171,12 @@ def _variance(estimate: Estimate, answers: LinearAnswers, k: int) -> Poisoning:
         most = float(w[-1] - w[0]) ** 2 / 4
         return Poisoning(k, estimate.variance, 0.0, most, exact=False, note=_UNKNOWN)
     off = max(float(moved.high) - centre.value, centre.value - float(moved.low))
-    noise = centre.spread**2 / max(answers.effective - 1, 1e-9) if k else centre.standard_error**2
+    mechanism = answers.mechanism
+    spread = centre.spread
+    if isinstance(mechanism, CategoryMechanism):
+        # Forged reports keep to no law of tails.
+        spread = float(pair_law(mechanism).spread(w - w.mean()))
+    noise = spread**2 / max(answers.effective - 1, 1e-9) if k else centre.standard_error**2
     least = 0.0 if k else noise
     low, high = float(squares.low) - off**2 + least, float(squares.high) + noise
     return Poisoning(k, estimate.variance, low, high, exact=False, note=_BOUND)
