@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-PEOPLE, ROUNDS, SEED = 10_000, 1, 1
+PEOPLE, SEED = 10_000, 1
 SIZES, EPSILONS = (16, 64, 300), (0.5, 1.0, 3.0)
 OURS: dict[str, Any] = {"OUE": bp.OUE, "OLH": bp.OLH, "SS": bp.SubsetSelection, "HR": bp.HadamardResponse}
 
@@ -79,7 +79,7 @@ def main() -> None:
         np.random.seed(SEED)  # noqa: NPY002 (theirs)
         mechanism, words = OURS[kind](bp.Integers(0, size - 1), epsilon), bp.insecure_seed(SEED)
         errors: list[list[float]] = [[], [], []]
-        for truth in populations(size) * ROUNDS:
+        for truth in populations(size):
             values = rng.choice(size, PEOPLE, p=truth)
             found = [
                 bp.estimate(mechanism, mechanism.privatize(values, rng=words)).frequencies,

@@ -122,12 +122,13 @@ def estimate(  # noqa: PLR0913
     (``em``); by the delta method at the fixed point (``ems``), which does not show what smoothing biases.
 
     Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
-    ``projected`` need. Each share is that of ``mechanism.estimate``, and they need not add up to one; a linear answer,
-    such as the mean or the share up to a value, uses that the true ones do, so it is not Σ weights·``frequencies``. Its
-    variance comes from the exact chance that a report supports two values at once. For :class:`~bipartite.OLH` with
-    many values it comes from the reports themselves, or where only counts are given from a bound, which makes errors
-    too large. Every report must come from another person: several reports from one :class:`~bipartite.RAPPOR`
-    permanent response are not independent, so estimate each date on its own.
+    ``projected`` need; ``em`` needs the reports themselves, and gives no intervals of single shares. Each share is that
+    of ``mechanism.estimate``, and they need not add up to one; a linear answer, such as the mean or the share up to a
+    value, uses that the true ones do, so it is not Σ weights·``frequencies``. Its variance comes from the exact chance
+    that a report supports two values at once. For :class:`~bipartite.OLH` with many values it comes from the reports
+    themselves, or where only counts are given from a bound, which makes errors too large. Every report must come from
+    another person: several reports from one :class:`~bipartite.RAPPOR` permanent response are not independent, so
+    estimate each date on its own.
 
     Of a record every attribute is estimated alone, from those who reported it.
 

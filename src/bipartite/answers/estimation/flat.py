@@ -9,22 +9,29 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.goodness import fit_of_supports
-from bipartite.answers.estimation.histogram import Unbiased, on_simplex
+from bipartite.answers.estimation.histogram import Fitted, Unbiased, on_simplex
 from bipartite.answers.estimation.linear import Answer, LinearAnswers, Several
 from bipartite.answers.estimation.methods import TELLING
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.answers.estimation.poisoning import Moved, moved_single_supports, moved_supports
 from bipartite.answers.estimation.tally import check_weights, spare
+from bipartite.answers.estimation.whole_reports import fit_reports
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.goodness import GoodnessOfFit
+    from bipartite.answers.estimation.histogram import Histogram
     from bipartite.mechanisms.categories import CategoryMechanism
 
     Array = NDArray[np.float64]
 
+_NO_INTERVALS: Final = (
+    "the most likely shares of flat categories have no intervals: near 0, where many are, no honest one is known; "
+    "use method='projected'"
+)
 _MOST_WEIGHTS: Final = 4096
 # Where reports are looked at one by one: so many times values, in all, and at least so many reports.
 _MOST_SEEN: Final = 2**26
@@ -189,6 +196,17 @@ class BySupport(LinearAnswers):
         # All values are alike, so that one report can move each share as far.
         return Several(self.raw, self._errors, np.full(self._law.size, self.share(0).spread))
 
+    def most_likely(self) -> Fit:
+        """The most likely shares, which need the reports themselves."""
+        held = self._supports
+        if held.reports is None:
+            msg = (
+                "method='em' needs to know which whole reports came, and flat categories are counted by value, which "
+                "does not tell; pass the reports, or use method='projected' for shares that are never negative."
+            )
+            raise InputError(msg)
+        return fit_reports(self.mechanism, held.reports, held.weights)
+
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
         values = self.mechanism.domain.to_numpy().tolist()
         rows = zip(values, self.raw.tolist(), self._errors.tolist(), strict=True)
@@ -201,14 +219,13 @@ def _even(shares: Array) -> Array:
     return shares - level
 
 
-def flat_histogram(answers: BySupport, method: str) -> Unbiased:
+def flat_histogram(answers: BySupport, method: str) -> Histogram:
     """The shares by one method."""
-    if method in {"em", "ems", "smooth"}:
-        msg = (
-            f"method={method!r} needs to know which whole reports came, and flat categories are counted by value, "
-            "which does not tell; use method='inverse', or 'projected' for shares that are never negative."
-        )
+    if method in {"ems", "smooth"}:
+        msg = f"method={method!r} smooths over neighbours, and flat categories have none; use method='projected'."
         raise InputError(msg)
+    if method == "em":
+        return Fitted("em", "asked for", answers.most_likely(), _NO_INTERVALS)
     name, reason = (method, "asked for") if method != "auto" else _best_method(answers)
     return Unbiased(answers, name, reason)
 

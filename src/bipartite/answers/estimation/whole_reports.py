@@ -1,0 +1,150 @@
+r"""The most likely shares of flat categories, from whole reports.
+
+A report y of every mechanism here supports a set S(y) of values, and its chance is c(y)·r given a value in S(y) and
+c(y) given any other: r = a/b for sets, hashes and Hadamard numbers, and p(1 − q)/(q(1 − p)) for bits. c(y) tells
+nothing about the shares f, so the log-likelihood is Σ_y ln(1 + (r − 1)·Σ_{v ∈ S(y)} f_v) up to a constant.
+
+Sets are held as bits, eight values a byte, no more than the reports of unary encodings. Σ_{v ∈ S(y)} f_v is then one
+number looked up for each byte, in a table of 256 that is made from f; and the other way round one sum for each byte.
+
+The fit is EM with longer steps (SQUAREM; Varadhan, Roland 2008). It ends when no distribution at all has a
+log-likelihood more than 0.1 above, which n·(max g − 1) certifies, g being the slopes over n: the likelihood is concave.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.em import Fit
+from bipartite.errors import DesignError
+from bipartite.mechanisms.categories import OLH, RAPPOR, HadamardResponse
+from bipartite.mechanisms.categories.hashing import HashFamily
+from bipartite.mechanisms.categories.unary import odds_ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms.categories import CategoryMechanism
+
+    Array = NDArray[np.float64]
+    Rows = NDArray[np.uint8]
+
+_MOST_BYTES: Final = 2**25
+_MOST_NUMBERS: Final = 2**22
+_GAP: Final = 0.1
+_MOST_STEPS: Final = 5_000
+_KEPT: Final = 0.1  # of what two plain steps leave of a share, at least: from almost zero it takes many steps back
+_BITS: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float64)
+
+
+def fit_reports(
+    mechanism: CategoryMechanism,
+    reports: NDArray[Any],
+    weights: Array | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Fit:
+    """The most likely shares; ``weights`` are public ones, and count as many reports as they are worth."""
+    size = len(mechanism.domain)
+    held = np.ones(len(reports)) if weights is None else weights * (weights.sum() / (weights**2).sum())
+    kept, which = np.unique(reports, axis=0, return_inverse=True)
+    taken = len(kept) * -(-size // 8)
+    if taken > _MOST_BYTES:
+        msg = (
+            f"method='em' holds every different report as one bit a value, here {taken:,} bytes, and takes at most "
+            f"{_MOST_BYTES:,}; use method='projected', which needs counts alone."
+        )
+        raise DesignError(msg)
+    counts = np.bincount(which.ravel(), held, len(kept)).astype(np.float64)
+    ratio = odds_ratio(*mechanism.support) if isinstance(mechanism, RAPPOR) else mechanism.largest_ratio()
+    return _climbed(_Likelihood(_sets(mechanism, kept), counts, size, ratio), progress)
+
+
+def _sets(mechanism: CategoryMechanism, reports: NDArray[Any]) -> Rows:
+    """The values that each report supports, as packed bits."""
+    values = np.arange(len(mechanism.domain))
+    if isinstance(mechanism, HadamardResponse):
+        length = mechanism.block_size
+        block, row = values // (length - 1), (values % (length - 1) + 1).astype(np.uint32)
+
+        def supported(some: NDArray[Any]) -> NDArray[np.bool_]:
+            ones = (some[:, None] % length).astype(np.uint32) & row
+            for shift in (16, 8, 4, 2, 1):
+                ones ^= ones >> np.uint32(shift)
+            found: NDArray[np.bool_] = (some[:, None] // length == block) & (ones & np.uint32(1) == 0)
+            return found
+
+    elif isinstance(mechanism, OLH):
+        family = HashFamily(len(values), mechanism.buckets)
+
+        def supported(some: NDArray[Any]) -> NDArray[np.bool_]:
+            return family.matches(family.factors(some[:, :-1]), some[:, -1].astype(np.uint16))
+
+    else:
+        return reports
+    step = max(1, _MOST_NUMBERS // len(values))
+    parts = [supported(reports[start : start + step]) for start in range(0, len(reports), step)]
+    return np.concatenate([np.packbits(part, axis=1, bitorder="little") for part in parts])
+
+
+class _Likelihood:
+    def __init__(self, sets: Rows, counts: Array, size: int, ratio: Fraction) -> None:
+        self.counts, self.people, self.size = counts, float(counts.sum()), size
+        self._columns, self._gain = np.ascontiguousarray(sets.T), float(ratio - 1)
+
+    def chances(self, f: Array) -> Array:
+        """1 + (r − 1)·Σ_{v ∈ S(y)} f_v for every report."""
+        padded = np.zeros(8 * len(self._columns))
+        padded[: self.size] = f
+        found = np.zeros(self._columns.shape[1])
+        for table, column in zip(padded.reshape(-1, 8) @ _BITS.T, self._columns, strict=True):
+            found += table[column]
+        return 1 + self._gain * found
+
+    def value(self, chances: Array) -> float:
+        return float(self.counts @ np.log(chances))
+
+    def slopes(self, chances: Array) -> Array:
+        """The slope of the log-likelihood at every value, over n: 1 on average over people."""
+        each = self.counts / chances
+        sums = np.concatenate([np.bincount(column, each, 256) @ _BITS for column in self._columns])
+        found: Array = (float(each.sum()) + self._gain * sums[: self.size]) / self.people
+        return found
+
+
+def _climbed(likelihood: _Likelihood, progress: Callable[[int], None] | None) -> Fit:
+    f = np.full(likelihood.size, 1 / likelihood.size)
+    chances = likelihood.chances(f)
+    value = likelihood.value(chances)
+    steps = 0
+    while True:
+        slopes = likelihood.slopes(chances)
+        gap = likelihood.people * max(float(slopes.max()) - 1, 0.0)
+        if gap <= _GAP or steps >= _MOST_STEPS:
+            return Fit(f, steps, value, gap, converged=gap <= _GAP)
+        first = _distribution(f * slopes)
+        second = _distribution(first * likelihood.slopes(likelihood.chances(first)))
+        steps += 2
+        if progress is not None:
+            progress(steps)
+        change = first - f
+        turn = second - first - change
+        length = max(1.0, float(np.sqrt(change @ change / max(float(turn @ turn), 1e-300))))
+        longer = _distribution(np.maximum(f + 2 * length * change + length**2 * turn, _KEPT * second))
+        # The longer step is kept only where it is no less likely than where it began.
+        chances_there = likelihood.chances(longer)
+        value_there = likelihood.value(chances_there)
+        if value_there >= value:
+            f, chances, value = longer, chances_there, value_there
+        else:
+            f, chances = second, likelihood.chances(second)
+            value = likelihood.value(chances)
+
+
+def _distribution(f: Array) -> Array:
+    found: Array = f / f.sum()
+    return found
