@@ -103,8 +103,9 @@ class Unbiased(Histogram):
         self.method, self.reason, self._answers = method, reason, answers
         shares = answers.shares()
         self.frequencies = shares.values if method == "inverse" else on_simplex(shares.values)
-        # Unbiased shares of flat categories add up to one only on average; what is asked of several does so always.
-        self._distribution = answers.distribution if method == "inverse" else self.frequencies
+        # What is asked of several shares is unbiased for either method: the projection raises a sum over many values
+        # that nobody holds by more than its standard error, so that no interval around it would hold.
+        self._distribution = answers.distribution
 
     @property
     def distribution(self) -> Array:

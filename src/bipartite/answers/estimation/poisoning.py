@@ -138,7 +138,8 @@ def _of_histogram(
     inside = member > 0
     one = int(inside.argmax())
     value = float(histogram.frequencies[one] if alone else member @ histogram.distribution)
-    if histogram.method == "inverse":
+    # Shares of several values are unbiased sums, also where single ones are projected.
+    if histogram.method == "inverse" or (histogram.method == "projected" and not alone):
         moved = answers.moved_share(one, k) if alone else answers.moved(member, k)
         if moved is not None:
             low, high = float(moved.low), float(moved.high)
