@@ -146,8 +146,8 @@ def test_intervals_of_projected_shares_hold_the_truth(size, shape):
     assert held.mean() / 200 >= 0.94
 
 
-# 150 samples: intervals of 95 % hold the truth in fewer than 124 of them with chance below 1e-6; seeded. Around the sum of
-# projected shares 53 % did.
+# 150 samples: intervals of 95 % hold the truth in fewer than 118 of them with chance below 1e-9. Around the sum of
+# projected shares 53 % did, and 118 of 150 with chance below 1e-9.
 def test_the_share_up_to_a_value_is_held_also_where_single_shares_are_projected():
     size, people = 300, 1000
     mech = bp.OUE(bp.Integers(1, size), 3)
@@ -162,4 +162,4 @@ def test_the_share_up_to_a_value_is_held_also_where_single_shares_are_projected(
         held += low <= truth <= high
         assert low <= est.cdf(76) <= high or not 0 <= est.cdf(76) <= 1
     assert est.method == "projected"
-    assert held >= 124
+    assert held >= 118
