@@ -637,7 +637,7 @@ def test_progress_is_called():
 def test_an_interval_that_is_all_impossible_does_not_read_as_certainty():
     from bipartite.answers.estimation.intervals import within
 
-    low, high = within(np.array([-3.0, 0.2, 1.5, -1.0]), np.array([-1.0, 0.4, 1.9, 2.0]), 0.0, 1.0)
+    low, high = within(np.array([-3.0, 0.2, 1.5, -1.0]), np.array([-1.0, 0.4, 1.9, 2.0]), 0.3, (0.0, 1.0))
     np.testing.assert_allclose(low, [-3.0, 0.2, 1.5, 0.0])
     np.testing.assert_allclose(high, [-1.0, 0.4, 1.9, 1.0])
     # 8.4 % of all reports would be this one if nobody held it: an unlucky share below zero, or no report at all.

@@ -252,7 +252,7 @@ class Estimate:
             return variance_interval(self._answers, self._histogram, sure)
         if asked.kind == "bin" and not self.bins_note:
             low, high = (float(end[asked.index]) for end in self.share_bounds(sure))
-            return self._possible(low, high, (0.0, 1.0), sure)
+            return self._possible(low, high, float(self.frequencies[asked.index]), (0.0, 1.0), sure)
         if asked.kind in {"cdf", "range", "bin"}:
             return self._histogram.interval(asked.weights, sure)
         answer = self._answers.answer(asked.weights)
@@ -262,7 +262,7 @@ class Estimate:
             return ConfidenceInterval(low, high, sure, _NOT_KNOWN)
         half = float(half_widths(answer.standard_error, answer.spread, self._answers.effective, sure))
         value = asked.middle + answer.value
-        return self._possible(value - half, value + half, possible, sure)
+        return self._possible(value - half, value + half, value, possible, sure)
 
     def covariance(self, weights: Iterable[Weights]) -> tuple[Array, Array]:  # rows of one number a value
         """(answers, their covariance) for several linear answers at once, one a row of ``weights``."""
@@ -304,7 +304,7 @@ class Estimate:
         Not numbers where a curve was fitted (``bins_note`` says why); :meth:`ranges` has intervals there.
         """
         bounds = self.share_bounds(check_confidence(confidence))
-        return within(*bounds, 0.0, 1.0, at_least=self._answers.effective < FEW)
+        return within(*bounds, self.frequencies, (0.0, 1.0), at_least=self._answers.effective < FEW)
 
     def share_bounds(self, sure: float) -> tuple[Array, Array]:
         """:meth:`share_intervals` also past what is possible: around a negative share."""
@@ -350,10 +350,12 @@ class Estimate:
             return Answer(asked.middle + float(asked.weights @ self.frequencies), math.inf, math.inf)
         return found._replace(value=asked.middle + found.value)
 
-    def _possible(self, low: float, high: float, possible: tuple[float, float], sure: float) -> ConfidenceInterval:
+    def _possible(
+        self, low: float, high: float, shown: float, possible: tuple[float, float], sure: float
+    ) -> ConfidenceInterval:
         """The interval of an average of scores, less what no population could give."""
         few = self._answers.effective < FEW
-        first, last = within(low, high, *possible, at_least=few)
+        first, last = within(low, high, shown, possible, at_least=few)
         beyond = high < possible[0] or low > possible[1]
         why = "" if not beyond else _DOUBTED if self.doubt else _UNLUCKY
         notes = (few_note(self._answers.effective) if few else "", why)

@@ -16,12 +16,20 @@ import numpy as np
 from bipartite.answers.estimation.intervals import (
     FEW,
     ConfidenceInterval,
-    chi_square_quantile,
     few_note,
     half_widths,
     within,
 )
-from bipartite.answers.estimation.likelihood import Cells, Model, Region, choose_smoothing, halves, smoother
+from bipartite.answers.estimation.likelihood import (
+    Cells,
+    Model,
+    Region,
+    by_chi_square,
+    choose_smoothing,
+    down_to,
+    halves,
+    smoother,
+)
 from bipartite.answers.estimation.projection import projected_bounds
 
 if TYPE_CHECKING:
@@ -38,9 +46,6 @@ BIASED: Final = "smoothing while fitting biases shares by an amount that is not 
 NO_BINS: Final = "single shares of a fitted curve have no intervals here; ask for a range of values"
 _MOST_TESTED: Final = 513
 _MOST_MATRIX: Final = 2**22
-# Degrees of freedom; the text above ``likelihood`` says why.
-_OF_SHARES: Final = 3
-_OF_QUANTILES: Final = 1
 # With few reports nothing is chosen from them: bumps with a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
 
@@ -132,7 +137,8 @@ class Unbiased(Histogram):
         answer = self._answers.answer(w)
         assert answer is not None  # noqa: S101 (all shares can be told apart)
         half = float(half_widths(answer.standard_error, answer.spread, self._answers.effective, confidence))
-        low, high = within(value - half, value + half, float(w.min()), float(w.max()), at_least=self._few)
+        possible = float(w.min()), float(w.max())
+        low, high = within(value - half, value + half, value, possible, at_least=self._few)
         return ConfidenceInterval(float(low), float(high), confidence, self._note)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
@@ -193,29 +199,25 @@ class MostLikely(Histogram):
         return f"; smoothed by a standard deviation of {wide:.3g} values, {why}"
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        low, high = self._region(_OF_SHARES, confidence).interval(w)
+        low, high = self._region(confidence).interval(w)
         return ConfidenceInterval(low, high, confidence, self._note)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         cell = int(self._cells.of_value[self.quantile(q)])
-        first, last = self._region(_OF_QUANTILES, confidence).quantiles(q, cell)
+        first, last = self._region(confidence).quantiles(q, cell)
         low, high = np.searchsorted(self._cells.of_value, [first, last + 1])
         return int(low), int(high) - 1, self._note
 
     @functools.lru_cache(maxsize=4)  # noqa: B019 (estimates are few and short-lived)
-    def _region(self, degrees: int, confidence: float) -> Region:
+    def _region(self, confidence: float) -> Region:
         if self._people < FEW:
             first, second = halves(self._counts)
             smooth = smoother(len(self._cells.matrix), self.steps) if self.steps else None
             fitted = Model(self._cells.matrix, second, smooth)
             level = fitted.likelihood(fitted.top.frequencies, first) + math.log(1 - confidence)
-            return Region(self._cells, [(Model(self._cells.matrix, first), level)])
-        drop = chi_square_quantile(confidence, degrees) / 2
-        models = [(self._plain, self._plain.top.log_likelihood - drop)]
-        if self._shown is not self._plain:
-            drop = chi_square_quantile(confidence, 1) / 2
-            models.append((self._shown, self._shown.top.log_likelihood - drop))
-        return Region(self._cells, models)
+            return Region(self._cells, [(Model(self._cells.matrix, first), down_to(level))])
+        models = dict.fromkeys((self._plain, self._shown))
+        return Region(self._cells, [(model, by_chi_square(confidence)) for model in models])
 
     @property
     def _note(self) -> str:

@@ -80,15 +80,21 @@ def bounded_width(spread: float, people: float, confidence: float) -> float:
 
 
 def within(
-    low: Array | float, high: Array | float, least: float, most: float, *, at_least: bool = False
+    low: Array | float,
+    high: Array | float,
+    shown: Array | float,
+    possible: tuple[float, float],
+    *,
+    at_least: bool = False,
 ) -> tuple[Array, Array]:
-    """Intervals less what is impossible.
+    """Intervals less what is impossible, as far as the answers shown, which may be impossible themselves.
 
     One that is impossible as a whole stays as it is: a share from −3 % to −1 % is that of an unlucky sample, and says
     so; 0 to 0 would read as certainty, and anything wider would hold more often than stated. Where an interval is to
     hold *at least* as often as stated, everything that is possible is given instead.
     """
-    unlucky = (high < least) | (low > most)
+    unlucky = (high < possible[0]) | (low > possible[1])
+    least, most = np.minimum(possible[0], shown), np.maximum(possible[1], shown)
     instead = (least, most) if at_least else (low, high)
     ends = (
         np.where(unlucky, other, np.clip(end, least, most)) for end, other in zip((low, high), instead, strict=True)

@@ -6,12 +6,13 @@ answer of the most likely distribution, and where values cannot be told apart it
 An end is found by tilting: the f that maximises ℓ(f) + λ·n·w·f has, for each λ, the largest w·f of all that are at
 least as likely, and λ is moved until ℓ reaches the level (profile likelihood).
 
-**The level.** Half a χ² quantile below the top. Where shares lie at the limit 0 (a population of a few values, seen at
-one of them), twice the drop varies more than χ² with one degree of freedom, because many directions lead away from the
-limit: three degrees are used for shares and for shares up to a value, and one for quantiles, whose hypotheses leave
-those directions open. That this holds its confidence is measured (``bench/error_bars.py``), not proved.
+**The level.** Twice the drop from the top is compared with a quantile of χ². Its degrees of freedom are how many
+values of the most likely distribution the constraint takes away, and one for the answer itself: given which shares lie
+at the limit 0 with and without it, the drop is distributed like that where the log-likelihood is quadratic (conditional
+likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). One degree would hold too seldom for a range that nobody is in,
+or at a value that many share. That intervals keep their confidence is measured (``bench/error_bars.py``), not proved.
 
-**Few reports.** Below 50 the level comes from a split: half of the reports fit a distribution g, and f is ruled out
+**Few reports.** Below 50 a level comes from a split: half of the reports fit a distribution g, and f is ruled out
 where it is less likely than g by a factor of 1 − confidence on the other half. This holds for any number of reports and
 any population (Wasserman, Ramdas, Balakrishnan, PNAS 2020), and the answer shown is inside: the fit to all reports
 cannot lose to g on the half that g has not seen, as g cannot lose to it on its own.
@@ -34,6 +35,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.em import fit_em
+from bipartite.answers.estimation.intervals import chi_square_quantile
 from bipartite.answers.estimation.operator import Dense
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.operator import Operator
 
     Array = NDArray[np.float64]
+    Allowed = Callable[[Fit, Fit], float]
+    """From the top and another fit: how far below the top the other may be."""
 
 MOST_CELLS: Final = 512
 _MOST_OUTPUTS: Final = 1024
@@ -52,8 +56,10 @@ _MOST_OUTPUTS: Final = 1024
 _WIDEST: Final = 4
 # A candidate this many nats below the best ends the search: more smoothing only loses more.
 _HOPELESS: Final = 20.0
+_ROWS: Final = 64
 _TRIES: Final = 30
 _CLOSE: Final = 0.01
+_TINY: Final = 1e-12
 _GROWTH: Final = 3.0
 
 
@@ -70,18 +76,20 @@ class Cells:
     @classmethod
     def of(cls, operator: Operator, *, together: bool) -> Cells:
         """At most 512 cells where values may be taken ``together``, otherwise one for each value."""
-        values, outputs = operator.inputs, operator.outputs
+        condensed, short = operator.condensed()
+        values, outputs = short.inputs, short.outputs
         cells = min(values, MOST_CELLS) if together else values
         groups = min(outputs, _MOST_OUTPUTS) if together else outputs
         of_value = np.arange(values) * cells // values
         of_output = np.arange(outputs) * groups // outputs
-        sizes = np.bincount(of_value)
         firsts = np.searchsorted(of_output, np.arange(groups))
+        sizes = np.bincount(of_value)
         matrix = np.empty((cells, groups))
-        for cell in range(cells):
-            members = (of_value == cell) / sizes[cell]
-            matrix[cell] = np.add.reduceat(operator.forward(members), firsts)
-        return cls(of_value, matrix, of_output)
+        for first in range(0, cells, _ROWS):
+            members = (of_value == np.arange(first, min(first + _ROWS, cells))[:, None]).astype(np.float64)
+            law = short.forward(members / sizes[first : first + _ROWS, None])
+            matrix[first : first + _ROWS] = np.add.reduceat(law, firsts, axis=1)
+        return cls(of_value, matrix, of_output if condensed is None else of_output[condensed])
 
     def counts(self, held: Array) -> Array:
         """Counts of outputs as counts of groups of them."""
@@ -143,52 +151,69 @@ class Model:
         law = self._operator.forward(h)
         return float(held[held > 0] @ np.log(law[held > 0]))
 
-    def furthest(self, w: Array, level: float, enough: float = math.inf) -> float:
-        """The largest w·f of all f with a log-likelihood of at least ``level``; ends early once ``enough`` is reached.
+    def furthest(self, w: Array, allowed: Allowed, enough: float = math.inf) -> float:
+        """The largest w·f of all f whose drop is ``allowed``.
 
-        Twice the drop in log-likelihood is about quadratic in λ, so that its root is.
+        The root of the drop is about linear in λ. It ends early once it is known whether ``enough`` is reached.
         """
         w = w if self._smooth is None else self._smooth @ w
         scale, top = float(np.ptp(w)), self.top
         reached = float(w @ top.frequencies)
-        if scale == 0 or top.log_likelihood <= level:
+        if scale == 0:
             return reached
-        target = math.sqrt(top.log_likelihood - level)
-        low, high, low_drop, high_drop, start = 0.0, math.nan, 0.0, math.nan, top.frequencies
-        tilt = target / math.sqrt(self._people)
+        low, high, low_part, high_part, start = 0.0, math.nan, 0.0, math.nan, top.frequencies
+        tilt = 1 / math.sqrt(self._people)
         for _ in range(_TRIES):
             fit = fit_em(self._operator, self._counts, start=start, tilt=(tilt / scale) * w)
-            drop = math.sqrt(max(top.log_likelihood - fit.log_likelihood, 0.0))
+            drop = max(top.log_likelihood - fit.log_likelihood, 0.0)
+            # How much of what is allowed the drop takes up.
+            part = math.sqrt(drop / max(allowed(top, fit), _TINY))
             answer = float(w @ fit.frequencies)
-            if drop <= target:
-                reached, low, low_drop, start = max(reached, answer), tilt, drop, fit.frequencies
-                if reached >= enough or target - drop <= _CLOSE * target or w.max() - reached <= 1e-9 * scale:
+            if part <= 1:
+                reached, low, low_part, start = max(reached, answer), tilt, part, fit.frequencies
+                if reached >= enough or part >= 1 - _CLOSE or w.max() - reached <= _CLOSE**3 * scale:
                     return reached
             else:
-                high, high_drop = tilt, drop
+                high, high_part = tilt, part
                 if answer < enough < math.inf:
                     return reached
             if math.isnan(high):
                 tilt *= _GROWTH
             else:
-                part = (target - low_drop) / (high_drop - low_drop)
-                tilt = low + (high - low) * min(max(part, 0.1), 0.9)
+                tilt = low + (high - low) * min(max((1 - low_part) / (high_part - low_part), 0.1), 0.9)
+                if high - low <= _CLOSE**2 * high:
+                    return reached
         return reached
+
+
+def by_chi_square(confidence: float) -> Allowed:
+    """Half the quantile of χ² with as many degrees as the constraint takes values away, and one more."""
+
+    def allowed(top: Fit, fit: Fit) -> float:
+        degrees = np.count_nonzero(top.frequencies) - np.count_nonzero(fit.frequencies) + 1
+        return chi_square_quantile(confidence, max(int(degrees), 1)) / 2
+
+    return allowed
+
+
+def down_to(level: float) -> Allowed:
+    """Everything with a log-likelihood of at least this."""
+    return lambda top, _: top.log_likelihood - level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """All distributions that some models do not rule out, each with its level."""
+    """All distributions that some models do not rule out, each by the drop that it allows."""
 
     cells: Cells
-    models: Sequence[tuple[Model, float]]
+    models: Sequence[tuple[Model, Allowed]]
 
     def interval(self, w: Array) -> tuple[float, float]:
         """The least and the largest w·f."""
         low, high = self.cells.bounds(w)
         return (
-            min(-model.furthest(-low, level) for model, level in self.models) + 0.0,  # not −0
-            max(model.furthest(high, level) for model, level in self.models),
+            min(-model.furthest(-low, allowed) for model, allowed in self.models) + 0.0,  # not −0
+            max(model.furthest(high, allowed) for model, allowed in self.models),
         )
 
     def quantiles(self, q: float, at: int) -> tuple[int, int]:
@@ -200,11 +225,11 @@ class Region:
 
         def low_enough(cell: int) -> bool:
             """Whether F(cell) ≥ q is not ruled out: the quantile may be at this cell or before."""
-            return any(model.furthest(up_to(cell), level, q) >= q for model, level in self.models)
+            return any(model.furthest(up_to(cell), allowed, q) >= q for model, allowed in self.models)
 
         def high_enough(cell: int) -> bool:
             """Whether F(cell − 1) ≤ q is not ruled out: the quantile may be at this cell or after."""
-            return any(-model.furthest(-up_to(cell - 1), level, -q) <= q for model, level in self.models)
+            return any(-model.furthest(-up_to(cell - 1), allowed, -q) <= q for model, allowed in self.models)
 
         first = _first(low_enough, 0, at)
         last = _first(lambda cell: not high_enough(cell), at + 1, size) - 1

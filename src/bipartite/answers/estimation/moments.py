@@ -59,7 +59,9 @@ def variance_interval(answers: LinearAnswers, histogram: Histogram, sure: float)
         return ConfidenceInterval(0.0, min(around.high, most), sure, note)
     if answers.effective >= FEW:
         half = float(half_widths(answer.standard_error, answer.spread, answers.effective, sure))
-        low, high = map(float, within(answer.value - half, answer.value + half, 0.0, most, at_least=True))
+        low, high = map(
+            float, within(answer.value - half, answer.value + half, answer.value, (0.0, most), at_least=True)
+        )
         return ConfidenceInterval(low, high, sure)
     # The mean square around the middle less the square of the mean there, each within its own bound.
     mean, squares = (answers.answer(w**power) for power in (1, 2))
@@ -68,4 +70,5 @@ def variance_interval(answers: LinearAnswers, histogram: Histogram, sure: float)
     off, half = (bounded_width(part.spread, answers.effective, each) for part in (mean, squares))
     least, largest = max(abs(mean.value) - off, 0.0), abs(mean.value) + off
     low, high = squares.value - half - largest**2, squares.value + half - least**2
-    return ConfidenceInterval(min(max(low, 0.0), most), min(max(high, 0.0), most), sure, few_note(answers.effective))
+    ends = within(min(low, answer.value), max(high, answer.value), answer.value, (0.0, most), at_least=True)
+    return ConfidenceInterval(float(ends[0]), float(ends[1]), sure, few_note(answers.effective))

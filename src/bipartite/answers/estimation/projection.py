@@ -54,7 +54,7 @@ def projected_bounds(
     below, above = (towards, missed - towards) if shift >= 0 else (missed - towards, towards)
     low = raw - np.maximum(width(below) * scale, shift)
     if few:
-        return within(low, raw + np.maximum(width(above) * scale, -shift), 0.0, 1.0, at_least=True)
+        return within(low, raw + np.maximum(width(above) * scale, -shift), shares, (0.0, 1.0), at_least=True)
     high = np.maximum(_upper_end(raw, scale, above), shares)  # equal up to rounding, where the shift is negative
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
