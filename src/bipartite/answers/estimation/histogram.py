@@ -28,7 +28,6 @@ from bipartite.answers.estimation.likelihood import (
     choose_smoothing,
     down_to,
     halves,
-    smoother,
 )
 from bipartite.answers.estimation.projection import projected_bounds
 
@@ -180,7 +179,7 @@ class MostLikely(Histogram):
         self.steps = self._chosen(matrix) if smooth else 0
         """How many steps of (1, 2, 1)/4 its bumps are wide."""
         self._plain = Model(matrix, self._counts)
-        self._shown = Model(matrix, self._counts, smoother(len(matrix), self.steps)) if self.steps else self._plain
+        self._shown = Model(matrix, self._counts, self._cells.smoother(self.steps)) if self.steps else self._plain
         self.frequencies = self._cells.spread(self._shown.shares)
         self.fit = self._shown.top
         self.method = "smooth" if self.steps else "em"
@@ -189,7 +188,7 @@ class MostLikely(Histogram):
     def _chosen(self, matrix: Array) -> int:
         if self._people < FEW:
             return max(1, round(2 * (len(matrix) / _FEW_SMOOTH) ** 2))
-        return choose_smoothing(matrix, self._counts)
+        return choose_smoothing(self._cells, self._counts)
 
     def _smoothed(self) -> str:
         if not self.steps:
@@ -212,8 +211,7 @@ class MostLikely(Histogram):
     def _region(self, confidence: float) -> Region:
         if self._people < FEW:
             first, second = halves(self._counts)
-            smooth = smoother(len(self._cells.matrix), self.steps) if self.steps else None
-            fitted = Model(self._cells.matrix, second, smooth)
+            fitted = Model(self._cells.matrix, second, self._cells.smoother(self.steps))
             level = fitted.likelihood(fitted.top.frequencies, first) + math.log(1 - confidence)
             return Region(self._cells, [(Model(self._cells.matrix, first), down_to(level))])
         models = dict.fromkeys((self._plain, self._shown))

@@ -80,7 +80,7 @@ class Cells:
         values, outputs = short.inputs, short.outputs
         cells = min(values, MOST_CELLS) if together else values
         groups = min(outputs, _MOST_OUTPUTS) if together else outputs
-        of_value = np.arange(values) * cells // values
+        of_value = _cell_of_each(values, cells)
         of_output = np.arange(outputs) * groups // outputs
         firsts = np.searchsorted(of_output, np.arange(groups))
         sizes = np.bincount(of_value)
@@ -105,12 +105,21 @@ class Cells:
         firsts = np.searchsorted(self.of_value, np.arange(len(self.matrix)))
         return np.minimum.reduceat(w, firsts), np.maximum.reduceat(w, firsts)
 
+    def smoother(self, steps: int) -> Array | None:
+        """The bumps of so many steps, a row each; None where nothing is smoothed."""
+        return _smoother(len(self.of_value), len(self.matrix), steps) if steps else None
+
+
+def _cell_of_each(values: int, cells: int) -> NDArray[np.int64]:
+    return np.arange(values) * cells // values
+
 
 @functools.lru_cache(maxsize=64)
-def smoother(cells: int, steps: int) -> Array:
+def _smoother(values: int, cells: int, steps: int) -> Array:
     """S_b: where one unit of mass is after b steps of (1, 2, 1)/4 that stop at the ends, a row for each beginning.
 
-    Bumps begin half a standard deviation apart: more of them would make no other mixtures, and rows too much alike.
+    Bumps begin half a standard deviation apart: more of them would make no other mixtures, and rows too much alike. A
+    cell of more values has more of the mass, so that what is smooth is the share of single values.
     """
     # The eigenvectors of such a walk are cosines.
     at = np.arange(cells)
@@ -120,6 +129,7 @@ def smoother(cells: int, steps: int) -> Array:
     begins = np.linspace(0, cells - 1, -(-(cells - 1) // between) + 1).round().astype(np.int64)
     found: Array = (waves[begins] * np.cos(np.pi * at / (2 * cells)) ** (2 * steps)) @ waves.T
     np.maximum(found, 0.0, out=found)
+    found *= np.bincount(_cell_of_each(values, cells))
     found /= found.sum(axis=1, keepdims=True)
     found.flags.writeable = False
     return found
@@ -260,7 +270,7 @@ def halves(counts: Array) -> tuple[Array, Array]:
     return first, counts - first
 
 
-def choose_smoothing(matrix: Array, counts: Array) -> int:
+def choose_smoothing(cells: Cells, counts: Array) -> int:
     """The number of steps of smoothing under which each half of the reports predicts the other half best.
 
     A function of the reports alone, so it costs no privacy; the same counts give the same choice.
@@ -269,10 +279,9 @@ def choose_smoothing(matrix: Array, counts: Array) -> int:
     if not first.any() or not second.any():
         return 0
     best, found, steps = -math.inf, 0, 0
-    while steps <= 2 * (len(matrix) / _WIDEST) ** 2:
-        smooth = smoother(len(matrix), steps) if steps else None
+    while steps <= 2 * (len(cells.matrix) / _WIDEST) ** 2:
         value = sum(
-            (model := Model(matrix, seen, smooth)).likelihood(model.top.frequencies, other)
+            (model := Model(cells.matrix, seen, cells.smoother(steps))).likelihood(model.top.frequencies, other)
             for seen, other in ((first, second), (second, first))
         )
         if value > best:
