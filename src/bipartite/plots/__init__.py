@@ -8,7 +8,7 @@ from bipartite.plots import style
 from bipartite.plots.bars import Bar, bars, paired_bars
 from bipartite.plots.files import as_file, check_ending, png, save
 from bipartite.plots.forest import forest
-from bipartite.plots.histogram import Mark, histogram
+from bipartite.plots.histogram import Band, Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
 from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
 from bipartite.plots.marks import beyond, mark
@@ -19,6 +19,7 @@ from bipartite.plots.svg import LETTER, Picture, legend, path, picture, rule, ta
 __all__ = [
     "COLOURS",
     "LETTER",
+    "Band",
     "Bar",
     "Mark",
     "Picture",

@@ -102,11 +102,11 @@ class Frame:
         ground = self.y(0)
         return path([(corners[0][0], ground), *corners, (corners[-1][0], ground)], closed=True, **how)
 
-    def outline(self, heights: NDArray[np.float64], **how: object) -> str:
-        """Steps as a line."""
-        return path(self._corners(heights), closed=False, **how)
+    def outline(self, heights: NDArray[np.float64], first: int = 0, **how: object) -> str:
+        """Steps as a line, from a position on."""
+        return path(self._corners(heights, first), closed=False, **how)
 
-    def _corners(self, heights: NDArray[np.float64]) -> Sequence[tuple[float, float]]:
+    def _corners(self, heights: NDArray[np.float64], first: int = 0) -> Sequence[tuple[float, float]]:
         """The corners of the steps; a run of equal heights is one step."""
         starts = np.flatnonzero(np.diff(heights, prepend=np.nan) != 0)
         ends = np.append(starts[1:], len(heights))
@@ -114,7 +114,7 @@ class Frame:
         for start, end in zip(starts, ends, strict=True):
             y = self.y(float(heights[start]))
             corners += [
-                (self.x(float(self._values[start]) - half), y),
-                (self.x(float(self._values[end - 1]) + half), y),
+                (self.x(float(self._values[first + start]) - half), y),
+                (self.x(float(self._values[first + end - 1]) + half), y),
             ]
         return corners

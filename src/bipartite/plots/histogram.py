@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.plots import style
 from bipartite.plots.frame import LEFT, RIGHT, TOP, Frame, extent
-from bipartite.plots.svg import LETTER, legend, path, percent, picture, rule, tag, text, whisker
+from bipartite.plots.svg import LETTER, legend, path, percent, picture, rule, tag, text, title, whisker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,8 @@ MOST_BARS: Final = 120
 _ROW: Final = 20  # of a mark above the histogram
 _CAP: Final = 3
 _HATCH: Final = 7
+_THIN: Final = 2
+_NUMBERS: Final = 14  # the room of a row of numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,21 @@ class Mark:
     """Whether the value is more than a guess within the interval."""
 
 
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The interval of the share of a range of values, as high as their average share."""
+
+    left: float
+    right: float
+    """Where the range begins and ends, half a step beyond its values."""
+    low: float
+    high: float
+    share: str
+    """The share of all of them, written above."""
+    words: str
+    """The same with its interval."""
+
+
 def histogram(  # noqa: PLR0913
     values: NDArray[Any],
     shares: Array,
@@ -53,25 +70,33 @@ def histogram(  # noqa: PLR0913
     marks: Sequence[Mark] = (),
     truth: Array | None = None,
     notes: Sequence[str] = (),
+    bands: Sequence[Band] | None = None,
 ) -> Picture:
     """The share of each value with its interval; a share that cannot be known is hatched, not guessed.
 
     ``low`` and ``high`` are infinite where nothing is known. ``sure`` says how sure the intervals are ("95 %"; empty:
-    there are none), ``truth`` is drawn as a line where it is known, ``notes`` stand below.
+    there are none), ``truth`` is drawn as a line where it is known, ``notes`` stand below. Where ``bands`` are given
+    the shares are a curve, and the intervals are those of ranges of values.
     """
     known = np.isfinite(low) & np.isfinite(high)
-    lowest, highest = extent(shares, low[known], high[known], truth)
-    top = TOP - 22 + _ROW * len(marks) if marks else TOP - 12
+    ends = np.array([each.high for each in bands or ()])
+    lowest, highest = extent(shares, low[known], high[known], truth, ends)
+    top = (TOP - 22 + _ROW * len(marks) if marks else TOP - 12) + (_NUMBERS if bands else 0)
     frame = Frame(values, highest, say, lowest=lowest, top=top)
-    bars = len(values) <= MOST_BARS
+    bars = len(values) <= MOST_BARS and bands is None
     parts = frame.axes(label, "share of people")
+    parts += [_band_of(frame, each) for each in bands or ()]
     hatched = _runs(~known)
     for first, last in hatched:
         parts += _hatch(*frame.span(first, last), top, frame.y(frame.lowest))
-    parts += _bars(frame, values, shares, low, high) if bars else _band(frame, values, shares, low, high)
+    if bands is not None:
+        parts += _curve(frame, shares, known)
+    else:
+        parts += _bars(frame, values, shares, low, high) if bars else _band(frame, values, shares, low, high)
+    intervals = f"its {sure} interval" if bands is None else f"bands: {sure} intervals of the share of each range"
     entries: list[tuple[str, Any]] = [
         ("estimated share", style.SHARE_STYLE if bars else _LINE),
-        *([(f"its {sure} interval", style.ERROR_STYLE if bars else style.SHARE_STYLE)] if sure else []),
+        *([(intervals, style.ERROR_STYLE if bars else style.SHARE_STYLE)] if sure else []),
     ]
     if truth is not None:
         parts.append(frame.outline(truth, fill="none", stroke=style.PAPER, stroke_width=3.2))
@@ -83,14 +108,20 @@ def histogram(  # noqa: PLR0913
         parts.append(rule(LEFT, frame.y(0), style.WIDTH - RIGHT, frame.y(0), stroke=style.INK))
     for number, mark in enumerate(marks):
         parts += _mark(frame, mark, 40 + _ROW * number)
+    for band in bands or ():
+        centre = frame.x((band.left + band.right) / 2)
+        parts.append(text(centre, top - 4, band.share, text_anchor="middle", **style.HALO))
     parts += legend(entries)
     parts += [text(LEFT, frame.height + 12 + 17 * number, note) for number, note in enumerate(notes)]
     return picture(
-        frame.height + (17 * len(notes) + 4 if notes else 0), _says(values, shares, known, marks, say), parts
+        frame.height + (17 * len(notes) + 4 if notes else 0),
+        _says(values, shares, known, [*(each.words for each in marks), *(each.words for each in bands or ())], say),
+        parts,
     )
 
 
 _LINE: Final[dict[str, Any]] = {"fill": "none", "stroke": style.BRR, "stroke_width": 1.8}
+_GUESS: Final[dict[str, Any]] = {**style.GUESS_STYLE, "fill": "none", "stroke_width": 1.5}
 
 
 def _bars(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: Array) -> list[str]:
@@ -124,9 +155,24 @@ def _band(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: A
         parts.append(path(around, closed=True, fill=style.BRR_FAR))
         parts.append(path([(at[each], frame.y(float(shares[each]))) for each in run], **_LINE))
     for first, last in _runs(~(np.isfinite(low) & np.isfinite(high))):
-        guess: dict[str, Any] = {**style.GUESS_STYLE, "fill": "none", "stroke_width": 1.5}
-        parts.append(path([(at[each], frame.y(float(shares[each]))) for each in range(first, last + 1)], **guess))
+        parts.append(path([(at[each], frame.y(float(shares[each]))) for each in range(first, last + 1)], **_GUESS))
     return parts
+
+
+def _band_of(frame: Frame, band: Band) -> str:
+    left, right, high, low = frame.x(band.left), frame.x(band.right), frame.y(band.high), frame.y(band.low)
+    thick = max(low - high, _THIN)
+    corner: dict[str, Any] = {"x": left + 0.5, "y": low - thick, "width": right - left - 1, "height": thick}
+    return tag("rect", title(band.words), **corner, **style.SHARE_STYLE)
+
+
+def _curve(frame: Frame, shares: Array, known: NDArray[np.bool_]) -> list[str]:
+    """Steps; dashed where they are a guess."""
+    return [
+        frame.outline(shares[first : last + 1], first, **how)
+        for which, how in ((~known, _GUESS), (known, _LINE))
+        for first, last in _runs(which)
+    ]
 
 
 def _hatch(left: float, right: float, top: float, bottom: float) -> list[str]:
@@ -168,12 +214,12 @@ def _runs(which: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(first), int(after) - 1) for first, after in edges.reshape(-1, 2)]
 
 
-def _says(values: NDArray[Any], shares: Array, known: NDArray[np.bool_], marks: Sequence[Mark], say: Say) -> str:
+def _says(values: NDArray[Any], shares: Array, known: NDArray[np.bool_], words: Sequence[str], say: Say) -> str:
     most = int(shares.argmax())
     missing = int((~known).sum())
     return (
         f"The estimated shares of {len(values)} values, from {say(float(values[0]))} to {say(float(values[-1]))}; the "
         f"largest, at {say(float(values[most]))}, is {percent(float(shares[most]))}."
         + (f" {missing} shares cannot be known." if missing else "")
-        + "".join(f" {mark.words}." for mark in marks)
+        + "".join(f" {each}." for each in words)
     )

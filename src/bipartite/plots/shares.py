@@ -36,17 +36,20 @@ def shares_by_name(  # noqa: PLR0913
     *,
     sure: str,
     truth: Array | None = None,
+    guessed: NDArray[np.bool_] | None = None,
     most: int = MOST_NAMES,
     notes: Sequence[str] = (),
 ) -> Picture:
     """The largest shares with their intervals, and how many smaller ones are left out.
 
-    ``low`` and ``high`` are infinite where nothing is known: such a share is outlined, and said to be a guess.
+    ``low`` and ``high`` are infinite where nothing is known, and not numbers where there is no interval. Shares that
+    are ``guessed``, or about which nothing is known, are outlined.
     """
     order = np.argsort(-shares, kind="stable")
     rows, rest = order[:most].tolist(), order[most:]
-    known = np.isfinite(low) & np.isfinite(high)
-    sure_of = [at for at in rows if known[at]]
+    bounded = np.isfinite(low) & np.isfinite(high)
+    guesses = (np.isinf(low) | np.isinf(high)) | (False if guessed is None else guessed)
+    sure_of = [at for at in rows if bounded[at]]
     left, right = extent(shares[rows], low[sure_of], high[sure_of], None if truth is None else truth[rows])
 
     def x(share: float) -> float:
@@ -59,10 +62,10 @@ def shares_by_name(  # noqa: PLR0913
         parts.append(text(x(share), bottom + 14, percent_mark(share), text_anchor="middle"))
     for number, at in enumerate(rows):
         y = _TOP + _ROW * number
-        words = _words(float(shares[at]), float(low[at]), float(high[at]))
+        words = share_words(float(shares[at]), float(low[at]), float(high[at]))
         parts.append(text(_LEFT - 10, y + 13, shortened(names[at]), text_anchor="end"))
-        parts.append(_bar(x(0), x(float(shares[at])), y, names[at], words, certain=bool(known[at])))
-        if known[at]:
+        parts.append(_bar(x(0), x(float(shares[at])), y, names[at], words, certain=not guesses[at]))
+        if bounded[at]:
             parts += whisker(x(float(low[at])), x(float(high[at])), y + 2 + _THICK / 2, _CAP)
         if truth is not None:
             corner: dict[str, Any] = {"x": x(float(truth[at])) - _MARK / 2, "y": y + 2 + (_THICK - _MARK) / 2}
@@ -75,7 +78,7 @@ def shares_by_name(  # noqa: PLR0913
     ]
     if truth is not None:
         entries.append(("true share", style.SILENCE_STYLE))
-    if not known[rows].all():
+    if guesses[rows].any():
         entries.append(("cannot be known: a guess", style.GUESS_STYLE))
     parts += legend(entries)
     below = ["share of people"]
@@ -84,7 +87,7 @@ def shares_by_name(  # noqa: PLR0913
     parts.append(text(_LEFT, bottom + 34, "; ".join(below)))
     parts += [text(_LEFT, bottom + 51 + 17 * number, note) for number, note in enumerate(notes)]
     says = "Estimated shares: " + "; ".join(
-        f"{names[at]} {_words(float(shares[at]), float(low[at]), float(high[at]))}" for at in rows
+        f"{names[at]} {share_words(float(shares[at]), float(low[at]), float(high[at]))}" for at in rows
     )
     return picture(bottom + 42 + 17 * len(notes), says, parts)
 
@@ -101,9 +104,11 @@ def _bar(zero: float, end: float, y: float, name: str, words: str, *, certain: b
     )
 
 
-def _words(share: float, low: float, high: float) -> str:
+def share_words(share: float, low: float, high: float) -> str:
     """A share with its interval, in as many digits as mean something."""
-    if not math.isfinite(high - low):
+    if math.isnan(high - low):
+        return percent(share)
+    if math.isinf(high - low):
         return "cannot be known"
     width = 100 * (high - low)
     digits = 2 if width <= 0 else min(max(1 - math.floor(math.log10(width)), 0), 4)

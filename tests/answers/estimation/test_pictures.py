@@ -8,6 +8,7 @@ import pytest
 import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.plots import style
+from bipartite.plots.svg import percent
 
 SVG = "{http://www.w3.org/2000/svg}"
 AGES = bp.Integers(18, 90)
@@ -30,15 +31,35 @@ def test_a_line_is_a_histogram_with_mean_and_median(tmp_path):
     digits = 1 if high - low > 1 else 2
     assert any(each.startswith(f"mean {est.mean:.{digits}f}, {low:.{digits}f} to {high:.{digits}f}") for each in shown)
     assert any(each.startswith(f"median {est.median:.0f}, ") for each in shown)
-    assert "10,000 reports, about the population; histogram by 'ems'" in shown
-    assert "its 80 % interval" in words(est.plot(confidence=0.8))
+    assert f"10,000 reports, about the population; histogram by '{est.method}'" in shown
+    assert "bands: 80 % intervals of the share of each range" in words(est.plot(confidence=0.8))
     with pytest.raises(InputError, match="Expected confidence between 0 and 1"):
         est.plot(confidence=2)
 
 
+def test_a_curve_has_a_band_for_each_public_range_and_nothing_that_is_not_a_number():
+    est = estimated(bp.BRR(AGES, 1, edges="padded"), [30] * 600 + [50] * 400)
+    picture = est.plot()
+    drawn = ET.fromstring(picture)
+    assert "nan" not in picture
+    says = [each.find(f"{SVG}title").text for each in drawn.iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
+    ranges = est.ranges()
+    assert [each.split(":")[0] for each in says] == [f"{each.first:g} to {each.last:g}" for each in ranges]
+    assert all(f"{says[at]}." in drawn.get("aria-label") for at in range(10))
+    assert {percent(each.share) for each in ranges} <= set(words(picture))
+
+
+def test_a_curve_without_intervals_has_no_bands():
+    est = estimated(bp.BRR(AGES, 1, edges="padded"), [30] * 600 + [50] * 400, method="ems")
+    picture = est.plot()
+    assert "nan" not in picture and not any("interval" in each for each in words(picture)[:9])
+    assert any(each.startswith("without intervals of shares: smoothing") for each in words(picture))
+    assert not [each for each in ET.fromstring(picture).iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
+
+
 def test_clamped_reports_are_hatched_where_nothing_is_known():
     est = estimated(bp.BRR(AGES, 1), [20] * 500 + [50] * 500, of_sample=True)
-    assert np.isinf(est.standard_errors[0]) and np.isfinite(est.standard_errors[30])
+    assert np.isinf(est.standard_error(("bin", 18))) and np.isfinite(est.standard_error(("bin", 48)))
     picture = est.plot()
     shown = words(picture)
     assert style.HATCH in picture
@@ -67,18 +88,18 @@ def test_few_reports_say_what_their_bars_are():
     for value, share_low, share_high in zip(range(1, 6), *wide.share_intervals(), strict=True):
         assert (share_low, share_high) == pytest.approx(wide.interval(of=("bin", value)))
     assert (high - low).min() > 1
-    assert "few reports: these bars are wider bounds that hold for any number" in words(wide.plot())
+    assert "few reports: these intervals are wider bounds that hold for any number" in words(wide.plot())
     smooth = estimated(mechanism, [1, 2, 3], method="ems")
-    assert "few reports: these bars are wider bounds that hold for any number" in words(smooth.plot())
+    assert "few reports: these intervals are wider bounds that hold for any number" in words(smooth.plot())
 
 
-def test_too_many_values_for_bars_keep_their_mean():
+def test_many_values_keep_their_mean():
     est = estimated(bp.BRR(bp.Integers(1, 3000), 1, edges="padded"), [500] * 1000)
     shown = words(est.plot())
-    assert "no intervals of single shares: too many values" in shown
     assert any(each.startswith("mean ") for each in shown)
-    assert "one in 2 values is drawn" in shown
-    assert not any("interval" in each and each.startswith("its") for each in shown)
+    assert "bands: 95 % intervals of the share of each range" in shown  # of 512 steps, all drawn
+    shown = words(estimated(bp.GRR(bp.Integers(1, 3000), 5), [500] * 1000).plot())
+    assert "one in 2 values is drawn" in shown and "its 95 % interval" in shown
 
 
 def test_few_reports_of_many_values_are_bounded_by_what_is_possible():
@@ -116,14 +137,15 @@ def test_groups_are_compared_by_mean_and_median_or_by_their_largest_shares(tmp_p
     assert "share of way 1 in each group, with its 95 % interval" in shown
     assert "3 less common values are left out" in shown
     blurred = bp.BRR(bp.Points(np.array([[0.0, 0], [0, 1], [0, 2], [9, 9]])), 1, m=3)
-    assert "cannot be known" in words(estimated(blurred, [0, 1, 2, 3] * 50, by=["a", "b"] * 100).plot())
+    shown = words(estimated(blurred, [0, 1, 2, 3] * 50, by=["a", "b"] * 100).plot())
+    assert any(each.startswith("no more is known than 0 % to ") for each in shown)
 
 
 def test_where_nothing_is_known_everything_is_hatched():
     # Two outputs tell about five values little more than their mean: no share has an unbiased estimate.
     duchi = bp.Duchi(bp.Interval(-1, 1, points=5), 1)
-    est = estimated(duchi, [0.5] * 400, method="ems")
-    assert np.isinf(est.standard_errors).all()
+    est = estimated(duchi, [0.5] * 400)
+    assert np.isinf(est.standard_error(("bin", 0.5)))
     picture = est.plot()
     assert "5 shares cannot be known" in ET.fromstring(picture).get("aria-label")
     assert np.isfinite(est.standard_error("mean"))  # which is all that it was made for

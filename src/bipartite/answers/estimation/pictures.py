@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import what_forging_does
 from bipartite.domains import LineDomain
 from bipartite.errors import how_many
 from bipartite.files import write_whole
-from bipartite.plots import Mark, forest, histogram, shares_by_name
-from bipartite.plots.shares import shortened
+from bipartite.plots import Band, Mark, forest, histogram, shares_by_name
+from bipartite.plots.shares import MOST_NAMES, share_words, shortened
+from bipartite.plots.svg import percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,17 +37,16 @@ _MOST_POINTS: Final = 1_500  # of a line: twice as many as the picture is wide
 
 
 def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None) -> Picture:
-    """One estimate: a histogram on a line, bars elsewhere."""
+    """One estimate: a histogram or a curve on a line, bars elsewhere."""
     domain = estimate.mechanism.domain
-    sure = f"{100 * confidence:g} %"
+    sure = f"{100 * confidence:g} %" if has_intervals(estimate) else ""
     notes = _notes(estimate)
-    low, high = bounds(estimate, confidence)
-    if estimate.bins_note:
-        low = high = estimate.frequencies
-        sure = ""
-        notes.append(f"without intervals: {estimate.bins_note}")
     if isinstance(domain, LineDomain):
-        every = slice(None, None, -(-len(domain) // _MOST_POINTS))
+        low, high, bands = _on_a_line(estimate, confidence)
+        if bands:
+            notes.append("above: the share of each range; its band is as high as the average share of its values")
+        steps = len(domain) if bands is None else 1 + np.count_nonzero(np.diff(estimate.frequencies))
+        every = slice(None, None, -(-steps // _MOST_POINTS))
         if every.step > 1:
             notes.append(f"one in {every.step:,} values is drawn")
         picture = histogram(
@@ -58,10 +59,32 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None)
             sure=sure,
             marks=marks(estimate, confidence),
             notes=notes,
+            bands=bands,
         )
     else:
-        picture = shares_by_name(names_of(domain), estimate.frequencies, low, high, sure=sure, notes=notes)
+        ends = bounds(estimate, confidence)
+        picture = shares_by_name(
+            names_of(domain), estimate.frequencies, *ends, sure=sure, guessed=_untold(estimate), notes=notes
+        )
     return _written(picture, file)
+
+
+def _on_a_line(estimate: Estimate, confidence: float) -> tuple[Array, Array, list[Band] | None]:
+    """(low, high) of every share; or, of a curve, the bands of public ranges, and infinite what cannot be told."""
+    if not estimate.bins_note:
+        return *bounds(estimate, confidence), None
+    each_end = np.where(_untold(estimate), math.inf, estimate.frequencies)
+    if not has_intervals(estimate):
+        return each_end, each_end, []
+    values = estimate.mechanism.domain.to_numpy()
+    step = float(values[1] - values[0])
+    bands = []
+    for each in estimate.ranges(confidence=confidence):
+        size = round((each.last - each.first) / step) + 1
+        words = f"{say(each.first)} to {say(each.last)}: {share_words(each.share, *each.interval)}"
+        left, right, (low, high) = each.first - step / 2, each.last + step / 2, each.interval
+        bands.append(Band(left, right, low / size, high / size, percent(each.share), words))
+    return each_end, each_end, bands
 
 
 def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | Path | None = None) -> Picture:
@@ -100,13 +123,37 @@ def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | 
 
 
 def bounds(estimate: Estimate, confidence: float) -> tuple[Array, Array]:
-    """The intervals of shares as they are drawn, infinite where the reports cannot tell."""
+    """The intervals of shares as they are drawn: of a fit, those of the largest shares, and elsewhere not numbers."""
     low, high = estimate.share_bounds(confidence)
     if estimate.method == "inverse":
         return low, high
+    if estimate.bins_note:
+        return single_intervals(estimate, np.argsort(-estimate.frequencies, kind="stable")[:MOST_NAMES], confidence)
     # Only unbiased shares can lie below zero, and only beside them does an interval that does make sense.
-    known = np.isfinite(low)
-    return np.where(known, np.clip(low, 0, 1), low), np.where(known, np.clip(high, 0, 1), high)
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def single_intervals(estimate: Estimate, which: NDArray[np.int64], confidence: float) -> tuple[Array, Array]:
+    """The intervals of some shares of a fit, each asked for on its own; elsewhere not numbers."""
+    low, high = (np.full(len(estimate.frequencies), math.nan) for _ in range(2))
+    for at in which.tolist() if has_intervals(estimate) else ():
+        low[at], high[at] = estimate.interval(confidence, of=("bin", estimate.mechanism.domain.decode(at)))
+    return low, high
+
+
+def has_intervals(estimate: Estimate) -> bool:
+    """Whether shares have intervals at all, single ones or those of ranges."""
+    return estimate.bins_note in {"", NO_BINS}
+
+
+def _untold(estimate: Estimate) -> NDArray[np.bool_]:
+    """Which values the reports cannot tell from others, so that their single shares are guesses."""
+    found = estimate.identifiability
+    if found is None:
+        return np.zeros(len(estimate.frequencies), dtype=bool)
+    if not found.groups_identifiable:
+        return np.ones(len(found.group_of), dtype=bool)
+    return (np.bincount(found.group_of) > 1)[found.group_of]
 
 
 def marks(estimate: Estimate, confidence: float) -> list[Mark]:
@@ -137,10 +184,11 @@ def _row(label: object, mark: Mark) -> Mark:
 
 
 def _share_row(label: object, estimate: Estimate, at: int, confidence: float) -> Mark:
-    share, (low, high) = float(estimate.frequencies[at]), (float(end[at]) for end in bounds(estimate, confidence))
-    if not math.isfinite(high):
-        return Mark(str(label), share, 0.0, 1.0, "cannot be known", known=False)
-    return Mark(str(label), share, low, high, f"{_percent(share)}, {_percent(low)} to {_percent(high)}")
+    value = estimate.mechanism.domain.decode(at)
+    share, (low, high) = float(estimate.frequencies[at]), estimate.interval(confidence, of=("bin", value))
+    known = has_intervals(estimate) and not _untold(estimate)[at]
+    beginning = _percent(share) + "," if known else "no more is known than"
+    return Mark(str(label), share, low, high, f"{beginning} {_percent(low)} to {_percent(high)}", known)
 
 
 def _percent(share: float) -> str:
@@ -162,7 +210,9 @@ def _notes(estimate: Estimate) -> list[str]:
     found = estimate.identifiability
     notes = [f"{how_many(estimate.people, 'report')}, about {whose}; histogram by {estimate.method!r}"]
     if estimate.effective_people < FEW:
-        notes.append("few reports: these bars are wider bounds that hold for any number")
+        notes.append("few reports: these intervals are wider bounds that hold for any number")
+    if not has_intervals(estimate):
+        notes.append(f"without intervals of shares: {estimate.bins_note}")
     if found is not None and not found.identifiable:
         groups = found.groups
         line = isinstance(estimate.mechanism.domain, LineDomain)

@@ -214,7 +214,8 @@ def what_forging_does(estimate: Estimate) -> str:
     if found.note.startswith((_FITTED, _UNKNOWN)):
         return ""
     some, most = how_many(found.reports, "forged report"), "" if found.exact else "at most "
-    return f"{some} could move {what} by {most}{found.farthest:.2g}"
+    # Two digits that count, and never a power of ten.
+    return f"{some} could move {what} by {most}{float(f'{found.farthest:.2g}'):,g}"
 
 
 def tipping_point(estimate: Estimate, confidence: float, of: Asked) -> int | None:
