@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.cli import columns, counting, estimate_output, main, output
+from bipartite.cli import columns, counting, main, output
 from tests.cli.test_commands import conforms
 
 AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
@@ -52,7 +52,11 @@ def test_a_file_of_reports_gives_the_answers_of_python(run, spec, ages):
     expected = bp.estimate(AGES, reports)
     code, out, err = run("estimate", file, "--spec", spec(AGES))
     assert (code, err) == (0, "")
-    assert out == expected.summary() + "\n"
+    assert out.startswith(expected.summary() + "\n")
+    lines = [line.split() for line in out.splitlines() if line.startswith("  ") and " to " in line][-10:]
+    for line, each in zip(lines, expected.ranges(), strict=True):
+        numbers = f"{each.share:.2%}", f"{each.interval.low:.2%}", "to", f"{each.interval.high:.2%}"
+        assert line == [f"{each.first:g}", "to", f"{each.last:g}", *numbers]
     code, out, _ = run("estimate", file, "--spec", spec(AGES), "--json", "--confidence", 0.9)
     found = conforms(json.loads(out), "estimate")
     (one,) = found["estimates"]
@@ -62,8 +66,10 @@ def test_a_file_of_reports_gives_the_answers_of_python(run, spec, ages):
     assert one["median"]["value"] == expected.median
     assert one["median"]["standard_error"] is None
     assert [each["share"] for each in one["shares"]] == pytest.approx(expected.frequencies.tolist())
-    frame = expected.to_frame(0.9)
-    assert [each["high"] for each in one["shares"]] == pytest.approx(frame["high"].tolist())
+    # A fitted curve has intervals of ranges, and none of single shares.
+    assert {each["high"] for each in one["shares"]} == {None} and one["bins_note"] == expected.bins_note != ""
+    for each, other in zip(one["ranges"], expected.ranges(confidence=0.9), strict=True):
+        assert list(each.values()) == pytest.approx([other.first, other.last, other.share, *other.interval])
 
 
 def test_the_mechanism_may_be_given_by_its_options(run, ages):
@@ -177,15 +183,34 @@ def test_a_pipe_of_reports_is_read_from_standard_input(run, spec, ages, monkeypa
     assert main(["estimate", "-", "--spec", str(spec(AGES))]) == 3
 
 
+def test_ranges_are_written_as_csv_for_every_group(run, spec, write, ages, tmp_path):
+    reports, file = ages
+    ranges, shares = tmp_path / "ranges.csv", tmp_path / "shares.csv"
+    assert run("estimate", file, "--spec", spec(AGES), "--ranges", ranges, "--csv", shares)[0] == 0
+    rows = list(csv.DictReader(ranges.read_text(encoding="utf-8").splitlines()))
+    assert list(rows[0]) == ["first", "last", "share", "low", "high"] and len(rows) == 10
+    expected = bp.estimate(AGES, reports).ranges()
+    assert [float(row["high"]) for row in rows] == pytest.approx([each.interval.high for each in expected])
+    single = list(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))
+    assert {(row["standard_error"], row["low"], row["high"]) for row in single} == {("", "", "")}
+    grouped = write("g.csv", "group,report\n" + "".join(f"{'ab'[at % 2]},{each}\n" for at, each in enumerate(reports)))
+    assert run("estimate", grouped, "--spec", spec(AGES), "--by", "group", "--ranges", ranges)[0] == 0
+    rows = list(csv.DictReader(ranges.read_text(encoding="utf-8").splitlines()))
+    assert [row["group"] for row in rows] == ["a"] * 10 + ["b"] * 10
+    code, out, _ = run("estimate", file, "--spec", spec(AGES), "--ranges", ranges, "--method", "ems")
+    assert code == 0 and "none\n  smoothing while fitting biases shares" in out
+    assert next(csv.DictReader(ranges.read_text(encoding="utf-8").splitlines()))["low"] == ""
+
+
 def test_what_cannot_be_known_is_said(run, spec, write, tmp_path):
     clamped = bp.BRR(bp.Integers(1, 9), epsilon=1, m=5)
     file = write("c.csv", "".join(f"{report}\n" for report in reported(clamped, [1, 5, 7] * 400)))
     shares, picture = tmp_path / "s.csv", tmp_path / "p.svg"
     code, out, _ = run("estimate", file, "--spec", spec(clamped), "--csv", shares, "--plot", picture)
     assert code == 0
-    assert "not identifiable" in out and "cannot be known" in out
+    assert "not identifiable" in out and "no number of them would narrow this" in out
     first = next(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))
-    assert (first["standard_error"], first["low"], first["high"]) == ("", "0.0", "1.0")
+    assert (first["standard_error"], first["low"], first["high"]) == ("", "", "")
     assert "hatched: cannot be known" in picture.read_text(encoding="utf-8")
     ET.fromstring(picture.read_text(encoding="utf-8"))
     one = conforms(json.loads(run("estimate", file, "--spec", spec(clamped), "--json")[1]), "estimate")["estimates"][0]
@@ -193,6 +218,18 @@ def test_what_cannot_be_known_is_said(run, spec, write, tmp_path):
     assert not one["identifiable"] and one["not_identifiable"]
     code, _, err = run("estimate", file, "--spec", spec(clamped), "--method", "inverse")
     assert code == 2 and "collect with --edges 'padded'" in err
+
+
+def test_named_values_that_cannot_be_told_apart_have_the_intervals_that_are_left_open(run, spec, write):
+    near = bp.Items(["a", "b", "c", "d"], loss=[[0, 1, 9, 9], [1, 0, 9, 9], [9, 9, 0, 1], [9, 9, 1, 0]])
+    blurred = bp.BRR(near, epsilon=1, m=2)
+    file = write("b.csv", "".join(f"{report}\n" for report in reported(blurred, ["a", "b", "c"] * 400)))
+    code, out, _ = run("estimate", file, "--spec", spec(blurred), "--json")
+    one = conforms(json.loads(out), "estimate")["estimates"][0]
+    assert code == 0 and one["method"] == "em" and one["ranges"] == []
+    assert all(each["low"] == pytest.approx(0, abs=1e-6) and each["high"] > 0.2 for each in one["shares"])
+    out = run("estimate", file, "--spec", spec(blurred))[1]
+    assert "nan" not in out and "none" not in out
 
 
 def test_errors_of_too_many_shares_are_left_out_and_the_mean_is_there(run, spec, write, tmp_path):
@@ -205,8 +242,6 @@ def test_errors_of_too_many_shares_are_left_out_and_the_mean_is_there(run, spec,
     assert one["mean"]["value"] == pytest.approx(bp.estimate(wide, reports).mean)
     assert one["shares"][0]["standard_error"] is None and one["shares"][0]["low"] is None
     assert next(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))["high"] == ""
-    # Places have no order, and what they cannot tell apart is shown only where it was decided.
-    assert estimate_output._interval(None, 0, 1) == "not computed"
 
 
 def test_few_reports_are_answered_with_what_holds_for_any_number(run, spec, write):
@@ -421,7 +456,7 @@ def test_no_file_whatever_is_a_bug(tmp_path_factory, content, grouped):
 def test_steps_of_a_long_fit_are_seen_to_pass(run, spec, write, monkeypatch):
     seen = []
     monkeypatch.setattr(output.Progress, "advance", lambda self, by: seen.append((self._what, by)))
-    assert run("estimate", write("reports.csv", "1\n2\n"), "--spec", spec(RATING), "--method", "em")[0] == 0
+    assert run("estimate", write("reports.csv", "1\n2\n"), "--spec", spec(RATING), "--method", "ems")[0] == 0
     assert ("steps", 1) in seen
 
 

@@ -77,6 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     writing = parser.add_argument_group("what is written")
     writing.add_argument("--save-counts", metavar="FILE.json", type=Path, help="all counts, to be merged with others")
     writing.add_argument("--csv", metavar="FILE.csv", type=Path, help="value, share, standard error, low, high")
+    writing.add_argument("--ranges", metavar="FILE.csv", type=Path, help="first, last, share, low, high of ten ranges")
     writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="a picture with error bars, .svg or .png")
     writing.add_argument("--html", metavar="FILE.html", type=Path, help="of a released table: a page with pictures")
     writing.add_argument(
@@ -212,7 +213,7 @@ def _estimated(
     options: argparse.Namespace,
     progress: Callable[[int], None],
 ) -> dict[str | None, Estimate]:
-    """The estimate of every group; smoothing over 100,000 values takes a minute, which is then seen to pass."""
+    """The estimate of every group; the steps of a long fit are seen to pass."""
     found: dict[str | None, Estimate] = {}
     for label, group in groups.items():
         if not group.tally.size:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation import Estimates
-from bipartite.answers.estimation.pictures import names_of
+from bipartite.answers.estimation.pictures import bounds, has_intervals, names_of
 from bipartite.answers.estimation.poisoning import for_text
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
 from bipartite.cli.output import print_json, print_table
 from bipartite.domains import LineDomain
-from bipartite.errors import DesignError
 from bipartite.files import write_whole
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
@@ -25,6 +24,7 @@ from bipartite.texts import as_csv
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from bipartite.answers.estimation import Counts, Estimate
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _FEW_VALUES: Final = 20
 _LARGEST: Final = 10
 _COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
+_RANGE_COLUMNS: Final = ("first", "last", "share", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,9 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     if options.html is not None and found.release is not None:
         files.append((options.html, page(found, found.release, first)))
     if options.csv is not None:
-        files.append((options.csv, _as_csv(found)))
+        files.append((options.csv, _as_csv(found, _COLUMNS, _rows)))
+    if options.ranges is not None:
+        files.append((options.ranges, _as_csv(found, _RANGE_COLUMNS, _range_rows)))
     if options.plot is not None:
         files.append((options.plot, as_file(found.picture(next(iter(found.columns))), options.plot)))
     described = _described(found) if options.json else None
@@ -107,10 +110,9 @@ def _as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
         "median": _number(estimate, "median", confidence) if line else None,
         "fits": asdict(estimate.fits),
         "poisoning": _poisoning(estimate),
-        "shares": [
-            dict(zip(_COLUMNS, (value, share, _finite(error), low, high), strict=True))
-            for value, share, error, low, high in _rows(estimate, confidence)
-        ],
+        "bins_note": estimate.bins_note,
+        "shares": [dict(zip(_COLUMNS, row, strict=True)) for row in _rows(estimate, confidence)],
+        "ranges": [dict(zip(_RANGE_COLUMNS, row, strict=True)) for row in _range_rows(estimate, confidence)],
     }
 
 
@@ -131,18 +133,28 @@ def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
 
 
 def _rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
-    """(value, share, error, low, high) of every value; the last three None where they are too many to compute."""
-    shares = (estimate.mechanism.domain.to_numpy().tolist(), estimate.frequencies.tolist())
-    try:
-        errors = estimate.standard_errors.tolist()
-    except DesignError:
-        return [(value, share, None, None, None) for value, share in zip(*shares, strict=True)]
-    low, high = (end.tolist() for end in estimate.share_intervals(confidence))
-    return list(zip(*shares, errors, low, high, strict=True))
+    """(value, share, standard error, low, high) of every value; None for a number that does not exist."""
+    values, shares = estimate.mechanism.domain.to_numpy().tolist(), estimate.frequencies.tolist()
+    low, high = estimate.share_intervals(confidence)
+    if estimate.bins_note and not isinstance(estimate.mechanism.domain, LineDomain):
+        low, high = bounds(estimate, confidence)
+    others = ([_finite(each) for each in column.tolist()] for column in (estimate.standard_errors, low, high))
+    return list(zip(values, shares, *others, strict=True))
 
 
-def _finite(error: float | None) -> float | None:
-    return error if error is not None and math.isfinite(error) else None
+def _range_rows(estimate: Estimate, confidence: float) -> list[tuple[float, float, float, float | None, float | None]]:
+    """(first, last, share, low, high) of ten public ranges of a line; None where there are no intervals."""
+    if not isinstance(estimate.mechanism.domain, LineDomain):
+        return []
+    known = has_intervals(estimate)
+    return [
+        (each.first, each.last, each.share, *(each.interval if known else (None, None)))
+        for each in estimate.ranges(confidence=confidence)
+    ]
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def _described(found: Found) -> dict[str, Any]:
@@ -168,16 +180,18 @@ def _described(found: Found) -> dict[str, Any]:
     }
 
 
-def _as_csv(found: Found) -> str:
-    """A row for every value of every group of every column; an error that is not known is empty."""
+def _as_csv(
+    found: Found, columns: tuple[str, ...], rows: Callable[[Estimate, float], Iterable[tuple[Any, ...]]]
+) -> str:
+    """Rows of every group of every column; a number that does not exist is empty."""
     released, grouped = found.release is not None, found.by is not None
     return as_csv(
-        ["column"] * released + ["group"] * grouped + list(_COLUMNS),
+        ["column"] * released + ["group"] * grouped + list(columns),
         (
-            [name] * released + [label] * grouped + [value, share, _finite(error), low, high]
+            [name] * released + [label] * grouped + list(row)
             for name, groups in found.columns.items()
             for label, estimate in groups.items()
-            for value, share, error, low, high in _rows(estimate, found.confidence)
+            for row in rows(estimate, found.confidence)
         ),
     )
 
@@ -210,30 +224,35 @@ def _show(found: Found) -> None:
 
 
 def _show_shares(estimate: Estimate, confidence: float) -> None:
-    """A table of few values, or of the largest shares of named ones."""
-    size = len(estimate.mechanism.domain)
-    line = isinstance(estimate.mechanism.domain, LineDomain)
-    if line and size > _FEW_VALUES:
+    """A table of ten ranges of a line, of few values, or of the largest shares of named ones."""
+    domain = estimate.mechanism.domain
+    size, heading = len(domain), f"{100 * confidence:g} % interval"
+    if isinstance(domain, LineDomain) and (size > _FEW_VALUES or estimate.bins_note):
+        rows = [
+            (f"  {first:.6g}" + f" to {last:.6g}" * (last > first), f"{share:.2%}", _interval(low, high))
+            for first, last, share, low, high in _range_rows(estimate, confidence)
+        ]
+        print_table(("  range", "share", heading), rows)
+        if not has_intervals(estimate):
+            print(f"  {estimate.bins_note}")
         return
     shares = _rows(estimate, confidence)
-    names = names_of(estimate.mechanism.domain)
+    names = names_of(domain)
     order: list[int] = list(range(size))
     if size > _FEW_VALUES:
         order = np.argsort(-estimate.frequencies, kind="stable")[:_LARGEST].tolist()
         print(f"  the {_LARGEST} largest of {size:,} shares")
     print_table(
-        ("  value", "share", f"{100 * confidence:g} % interval"),
-        [(f"  {names[at]}", f"{shares[at][1]:.2%}", _interval(*shares[at][2:])) for at in order],
+        ("  value", "share", heading),
+        [(f"  {names[at]}", f"{shares[at][1]:.2%}", _interval(*shares[at][3:])) for at in order],
     )
     # Others are cut at 0 and 1.
-    if any(shares[at][2] is not None and (shares[at][3] < 0 or shares[at][4] > 1) for at in order):
+    if any(low is not None and (low < 0 or high > 1) for low, high in (shares[at][3:] for at in order)):
         print(
             "  an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
             "sample was unlucky"
         )
 
 
-def _interval(error: float | None, low: float, high: float) -> str:
-    if error is None:
-        return "not computed"
-    return "cannot be known" if math.isinf(error) else f"{low:.2%} to {high:.2%}"
+def _interval(low: float | None, high: float | None) -> str:
+    return "none" if low is None or high is None else f"{low:.2%} to {high:.2%}"
