@@ -1,13 +1,14 @@
 """Check-ins as lines of text, columns between tabs and no header: SNAP's layout, and that of TSMC2014.
 
-Files of millions of lines are read some thousands at a time, because a line takes a kilobyte while it is text.
+Files of millions of lines are read a block at a time, by NumPy's own reader of text. It does not say well what is wrong
+with a line, so a block that it refuses, or that holds something odd, is read again cell by cell.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import islice
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from bipartite.errors import DataFileError
 from reproduction.datasets.results import CheckIns, Provenance, fixed, outside_the_world
-from reproduction.datasets.texts import Kind, Rows
+from reproduction.datasets.texts import DTYPES, Kind, Lines, Rows, first_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,16 +24,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Columns = dict[str, NDArray[Any]]
+    Texts = NDArray[np.bytes_]
 
 Outside = Literal["raise", "keep", "drop"]
 
-_LINES: Final = 20_000
+_BLOCK: Final = 1 << 20  # bytes; no line is longer
 _ROLES: Final = {"user": "users", "time": "times", "location id": "places", "venue id": "places"}
 _MONTHS: Final = {
-    month: f"{number:02}"
-    for number, month in enumerate(
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], start=1
-    )
+    month: b"%02d" % number
+    for number, month in enumerate(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)
 }
 
 
@@ -43,22 +43,36 @@ class Layout:
     kinds: Mapping[str, Kind]
     time: str
     """An example."""
-    iso: Callable[[str], str | None]
-    """A time as NumPy reads it; None for what is no time."""
+    iso: Callable[[Texts], Texts]
+    """Times as NumPy reads them; empty for what is not one."""
     remedy: str
 
+    @property
+    def row(self) -> list[tuple[str, str]]:
+        """A row as NumPy reads it: times as bytes, one more than there should be, and other texts as objects."""
+        types = {**DTYPES, "text": "O"}
+        return [
+            (name, f"S{len(self.time) + 1}" if name == "time" else types[kind]) for name, kind in self.kinds.items()
+        ]
 
-def _of_snap(text: str) -> str | None:
-    """The time without its letter for UTC."""
-    return text[:-1] if len(text) == len(SNAP.time) and text[0].isdigit() and text[-1] == "Z" else None
+
+def _of_snap(texts: Texts) -> Texts:
+    """Times without their letter for UTC, which must be the twentieth and the last."""
+    cut = texts.astype("S21").view([("time", "S19"), ("zone", "S2")])
+    first = texts.astype("S1")
+    return np.where((cut["zone"] == b"Z") & (first >= b"0") & (first <= b"9"), cut["time"], b"")
 
 
-def _of_tsmc(text: str) -> str | None:
+def _of_tsmc(texts: Texts) -> Texts:
+    return np.array([_without_words(text) for text in texts.tolist()], dtype=np.bytes_)
+
+
+def _without_words(text: bytes) -> bytes:
     try:
         _, month, day, clock, offset, year = text.split()
-        return f"{year}-{_MONTHS[month]}-{day}T{clock}" if offset == "+0000" else None
+        return b"%b-%b-%bT%b" % (year, _MONTHS[month], day, clock) if offset == b"+0000" else b""
     except (ValueError, KeyError):
-        return None
+        return b""
 
 
 SNAP: Final = Layout(
@@ -90,17 +104,17 @@ def blocks(
     layout: Layout,
     provenance: Provenance,
     outside: Outside = "raise",
-    lines: int = _LINES,
+    size: int = _BLOCK,
 ) -> Iterator[CheckIns]:
-    """The file from its beginning to its end, so many lines at a time.
+    """The file from its beginning to its end, ``size`` bytes at a time.
 
     Raises
     ------
     DataFileError
-        A line has another number of columns, a column is not of its kind, or, under ``outside="raise"``, a coordinate
-        is none; the message names the line.
+        A line is longer than a block or has another number of columns, a column is not of its kind, or, under
+        ``outside="raise"``, a coordinate is none; the message names the line.
     """
-    for columns, left_out in _parts(stream, name, layout, outside, lines):
+    for columns, left_out in _parts(stream, name, layout, outside, size):
         yield _check_ins(columns, left_out, provenance)
 
 
@@ -110,7 +124,7 @@ def read_lines(
     """All of the file at once."""
     parts: defaultdict[str, list[NDArray[Any]]] = defaultdict(list)
     left_out = 0
-    for columns, dropped in _parts(stream, name, layout, outside, _LINES):
+    for columns, dropped in _parts(stream, name, layout, outside, _BLOCK):
         for column, values in columns.items():
             parts[column].append(values)
         left_out += dropped
@@ -127,47 +141,84 @@ def _check_ins(columns: Columns, left_out: int, provenance: Provenance) -> Check
     return CheckIns(**known, counts=None, more=MappingProxyType(held), left_out=left_out, provenance=provenance)
 
 
-def _parts(stream: IO[bytes], name: str, layout: Layout, outside: Outside, lines: int) -> Iterator[tuple[Columns, int]]:
+def _parts(stream: IO[bytes], name: str, layout: Layout, outside: Outside, size: int) -> Iterator[tuple[Columns, int]]:
     """Columns of some lines each, and how many of their rows were left out."""
-    first = 1
-    while texts := list(islice(stream, lines)):
-        cells = [line.decode("latin-1").rstrip("\r\n").split("\t") for line in texts]
-        rows = Rows(name, cells, range(first, first + len(cells)))
-        _check_width(rows, layout)
-        columns = rows.columns(layout.kinds, missing=("nan",))
+    for lines, texts in _texts(stream, name, size):
+        columns = _at_once(texts, layout) or _cell_by_cell(texts, lines, layout)
         coordinates = np.column_stack((columns.pop("latitude"), columns.pop("longitude")))
-        columns["time"] = _times(rows, columns["time"].tolist(), layout)
-        wrong = outside_the_world(coordinates)
+        columns["time"] = _times(columns["time"], lines, layout)
         if outside == "raise":
-            rows.refuse_outside(coordinates, layout.remedy)
-        kept = ~wrong if outside == "drop" else np.full(len(wrong), fill_value=True)
+            lines.refuse_outside(coordinates, layout.remedy)
+        kept = ~outside_the_world(coordinates) if outside == "drop" else np.full(len(texts), fill_value=True)
         named = {"coordinates": coordinates} | {_ROLES.get(each, each): column for each, column in columns.items()}
         yield {each: column[kept] for each, column in named.items()}, int(np.count_nonzero(~kept))
-        first += len(cells)
 
 
-def _check_width(rows: Rows, layout: Layout) -> None:
+def _texts(stream: IO[bytes], name: str, size: int) -> Iterator[tuple[Lines, list[str]]]:
+    """The lines of each block without their ends, and their numbers."""
+    first, rest = 1, b""
+    while chunk := stream.read(size):
+        whole, end, begun = chunk.rpartition(b"\n")
+        if end:
+            texts = _split(rest + whole)
+            yield Lines(name, range(first, first + len(texts))), texts
+            first += len(texts)
+            rest = b""
+        rest += begun
+        if len(rest) > size:
+            Lines(name, [first]).refuse(0, f"at most {size:,} bytes", "more", "is this the right file?")
+    if rest:
+        yield Lines(name, [first]), _split(rest)
+
+
+def _split(block: bytes) -> list[str]:
+    # At line ends alone: str.splitlines knows others, which may stand in a cell.
+    return block.decode("latin-1").replace("\r\n", "\n").removesuffix("\r").split("\n")
+
+
+def _at_once(texts: list[str], layout: Layout) -> Columns | None:
+    """The columns as NumPy reads them; None where something is odd about a line."""
+    if "" in texts:  # NumPy would pass over it
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)  # NumPy 1 reads 1.5 as a whole number, and warns
+            table = np.loadtxt(texts, layout.row, delimiter="\t", comments=None, ndmin=1)
+    except (ValueError, DeprecationWarning):
+        return None
+    columns = {name: table[name] for name in layout.kinds}
+    numbers = {name: kind for name, kind in layout.kinds.items() if kind != "text"}
+    if any(first_wrong(columns[name], kind, may_be_nan=True) is not None for name, kind in numbers.items()):
+        return None
+    return {name: column.astype(np.str_) if column.dtype == object else column for name, column in columns.items()}
+
+
+def _cell_by_cell(texts: list[str], lines: Lines, layout: Layout) -> Columns:
+    cells = [text.split("\t") for text in texts]
     width = len(layout.kinds)
-    for at, row in enumerate(rows.rows):
+    for at, row in enumerate(cells):
         if len(row) != width:
             expected = f"{width} columns between tabs ({', '.join(layout.kinds)})"
-            rows.refuse(at, expected, str(len(row)), "is this the right file?")
+            lines.refuse(at, expected, str(len(row)), "is this the right file?")
+    columns = Rows(lines.name, lines.numbers, cells).columns(layout.kinds, missing=("nan",))
+    return columns | {"time": np.char.encode(columns["time"], "latin-1")}
 
 
-def _times(rows: Rows, texts: list[str], layout: Layout) -> NDArray[np.datetime64]:
-    written = [layout.iso(text) for text in texts]
+def _times(texts: Texts, lines: Lines, layout: Layout) -> NDArray[np.datetime64]:
+    written = layout.iso(texts)
     try:
-        times = np.array(written, dtype="datetime64[s]")
+        times = written.astype("datetime64[s]")
         at = int(np.argmax(np.isnat(times))) if np.isnat(times).any() else None
     except ValueError:
-        at = next(at for at, text in enumerate(written) if not _is_time(text))
+        at = next(at for at in range(len(written)) if not _is_time(written[at : at + 1]))
     if at is not None:
-        rows.refuse(at, f"a time such as {layout.time} as time", repr(texts[at][:40]), "fetch the file again.")
+        got = repr(texts[at].decode("latin-1")[:40])
+        lines.refuse(at, f"a time such as {layout.time} as time", got, "fetch the file again.")
     return times
 
 
-def _is_time(text: str | None) -> bool:
+def _is_time(text: Texts) -> bool:
     try:
-        return text is not None and not np.isnat(np.datetime64(text, "s"))
+        return not np.isnat(text.astype("datetime64[s]")).any()
     except ValueError:
         return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind = Literal["whole", "id", "number", "day", "text"]
-_DTYPES: Final = {"whole": "int64", "id": "int64", "number": "float64", "day": "datetime64[D]"}
+DTYPES: Final = {"whole": "int64", "id": "int64", "number": "float64", "day": "datetime64[D]"}
 _WORDS: Final = {
     "whole": "a whole number",
     "id": "a whole number that is not negative",
@@ -27,12 +27,32 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The rows of a text, and the line of the file that each stood on."""
+class Lines:
+    """Some lines of a file, for saying what is wrong with one of them."""
 
     name: str
+    numbers: Sequence[int]
+
+    def refuse(self, at: int, expected: str, got: str, remedy: str) -> NoReturn:
+        """Say what is wrong with a line."""
+        msg = f"{self.name}, line {self.numbers[at]}: expected {expected}, got {got}; {remedy}"
+        raise DataFileError(msg)
+
+    def refuse_outside(self, coordinates: NDArray[np.float64], remedy: str) -> None:
+        """Refuse the first line whose coordinates are no place on earth."""
+        wrong = outside_the_world(coordinates)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            latitude, longitude = coordinates[at].tolist()
+            expected = "a latitude from −90 to 90 and a longitude from −180 to 180"
+            self.refuse(at, expected, f"{latitude} and {longitude}", remedy)
+
+
+@dataclass(frozen=True)
+class Rows(Lines):
+    """The rows of a text, and the line of the file that each stood on."""
+
     rows: list[list[str]]
-    lines: Sequence[int]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -54,35 +74,25 @@ class Rows:
 
     def _converted(self, name: str, texts: Sequence[str], kind: Kind, *, may_be_nan: bool) -> NDArray[Any]:
         try:
-            array: NDArray[Any] = np.array(texts, dtype=_DTYPES[kind])
-            bad = np.isinf(array) if may_be_nan else ~np.isfinite(array)
-            if kind == "id":
-                bad = array < 0
-            at = int(np.argmax(bad)) if bad.any() else None
+            array: NDArray[Any] = np.array(texts, dtype=DTYPES[kind])
+            at = first_wrong(array, kind, may_be_nan=may_be_nan)
         except (ValueError, OverflowError):
             at = next(at for at, text in enumerate(texts) if not _converts(text, kind))
         if at is not None:
             self.refuse(at, f"{_WORDS[kind]} as {name}", repr(texts[at][:40]), "fetch the file again.")
         return array
 
-    def refuse(self, at: int, expected: str, got: str, remedy: str) -> NoReturn:
-        """Say what is wrong with a row, by its line."""
-        msg = f"{self.name}, line {self.lines[at]}: expected {expected}, got {got}; {remedy}"
-        raise DataFileError(msg)
 
-    def refuse_outside(self, coordinates: NDArray[np.float64], remedy: str) -> None:
-        """Refuse the first row whose coordinates are no place on earth."""
-        wrong = outside_the_world(coordinates)
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            latitude, longitude = coordinates[at].tolist()
-            expected = "a latitude from −90 to 90 and a longitude from −180 to 180"
-            self.refuse(at, expected, f"{latitude} and {longitude}", remedy)
+def first_wrong(column: NDArray[Any], kind: Kind, *, may_be_nan: bool) -> int | None:
+    """The first number that is infinite, or is missing where it may not be, or is negative as an id."""
+    no_number = np.isinf(column) if may_be_nan else ~np.isfinite(column)
+    wrong = column < 0 if kind == "id" else no_number
+    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def _converts(text: str, kind: Kind) -> bool:
     try:
-        np.array([text], dtype=_DTYPES[kind])
+        np.array([text], dtype=DTYPES[kind])
     except (ValueError, OverflowError):
         return False
     return True
@@ -120,7 +130,7 @@ def read_rows(content: bytes, name: str, width: int, delimiter: str = ",", skip:
     except csv.Error as error:
         msg = f"{name}, line {reader.line_num}: expected separated text, got what Python's csv refuses ({error})."
         raise DataFileError(msg) from None
-    return Rows(name, rows, lines)
+    return Rows(name, lines, rows)
 
 
 def read_table(
@@ -142,7 +152,7 @@ def without_header(table: Rows, header: Sequence[str]) -> Rows:
             "is this the right file?"
         )
         raise DataFileError(msg)
-    return Rows(table.name, table.rows[1:], table.lines[1:])
+    return Rows(table.name, table.numbers[1:], table.rows[1:])
 
 
 def repeated(rows: Sequence[Sequence[str]]) -> int:

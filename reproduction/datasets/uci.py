@@ -191,7 +191,7 @@ def read_bias(content: bytes, name: str, provenance: Provenance) -> Table:
     days = len(everything)
     while days and everything.rows[days - 1][:2] == ["", ""]:
         days -= 1
-    rows = Rows(name, everything.rows[:days], everything.lines[:days])
+    rows = Rows(name, everything.numbers[:days], everything.rows[:days])
     columns = rows.columns(kinds, _NAN)
     missing = np.array([[cell in _NAN for cell in row] for row in rows.rows], dtype=bool).reshape(days, len(kinds))
     complete = np.logical_not(missing.any(axis=1))

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from bipartite.errors import DataFileError
 from reproduction import datasets
+from reproduction.datasets import lines as module
 from reproduction.datasets.gowalla import read_histogram
 from reproduction.datasets.lines import SNAP, blocks, read_lines
+from reproduction.datasets.lines import TSMC as TSMC_LAYOUT
 from reproduction.datasets.place_tables import read_place_table
 
 NYC = (
@@ -63,16 +65,45 @@ def test_snap_lines_become_arrays_and_nothing_is_changed(nowhere):
         found.users[0] = 1
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 1000])
+@pytest.mark.parametrize("size", [1, 7, 63, 64, 65, 1000])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("last", [b"\n", b""])
 def test_blocks_of_any_size_hold_the_same_check_ins(size, end, last, nowhere):
     text = NYC.replace(b"\n", end)
     text = text if last else text.removesuffix(end)
-    read = list(blocks(io.BytesIO(text), "nyc", SNAP, nowhere, lines=size))
-    assert len(read) == -(-4 // size)
+    # A line must fit into a block: smaller ones are served byte by byte to blocks of a line's length.
+    stream = _Dripping(text, size) if size < 80 else io.BytesIO(text)
+    read = list(blocks(stream, "nyc", SNAP, nowhere, size=max(size, 80)))
     assert np.concatenate([block.places for block in read]).tolist() == [23261, 16907, 16907, 23261]
     assert np.concatenate([block.coordinates for block in read])[:, 1].tolist()[2:] == [3.0, -73.78280639649999]
+
+
+class _Dripping(io.BytesIO):
+    """A stream that gives less than it is asked for, as decompressors do."""
+
+    def __init__(self, content, most):
+        super().__init__(content)
+        self._most = most
+
+    def read(self, size=-1):
+        return super().read(min(size, self._most))
+
+
+@pytest.mark.parametrize(("layout", "text"), [(SNAP, NYC), (TSMC_LAYOUT, TSMC)])
+def test_good_lines_are_read_at_once_and_as_they_are_cell_by_cell(layout, text, nowhere, monkeypatch):
+    monkeypatch.setattr(module, "_cell_by_cell", None)
+    fast = read_lines(io.BytesIO(text), "some", layout, nowhere)
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "_at_once", lambda *_: None)
+    slow = read_lines(io.BytesIO(text), "some", layout, nowhere)
+    assert fast.more.keys() == slow.more.keys()
+    for one, other in zip(_columns(fast), _columns(slow), strict=True):
+        assert one.dtype == other.dtype
+        assert one.tolist() == other.tolist()
+
+
+def _columns(found):
+    return [found.users, found.places, found.times, found.coordinates, *found.more.values()]
 
 
 numbers = st.one_of(
@@ -117,6 +148,13 @@ def test_every_id_becomes_its_whole_number(pairs):
         ("1\tNaT\t40.5\t-73.5\t1", "as time, got 'NaT'"),
         ("1\t2010-10-12T00:21:28Z\tnorth\t-73.5\t1", "expected a number as latitude, got 'north'"),
         ("1\t2010-10-12T00:21:28Z\t4.0.5\t-73.5\t1", "expected a number as latitude, got '4.0.5'"),
+        (
+            "1.5\t2010-10-12T00:21:28Z\t40.5\t-73.5\t1",
+            "expected a whole number that is not negative as user, got '1.5'",
+        ),
+        ("1\t-010-10-12T00:21:28Z\t40.5\t-73.5\t1", "as time, got '-010-10-12T00:21:28Z'"),
+        ("1\t2010-10-12T00:21:28Zé\t40.5\t-73.5\t1", "as time, got '2010-10-12T00:21:28Z"),
+        ("1\t2010-10-12T00:21:28Z\t1e999\t-73.5\t1", "expected a number as latitude, got '1e999'"),
         ("1\t2010-10-12T00:21:28Z\t-\t-73.5\t1", "expected a number as latitude, got '-'"),
         (
             "1\t2010-10-12T00:21:28Z\t405.185\t-73.5\t1",
@@ -126,11 +164,11 @@ def test_every_id_becomes_its_whole_number(pairs):
         ("1\t2010-10-12T00:21:28Z\t40.5\t-180.1\t1", "got 40.5 and -180.1; use outside='drop' to leave such rows out"),
     ],
 )
-@pytest.mark.parametrize("size", [7, 1000])
+@pytest.mark.parametrize("size", [100, 1 << 20])
 def test_a_wrong_line_is_named(line, message, size):
     good = lines(40)
     with pytest.raises(DataFileError) as caught:
-        for _ in blocks(io.BytesIO(good + line.encode() + b"\n" + good), "some.txt", SNAP, None, lines=size):
+        for _ in blocks(io.BytesIO(good + line.encode() + b"\n" + good), "some.txt", SNAP, None, size=size):
             pass
     assert str(caught.value).startswith("some.txt, line 41: expected ")
     assert message in str(caught.value)
@@ -145,8 +183,12 @@ def test_what_lies_outside_the_world_is_dropped_or_kept_only_when_asked(nowhere)
 
 
 def test_what_is_no_text_or_nothing_at_all_is_refused(nowhere):
-    with pytest.raises(DataFileError, match="line 1: expected 5 columns between tabs .*, got 1; is this the right"):
+    with pytest.raises(DataFileError, match="line 1: expected at most 1,048,576 bytes, got more; is this the right"):
         read_lines(io.BytesIO(bytes(1 << 22)), "some", SNAP, nowhere)
+    with pytest.raises(DataFileError, match="line 5: expected at most 1,048,576 bytes, got more"):
+        read_lines(io.BytesIO(NYC + bytes(1 << 22)), "some", SNAP, nowhere)
+    with pytest.raises(DataFileError, match="line 1: expected 5 columns between tabs .*, got 1; is this the right"):
+        read_lines(io.BytesIO(bytes(1 << 10)), "some", SNAP, nowhere)
     with pytest.raises(DataFileError, match="some: expected check-ins, got an empty file"):
         read_lines(io.BytesIO(b""), "some", SNAP, nowhere)
 
@@ -241,6 +283,7 @@ def test_tsmc_is_latin_1_with_times_in_words(folder):
         ("Sat Feb 16", "Sat Foo 16", "got 'Sat Foo 16"),
         ("+0000 2013", "+0100 2013", "got 'Sat Feb 16 02:35:36 +0100 2013'"),
         ("+0000 2013", "2013", "got 'Sat Feb 16 02:35:36 2013'"),
+        ("02:35:36", "02:35:é6", "got 'Sat Feb 16 02:35:é6 +0000 2013'"),
     ],
 )
 def test_a_wrong_line_of_tsmc_is_named(folder, old, new, message):
