@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom, chi2
 
 from bipartite import (
     BRR,
@@ -95,8 +96,8 @@ def test_the_squared_standard_error_is_unbiased_too(of_sample):
         )
         answer = found.unbiased("mean")
         # own_variance may come out negative on a few reports and is then zero: ask before that.
-        u, u2 = found._basis._score(values - 1.0), found._basis._score((values - 1.0) ** 2)
-        variance = (u**2 - u2) @ found._basis._evidence.second / people**2 if of_sample else answer.standard_error**2
+        u, u2 = (found._answers._score((values - 1.0) ** power) for power in (1, 2))
+        variance = (u**2 - u2) @ found._answers._tally.second / people**2 if of_sample else answer.standard_error**2
         moments += chance * np.array([answer.value, answer.value**2, variance])
     truth = np.mean(held) if of_sample else 1.3
     assert moments[0] == pytest.approx(truth, abs=1e-9)
@@ -122,10 +123,15 @@ def test_auto_says_why():
     few_values = estimate(BRR(Integers(0, 3), 4, edges="padded"), reports_of(GRR(Integers(0, 3), 4), [0, 1] * 5000))
     assert few_values.method == "inverse" and "small beside an average share" in few_values.reason
     many = estimate(PADDED, reports_of(PADDED, [30] * 1000))
-    assert many.method == "ems" and "mostly noise" in many.reason
+    assert many.method == "em" and "mostly noise" in many.reason
+    assert "reports held out are predicted best without smoothing" in many.reason
+    smooth = estimate(PADDED, reports_of(PADDED, np.arange(20, 80).repeat(50)))
+    assert smooth.method == "smooth" and "values, which predicts reports held out best" in smooth.reason
     clamped = BRR(AGES, 1)
     hidden = estimate(clamped, reports_of(clamped, [30] * 1000))
-    assert hidden.method == "ems" and "without bias" in hidden.reason
+    assert hidden.method in {"em", "smooth"} and "without bias" in hidden.reason
+    few = estimate(clamped, reports_of(clamped, [30] * 10))
+    assert few.method == "smooth" and "as always for so few reports" in few.reason
     items = Items(["a", "b", "c"], loss=1 - np.eye(3))
     flat = GRR(items, 1)
     assert estimate(flat, reports_of(flat, ["a", "b"] * 50)).method == "inverse"
@@ -144,7 +150,13 @@ def test_every_mechanism_on_every_domain_can_be_estimated_from(name):
     assert found.summary().startswith("400 reports of")
     frame = found.to_frame()
     assert list(frame.columns) == ["value", "share", "standard_error", "low", "high"]
-    assert (frame["low"] <= frame["high"]).all() and len(frame) == len(domain)
+    assert len(frame) == len(domain)
+    if found.bins_note:
+        assert frame[["standard_error", "low", "high"]].isna().all(axis=None)
+    else:
+        assert (frame["low"] <= frame["share"] + 1e-12).all() and (frame["share"] <= frame["high"] + 1e-12).all()
+    low, high = found.interval(of=("bin", domain[1]))
+    assert low - 1e-9 <= found.frequencies[1] <= high + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -252,7 +264,7 @@ def test_quantile_intervals_of_a_window_are_useful_not_only_true():
     assert low <= 54 <= high and high - low < 15
     # By single steps of the cumulative distribution the same interval would be far wider.
     step = found.unbiased(("cdf", 54))
-    assert 2 * 1.96 * step.standard_error * 73 > 1.5 * (high - low)
+    assert 2 * 1.96 * step.standard_error * 73 > 1.2 * (high - low)
 
 
 @settings(max_examples=30, deadline=None)
@@ -306,47 +318,53 @@ def test_what_cannot_be_known_has_an_interval_of_everything_that_is_left_open():
     assert len(shares) == 47
     assert "not identifiable: rank 47 of 73" in found.summary()
     em = estimate(clamped, reports_of(clamped, [40] * 1000), method="em")
-    assert np.isinf(em.standard_errors[:14]).all() and np.isfinite(em.standard_errors[14:-14]).all()
-    assert em.interval(of=("bin", 18)) == (0, 1)
+    assert np.isnan(em.standard_errors).all() and "ask for a range" in em.bins_note
+    # Whoever is at 18 might as well be at 31: one is left open as the other is, and what they have together is known.
+    one, other, both = (em.interval(of=of) for of in (("bin", 18), ("bin", 31), ("range", 18, 31)))
+    assert one == pytest.approx(other, abs=1e-6) and one.low == 0 and one.high == pytest.approx(both.high, abs=1e-3)
+    assert both.high < 0.5
 
 
 def test_what_depends_on_itself_is_left_open_too():
+    """Two outputs tell the mean, and the interval of anything else holds all that distributions of such a mean have."""
     mechanism = Duchi(Interval(0, 1, points=6), 1)
-    found = estimate(mechanism, reports_of(mechanism, [0.2] * 1000))
-    assert found.interval(of="median") == (0, 1) and found.interval(of=("cdf", 0.4)) == (0, 1)
-    assert found.interval(of=[1, 0, 0, 0, 0, 0]) == (0, 1)
+    reports = reports_of(mechanism, [0.2] * 1000)
+    found = estimate(mechanism, reports)
+    # The largest and least mean within half a χ² of one to three degrees of freedom, from the binomial law.
+    ups = np.count_nonzero(np.asarray(reports) > 0.5)
+    chances = np.linspace(*mechanism.matrix()[[0, -1], -1], 100_001)
+    drop = binom.logpmf(ups, 1000, ups / 1000) - binom.logpmf(ups, 1000, chances)
+    means = np.linspace(0, 1, 100_001)
+    (least, most), (least3, most3) = (means[drop <= chi2.ppf(0.95, degrees) / 2][[0, -1]] for degrees in (1, 3))
+    # With all others at 0 and at 1, whichever helps: up to 0.4 at least 1 − (mean at 0.6 and beyond)/0.6.
+    low, high = found.interval(of=("cdf", 0.4))
+    assert 1 - most3 / 0.6 - 0.01 <= low <= 1 - most / 0.6 + 0.01 and high == pytest.approx(1)
+    low, high = found.interval(of=[1, 0, 0, 0, 0, 0])
+    assert low == pytest.approx(0, abs=0.01) and 1 - least - 0.01 <= high <= 1 - least3 + 0.01
+    # Half of the people, and no more, may lie above twice the mean.
+    ends = [np.floor(2 * each / 0.2) * 0.2 for each in (most, most3)]
+    low, high = found.interval(of="median")
+    assert low == 0 and ends[0] - 1e-9 <= high <= ends[1] + 1e-9
     with pytest.raises(DesignError, match="Not even groups of values can be told apart"):
         found.group_shares()
     with pytest.raises(InputError, match="cannot tell values apart that these answers tell apart"):
         found.covariance(np.eye(6))
-    em = estimate(mechanism, reports_of(mechanism, [0.2] * 1000), method="em")
-    assert np.isinf(em.standard_errors).all()
 
 
-def test_errors_of_the_most_likely_shares_come_from_the_information_matrix():
-    mechanism = GRR(Integers(0, 4), 3)
-    found = estimate(mechanism, reports_of(mechanism, [0, 1, 2, 3, 4] * 2000), method="em")
-    matrix, f = mechanism.matrix(), found.frequencies
-    information = (matrix / (f @ matrix)) @ matrix.T
-    variance = (np.diag(np.linalg.inv(information)) - f**2) / 10_000
-    np.testing.assert_allclose(found.standard_errors, np.sqrt(variance), rtol=1e-9)
-
-
-def test_errors_of_smoothed_shares_are_those_of_repeated_surveys():
-    """Delta method against 400 repeated surveys; the standard deviation of each is known to 3.6 % (one sigma)."""
-    mechanism = BRR(Integers(0, 19), 2, edges="padded")
-    f = np.arange(20, 0, -1) / 210
-    law = f @ mechanism.matrix()
-    generator = np.random.default_rng(4)
-    surveys = [
-        estimate(mechanism, counts=generator.multinomial(20_000, law), method="ems", of_sample=sample)
-        for sample in [False] * 400
-    ]
-    seen = np.std([each.frequencies for each in surveys], axis=0)
-    stated = np.mean([each.standard_errors for each in surveys[:20]], axis=0)
-    assert np.min(stated / seen) > 0.8 and np.max(stated / seen) < 1.35
-    given_people = estimate(mechanism, counts=np.round(20_000 * law).astype(int), method="ems", of_sample=True)
-    assert (given_people.standard_errors < stated).all()
+@pytest.mark.parametrize("method", ["em", "smooth", "ems"])
+def test_fitted_curves_have_no_errors_of_single_shares_and_say_why(method):
+    found = estimate(PADDED, reports_of(PADDED, [30, 60] * 1000), method=method)
+    low, high = found.share_intervals()
+    assert all(np.isnan(each).all() for each in (found.standard_errors, low, high))
+    assert ("ask for a range" in found.bins_note) == (method != "ems")
+    parts = found.ranges(6)
+    assert [part.first for part in parts] == [18, 30, 42, 54, 67, 79] and parts[-1].last == 90
+    assert sum(part.share for part in parts) == pytest.approx(1)
+    for part in parts:
+        assert part.interval == found.interval(of=("range", part.first, part.last))
+        assert part.interval.low - 1e-9 <= part.share <= part.interval.high + 1e-9
+        if method == "ems":
+            assert part.interval == (0, 1) and "biases shares" in part.interval.note
 
 
 def test_covariance_holds_the_variances_of_single_answers():
@@ -557,13 +575,14 @@ def test_counts_of_another_spec_are_refused():
 
 def test_methods_that_do_not_fit_are_refused_with_what_to_use_instead():
     clamped = BRR(AGES, 1)
-    with pytest.raises(InputError, match="rank 47 of 73.*use method='ems' or 'em'.*edges='padded'"):
+    with pytest.raises(InputError, match="rank 47 of 73.*use method='smooth' or 'em'.*edges='padded'"):
         estimate(clamped, [30], method="inverse")
     items = Items(["a", "b", "c"], loss=1 - np.eye(3))
     with pytest.raises(InputError, match="collect with GRR"):
         estimate(Anchored(items, 0.1, anchors=["a", "b"]), ["a"], method="projected")
-    with pytest.raises(InputError, match="'ems' smooths over neighbours on a line"):
-        estimate(GRR(items, 1), ["a"], method="ems")
+    for method in ("smooth", "ems"):
+        with pytest.raises(InputError, match=f"'{method}' smooths over neighbours on a line"):
+            estimate(GRR(items, 1), ["a"], method=method)
 
 
 def test_answers_that_do_not_exist_are_refused():
@@ -582,36 +601,35 @@ def test_answers_that_do_not_exist_are_refused():
     for q in (0, 1, "half", True):
         with pytest.raises(InputError, match="Expected a quantile between 0 and 1"):
             found.quantile(q)
-    with pytest.raises(InputError, match="no standard error here"):
-        found.standard_error("median")
-    with pytest.raises(InputError, match="A quantile is no average"):
-        found.unbiased("median")
+    for ask in (found.standard_error, found.unbiased):
+        with pytest.raises(InputError, match="A quantile is not an average"):
+            ask("median")
+    with pytest.raises(InputError, match="from its first value to its last"):
+        found.interval(of=("range", 40, 30))
     with pytest.raises(OutsideDomainError):
         found.interval(of=("bin", 17))
 
 
-def test_large_mechanisms_without_structure_have_shares_but_no_error_bars():
-    mechanism = Exponential(Integers(0, 2999), 8)
-    reports = reports_of(mechanism, np.arange(3000))
-    found = estimate(mechanism, reports, method="em")
-    assert found.identifiability is None and "too many values" in found.reason
-    assert found.frequencies.sum() == pytest.approx(1)
-    with pytest.raises(DesignError, match="no error bars"):
-        found.standard_errors  # noqa: B018
-    with pytest.raises(DesignError, match="at most 2048 values"):
-        estimate(mechanism, reports)
+def test_large_mechanisms_without_structure_have_answers_by_likelihood():
+    mechanism = Exponential(Integers(0, 2099), 8)
+    reports = reports_of(mechanism, np.arange(2100))
+    found = estimate(mechanism, reports)
+    assert found.identifiability is None and found.method == "em" and "too many values" in found.reason
+    assert found.frequencies.sum() == pytest.approx(1) and np.isnan(found.standard_errors).all()
+    low, high = found.interval(of=("cdf", 1049))
+    assert low <= found.cdf(1049) <= high and low <= 0.5 <= high
+    with pytest.raises(DesignError, match="at most 2048 values.*use method='em'"):
+        estimate(mechanism, reports, method="smooth")
 
 
 def test_smoothed_shares_of_many_values_have_intervals_of_answers_but_not_of_each():
     mechanism = SquareWave(Integers(0, 2999), 2)
     found = estimate(mechanism, reports_of(mechanism, np.arange(3000).repeat(5)))
-    assert found.method == "ems"
+    assert found.method == "smooth" and np.isnan(found.standard_errors).all()
     low, high = found.interval()
     assert low < 1499.5 < high
     low, high = found.interval(of="median")
-    assert low <= 1499 <= high
-    with pytest.raises(DesignError, match="computed for at most 2048 values"):
-        found.standard_errors  # noqa: B018
+    assert low <= 1499 <= high and low <= found.median <= high
 
 
 def test_frames_without_pandas_name_what_to_do(monkeypatch):

@@ -58,9 +58,11 @@ def test_intervals_of_shares_up_to_a_value_are_within_what_is_possible():
     mechanism = BRR(Integers(0, 19), 0.2, m="cdf", edges="padded")
     for counts in samples(mechanism, np.full(20, 0.05), 60, 60):
         est = estimate(mechanism, counts=counts, method="inverse")
-        for value in range(20):
+        for value in range(19):
             low, high = est.interval(of=("cdf", value))
-            assert 0 <= low < high <= 1
+            # An unbiased share may be impossible, and is in its interval; beyond it nothing impossible is.
+            assert min(0, est.cdf(value)) - 1e-12 <= low < high <= max(1, est.cdf(value)) + 1e-12
+        assert est.interval(of=("cdf", 19)) == (1, 1)
 
 
 def test_one_report_does_not_tell_its_own_error():
@@ -68,7 +70,8 @@ def test_one_report_does_not_tell_its_own_error():
         est = estimate(mechanism, report, method="inverse")
         assert np.isnan(est.standard_error())
         assert np.isnan(est.standard_errors).all()
-        assert tuple(est.interval()) == (0.0, 9.0)
+        # Everything that is possible, and the answer shown, which need not be.
+        assert tuple(est.interval()) == (min(0.0, est.mean), max(9.0, est.mean))
 
 
 def test_tables_of_few_pairs_rest_on_a_bound_that_holds_for_any_number():
@@ -161,15 +164,14 @@ def test_a_confidence_that_rounds_to_one_is_refused():
         estimate(PADDED, [1, 2]).interval(1 - 1e-16)
 
 
-@pytest.mark.parametrize("method", ["em", "ems"])
+@pytest.mark.parametrize("method", ["em", "smooth"])
 def test_no_interval_of_a_share_from_few_reports_rests_on_the_normal_law(method):
     """One report at ε = 1 cannot show that hardly anybody has a value far from it."""
     for reports in ([0], [0] * 20):
         est = estimate(PADDED, reports, method=method)
-        frame = est.to_frame()
-        assert tuple(frame.loc[9, ["low", "high"]]) == pytest.approx(tuple(est.interval(of=("bin", 9))))
+        low, high = est.interval(of=("bin", 9))
+        assert low == 0 and high > (0.9 if len(reports) == 1 else 0.2)
         assert "too few" in est.interval(of=("bin", 9)).note
-        assert (frame.high - frame.low).max() == 1
     clamped = estimate(BRR(DIGITS, 1), [0] * 20, method=method)
-    assert tuple(clamped.interval(of=("bin", 0))) == (0, 1)
-    assert clamped.to_frame().high[0] == 1
+    low, high = clamped.interval(of=("bin", 0))
+    assert (low, high) == pytest.approx((0, 1), abs=1e-6)

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from bipartite.answers.estimation.evidence import Evidence
 
 import bipartite as bp
-from bipartite.answers.estimation.estimating import from_evidence
+from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.tally import Tally
 from bipartite.mechanisms.categories.unary import PackedReports
 
 LINES = [
@@ -167,9 +167,9 @@ def test_sums_of_weights_give_a_bound_that_holds_for_the_reports_behind_them():
     weights = np.random.default_rng(1).choice([0.2, 1.0, 5.0], 200)
     whole = bp.estimate(mechanism, reports, weights=weights, method="inverse")
     indices = np.array([mechanism.outputs.encode(report) for report in reports.tolist()])
-    held = Evidence.of_weights(indices, weights, len(mechanism.outputs))
-    sums = Evidence(held.first, held.second, held.people, held.counts, None)
-    bounded = from_evidence(mechanism, sums, "inverse", of_sample=False)
+    held = Tally.of_weights(indices, weights, len(mechanism.outputs))
+    sums = Tally(held.first, held.second, held.people, held.counts, None)
+    bounded = from_tally(mechanism, sums, "inverse", of_sample=False)
     for k in (1, 10, 200):
         exact, bound = whole.poisoning(k), bounded.poisoning(k)
         assert exact.exact and not bound.exact

@@ -132,16 +132,19 @@ class Unbiased(Histogram):
         return self.frequencies - half, self.frequencies + half
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        possible = float(w.min()), float(w.max())
+        if possible[0] == possible[1]:
+            # All people together are one, whatever rounding says.
+            return ConfidenceInterval(*possible, confidence)
         value = float(w @ self._distribution)
         answer = self._answers.answer(w)
         assert answer is not None  # noqa: S101 (all shares can be told apart)
         half = float(half_widths(answer.standard_error, answer.spread, self._answers.effective, confidence))
-        possible = float(w.min()), float(w.max())
         low, high = within(value - half, value + half, value, possible, at_least=self._few)
         return ConfidenceInterval(float(low), float(high), confidence, self._note)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
-        at, halves_ = self._tested(confidence)
+        at, halves_ = self._tested(self.quantile(q), confidence)
         running = self.cdf[at]
         # All values up to the last one tested before the first that is not surely below q are ruled out.
         maybe = np.flatnonzero(running + halves_ >= q)
@@ -152,10 +155,11 @@ class Unbiased(Histogram):
         high = int(at[min(int(unsure[-1]) + 1, len(at) - 1)]) if len(unsure) else int(at[0])
         return low, high, self._note
 
-    def _tested(self, confidence: float) -> tuple[NDArray[np.int64], Array]:
-        """Some values, and how far the share up to each of them may be off."""
+    def _tested(self, shown: int, confidence: float) -> tuple[NDArray[np.int64], Array]:
+        """Some values, those around the quantile shown among them, and how far the share up to each may be off."""
         size = len(self.frequencies)
-        at = np.unique(np.linspace(0, size - 1, min(size, _MOST_TESTED)).round().astype(np.int64))
+        some = np.linspace(0, size - 1, min(size, _MOST_TESTED)).round().astype(np.int64)
+        at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
         each = self._answers.several((np.arange(size) <= at[:, None]).astype(np.float64))
         return at, half_widths(each.errors, each.spreads, self._answers.effective, confidence)
 
@@ -215,7 +219,7 @@ class MostLikely(Histogram):
             level = fitted.likelihood(fitted.top.frequencies, first) + math.log(1 - confidence)
             return Region(self._cells, [(Model(self._cells.matrix, first), down_to(level))])
         models = dict.fromkeys((self._plain, self._shown))
-        return Region(self._cells, [(model, by_chi_square(confidence)) for model in models])
+        return Region(self._cells, [(model, by_chi_square(model, confidence)) for model in models])
 
     @property
     def _note(self) -> str:

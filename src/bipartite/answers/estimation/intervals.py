@@ -94,7 +94,8 @@ def within(
     hold *at least* as often as stated, everything that is possible is given instead.
     """
     unlucky = (high < possible[0]) | (low > possible[1])
-    least, most = np.minimum(possible[0], shown), np.maximum(possible[1], shown)
+    # One report has no unbiased variance: that is not a number, and shows nothing.
+    least, most = np.fmin(possible[0], shown), np.fmax(possible[1], shown)
     instead = (least, most) if at_least else (low, high)
     ends = (
         np.where(unlucky, other, np.clip(end, least, most)) for end, other in zip((low, high), instead, strict=True)

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.em import fit_em
+from bipartite.answers.estimation.em import Fit, fit_em
 from bipartite.answers.estimation.intervals import chi_square_quantile
 from bipartite.answers.estimation.operator import Dense
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.operator import Operator
 
     Array = NDArray[np.float64]
@@ -144,7 +143,9 @@ class Model:
 
     @functools.cached_property
     def top(self) -> Fit:
-        """The most likely h."""
+        """The most likely h; without any reports, all alike."""
+        if not self._people:
+            return Fit(np.full(self._operator.inputs, 1 / self._operator.inputs), 0, 0.0, 0.0, converged=True)
         return fit_em(self._operator, self._counts)
 
     @property
@@ -161,12 +162,26 @@ class Model:
         law = self._operator.forward(h)
         return float(held[held > 0] @ np.log(law[held > 0]))
 
+    @functools.cached_property
+    def _rows(self) -> tuple[NDArray[np.int64], int]:
+        """(which distinct row each h has, how many outputs came): rows alike on all of these are one."""
+        seen = self._counts > 0
+        groups, _ = self._operator.distinct(seen)
+        return np.arange(self._operator.inputs) if groups is None else groups, int(np.count_nonzero(seen))
+
+    def values_in_use(self, fit: Fit) -> int:
+        """How many values a fit holds that the reports can tell apart: no more than there are outputs that came."""
+        row_of, outputs = self._rows
+        return min(len(np.unique(row_of[fit.frequencies > 0])), outputs)
+
     def furthest(self, w: Array, allowed: Allowed, enough: float = math.inf) -> float:
         """The largest w·f of all f whose drop is ``allowed``.
 
         The root of the drop is about linear in λ. It ends early once it is known whether ``enough`` is reached.
         """
         w = w if self._smooth is None else self._smooth @ w
+        if not self._people:
+            return float(w.max())
         scale, top = float(np.ptp(w)), self.top
         reached = float(w @ top.frequencies)
         if scale == 0:
@@ -196,12 +211,12 @@ class Model:
         return reached
 
 
-def by_chi_square(confidence: float) -> Allowed:
+def by_chi_square(model: Model, confidence: float) -> Allowed:
     """Half the quantile of χ² with as many degrees as the constraint takes values away, and one more."""
 
     def allowed(top: Fit, fit: Fit) -> float:
-        degrees = np.count_nonzero(top.frequencies) - np.count_nonzero(fit.frequencies) + 1
-        return chi_square_quantile(confidence, max(int(degrees), 1)) / 2
+        degrees = model.values_in_use(top) - model.values_in_use(fit) + 1
+        return chi_square_quantile(confidence, max(degrees, 1)) / 2
 
     return allowed
 

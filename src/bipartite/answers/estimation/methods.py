@@ -67,9 +67,6 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
     """(the method, why)."""
     line, found = isinstance(mechanism.domain, LineDomain), known.found
     if found is None:
-        if method not in {"auto", "em"}:
-            msg = f"method={method!r} needs to know which values can be told apart, and there are too many; use 'em'."
-            raise InputError(msg)
         return "em", "too many values to decide which can be told apart"
     if method in {"inverse", "projected"} and not found.identifiable:
         other = "'smooth' or 'em'" if line else "'em'"

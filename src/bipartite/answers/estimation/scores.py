@@ -231,7 +231,7 @@ def check_dense(rows: int) -> None:
     if rows > MOST_DENSE:
         msg = (
             f"Expected at most {MOST_DENSE} values where a mechanism is neither a window nor groups, got {rows}; use "
-            "method='em', which needs no decomposition and has no error bars there, or fewer values."
+            "method='em', which needs no decomposition and has no standard errors there, or fewer values."
         )
         raise DesignError(msg)
 
