@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 MOST_CELLS: Final = 512
 _MOST_OUTPUTS: Final = 1024
-# The grid of smoothing: b steps have a standard deviation of √(b/2) values. Candidates end at a quarter of the line.
-_WIDEST: Final = 4
 # A candidate this many nats below the best ends the search: more smoothing only loses more.
 _HOPELESS: Final = 20.0
 _ROWS: Final = 64
@@ -183,7 +181,7 @@ class Model:
         if not self._people:
             return float(w.max())
         scale, top = float(np.ptp(w)), self.top
-        reached = float(w @ top.frequencies)
+        reached = begun = float(w @ top.frequencies)
         if scale == 0:
             return reached
         low, high, low_part, high_part, start = 0.0, math.nan, 0.0, math.nan, top.frequencies
@@ -200,13 +198,13 @@ class Model:
                     return reached
             else:
                 high, high_part = tilt, part
-                if answer < enough < math.inf:
+                if answer < enough < math.inf or answer - reached <= _CLOSE * (reached - begun):
                     return reached
             if math.isnan(high):
                 tilt *= _GROWTH
             else:
                 tilt = low + (high - low) * min(max((1 - low_part) / (high_part - low_part), 0.1), 0.9)
-                if high - low <= _CLOSE**2 * high:
+                if high - low <= _CLOSE * high:
                     return reached
         return reached
 
@@ -294,7 +292,8 @@ def choose_smoothing(cells: Cells, counts: Array) -> int:
     if not first.any() or not second.any():
         return 0
     best, found, steps = -math.inf, 0, 0
-    while steps <= 2 * (len(cells.matrix) / _WIDEST) ** 2:
+    # b steps have a standard deviation of √(b/2) cells; as wide as the line, hardly more than the uniform law is left.
+    while steps <= 2 * len(cells.matrix) ** 2:
         value = sum(
             (model := Model(cells.matrix, seen, cells.smoother(steps))).likelihood(model.top.frequencies, other)
             for seen, other in ((first, second), (second, first))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Method = Literal["auto", "inverse", "projected", "em", "smooth", "ems"]
 METHODS: Final = ("auto", "inverse", "projected", "em", "smooth", "ems")
+# Of so few values each one is shown by itself, with an interval, where the reports tell enough.
+_FEW_VALUES: Final = 32
 # Unbiased shares are worth showing while their standard errors stay below this part of an average share.
 TELLING: Final = 0.5
 
@@ -84,10 +86,14 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
     if not found.identifiable:
         reason = "not all shares can be estimated without bias"
         return ("smooth" if line else "em"), reason
-    if _typical_error(known) / np.sqrt(people) <= TELLING / len(found.domain):
-        return "inverse", "unbiased, and its errors are small beside an average share"
-    reason = "unbiased shares would be mostly noise with so many values"
-    return ("smooth" if line and not _tells_neighbours_apart(known) else "projected"), reason
+    alike = line and not _tells_neighbours_apart(known)
+    if len(found.domain) <= _FEW_VALUES or not alike:
+        if _typical_error(known) / np.sqrt(people) <= TELLING / len(found.domain):
+            return "inverse", "unbiased, and its errors are small beside an average share"
+        reason = "unbiased shares would be mostly noise with so many values"
+    else:
+        reason = "neighbours are reported for each other"
+    return ("smooth" if alike else "projected"), reason
 
 
 def _typical_error(known: Prepared) -> float:
