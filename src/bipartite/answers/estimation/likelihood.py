@@ -123,7 +123,10 @@ def _smoother(values: int, cells: int, steps: int) -> Array:
     waves = np.cos(np.pi * np.outer(at + 0.5, at) / cells)
     waves /= np.sqrt((waves**2).sum(axis=0))
     between = max(1, int(math.sqrt(steps / 2) / 2))
-    begins = np.linspace(0, cells - 1, -(-(cells - 1) // between) + 1).round().astype(np.int64)
+    many = -(-(cells - 1) // between) + 1
+    begins = np.linspace(0, cells - 1, many)[: -(-many // 2)].round().astype(np.int64)
+    # Seen from the other end the line is the same.
+    begins = np.union1d(begins, cells - 1 - begins)
     found: Array = (waves[begins] * np.cos(np.pi * at / (2 * cells)) ** (2 * steps)) @ waves.T
     np.maximum(found, 0.0, out=found)
     found *= np.bincount(_cell_of_each(values, cells))
@@ -279,7 +282,7 @@ def halves(counts: Array) -> tuple[Array, Array]:
     seed = int.from_bytes(hashlib.sha256(np.ascontiguousarray(counts, dtype="<f8").tobytes()).digest(), "big")
     whole = np.maximum(np.rint(counts), counts > 0).astype(np.int64)
     drawn = np.random.default_rng(seed).binomial(whole, 0.5)
-    first: Array = counts * np.divide(drawn, whole, out=np.zeros(len(counts)), where=whole > 0)
+    first: Array = np.minimum(drawn * np.divide(counts, whole, out=np.zeros(len(counts)), where=whole > 0), counts)
     return first, counts - first
 
 
