@@ -170,7 +170,7 @@ def test_reports_that_are_all_alike_still_give_intervals_that_hold_what_is_shown
 
 
 def test_the_most_likely_shares_of_grr_are_at_the_top():
-    """No distribution is more likely by n·(max P(c/(n·fᵀP)) − 1); and at the top f = max(c/μ − q/e, 0), by bisection."""
+    """No distribution is more likely by n·(max P(c/(n·fᵀP)) − 1); at the top f = max(c/μ − q/e, 0), by bisection."""
     mechanism = bp.GRR(bp.Integers(0, 99), 0.2)
     rows = mechanism.matrix()
     f = np.where(np.arange(100) == 99, 0.6, 0.4 / 99)
