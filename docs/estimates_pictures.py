@@ -29,10 +29,13 @@ def pictures() -> dict[str, str]:
     clamped = bp.BRR(AGES, epsilon=1)
     trips = bp.GRR(bp.Items(["walk", "bicycle", "bus", "train", "car"], loss=1 - np.eye(5)), epsilon=1)
     made = np.repeat(["walk", "bicycle", "bus", "train", "car"], [500, 1500, 2500, 0, 5500])
+    survey = bp.BRR(bp.Integers(0, 99), epsilon=1, m="cdf", edges="padded")
+    people = np.repeat([22, 81], [130_000, 70_000])
     regions = np.array(["north", "south"])[np.arange(PEOPLE) % 2]
     return {
         "estimate_ages.svg": bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7))).plot(),
         "estimate_clamped.svg": bp.estimate(clamped, clamped.privatize(ages, rng=bp.insecure_seed(7))).plot(),
+        "estimate_spikes.svg": bp.estimate(survey, survey.privatize(people, rng=bp.insecure_seed(7))).plot(),
         "estimate_trips.svg": bp.estimate(trips, trips.privatize(made, rng=bp.insecure_seed(7))).plot(),
         "estimate_regions.svg": bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7)), by=regions).plot(),
     }

@@ -104,7 +104,7 @@ def a_claim(folder):
 
 WALKS = {
     "A value to its report": (a_value, 9),
-    "Reports to an interval": (reports, 10),
+    "Reports to an interval": (reports, 8),
     "A Parquet file to its release": (a_parquet_file, 10),
     "A claim to its verdict": (a_claim, 8),
 }

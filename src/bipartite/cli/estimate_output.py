@@ -246,8 +246,7 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
         ("  value", "share", heading),
         [(f"  {names[at]}", f"{shares[at][1]:.2%}", _interval(*shares[at][3:])) for at in order],
     )
-    # Others are cut at 0 and 1.
-    if any(low is not None and (low < 0 or high > 1) for low, high in (shares[at][3:] for at in order)):
+    if any(low is not None and (high < 0 or low > 1) for low, high in (shares[at][3:] for at in order)):
         print(
             "  an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
             "sample was unlucky"

@@ -2,7 +2,7 @@
 
 from bipartite.answers.estimation.counts import Counts
 from bipartite.answers.estimation.difference import Difference, difference
-from bipartite.answers.estimation.estimate import Estimate
+from bipartite.answers.estimation.estimate import Estimate, RangeShare
 from bipartite.answers.estimation.estimating import estimate
 from bipartite.answers.estimation.estimating_joint import estimate_joint
 from bipartite.answers.estimation.forecast import Forecast, forecast
@@ -28,6 +28,7 @@ __all__ = [
     "Identifiability",
     "JointEstimate",
     "Poisoning",
+    "RangeShare",
     "difference",
     "estimate",
     "estimate_joint",

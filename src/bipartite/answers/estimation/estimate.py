@@ -313,9 +313,9 @@ class Estimate:
     def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
         """A picture of the shares with their intervals, as SVG text, written to ``file`` where one is given.
 
-        On a line a histogram with the mean and the median above it (for more than 120 values a line in a band),
-        elsewhere bars, the largest 40 first. Unbiased shares may lie below zero and are drawn there. What the reports
-        cannot tell apart is hatched. A notebook shows the picture.
+        On a line a histogram with the mean and the median above it (for more than 120 values a line in a band), or a
+        fitted curve over the intervals of ten ranges; elsewhere bars, the largest 40 first. Unbiased shares may lie
+        below zero and are drawn there. What the reports cannot tell apart is hatched. A notebook shows the picture.
         """
         return drawn(self, check_confidence(confidence), file)
 

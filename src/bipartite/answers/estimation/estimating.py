@@ -95,11 +95,14 @@ def estimate(  # noqa: PLR0913
         - ``"inverse"``: shares that are unbiased for every population (and may be negative). Refused where the reports
           cannot tell all values apart (:func:`bipartite.identifiability`).
         - ``"projected"``: the distribution nearest to those.
-        - ``"em"``: the most likely distribution, by accelerated expectation maximisation.
-        - ``"ems"``: the same with smoothing over neighbours on a line, stopped early (Li et al., SIGMOD 2020).
-        - ``"auto"``: ``inverse`` while its errors stay below half an average share, otherwise ``ems`` on a line; on
-          points and items ``inverse`` where possible, otherwise ``em``; for flat categories ``inverse`` while its
-          errors stay below half an average share, otherwise ``projected``. ``est.reason`` says why.
+        - ``"em"``: the most likely distribution.
+        - ``"smooth"``: the most likely smooth distribution on a line. How smooth is chosen by the likelihood of reports
+          held out; where no smoothing predicts them best, it is ``"em"``.
+        - ``"ems"``: EM smoothed after each step and stopped early (Li et al., SIGMOD 2020), without intervals of shares
+          and quantiles.
+        - ``"auto"``: ``smooth`` for more than 32 values on a line; ``inverse`` for others while its errors stay below
+          half an average share, then ``smooth`` on a line and ``projected`` for GRR, points, items and flat categories.
+          Where not all values can be told apart: ``smooth`` on a line, elsewhere ``em``. ``est.reason`` says why.
     weights
         A public weight a report, such as one over its chance to be in the sample.
     by
@@ -109,17 +112,18 @@ def estimate(  # noqa: PLR0913
     nulls
         ``"drop"`` leaves missing reports out.
     progress
-        Called with the number of steps while EM or EMS runs.
+        Called with the number of steps while ``ems``, or ``em`` of very many values, runs.
 
     Notes
     -----
     A linear answer Σ_x w_x·f_x is the average over reports of a score u(y) with Pu = w, of all such scores the one with
     the least variance for a uniform population: unbiased for every population. Its standard error is that of an
     average; the least possible is wᵀI⁻¹w − (Σ w·f)² over n, with the information matrix I = P·diag(1/r)·Pᵀ.
-    Quantiles are read off the histogram; their intervals come from tests of smoothed steps of the cumulative
-    distribution, which need no smooth histogram.
-    Standard errors of shares: from scores (``inverse``, ``projected``); from the information matrix at the fit
-    (``em``); by the delta method at the fixed point (``ems``), which does not show what smoothing biases.
+    Shares, shares up to a value and quantiles are read off the histogram, each inside its own interval. For ``inverse``
+    and ``projected`` the intervals are those of unbiased answers. For ``em`` and ``smooth`` an interval holds what the
+    reports do not rule out: the answers of all distributions that are likely enough
+    (:mod:`bipartite.answers.estimation.likelihood`). Single shares side by side have none
+    (``est.bins_note``), public ranges have (:meth:`Estimate.ranges <bipartite.Estimate.ranges>`).
 
     Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
     ``projected`` need; ``em`` needs the reports themselves, and gives no intervals of single shares. Each share is that
