@@ -22,7 +22,7 @@ import numpy as np
 
 from bipartite.lottery.decay import happens
 from bipartite.lottery.uniform import draw_below, whole_below
-from bipartite.lottery.words import from_words, take
+from bipartite.lottery.words import from_words, take, take_away
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -199,7 +199,7 @@ def _whole_parts(count: int, stream: Stream) -> Whole:
 def _gaussian_tries(wanted: int, bits: int, stream: Stream) -> Whole:
     """Karney's Algorithm N: k + x with Pr[k] ∝ exp(−k²/2), x uniform, kept with chance exp(−x(2k + x)/2)."""
     whole = _whole_parts(wanted, stream)
-    part = take(stream, wanted).copy()  # more words are taken while it is used
+    part = take_away(stream, wanted)  # more words are taken while it is used
     kept = _kept(whole, part, stream)
     whole, part = whole[kept], part[kept]
     negative = _below(2, len(whole), stream) == 1
@@ -219,7 +219,7 @@ def _kept(whole: Whole, part: Words, stream: Stream) -> NDArray[np.bool_]:
     left = whole.copy()  # coins to throw after this one
     last, even = part.copy(), np.ones(len(whole), dtype=np.bool_)
     while len(alive):
-        z, r, s = take(stream, 3 * len(alive)).copy().reshape(3, -1)
+        z, r, s = take_away(stream, 3 * len(alive)).reshape(3, -1)
         x, k = part[alive], whole[alive]
         # Chance (2k + x)/(2k + 2): of 2k + 2 equal parts the first never, the second where s < x, the others always.
         longer = ~_under(r, _FIRST[k], _FIRST_REST[k], stream)

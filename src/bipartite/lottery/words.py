@@ -253,12 +253,15 @@ def undivided(draw: Callable[[], T]) -> T:
 
 def take(stream: Stream, count: int) -> Words:
     """The next ``count`` words, to be used before the stream is asked for more."""
-    if count == 0:
-        return np.empty(0, dtype=np.uint64)
-    window = stream.window(min(count, BLOCK))
-    if len(window) >= count:
-        stream.advance(count)
-        return window[:count]
+    window = stream.window(count) if 0 < count <= BLOCK else np.empty(0, dtype=np.uint64)
+    if len(window) < count:
+        return take_away(stream, count)
+    stream.advance(count)
+    return window[:count]
+
+
+def take_away(stream: Stream, count: int) -> Words:
+    """The next ``count`` words, in an array of their own."""
     words = np.empty(count, dtype=np.uint64)
     done = 0
     while done < count:
