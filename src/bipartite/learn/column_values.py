@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from bipartite.domains import Domain, Integers, Interval, Outside, SetDomain
+from bipartite.domains import Domain, Integers, LineDomain, Outside, SetDomain
 from bipartite.domains.containers import Cells, Container, library_of
 from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, array_of
@@ -154,7 +154,7 @@ def checked_values(
             found[name] = _labels(column.values, domain, other, name, refusals)
         elif isinstance(domain, SetDomain):
             found[name] = _numbers(column.values, Integers(0, len(domain) - 1), "error", name, refusals)
-        elif isinstance(domain, (Integers, Interval)):
+        elif isinstance(domain, LineDomain):
             found[name] = _numbers(column.values, domain, outside, name, refusals)
         else:
             msg = f"a domain of another kind: {type(domain).__name__}"
@@ -163,9 +163,7 @@ def checked_values(
     return found
 
 
-def _numbers(
-    values: NDArray[Any], domain: Integers | Interval, outside: Outside, name: str, refusals: Refusals
-) -> NDArray[Any]:
+def _numbers(values: NDArray[Any], domain: LineDomain, outside: Outside, name: str, refusals: Refusals) -> NDArray[Any]:
     """Numbers within the domain, as int64 or float64."""
     may_be_infinite = values.dtype.kind == "f"
     if values.dtype.kind in "OUS":
