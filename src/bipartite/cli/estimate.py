@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.estimation import Counts
-from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.methods import METHODS
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
@@ -219,7 +219,6 @@ def _estimated(
         if not group.tally.size:
             msg = f"All weights of the group {label!r} are 0, so nothing can be said about it; leave it out."
             raise DataFileError(msg)
-        found[label] = from_tally(
-            mechanism, group.tally, options.method, of_sample=options.of_sample, progress=progress
-        )
+        how = How(options.method, of_sample=options.of_sample, progress=progress)
+        found[label] = from_tally(mechanism, group.tally, how)
     return found

@@ -30,7 +30,7 @@ from bipartite import (
     forecast,
     identifiability,
 )
-from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Smoothed, Window, operator_of
+from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Window, operator_of
 from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores
 from bipartite.errors import DesignError, InputError
 from tests.rivals import MECHANISMS
@@ -119,42 +119,6 @@ def test_scores_of_cells_are_unbiased_and_of_least_variance(mechanism):
         np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-6)
         np.testing.assert_allclose(ours.square, theirs.square, rtol=1e-6)
     np.testing.assert_allclose(scores.share_spreads(), np.ptp(scores.of(np.eye(len(matrix))), axis=1))
-
-
-def three_point(size):
-    """(1, 2, 1)/4, reflected at the ends, as a matrix."""
-    matrix = np.eye(size) / 2 + np.eye(size, k=1) / 4 + np.eye(size, k=-1) / 4
-    matrix[0, 0] += 1 / 4
-    matrix[-1, -1] += 1 / 4
-    return matrix
-
-
-@pytest.mark.parametrize("size", [2, 3, 7, 40])
-@pytest.mark.parametrize("half_width", [0, 1, 2, 5, 60, 3000])
-def test_smoothing_is_three_point_smoothing_again_and_again(size, half_width):
-    mechanism = BRR(Integers(1, size), 1, m=3, edges="padded")
-    operator = Smoothed(operator_of(mechanism), half_width)
-    expected = np.linalg.matrix_power(three_point(size), half_width)
-    np.testing.assert_allclose(operator.smooth(np.eye(size)), expected, atol=1e-14)
-    assert operator.smooth(np.eye(size)).min() >= 0
-    np.testing.assert_allclose(expected.sum(axis=0), 1)
-    f, v = np.random.default_rng(1).random((3, size)), np.random.default_rng(2).random((3, operator.outputs))
-    np.testing.assert_allclose(operator.forward(f), f @ expected @ mechanism.matrix(), rtol=1e-12)
-    np.testing.assert_allclose(operator.backward(v), v @ mechanism.matrix().T @ expected.T, rtol=1e-12)
-    chosen = np.arange(0, size, 2)
-    rows, starts = operator.cells(chosen)
-    assert starts is None
-    np.testing.assert_allclose(rows, (expected @ mechanism.matrix())[chosen], rtol=1e-12)
-
-
-def test_smoothed_noise_is_condensed_as_noise_is():
-    operator = operator_of(NOISES[0])
-    cell_of, cells = Smoothed(operator, 3).condensed()
-    assert (cell_of == operator.condensed()[0]).all()
-    np.testing.assert_allclose(
-        cells.forward(np.eye(30)),
-        np.linalg.matrix_power(three_point(30), 3) @ operator.condensed()[1].forward(np.eye(30)),
-    )
 
 
 @given(st.sampled_from(["padded", "clamped", "grr", "noise", "points"]), st.integers(0, 2**32))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.tally import Tally
 from bipartite.mechanisms.categories.unary import PackedReports
 
@@ -169,7 +169,7 @@ def test_sums_of_weights_give_a_bound_that_holds_for_the_reports_behind_them():
     indices = np.array([mechanism.outputs.encode(report) for report in reports.tolist()])
     held = Tally.of_weights(indices, weights, len(mechanism.outputs))
     sums = Tally(held.first, held.second, held.people, held.counts, None)
-    bounded = from_tally(mechanism, sums, "inverse", of_sample=False)
+    bounded = from_tally(mechanism, sums, How("inverse"))
     for k in (1, 10, 200):
         exact, bound = whole.poisoning(k), bounded.poisoning(k)
         assert exact.exact and not bound.exact

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from bipartite.answers.estimation.methods import check_method, histogram_of
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally, check_weights
 from bipartite.errors import InputError, SpecError, of_attribute
-from bipartite.mechanisms import Record
+from bipartite.mechanisms import Mechanism, Record
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import spec_sha256
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.methods import Method
     from bipartite.answers.estimation.reports import Missing
-    from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.base import Series
 
     Array = NDArray[np.float64]
@@ -150,20 +149,21 @@ def estimate(  # noqa: PLR0913
     True
     """
     _check_arguments(mechanism, reports, counts, weights, by, nulls)
-    if isinstance(mechanism, CategoryMechanism):
-        return _flat(mechanism, reports, counts, weights, by, method, of_sample=of_sample)
-
-    def answer(one: Mechanism, tally: Tally) -> Estimate:
-        return from_tally(one, tally, method, of_sample=of_sample, progress=progress)
-
-    def some(one: Mechanism, indices: NDArray[np.int64], held: object, labels: object) -> Estimate | Estimates:
-        return _from_indices(partial(answer, one), one, indices, held, labels)
-
+    how = How(check_method(method), of_sample=of_sample, progress=progress)
     if isinstance(mechanism, Record):
-        return _of_attributes(mechanism, reports, nulls, weights, by, some, of_sample=of_sample)
+        return _of_attributes(mechanism, reports, nulls, weights, by, how)
     if reports is None:
-        return answer(mechanism, _counted(mechanism, counts))
-    return some(mechanism, indices_of(mechanism, reports, nulls), weights, by)
+        return from_tally(mechanism, _counted(mechanism, counts), how)
+    return _by_group(mechanism, _read(mechanism, reports, nulls), weights, by, how)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What was asked of every estimate alike."""
+
+    method: str = "auto"
+    of_sample: bool = False
+    progress: Callable[[int], None] | None = None
 
 
 def _check_arguments(
@@ -186,38 +186,66 @@ def _check_arguments(
         raise InputError(msg)
 
 
-def _from_indices(
-    answer: Callable[[Tally], Estimate],
-    mechanism: Mechanism,
-    indices: NDArray[np.int64],
-    weights: object,
-    by: object,
+def _read(mechanism: Mechanism | CategoryMechanism, reports: object, nulls: Missing) -> NDArray[Any]:
+    """A row a report: which output it is, or for flat categories the report itself."""
+    if isinstance(mechanism, Mechanism):
+        return indices_of(mechanism, reports, nulls)
+    given = np.asarray(reports)
+    # Refuses what is not an array of reports.
+    mechanism.count(given[:0] if given is reports else reports)
+    return given
+
+
+def _by_group(
+    mechanism: Mechanism | CategoryMechanism, rows: NDArray[Any], weights: object, by: object, how: How
 ) -> Estimate | Estimates:
-    if not len(indices):
+    if not len(rows):
         raise InputError(_EMPTY)
-    held = None if weights is None else check_weights(weights, len(indices))
+    held = None if weights is None else check_weights(weights, len(rows))
     if by is None:
-        return answer(_tally(mechanism, indices, held))
-    groups = cut(by, len(indices))
-    return Estimates(
-        {
-            label: answer(_tally(mechanism, indices[rows], None if held is None else held[rows]))
-            for label, rows in groups.items()
-        }
-    )
+        return from_tally(mechanism, _tallied(mechanism, rows, held), how)
+    found = {}
+    for label, at in cut(by, len(rows)).items():
+        own = None if held is None else held[at]
+        found[label] = from_tally(mechanism, _tallied(mechanism, rows[at], own), how)
+    return Estimates(found)
 
 
-def _of_attributes(
-    record: Record,
-    reports: object,
-    nulls: Missing,
-    weights: object,
-    by: object,
-    some: Callable[[Mechanism, NDArray[np.int64], object, object], Estimate | Estimates],
-    *,
-    of_sample: bool,
-) -> Estimates:
-    if of_sample and record.sample is not None:
+def _tallied(mechanism: Mechanism | CategoryMechanism, rows: NDArray[Any], weights: Array | None) -> Tally | Supports:
+    """Sums over these reports: for each output or, for flat categories, for each value that they support."""
+    if isinstance(mechanism, CategoryMechanism):
+        if weights is None:
+            return Supports.of_counts(mechanism.count(rows), len(rows), rows)
+        return Supports.of_weights(mechanism, rows, weights)
+    outputs = len(mechanism.outputs)
+    if weights is None:
+        return Tally.of_counts(np.bincount(rows, minlength=outputs))
+    return Tally.of_weights(rows, weights, outputs)
+
+
+def _counted(mechanism: Mechanism | CategoryMechanism, counts: object) -> Tally | Supports:
+    """The same from counts."""
+    if isinstance(counts, Counts):
+        if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
+            msg = (
+                f"The counts are of {counts.mechanism!r}, not of {mechanism!r}; pass the mechanism or spec that the "
+                "reports were made with."
+            )
+            raise SpecError(msg)
+        held, people = counts.values, counts.people
+    elif isinstance(mechanism, CategoryMechanism):
+        msg = "Expected counts of flat categories as bp.Counts, which also says how many people reported."
+        raise InputError(msg)
+    else:
+        held = check_counts(mechanism, counts, None)
+        people = int(held.sum())
+    if not people:
+        raise InputError(_EMPTY)
+    return Supports.of_counts(held, people) if isinstance(mechanism, CategoryMechanism) else Tally.of_counts(held)
+
+
+def _of_attributes(record: Record, reports: object, nulls: Missing, weights: object, by: object, how: How) -> Estimates:
+    if how.of_sample and record.sample is not None:
         msg = (
             "of_sample=True is for people who all reported, and here a random part of them reported each attribute; "
             "leave it out: errors for the population hold for these people too."
@@ -225,9 +253,9 @@ def _of_attributes(
         raise InputError(msg)
     found = {}
     for name, column in columns_of(record, reports, nulls).items():
-        extras = [_of_those(extra, column.there) for extra in (weights, by)]
+        own, labels = (_of_those(extra, column.there) for extra in (weights, by))
         try:
-            found[name] = some(record.mechanisms[name], column.indices, *extras)
+            found[name] = _by_group(record.mechanisms[name], column.indices, own, labels, how)
         except InputError as error:
             refusal = of_attribute(error, name)
         else:
@@ -247,93 +275,22 @@ def _of_those(extra: object, there: NDArray[np.bool_]) -> object:
     return column[there]
 
 
-_EMPTY = "There are no reports, so nothing can be said; pass at least one."
+_EMPTY: Final = "There are no reports, so nothing can be said; pass at least one."
 
 
-def _tally(mechanism: Mechanism, indices: NDArray[np.int64], weights: Array | None) -> Tally:
-    outputs = len(mechanism.outputs)
-    if weights is None:
-        return Tally.of_counts(np.bincount(indices, minlength=outputs))
-    return Tally.of_weights(indices, weights, outputs)
-
-
-def _counted(mechanism: Mechanism, counts: object) -> Tally:
-    if isinstance(counts, Counts):
-        _check_same(counts, mechanism)
-        held = counts.values
-    else:
-        held = check_counts(mechanism, counts, None)
-    if not held.any():
-        raise InputError(_EMPTY)
-    return Tally.of_counts(held)
-
-
-def _check_same(counts: Counts, mechanism: Mechanism | CategoryMechanism) -> None:
-    if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
-        msg = (
-            f"The counts are of {counts.mechanism!r}, not of {mechanism!r}; pass the mechanism or spec that the "
-            "reports were made with."
-        )
-        raise SpecError(msg)
-
-
-def _flat(
-    mechanism: CategoryMechanism,
-    reports: object,
-    counts: object,
-    weights: object,
-    by: object,
-    method: Method,
-    *,
-    of_sample: bool,
-) -> Estimate | Estimates:
-    """Of flat categories, whose tally is how many reports support each value."""
-
-    def answer(supports: Supports) -> Estimate:
-        answers = BySupport(mechanism, supports, of_sample=of_sample)
-        return Estimate(answers, flat_histogram(answers, check_method(method)))
-
-    def some(rows: NDArray[Any], held: object) -> Estimate:
-        if held is not None:
-            return answer(Supports.of_weights(mechanism, rows, held))
-        return answer(Supports.of_counts(mechanism.count(rows), len(rows), rows))
-
-    if reports is None:
-        if not isinstance(counts, Counts):
-            msg = "Expected counts of flat categories as bp.Counts, which also says how many people reported."
-            raise InputError(msg)
-        _check_same(counts, mechanism)
-        if not counts.people:
-            raise InputError(_EMPTY)
-        return answer(Supports.of_counts(counts.values, counts.people))
-    given = np.asarray(reports)
-    # Refuses what is no array of reports.
-    mechanism.count(given[:0] if given is reports else reports)
-    if not len(given):
-        raise InputError(_EMPTY)
-    if by is None:
-        return some(given, weights)
-    held = None if weights is None else check_weights(weights, len(given))
-    groups = cut(by, len(given))
-    return Estimates({label: some(given[rows], None if held is None else held[rows]) for label, rows in groups.items()})
-
-
-def from_tally(
-    mechanism: Mechanism,
-    tally: Tally,
-    method: Method,
-    *,
-    of_sample: bool,
-    progress: Callable[[int], None] | None = None,
-) -> Estimate:
+def from_tally(mechanism: Mechanism | CategoryMechanism, tally: Tally | Supports, how: How) -> Estimate:
     """What sums over reports say, however they were summed up."""
+    if isinstance(mechanism, CategoryMechanism):
+        assert isinstance(tally, Supports)  # noqa: S101 (flat categories are counted so)
+        supported = BySupport(mechanism, tally, of_sample=how.of_sample)
+        return Estimate(supported, flat_histogram(supported, how.method))
+    assert isinstance(tally, Tally)  # noqa: S101 (all other mechanisms are counted so)
     known = prepared(mechanism)
     if (tally.first[known.law <= 0] > 0).any():
         msg = f"Some reports cannot have come from {mechanism!r}; pass the mechanism that they were made with."
         raise SpecError(msg)
-    asked = check_method(method)
-    if known.found is None and asked not in {"auto", "em"}:
+    if known.found is None and how.method not in {"auto", "em"}:
         # It says why.
         identifiability(mechanism)
-    answers = ByOutput(mechanism, tally, known, of_sample=of_sample)
-    return Estimate(answers, histogram_of(mechanism, tally, known, answers, asked, progress))
+    answers = ByOutput(mechanism, tally, known, of_sample=how.of_sample)
+    return Estimate(answers, histogram_of(mechanism, tally, known, answers, how.method, how.progress))

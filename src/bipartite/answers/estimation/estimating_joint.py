@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.answers.estimation.attributes import column_of, columns_of
 from bipartite.answers.estimation.em import fit_em
-from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.histogram import on_simplex
 from bipartite.answers.estimation.joint import JointEstimate, Table
 from bipartite.answers.estimation.kronecker import Kronecker, Side, check_pairs
@@ -95,7 +95,7 @@ def estimate_joint(
 
 def _marginal(mechanism: Mechanism, counts: Array) -> Estimate:
     tally = Tally.of_counts(counts.astype(np.int64))
-    return from_tally(mechanism, tally, "auto", of_sample=False, progress=None)
+    return from_tally(mechanism, tally, How())
 
 
 def _both(

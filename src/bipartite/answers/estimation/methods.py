@@ -92,7 +92,9 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
             return "inverse", "unbiased, and its errors are small beside an average share"
         reason = "unbiased shares would be mostly noise with so many values"
     else:
-        reason = "neighbours are reported for each other"
+        reason = (
+            f"with more than {_FEW_VALUES} values a fitted distribution is nearer to the truth than unbiased shares"
+        )
     return ("smooth" if alike else "projected"), reason
 
 

@@ -288,46 +288,6 @@ class Dense(Operator):
         return (None, self) if len(first) == self.inputs else (groups, Dense(self.matrix[first]))
 
 
-class Smoothed(Operator):
-    """An operator applied to f spread over neighbours: the most likely f under it is the most likely S·f under P.
-
-    S is (1, 2, 1)/4 applied ``half_width`` times, a binomial of that half-width and of standard deviation
-    √(half_width/2), reflected at both ends, so that mass is kept. It is symmetric; on the even extension of f to 2N
-    values it is a circular convolution, whose transform is cos(πk/2N)^(2·half_width).
-    """
-
-    def __init__(self, operator: Operator, half_width: int) -> None:
-        self.inputs, self.outputs = operator.inputs, operator.outputs
-        self.operator, self.half_width = operator, half_width
-        angles = np.arange(self.inputs + 1) * (np.pi / (2 * self.inputs))
-        # The last angle is π/2, whose cosine is not 0 in floating point.
-        self._transform = np.append(np.cos(angles[:-1]), 0.0) ** (2 * half_width)
-
-    def smooth(self, f: Array) -> Array:
-        """S·f, of one vector or of many as rows."""
-        if self.half_width == 0:
-            return f
-        whole = np.concatenate([f, f[..., ::-1]], axis=-1)
-        spread = np.fft.irfft(np.fft.rfft(whole) * self._transform, 2 * self.inputs)
-        return np.maximum(spread[..., : self.inputs], 0.0)
-
-    def forward(self, f: Array) -> Array:
-        return self.operator.forward(self.smooth(f))
-
-    def backward(self, v: Array) -> Array:
-        return self.smooth(self.operator.backward(v))
-
-    def cells(self, values: Places) -> tuple[Array, Places | None]:
-        """A row of S is one kernel, and its image in the first end."""
-        kernel = np.maximum(np.fft.irfft(self._transform, 2 * self.inputs), 0.0)
-        each = np.arange(self.inputs)
-        return self.operator.forward(kernel[each - values[:, None]] + kernel[each + values[:, None] + 1]), None
-
-    def condensed(self) -> tuple[Places | None, Operator]:
-        cell_of, cells = self.operator.condensed()
-        return cell_of, self if cell_of is None else Smoothed(cells, self.half_width)
-
-
 def operator_of(mechanism: Mechanism) -> Operator:
     """The products of a mechanism, in the cheapest form that it allows."""
     lottery = mechanism.lottery
