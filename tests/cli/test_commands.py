@@ -19,6 +19,7 @@ AGES = ["--integers", "18..90", "--epsilon", "1"]
 
 
 def conforms(value, name):
+    json.dumps(value, allow_nan=False)  # NaN is not JSON, though Python reads it
     jsonschema.validate(value, json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
     return value
 

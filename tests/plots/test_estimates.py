@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from bipartite.plots import Mark, forest, histogram, shares_by_name, style
+from bipartite.plots import Band, Mark, forest, histogram, shares_by_name, style
 from bipartite.plots.svg import Picture, percent
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -128,7 +128,10 @@ def test_a_mark_beyond_all_values_is_told_in_words_alone():
     )
     assert not list(drawn.iter(f"{SVG}circle"))
     assert marks[0].words in words(drawn)
-    assert all(float(each.get("x1")) >= 0 for each in drawn.iter(f"{SVG}line"))
+    open_end = [Mark("mean", -30, -30, 4, "mean −30, −30 to 4")]
+    cut = histogram(np.arange(10), shares, shares, shares, label="x", say=say, sure="95 %", marks=open_end)
+    for each in (drawn, ET.fromstring(cut)):
+        assert all(float(line.get("x1")) >= 76 for line in each.iter(f"{SVG}line") if line.get("stroke-width") == "1.5")
 
 
 def test_the_truth_is_drawn_where_it_is_known():
@@ -175,6 +178,29 @@ def test_groups_stand_below_each_other_on_one_axis():
     assert {"mean", "same", "a", "b", "c", "open", "a note"} <= set(words(drawn))
     assert "mean: a 2, 1 to 3; b 5, 4 to 6; c open." in drawn.get("aria-label")
     assert forest([("mean", [Mark("a", np.inf, -np.inf, np.inf, "?", known=False)])], say)
+
+
+def test_bands_are_as_high_as_the_average_share_of_their_values():
+    shares = np.array([0.1, 0.3, 0.4, 0.2])
+    bands = [Band(-0.5, 1.5, 0.15, 0.25, "40 %", "0 to 1: 40 % (30 to 50)"), Band(1.5, 3.5, 0.3, 0.3, "60 %", "2 to 3")]
+    low = np.array([np.inf, 0.3, 0.4, 0.2])
+    drawn = ET.fromstring(histogram(np.arange(4), shares, low, low, label="x", say=say, sure="95 %", bands=bands))
+    at, boxes = grid(drawn), [each for each in drawn.iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
+    top, tall = float(boxes[0].get("y")), float(boxes[0].get("height"))
+    assert (at(top + tall), at(top)) == pytest.approx((0.15, 0.25), abs=0.002)
+    assert float(boxes[1].get("height")) == 2  # a band without width is still seen
+    assert {"40 %", "60 %", "bands: 95 % intervals of the share of each range"} <= set(words(drawn))
+    curves = [each for each in drawn.iter(f"{SVG}path") if each.get("fill") == "none"]
+    assert sorted(each.get("stroke") for each in curves) == sorted([style.BRR, style.GRR])  # the rest, and a guess
+    assert "0 to 1: 40 % (30 to 50)." in drawn.get("aria-label") and not whiskers(drawn)
+
+
+def test_a_named_share_without_an_interval_is_told_and_a_guess_is_outlined():
+    shares, nowhere = np.array([0.7, 0.3]), np.array([np.nan, 0.1])
+    text = shares_by_name(["a", "b"], shares, nowhere, shares + nowhere, sure="95 %", guessed=np.array([False, True]))
+    assert "nan" not in text and {"70 %", "30 % (10 to 40)", "cannot be known: a guess"} <= set(
+        words(ET.fromstring(text))
+    )
 
 
 def test_a_picture_is_text_that_a_notebook_shows():

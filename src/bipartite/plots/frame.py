@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HEIGHT: Final = 330
 LEFT, RIGHT, TOP, BELOW = 76, 34, 56, 52
 _HEADROOM: Final = 1.12
+_SHORT: Final = 6  # letters beside an axis; longer numbers move its name
 
 
 def extent(*parts: NDArray[np.float64] | None) -> tuple[float, float]:
@@ -46,9 +47,9 @@ def axes(
     for x, words in across[1]:
         parts.append(rule(x, ground, x, ground + 4, stroke=style.INK))
         parts.append(text(x, ground + 19, words, text_anchor="middle"))
-    centre = (top + ground) / 2
+    centre, beside = (top + ground) / 2, 14 if max((len(words) for _, words in up[1]), default=0) <= _SHORT else 11
     parts.append(text((left + right) / 2, ground + BELOW - 8, across[0], text_anchor="middle"))
-    parts.append(text(14, centre, up[0], text_anchor="middle", transform=f"rotate(-90 14 {centre:.0f})"))
+    parts.append(text(beside, centre, up[0], text_anchor="middle", transform=f"rotate(-90 {beside} {centre:.0f})"))
     return parts
 
 

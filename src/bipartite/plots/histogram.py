@@ -187,7 +187,7 @@ def _hatch(left: float, right: float, top: float, bottom: float) -> list[str]:
 
 def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
     """An interval with its number, the words on the side with more room."""
-    low, high = frame.x(mark.low), frame.x(mark.high)
+    low, high = (min(max(frame.x(end), LEFT), style.WIDTH - RIGHT) for end in (mark.low, mark.high))
     parts = whisker(low, high, y, 4, width=1.5)
     x = frame.x(mark.value)
     # An unbiased number may lie beyond all values; the words still say where.
