@@ -125,6 +125,8 @@ def test_auto_says_why():
     many = estimate(PADDED, reports_of(PADDED, [30] * 1000))
     assert many.method == "em" and "nearer to the truth than unbiased shares" in many.reason
     assert "reports held out are predicted best without smoothing" in many.reason
+    noisy = BRR(Integers(0, 9), 0.2, edges="padded")
+    assert "mostly noise" in estimate(noisy, reports_of(noisy, [3] * 100)).reason
     smooth = estimate(PADDED, reports_of(PADDED, np.arange(20, 80).repeat(50)))
     assert smooth.method == "smooth" and "values, which predicts reports held out best" in smooth.reason
     clamped = BRR(AGES, 1)
@@ -604,6 +606,9 @@ def test_answers_that_do_not_exist_are_refused():
     for ask in (found.standard_error, found.unbiased):
         with pytest.raises(InputError, match="A quantile is not an average"):
             ask("median")
+    for count in (0, -3, 2.5, True, "ten"):
+        with pytest.raises(InputError, match="Expected a number of ranges of at least 1"):
+            found.ranges(count)
     with pytest.raises(InputError, match="from its first value to its last"):
         found.interval(of=("range", 40, 30))
     with pytest.raises(OutsideDomainError):

@@ -24,6 +24,7 @@ from bipartite.answers.estimation.pictures import drawn
 from bipartite.answers.estimation.poisoning import poisoned, tipping_point, what_forging_does
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
+from bipartite.lottery.checks import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -197,6 +198,9 @@ class Estimate:
         The ranges depend on the domain alone, never on reports.
         """
         domain, sure = line_of(self.mechanism.domain), check_confidence(confidence)
+        if not is_whole(count) or count < 1:
+            msg = f"Expected a number of ranges of at least 1, got {shown(count)}."
+            raise InputError(msg)
         edges = np.linspace(0, len(domain), min(count, len(domain)) + 1).round().astype(np.int64)
         found = []
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
