@@ -96,7 +96,7 @@ def test_the_squared_standard_error_is_unbiased_too(of_sample):
         )
         answer = found.unbiased("mean")
         # own_variance may come out negative on a few reports and is then zero: ask before that.
-        u, u2 = (found._answers._score((values - 1.0) ** power) for power in (1, 2))
+        u, u2 = (found._answers._scores.of((values - 1.0) ** power) for power in (1, 2))
         variance = (u**2 - u2) @ found._answers._tally.second / people**2 if of_sample else answer.standard_error**2
         moments += chance * np.array([answer.value, answer.value**2, variance])
     truth = np.mean(held) if of_sample else 1.3
@@ -187,7 +187,9 @@ def test_weights_count_like_copies_and_scale_out():
     weights = np.array([1, 2, 3, 4] * 100)
     weighted = estimate(PADDED, reports, weights=weights, method="inverse")
     copied = estimate(PADDED, np.repeat(reports, weights), method="inverse")
-    np.testing.assert_allclose(weighted.frequencies, copied.frequencies)
+    # Scores of shares are fitted to other reports, which copies are not; those of numbers depend on none.
+    for w in np.eye(73)[::9]:
+        assert weighted.linear(w) == pytest.approx(copied.linear(w))
     assert weighted.mean == pytest.approx(copied.mean)
     # Four copies of a report are not four people.
     assert weighted.standard_error() > copied.standard_error()

@@ -131,10 +131,12 @@ class Estimate:
     def poisoning(self, k: int, of: Asked = "mean") -> Poisoning:
         """How far k forged reports, in the place of any k of these, can move an answer; ``of`` as in :meth:`interval`.
 
-        Exact for unbiased answers and shares: those who knew all reports could reach both ends. A bound for projected
-        shares, quantiles and the variance, and for flat categories where only counts are given. No bound is proved for
-        what is read off a most likely or smoothed distribution; there the range is all that exists, and the note says
-        so. A forged report is any that the mechanism has. Weights stay with the people.
+        Exact for the mean and for weights: those who knew all reports could reach both ends; so it is for unbiased
+        shares where their scores are fixed. A bound where scores are fitted (shares from padded windows; one weight a
+        value asks for fixed ones), for projected shares, quantiles and the variance, and for flat categories where only
+        counts are given. No bound is proved for what is read off a most likely or smoothed distribution; there the
+        range is all that exists, and the note says so. A forged report is any that the mechanism has. Weights stay with
+        the people.
         """
         return poisoned(self, self._answers, self._histogram, k, of)
 
@@ -348,8 +350,14 @@ class Estimate:
 
     def _answer(self, asked: Question) -> Answer:
         """The unbiased answer, or where there is none what the histogram says, with an infinite error."""
-        alone = asked.kind == "bin"
-        found = self._answers.share(asked.index) if alone else self._answers.answer(asked.weights)
+        answers = self._answers
+        if asked.kind == "bin":
+            found = answers.share(asked.index)
+        elif asked.kind in {"cdf", "range"}:
+            share = answers.together(asked.weights[None])
+            found = None if share is None else share.first
+        else:
+            found = answers.answer(asked.weights)
         if found is None:
             return Answer(asked.middle + float(asked.weights @ self.frequencies), math.inf, math.inf)
         return found._replace(value=asked.middle + found.value)

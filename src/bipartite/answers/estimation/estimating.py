@@ -116,9 +116,12 @@ def estimate(  # noqa: PLR0913
 
     Notes
     -----
-    A linear answer Σ_x w_x·f_x is the average over reports of a score u(y) with Pu = w, of all such scores the one with
-    the least variance for a uniform population: unbiased for every population. Its standard error is that of an
-    average; the least possible is wᵀI⁻¹w − (Σ w·f)² over n, with the information matrix I = P·diag(1/r)·Pᵀ.
+    A linear answer Σ_x w_x·f_x is the average over reports of a score u(y) with Pu = w: unbiased for every population.
+    For the mean and for weights it is the score with the least variance for a uniform population, which depends on no
+    report. For shares (of a value, up to a value, of a range) of mechanisms that report windows, from 50 reports on,
+    the score of each report is fitted to all other reports, which keeps it unbiased. Standard errors are those of an
+    average. The least possible variance is wᵀI⁻¹w − (Σ w·f)² over n, with the information matrix I = P·diag(1/r)·Pᵀ;
+    it is what :func:`~bipartite.forecast` promises for ``prior=f``, and what shares come within some percent of.
     Shares, shares up to a value and quantiles are read off the histogram, each inside its own interval. For ``inverse``
     and ``projected`` the intervals are those of unbiased answers. For ``em`` and ``smooth`` an interval holds what the
     reports do not rule out: the answers of all distributions that are likely enough

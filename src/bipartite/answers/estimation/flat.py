@@ -109,6 +109,9 @@ class BySupport(LinearAnswers):
     def moved(self, w: Array, k: int) -> Moved:
         return self._shifted(w - w.mean(), k, float(w @ self.distribution))
 
+    def moved_together(self, member: Array, k: int) -> Moved:
+        return self.moved(member, k)
+
     def moved_share(self, index: int, k: int) -> Moved:
         unit = np.zeros(self._law.size)
         unit[index] = 1.0
@@ -155,14 +158,16 @@ class BySupport(LinearAnswers):
         parts = middle + self._law.parts(w - middle, reports[::step])
         return parts, np.ones(parts.shape[1]) if weights is None else weights[::step]
 
-    def several(self, w: Array) -> Several:
+    def together(self, member: Array) -> Several:
+        return self._several(member)
+
+    def _several(self, w: Array) -> Several:
         values, z = w @ self.distribution, w - w.mean(axis=-1, keepdims=True)
         own = self._law.own(z)
         return Several(values, np.sqrt(self._variance(w, values, own)), self._law.tail_spread(z, own))
 
     def answer(self, w: Array) -> Answer:
-        found = self.several(w[None])
-        return Answer(float(found.values[0]), float(found.errors[0]), float(found.spreads[0]))
+        return self._several(w[None]).first
 
     @functools.cached_property
     def _errors(self) -> Array:

@@ -90,7 +90,7 @@ class Histogram(ABC):
 
     @abstractmethod
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        """Of Σ w·share, which is ``w @ frequencies``."""
+        """Of Σ w·share, which is ``w @ distribution``."""
 
     @abstractmethod
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
@@ -137,9 +137,9 @@ class Unbiased(Histogram):
             # All people together are one, whatever rounding says.
             return ConfidenceInterval(*possible, confidence)
         value = float(w @ self._distribution)
-        answer = self._answers.answer(w)
-        assert answer is not None  # noqa: S101 (all shares can be told apart)
-        half = float(half_widths(answer.standard_error, answer.spread, self._answers.effective, confidence))
+        each = self._answers.together(w[None])
+        assert each is not None  # noqa: S101 (all shares can be told apart)
+        half = float(half_widths(each.errors, each.spreads, self._answers.effective, confidence)[0])
         low, high = within(value - half, value + half, value, possible, at_least=self._few)
         return ConfidenceInterval(float(low), float(high), confidence, self._note)
 
@@ -160,7 +160,8 @@ class Unbiased(Histogram):
         size = len(self.frequencies)
         some = np.linspace(0, size - 1, min(size, _MOST_TESTED)).round().astype(np.int64)
         at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
-        each = self._answers.several((np.arange(size) <= at[:, None]).astype(np.float64))
+        each = self._answers.together((np.arange(size) <= at[:, None]).astype(np.float64))
+        assert each is not None  # noqa: S101 (all shares can be told apart)
         return at, half_widths(each.errors, each.spreads, self._answers.effective, confidence)
 
     @property

@@ -5,6 +5,12 @@ the mechanism has, raise it most where the k least scores become the largest one
 and no other k forged reports by more. With public weights wᵢ, which a forged report keeps, the k largest of
 wᵢ·(max u − u(yᵢ)) count. Both are exact: somebody who knew all reports could do it.
 
+Fitted scores (:mod:`~bipartite.answers.estimation.scores`) change with the forged reports, by the averages t_j of s in
+each class and the factors F_j. Of R_j reports k replaced ones move an average by at most k·(max s − min s)/R_j, and F_j
+falls with R_j, which they change by at most k. The answer is … + Σ_j [h_j·t_j + F_j·Σᵢ wᵢ(sᵢ − t_j)/Σw]. For the
+reports that came, this is largest at the ends of what t_j and F_j can be; and each forged report then adds at most the
+largest minus the least F_j·(s − t_j) of any output. Together this is a bound.
+
 Shares that were projected onto the distributions are max(sᵥ − τ, 0) with τ such that they add up to one. A share that
 rises raises τ by no more than itself, so the projected sum over any set of values grows with the unbiased shares inside
 the set and falls with those outside: moving each of them as far as it can be moved is a bound. Most likely
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.flat import Supports
     from bipartite.answers.estimation.histogram import Histogram
     from bipartite.answers.estimation.linear import LinearAnswers
+    from bipartite.answers.estimation.scores import FittedScores
     from bipartite.answers.estimation.tally import Tally
 
     Array = NDArray[np.float64]
@@ -140,7 +147,7 @@ def _of_histogram(
     value = float(histogram.frequencies[one] if alone else member @ histogram.distribution)
     # Shares of several values are unbiased sums, also where single ones are projected.
     if histogram.method == "inverse" or (histogram.method == "projected" and not alone):
-        moved = answers.moved_share(one, k) if alone else answers.moved(member, k)
+        moved = answers.moved_share(one, k) if alone else answers.moved_together(member, k)
         if moved is not None:
             low, high = float(moved.low), float(moved.high)
             return Poisoning(k, value, low, high, exact=moved.exact, note=_note(answers, exact=moved.exact))
@@ -150,7 +157,7 @@ def _of_histogram(
             high = float(on_simplex(np.where(inside, shares.high, shares.low))[inside].sum())
             low = float(on_simplex(np.where(inside, shares.low, shares.high))[inside].sum())
             return Poisoning(k, value, low, high, exact=False, note=_BOUND)
-    moved = answers.moved(member, k)
+    moved = answers.moved_together(member, k)
     beside = (
         "" if moved is None else f"; the unbiased share could become {float(moved.low):.4g} to {float(moved.high):.4g}"
     )
@@ -250,6 +257,48 @@ def moved_by_scores(u: Array, tally: Tally, k: int, possible: NDArray[np.bool_])
     down = _gain(u - least[..., None], tally, k) / tally.size
     unweighted = tally.first is tally.second
     return Moved(value - down, value + up, exact=unweighted or tally.each is not None)
+
+
+def moved_by_fitted_scores(scores: FittedScores, w: Array, tally: Tally, k: int) -> Moved:
+    """At least and at most the share after k reports were replaced, for one w over the distinct rows or for many."""
+    rows = np.atleast_2d(w)
+    up, down = (_fitted_at_most(scores, sign * rows, tally, k) for sign in (1, -1))
+    shape = w.shape[:-1]
+    return Moved(-down.reshape(shape), up.reshape(shape), exact=k == 0)
+
+
+def _fitted_at_most(scores: FittedScores, w: Array, tally: Tally, k: int) -> Array:
+    chances, reports = scores.chances, scores.reports
+    stretches = (
+        [scores.stretch(np.maximum(reports - k, scores.fewest)), scores.stretch(reports + k)]
+        if k
+        else [scores.stretch(reports)]
+    )
+    weight = scores.by_class(tally.first / tally.size)
+    found = np.empty(len(w))
+    for at, row in enumerate(w):
+        # Along a class, and over classes; without what lies past the end of a class.
+        s = scores.running_sums(row[None])[0]
+        highest, lowest = (
+            end(np.where(scores.there, s, -edge), axis=0) for end, edge in ((np.max, np.inf), (np.min, -np.inf))
+        )
+        average = scores.averages(s)
+        step = k * (highest - lowest) / reports
+        averages = np.maximum(average - step, lowest), np.minimum(average + step, highest)
+        sums, held = (weight * s).sum(axis=0), weight.sum(axis=0)
+        ends = [chances * t + factor * (sums - t * held) for t in averages for factor in stretches]
+        most = (stretches[0] * (highest - averages[0])).max() - (stretches[0] * (lowest - averages[1])).min()
+        found[at] = scores.base(row, s) + np.max(ends, axis=0).sum() + most * _forged_weight(tally, k)
+    return found
+
+
+def _forged_weight(tally: Tally, k: int) -> float:
+    """At most the share of all weights that k reports have."""
+    if tally.first is tally.second:
+        return k / tally.size
+    if tally.each is not None:
+        return _largest(tally.each[1], k) / tally.size
+    return min(1.0, float(np.sqrt(k * tally.second.sum())) / tally.size)
 
 
 def _gain(gaps: Array, tally: Tally, k: int) -> Array:

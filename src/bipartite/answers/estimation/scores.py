@@ -12,6 +12,18 @@ of the reports minimises Σ_y r_y·u_y², and that least value is wᵀI⁻¹w wi
 - Σ_j h_j·a_j + q·Σs = w_0 with h_j = q·(size of class j) + e, for the level.
 
 Minimising Σ r·(a_j + s)² under that one condition gives a_j = (μ·h_j − Σ_class r·s)/R_j, R_j = Σ_class r.
+
+**Fitted scores.** Every window has one output of each class, so that the class of a report says nothing about the
+person: its chance is h_j for every value. For the law r of any population R_j is therefore h_j, and the score is
+u = s − t_j + b with t_j = Σ_class r·s/R_j, the average of s within the class, and a level b = … + Σ_j h_j·t_j. Whatever
+numbers the t_j are, u is unbiased; those of the people's own law have the least variance. Averages over the reports
+themselves would come close, but a score must not depend on its own report. So each report has the t_j of **all other
+reports** (with κ·h_j reports of the law r added, which hold while there are few). With R_j = n_j + κ·h_j reports in
+the class, leaving one out changes t_j by −(s − t_j)/(R_j − 1), and its score is
+
+    b + (s − t_j)·(R_j − h_j)/(R_j − 1).
+
+The average of these is unbiased for every population and any number of reports, since each score is.
 """
 
 from __future__ import annotations
@@ -35,6 +47,8 @@ MOST_DENSE: Final = 2048
 """Beyond this many distinct rows without structure, nothing is decided by decompositions of the matrix."""
 _ROOM: Final = 2**23
 _SOLVED: Final = 1e-7
+# κ/m: how many reports in each class come from the law that is known without any report.
+_KNOWN_BEFORE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +77,14 @@ class Scores(ABC):
     def cumulative(self, law: Array) -> Moments:
         """Of the share of all rows up to each row, under this law. Only where every row is identifiable."""
 
+    def fitted(self, counts: NDArray[np.int64]) -> Scores:
+        """Scores for reports with these counts, that of each report fitted to all others.
+
+        The same scores as these where no others are unbiased, and for whatever is not a window.
+        """
+        del counts
+        return self
+
     def share_spreads(self) -> Array:
         """The largest minus the least score of every row's own share; infinite where one has none."""
         u = self.of(np.eye(self.rows))
@@ -74,16 +96,23 @@ class WindowScores(Scores):
 
     def __init__(self, window: Window, law: Array) -> None:
         self.rows, self.outputs = window.inputs, window.outputs
+        self._given = window, law
         self._m, self._q, self._e = window.m, window.q, window.excess
         self._length = -(-self.outputs // self._m)
-        self._law = self._by_class(law)
-        self._there = self._by_class(np.ones(self.outputs))
+        self.there = self.by_class(np.ones(self.outputs))
+        """1 for every output, by class; 0 past the end of a class."""
+        self.chances = self._q * self.there.sum(axis=0) + self._e
+        """h_j, the chance of each class."""
+        self._law = self.by_class(law)
+        self._stretch = np.ones(self._m)
         self._weight = self._law.sum(axis=0)
-        self._level = self._q * self._there.sum(axis=0) + self._e
-        self._ratio = self._level / self._weight
-        self._scale = float((self._level * self._ratio).sum())
+        self._ratio = self.chances / self._weight
+        self._scale = float((self.chances * self._ratio).sum())
 
-    def _by_class(self, values: Array) -> Array:
+    def fitted(self, counts: NDArray[np.int64]) -> Scores:
+        return self if self._m == 1 else FittedScores(*self._given, counts)
+
+    def by_class(self, values: Array) -> Array:
         """Values of the outputs, row k and column j for output j + k·m; zero past the end."""
         full = np.zeros((*values.shape[:-1], self._length * self._m))
         full[..., : values.shape[-1]] = values
@@ -94,15 +123,30 @@ class WindowScores(Scores):
         found = np.concatenate([self._block(block) for block in _blocks(np.atleast_2d(w), self.outputs)])
         return found if many else found[0]
 
-    def _block(self, w: Array) -> Array:
+    def running_sums(self, w: Array) -> Array:
+        """The running sums s for the rows of w, by class: one axis along a class, and one over classes."""
         # Step x leads from output x to output x + m, the next of its class.
         steps = np.zeros((len(w), self._length * self._m))
         steps[:, self._m : self._m + self.rows - 1] = np.diff(w, axis=-1) / self._e
-        sums = steps.reshape(len(w), self._length, self._m).cumsum(axis=1) * self._there
-        held = (sums * self._law).sum(axis=1)
-        level = w[:, 0] - self._q * sums.sum(axis=(1, 2)) + held @ self._ratio
-        first = (level[:, None] / self._scale) * self._ratio - held / self._weight
-        sums += first[:, None, :]
+        return steps.reshape(len(w), self._length, self._m).cumsum(axis=1) * self.there
+
+    def averages(self, sums: Array) -> Array:
+        """t_j."""
+        found: Array = (sums * self._law).sum(axis=-2) / self._weight
+        return found
+
+    def base(self, w: Array, sums: Array) -> Array:
+        """The level b less Σ_j h_j·t_j."""
+        found: Array = w[..., 0] - self._q * sums.sum(axis=(-2, -1))
+        return found
+
+    def _block(self, w: Array) -> Array:
+        sums = self.running_sums(w)
+        averages = self.averages(sums)
+        level = self.base(w, sums) + averages @ self.chances
+        sums -= averages[:, None, :]
+        sums *= self._stretch
+        sums += ((level[:, None] / self._scale) * self._ratio)[:, None, :]
         found: Array = sums.reshape(len(w), -1)[:, : self.outputs]
         return found
 
@@ -128,8 +172,8 @@ class WindowScores(Scores):
         over the ends of classes. A jump before the first or after the last row is none.
         """
         m, e = self._m, self._e
-        ends = [_from_behind(table) for table in (self._law, self._by_class(law), self._there)]
-        whole = self._by_class(law).sum(axis=0)
+        ends = [_from_behind(table) for table in (self._law, self.by_class(law), self.there)]
+        whole = self.by_class(law).sum(axis=0)
         jumps = [(down, -1.0)] if up is None else [(up, 1.0), (down, -1.0)]
         level = start.copy()
         parts = []
@@ -138,8 +182,8 @@ class WindowScores(Scores):
             at = np.where(real, after, 0)
             k, j = at // m + 1, at % m
             own, seen, there = (np.where(real, table[np.minimum(k, self._length), j], 0.0) for table in ends)
-            size = sign / e
-            level += size * (own * self._ratio[j] - self._q * there)
+            level += sign / e * (own * self._ratio[j] - self._q * there)
+            size = sign / e * self._stretch[j]
             parts.append((j, size, -size * own / self._weight[j], seen))
         level /= self._scale
         mean = level * float(self._ratio @ whole)
@@ -154,6 +198,27 @@ class WindowScores(Scores):
             later = np.minimum(seen, seen2)
             square += 2 * (base * base2 * whole[0] + base * size2 * seen2 + base2 * size * seen + size * size2 * later)
         return Moments(mean, square)
+
+
+class FittedScores(WindowScores):
+    """Scores of a window, that of each report fitted to all others; the top of the file says how."""
+
+    def __init__(self, window: Window, law: Array, counts: NDArray[np.int64]) -> None:
+        super().__init__(window, law)
+        added = _KNOWN_BEFORE * self._m
+        held = self.by_class(counts + added * law)
+        self.reports = held.sum(axis=0)
+        """R_j, how many reports a class has, with those added."""
+        self.fewest = 1 + added * self.chances
+        """How many it has with a single one that came."""
+        self._law, self._weight = held * (self.chances / self.reports), self.chances
+        self._ratio, self._scale = np.ones(self._m), float(self.chances.sum())
+        self._stretch = self.stretch(self.reports)
+
+    def stretch(self, reports: Array) -> Array:
+        """What leaving a report out makes of its distance from the average of its class, of so many reports."""
+        found: Array = (reports - self.chances) / (np.maximum(reports, self.fewest) - 1)
+        return found
 
 
 def _from_behind(table: Array) -> Array:
