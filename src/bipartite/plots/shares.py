@@ -112,5 +112,5 @@ def share_words(share: float, low: float, high: float) -> str:
         return "cannot be known"
     width = 100 * (high - low)
     digits = 2 if width <= 0 else min(max(1 - math.floor(math.log10(width)), 0), 4)
-    numbers = [f"{100 * part:.{digits}f}".replace("-", "−") for part in (share, low, high)]
+    numbers = [f"{100 * part:z.{digits}f}".replace("-", "−") for part in (share, low, high)]
     return f"{numbers[0]} % ({numbers[1]} to {numbers[2]})"

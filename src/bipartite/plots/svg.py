@@ -102,7 +102,7 @@ def percent(share: float) -> str:
     hundred = 100 * share
     size = abs(hundred)
     digits = 0 if size >= 10 or size == 0 else 1 if size >= 1 else 2  # noqa: PLR2004
-    return f"{hundred:.{digits}f} %".replace("-", "−")
+    return f"{hundred:z.{digits}f} %".replace("-", "−")
 
 
 def percent_mark(share: float) -> str:

@@ -8,6 +8,7 @@ import pytest
 import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.plots import style
+from bipartite.plots.shares import share_words
 from bipartite.plots.svg import percent
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -149,3 +150,36 @@ def test_where_nothing_is_known_everything_is_hatched():
     picture = est.plot()
     assert "5 shares cannot be known" in ET.fromstring(picture).get("aria-label")
     assert np.isfinite(est.standard_error("mean"))  # which is all that it was made for
+
+
+def test_a_file_holds_what_its_ending_says(tmp_path):
+    pytest.importorskip("resvg_py")
+    mechanism = bp.GRR(bp.Integers(1, 5), 1)
+    for est in (estimated(mechanism, [1, 2] * 50), estimated(mechanism, [1, 2] * 50, by=["a", "b"] * 50)):
+        picture = est.plot(tmp_path / "shares.png")
+        assert picture.startswith("<svg")
+        assert (tmp_path / "shares.png").read_bytes().startswith(b"\x89PNG")
+        with pytest.raises(InputError, match=r"Expected a file that ends with \.svg or \.png, got 'shares\.pdf'"):
+            est.plot(tmp_path / "shares.pdf")
+
+
+def test_bars_and_whiskers_say_what_intervals_say():
+    mechanism = bp.GRR(bp.Items(["bus", "train", "walk"], loss=1 - np.eye(3)), 1)
+    est = estimated(mechanism, ["bus"] * 380 + ["walk"] * 20)
+    low, high = est.share_intervals()
+    assert est.share_bounds(0.95)[0].min() < low.min() == 0  # cut at what is possible
+    said = [share_words(*each) for each in zip(est.frequencies, low, high, strict=True)]
+    assert set(said) <= set(words(est.plot()))
+    groups = estimated(mechanism, ["bus"] * 380 + ["walk"] * 20, by=["a"] * 200 + ["b"] * 200)
+    first = groups["a"]
+    low, high = first.share_intervals()
+    assert share_words(first.frequencies[0], low[0], high[0]) in words(groups.plot())
+
+
+def test_attributes_are_drawn_one_by_one():
+    record = bp.Record({"age": bp.BRR(AGES, 1, edges="padded"), "stars": bp.GRR(bp.Integers(1, 5), 1)})
+    reports = record.privatize({"age": [30] * 60, "stars": [4] * 60}, rng=bp.insecure_seed(1))
+    est = bp.estimate(record, reports)
+    with pytest.raises(InputError, match="Expected groups to draw, got attributes"):
+        est.plot()
+    assert est["stars"].plot().startswith("<svg")

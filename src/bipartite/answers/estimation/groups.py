@@ -53,11 +53,14 @@ class Estimates(Mapping[Any, "Estimate"]):
         ).reset_index(level=0)
 
     def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
-        """A picture of the groups below each other, as SVG text, written to ``file`` where one is given.
+        """A picture of the groups below each other, as SVG text, written to ``file`` (.svg, .png) if one is given.
 
         On a line the mean and the median of each group with their intervals; elsewhere the shares of the values that
-        are most common over all groups.
+        are most common over all groups. Attributes are drawn one by one.
         """
+        if self._kind != "group":
+            msg = f"Expected groups to draw, got {self._kind}s, which share no axis; draw each: est[name].plot()."
+            raise InputError(msg)
         return drawn_groups(self._groups, check_confidence(confidence), file)
 
     def summary(self, confidence: float = 0.95) -> str:

@@ -12,8 +12,7 @@ from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import what_forging_does
 from bipartite.domains import LineDomain
 from bipartite.errors import how_many
-from bipartite.files import write_whole
-from bipartite.plots import Band, Mark, forest, histogram, shares_by_name
+from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
 from bipartite.plots.svg import percent
 
@@ -124,13 +123,9 @@ def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | 
 
 def bounds(estimate: Estimate, confidence: float) -> tuple[Array, Array]:
     """The intervals of shares as they are drawn: of a fit, those of the largest shares, and elsewhere not numbers."""
-    low, high = estimate.share_bounds(confidence)
-    if estimate.method == "inverse":
-        return low, high
     if estimate.bins_note:
         return single_intervals(estimate, np.argsort(-estimate.frequencies, kind="stable")[:MOST_NAMES], confidence)
-    # Only unbiased shares can lie below zero, and only beside them does an interval that does make sense.
-    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+    return estimate.share_intervals(confidence)
 
 
 def single_intervals(estimate: Estimate, which: NDArray[np.int64], confidence: float) -> tuple[Array, Array]:
@@ -187,8 +182,8 @@ def _share_row(label: object, estimate: Estimate, at: int, confidence: float) ->
     value = estimate.mechanism.domain.decode(at)
     share, (low, high) = float(estimate.frequencies[at]), estimate.interval(confidence, of=("bin", value))
     known = has_intervals(estimate) and not _untold(estimate)[at]
-    beginning = _percent(share) + "," if known else "no more is known than"
-    return Mark(str(label), share, low, high, f"{beginning} {_percent(low)} to {_percent(high)}", known)
+    words = share_words(share, low, high) if known else f"no more is known than {_percent(low)} to {_percent(high)}"
+    return Mark(str(label), share, low, high, words, known)
 
 
 def _percent(share: float) -> str:
@@ -200,7 +195,7 @@ def _words(name: str, value: float, interval: ConfidenceInterval, *, known: bool
     width = interval.high - interval.low
     all_whole = all(each == round(each) for each in (value, *interval))
     digits = 0 if all_whole else min(max(1 - math.floor(math.log10(width)), 0), 6) if width > 0 else 6
-    number, low, high = (f"{each:,.{digits}f}".replace("-", "−") for each in (value, *interval))
+    number, low, high = (f"{each:z,.{digits}f}".replace("-", "−") for each in (value, *interval))
     return f"{name} {number}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
 
 
@@ -227,5 +222,5 @@ def _notes(estimate: Estimate) -> list[str]:
 
 def _written(picture: Picture, file: str | Path | None) -> Picture:
     if file is not None:
-        write_whole(file, picture + "\n")
+        save(picture, file)
     return picture
