@@ -57,6 +57,7 @@ _HEAD: Final = """# A first plan, from the names and types of the columns and no
 """
 _WHOLE: Final = """domain = {{ integers = ["{todo}", "{todo}"] }}  # the least and the greatest that anybody could have
 mechanism = "brr"
+edges = "padded"  # for statistics; "clamped" keeps single reports inside the range
 epsilon = "{todo}"
 outside = "clip"  # values beyond the ends count as the ends; "error" stops, and tells that there was one
 """
