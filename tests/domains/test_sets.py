@@ -215,7 +215,7 @@ def test_labels_are_distinct_names(labels, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "Expected loss= or similarity=, one of them"),
+        ({}, "Expected loss= or similarity=, one of them; .* loss=1 - np.eye"),
         ({"loss": [[0, 1], [1, 0]], "similarity": [[1, 0], [0, 1]]}, "Expected loss= or similarity=, one of them"),
         (
             {"loss": [[0, 1, 2], [1, 0, 2]]},

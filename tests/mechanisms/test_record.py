@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from bipartite import BRR, Integers, Interval, Items, Record, fixed_words, insecure_seed
+from bipartite import BRR, OUE, Integers, Interval, Items, Record, fixed_words, insecure_seed
 from bipartite.errors import InputError, NotAValueError, NullError, OutsideDomainError
 
 AGE = BRR(Integers(18, 90), epsilon="0.1")
@@ -219,8 +219,13 @@ def test_nulls_are_kept_where_all_is_reported_and_refused_where_they_could_be_mi
     [
         ({}, None, "at least one attribute, got an empty one; pass {'age': mech}"),
         ([AGE], None, "Expected mechanisms as a dict of at least one attribute, got list; pass {'age': mech}"),
-        ({"age": 1}, None, "Expected a mechanism for 'age', got int; pass one such as bp.BRR"),
-        ({"all": ALL}, None, "Expected a mechanism for 'all', got Record; pass one such as bp.BRR"),
+        (
+            {"age": 1},
+            None,
+            "Expected a mechanism for 'age' whose report is one value, got int; pass one such as bp.BRR",
+        ),
+        ({"all": ALL}, None, "Expected a mechanism for 'all' whose report is one value, got Record; pass one"),
+        ({"set": OUE(Integers(1, 9), 1)}, None, "for 'set' whose report is one value, got OUE; .* bp.BRR or bp.GRR"),
         ({1: AGE}, None, "Expected names of attributes as strings, got 1; use 'age'"),
         ({1: 2}, "x", "3 problems:"),
         (PARTS, 0, "Expected 1 ≤ sample < 3, the number of attributes, got 0; use sample=None"),
@@ -240,7 +245,10 @@ def test_a_record_that_cannot_be_is_refused_with_advice(mechanisms, sample, mess
     ("values", "message"),
     [
         (40, "Expected values as a dict of attributes, got int; pass {'age': …}"),
-        (pd.DataFrame(PEOPLE), "Expected values as a dict of attributes, got DataFrame; pass {'age': …}"),
+        (
+            pd.DataFrame(PEOPLE),
+            "Expected values as a dict of attributes, got DataFrame; pass {'age': frame\\['age'\\], …}",
+        ),
         ({"age": 40, "income": 1.0}, "Expected a value for 'grade', got none; add it."),
         (PERSON | {"town": 1}, "Expected no 'town', which has no mechanism; remove it, or add it to the Record."),
         ({"town": 1, "age": 2}, "3 problems:\n- Expected a value for 'income'(.|\n)*'grade'(.|\n)*no 'town'"),

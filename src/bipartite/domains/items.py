@@ -57,7 +57,8 @@ class Items(SetDomain):
         problems = Problems()
         if (loss is None) == (similarity is None):
             problems.add(
-                "Expected loss= or similarity=, one of them; a loss is small, a similarity large, for near items."
+                "Expected loss= or similarity=, one of them; a loss is small, a similarity large, for near items; "
+                "where none is nearer than another, loss=1 - np.eye(len(labels))."
             )
         given = loss if loss is not None else similarity
         matrix = None if given is None else _square(given, "loss" if loss is not None else "similarity", problems)

@@ -248,7 +248,9 @@ def composition_problem(name: str, mechanism: object) -> str | None:
     """Why a mechanism's ε cannot be added to others, if it cannot."""
     if not isinstance(mechanism, Mechanism):
         kind = type(mechanism).__name__
-        return f"Expected a mechanism for {name}, got {kind}; pass one such as bp.BRR(…)."
+        return (
+            f"Expected a mechanism for {name} whose report is one value, got {kind}; pass one such as bp.BRR or bp.GRR."
+        )
     if mechanism.distance_unit is not None:
         return (
             f"Expected ε-LDP for {name}, got ε per {mechanism.distance_unit} of distance, which does not add up with "
@@ -269,7 +271,8 @@ def composition_problem(name: str, mechanism: object) -> str | None:
 
 def _check_names(values: object, names: list[str]) -> None:
     if not isinstance(values, Mapping):
-        msg = f"Expected values as a dict of attributes, got {type(values).__name__}; pass {{{names[0]!r}: …}}."
+        column = f"frame[{names[0]!r}], …" if hasattr(values, "columns") else "…"
+        msg = f"Expected values as a dict of attributes, got {type(values).__name__}; pass {{{names[0]!r}: {column}}}."
         raise InputError(msg)
     problems = Problems()
     for name in names:

@@ -100,10 +100,12 @@ def check_weights(weights: object, people: int) -> Array:
         held = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         held = np.full((), np.nan)
-    if held.shape != (people,) or not np.isfinite(held).all() or (held < 0).any() or not held.any():
+    wrong = np.count_nonzero(~(np.isfinite(held) & (held >= 0)))
+    if held.shape != (people,) or wrong or not held.any():
+        found = f"shape {held.shape}" if held.shape != (people,) else f"{wrong} others" if wrong else "zeros alone"
         msg = (
-            f"Expected weights as {people} finite numbers of at least 0, one a report and not all 0, got shape "
-            f"{held.shape}; weights must not depend on what is private."
+            f"Expected weights as {people} finite numbers of at least 0, one a report and not all 0, got {found}; "
+            "weights must not depend on what is private."
         )
         raise InputError(msg)
     if not 1 / _LARGEST <= held.max() <= _LARGEST:
