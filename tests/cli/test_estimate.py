@@ -523,6 +523,16 @@ def test_a_share_whose_whole_interval_is_impossible_is_explained(run, spec, writ
     assert "wholly outside" not in run("estimate", whole, "--spec", spec(RATING))[1]
 
 
+def test_a_share_below_zero_is_explained_and_is_not_wholly_outside(run, spec, write):
+    counts = [3000, 2400, 2400, 2400, 1750]
+    file = write("f.csv", "".join(f"{value}\n" * count for value, count in zip(range(1, 6), counts, strict=True)))
+    code, out, _ = run("estimate", file, "--spec", spec(RATING))
+    row = next(line for line in out.splitlines() if line.strip().startswith("5 "))
+    assert code == 0 and row.count("-") == 2  # the share, and the lower end, which is the same
+    assert "unbiased shares may lie below 0 % or above 100 % by chance" in out and "wholly outside" not in out
+    assert "by chance" not in run("estimate", file, "--spec", spec(RATING), "--method", "projected")[1]
+
+
 def test_a_picture_is_what_the_name_of_its_file_says(run, spec, ages, tmp_path):
     arguments = ["estimate", ages[1], "--spec", spec(AGES), "--plot"]
     assert run(*arguments, tmp_path / "ages.png")[0] == 0

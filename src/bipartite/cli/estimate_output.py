@@ -229,7 +229,7 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
     size, heading = len(domain), f"{100 * confidence:g} % interval"
     if isinstance(domain, LineDomain) and (size > _FEW_VALUES or estimate.bins_note):
         rows = [
-            (f"  {first:.6g}" + f" to {last:.6g}" * (last > first), f"{share:.2%}", _interval(low, high))
+            (f"  {first:.6g}" + f" to {last:.6g}" * (last > first), f"{share:z.2%}", _interval(low, high))
             for first, last, share, low, high in _range_rows(estimate, confidence)
         ]
         print_table(("  range", "share", heading), rows)
@@ -244,8 +244,10 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
         print(f"  the {_LARGEST} largest of {size:,} shares")
     print_table(
         ("  value", "share", heading),
-        [(f"  {names[at]}", f"{shares[at][1]:.2%}", _interval(*shares[at][3:])) for at in order],
+        [(f"  {names[at]}", f"{shares[at][1]:z.2%}", _interval(*shares[at][3:])) for at in order],
     )
+    if not all(0 <= shares[at][1] <= 1 for at in order):
+        print("  unbiased shares may lie below 0 % or above 100 % by chance; those of --method projected do not")
     if any(low is not None and (high < 0 or low > 1) for low, high in (shares[at][3:] for at in order)):
         print(
             "  an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
@@ -254,4 +256,4 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "none" if low is None or high is None else f"{low:.2%} to {high:.2%}"
+    return "none" if low is None or high is None else f"{low:z.2%} to {high:z.2%}"

@@ -558,8 +558,8 @@ def test_missing_reports_are_refused_or_dropped():
         ({"counts": [1, 2, 3]}, "Expected counts as 99 whole numbers"),
         ({"counts": np.ones(99, dtype=int), "by": ["a"]}, "weights= and by= need the reports themselves"),
         ({"reports": [30, 31], "weights": [1]}, "Expected weights as 2 finite numbers"),
-        ({"reports": [30, 31], "weights": [1, -1]}, "of at least 0"),
-        ({"reports": [30, 31], "weights": [0, 0]}, "not all 0"),
+        ({"reports": [30, 31], "weights": [1, -1]}, "of at least 0, one a report and not all 0, got 1 others;"),
+        ({"reports": [30, 31], "weights": [0, 0]}, "not all 0, got zeros alone;"),
         ({"reports": [30, 31], "by": ["a"]}, "Expected by as 2 labels"),
         ({"reports": [30], "method": "best"}, "Expected method as one of 'auto', 'inverse'"),
     ],
@@ -677,6 +677,18 @@ def test_an_interval_that_is_all_impossible_does_not_read_as_certainty():
     assert interval.high < 0 and "the sample is an unlucky one" in interval.note
     low, high = found.share_intervals()
     assert (low[5], high[5]) == pytest.approx(tuple(interval)) and (low[:5] >= 0).all()
+
+
+def test_an_answer_that_chance_moved_beyond_what_is_possible_says_so():
+    counts = np.full(10, 1000)
+    counts[5] = 820
+    share = estimate(GRR(Integers(0, 9), 1), counts=counts, method="inverse").interval(of=("bin", 5))
+    assert share.low < 0 < share.high and "chance has moved it beyond what is possible" in share.note
+    gains = BRR(Integers(0, 99), 1, edges="padded")
+    for seed in range(1, 9):  # nobody gains anything, and every other estimate of that is negative
+        found = estimate(gains, gains.privatize([0] * 200, rng=insecure_seed(seed)))
+        moved = "chance has moved it beyond what is possible" in found.interval().note
+        assert moved == (found.mean < 0) and moved == ("chance has moved it" in found.summary())
 
 
 @settings(max_examples=40, deadline=None)

@@ -125,7 +125,7 @@ def test_a_thousand_reports_of_all_bits_among_a_hundred_thousand_are_found_from_
 def test_weights_hide_nothing():
     clamped = bp.BRR(bp.Integers(18, 90), epsilon=1)
     weighted = bp.estimate(clamped, [20] * 200, weights=[0.5, 1.5] * 100)
-    assert "100.00% of them are one value, which it reports at most 2.28% of the time" in weighted.doubt
+    assert "one value is 100.00% of them, and would be at most 2.28% up to chance" in weighted.doubt
 
 
 def test_outputs_that_are_too_many_to_look_at_one_by_one_are_tested_together():

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _UNLUCKY: Final = "no population has an answer in this range, so the sample is an unlucky one"
+_MOVED: Final = "the answer is unbiased, and chance has moved it beyond what is possible"
 _DOUBTED: Final = "no population has an answer in this range: these reports cannot have come from this mechanism"
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
 _RANGES: Final = 10
@@ -317,7 +318,7 @@ class Estimate:
         return self._histogram.share_bounds(sure)
 
     def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
-        """A picture of the shares with their intervals, as SVG text, written to ``file`` where one is given.
+        """A picture of the shares with their intervals, as SVG text, written to ``file`` (.svg, .png) if one is given.
 
         On a line a histogram with the mean and the median above it (for more than 120 values a line in a band), or a
         fitted curve over the intervals of ten ranges; elsewhere bars, the largest 40 first. Unbiased shares may lie
@@ -369,7 +370,8 @@ class Estimate:
         few = self._answers.effective < FEW
         first, last = within(low, high, shown, possible, at_least=few)
         beyond = high < possible[0] or low > possible[1]
-        why = "" if not beyond else _DOUBTED if self.doubt else _UNLUCKY
+        moved = _MOVED if shown < possible[0] or shown > possible[1] else ""
+        why = moved if not beyond else _DOUBTED if self.doubt else _UNLUCKY
         notes = (few_note(self._answers.effective) if few else "", why)
         return ConfidenceInterval(float(first), float(last), sure, "; ".join(note for note in notes if note))
 

@@ -194,7 +194,7 @@ def _limits(mechanism: Mechanism) -> tuple[Array, Array] | None:
 def _of_outputs(known: _Known, counts: Array, start: Array | None) -> list[_Finding]:
     found = []
     if known.limits is not None:
-        found.append(_single(counts, counts.sum(), known.limits, "are one value, which it reports"))
+        found.append(_single(counts, counts.sum(), known.limits, "is"))
     operator = known.operator
     f = np.full(operator.inputs, 1 / operator.inputs)
     if start is not None:
@@ -284,8 +284,8 @@ def _single(counts: Array, people: float, limits: tuple[Array, Array], what: str
         surprise = np.where(beyond, people * _bernoulli(shares, limit), 0.0)
         worst = int(surprise.argmax())
         why = (
-            f"{shares[worst]:.2%} of them {what} {than} {limit[worst]:.2%} of the time, up to chance, whatever the "
-            "population; are they private values, or reports of another spec?"
+            f"one value {what} {shares[worst]:.2%} of them, and would be {than} {limit[worst]:.2%} up to chance, "
+            "whatever the population; are they private values, clipped or rounded reports, or those of another spec?"
         )
         found.append(_Finding(math.log(2 * len(shares)) - float(surprise[worst]), why))
     return min(found, key=lambda finding: finding.log_p)
@@ -304,7 +304,7 @@ def _bernoulli(shares: Array, limits: Array) -> Array:
 def _supported(counts: Array, people: int, limits: tuple[float, float]) -> _Finding:
     """Each value is supported by a share between q and p of the reports."""
     low, high = (np.full(len(counts), limit) for limit in limits)
-    return _single(counts, people, (low, high), "support one value, which they do")
+    return _single(counts, people, (low, high), "is supported by")
 
 
 def _sum_of_bits(counts: Array, people: int, chances: tuple[float, float]) -> _Finding:
