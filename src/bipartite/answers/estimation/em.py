@@ -69,6 +69,8 @@ _STRONGER: Final = 1e-6
 _EXCHANGES: Final = 15
 # Relative: what rounding may take away.
 _ROUNDED: Final = 1e-13
+# A certified gap of this part of all reports is more than EM would leave.
+_NO_DIGITS: Final = 1e-11
 _PATIENCE: Final = 5
 _PLAIN: Final = 10
 _SHORTEST: Final = 1e-9
@@ -188,8 +190,9 @@ def fit_em(
     newton = _Newton(problem, f, most_steps, progress)
     newton.cover(_COVERED if start is None else _POSSIBLE)
     fit = newton.run()
-    if fit is None:
-        fit = _accelerated(problem, newton)
+    # EM could go on, but not with a tilt, nor where a double holds no more digits.
+    if tilt is None and fit.steps < most_steps and fit.gap > max(MOST_GAP, _NO_DIGITS * problem.people):
+        fit = min(fit, _accelerated(problem, newton), key=lambda each: each.gap)
     return Fit(problem.of_values(fit.frequencies), fit.steps, fit.log_likelihood, fit.gap, fit.converged)
 
 
@@ -234,8 +237,8 @@ class _Newton:
         self._spread = np.empty(operator.outputs)
         self._most = _MOST_SUPPORT if operator.has_cells else _ROOM // max(operator.inputs, operator.outputs)
 
-    def run(self) -> Fit | None:
-        """As near to the top as is aimed at, or as can be; None where more values are needed than can be held."""
+    def run(self) -> Fit:
+        """As near to the top as is aimed at, or as can be."""
         problem = self.problem
         best, stalled = -math.inf, 0
         while True:
@@ -256,9 +259,6 @@ class _Newton:
             places = self._joined(slopes, above_average=True)
             ended = stalled > _PATIENCE or self.steps >= _NEWTON_STEPS or self._work > _MOST_WORK
             if len(places) > self._most or ended or not self._step(places):
-                # EM could go on, but not with a tilt.
-                if gap > MOST_GAP and problem.tilt is None:
-                    return None
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
 
     def cover(self, least: float) -> None:
