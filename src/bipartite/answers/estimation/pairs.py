@@ -304,19 +304,13 @@ class Hashed(PairLaw):
         sums = np.zeros((*(base,) * digits, g))
         sums[..., 0] = full.reshape((base,) * digits).transpose(range(digits - 1, -1, -1))
         for digit in range(digits):
-            sums = self._replace(sums, digit, g, 1)
+            sums = replace_digit(sums, digit, g, 1)
         squares = sums**2
         for digit in range(digits):
-            squares = self._replace(squares, digit, base, -1)
+            squares = replace_digit(squares, digit, base, -1)
         at_zero = squares[..., 0].transpose(range(digits - 1, -1, -1)).reshape(-1)
         found: Array = at_zero[: self.size] / g**digits
         return found
-
-    def _replace(self, table: Array, digit: int, count: int, sign: int) -> Array:
-        """Digit v of a value becomes factor a of a hash function: buckets shift by a·v; or back, by −a·v."""
-        moved = np.moveaxis(table, digit, 0)
-        parts = [sum(np.roll(moved[i], sign * new * i, axis=-1) for i in range(len(moved))) for new in range(count)]
-        return np.moveaxis(np.array(parts), 0, digit)
 
     def products(self, z: Array, shares: Array) -> Array:
         found: Array = self._bound * z @ z.T - (z * shares) @ z.T
@@ -324,6 +318,19 @@ class Hashed(PairLaw):
 
     def ends(self, z: Array) -> tuple[Array, Array]:
         return _all_or_none(z, self._unit)
+
+
+def replace_digit(table: Array, digit: int, count: int, sign: int) -> Array:
+    """Digit v of a value becomes factor a of a hash function: buckets (last axis) shift by a·v; or back, by −a·v."""
+    moved = np.moveaxis(table, digit, 0)
+    buckets = table.shape[-1]
+    rows = moved.reshape(len(moved), -1, buckets)
+    steps, bucket = np.arange(len(moved))[:, None, None], np.arange(buckets)
+    parts = [
+        np.take_along_axis(rows, (bucket - sign * factor * steps) % buckets, axis=-1).sum(axis=0)
+        for factor in range(count)
+    ]
+    return np.moveaxis(np.array(parts).reshape(count, *moved.shape[1:]), 0, digit)
 
 
 def _all_or_none(z: Array, unit: float) -> tuple[Array, Array]:

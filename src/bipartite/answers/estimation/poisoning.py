@@ -26,7 +26,7 @@ import numpy as np
 
 from bipartite.answers.estimation.asking import Question, line_of, numbers_of
 from bipartite.answers.estimation.histogram import on_simplex
-from bipartite.answers.estimation.pairs import pair_law
+from bipartite.answers.estimation.pairs import pair_law, replace_digit
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, how_many, shown
 from bipartite.lottery.checks import is_whole
@@ -427,7 +427,5 @@ def _of_all_hashes(mechanism: OLH, z: Array) -> Array | None:
     sums = np.zeros((*shape, g))
     sums[..., 0] = full.reshape(shape).transpose(range(family.digits - 1, -1, -1))
     for digit in range(family.digits):
-        moved = np.moveaxis(sums, digit, 0)
-        parts = [sum(np.roll(moved[i], new * i, axis=-1) for i in range(len(moved))) for new in range(g)]
-        sums = np.moveaxis(np.array(parts), 0, digit)
+        sums = replace_digit(sums, digit, g, 1)
     return sums.ravel()
