@@ -265,3 +265,33 @@ def test_bumps_are_distributions_that_keep_the_mass_where_it_was(values, cells, 
 
 def test_nothing_is_smoothed_in_no_steps():
     assert Cells.of(operator_of(MECHANISMS[0]), together=True).smoother(0) is None
+
+
+def test_an_end_that_no_tilt_reaches_is_a_mixture():
+    """Reports of two kinds: below some tilt all people stay at the last value, above it all move to another one."""
+    duchi = bp.Duchi(bp.Interval(-1, 1, points=20), 0.05)
+    cells = Cells.of(operator_of(duchi), together=True)
+    model = Model(cells.matrix, np.array([0.5, 3.9]))
+    up_to = np.where(np.arange(20) <= 16, 1.0, 0.0)
+    allowed = 0.02
+    low, high = Region(cells, [(model, down_to(model.top.log_likelihood - allowed))]).interval(up_to)
+    # All reports of the second kind are likeliest from the last value; a share s at value 16 instead loses `allowed`.
+    rows = cells.matrix
+
+    def lost(s):
+        law = (1 - s) * rows[-1] + s * rows[16]
+        return model.top.log_likelihood - float(np.array([0.5, 3.9]) @ np.log(law))
+
+    assert low == 0 and 0.1 < high < 1
+    assert lost(high) <= allowed < lost(high + 0.02)
+
+
+@pytest.mark.parametrize("counts", [(1, 15), (2, 6), (30, 41)])
+def test_the_answer_from_reports_of_two_kinds_lies_in_its_interval(counts):
+    for size in (3, 20, 700):
+        found = bp.estimate(bp.Duchi(bp.Interval(-1, 1, points=size), 0.05), counts=counts, method="smooth")
+        for sure in (0.01, 0.5, 0.95):
+            for at in (size // 2, size - 2, size - 1):
+                value = found.mechanism.domain.decode(at)
+                low, high = found.interval(sure, of=("cdf", value))
+                assert 0 <= low <= found.cdf(value) + 1e-12 and found.cdf(value) - 1e-12 <= high <= 1

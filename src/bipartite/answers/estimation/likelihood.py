@@ -187,29 +187,49 @@ class Model:
         reached = begun = float(w @ top.frequencies)
         if scale == 0:
             return reached
-        low, high, low_part, high_part, start = 0.0, math.nan, 0.0, math.nan, top.frequencies
+        low, high, low_part, high_part = 0.0, math.nan, 0.0, math.nan
+        inside, outside = top, top
         tilt = 1 / math.sqrt(self._people)
         for _ in range(_TRIES):
-            fit = fit_em(self._operator, self._counts, start=start, tilt=(tilt / scale) * w)
+            fit = fit_em(self._operator, self._counts, start=inside.frequencies, tilt=(tilt / scale) * w)
             drop = max(top.log_likelihood - fit.log_likelihood, 0.0)
             # How much of what is allowed the drop takes up.
             part = math.sqrt(drop / max(allowed(top, fit), _TINY))
             answer = float(w @ fit.frequencies)
             if part <= 1:
-                reached, low, low_part, start = max(reached, answer), tilt, part, fit.frequencies
+                reached, low, low_part, inside = max(reached, answer), tilt, part, fit
                 if reached >= enough or part >= 1 - _CLOSE or w.max() - reached <= _CLOSE**3 * scale:
                     return reached
             else:
-                high, high_part = tilt, part
-                if answer < enough < math.inf or answer - reached <= _CLOSE * (reached - begun):
+                high, high_part, outside = tilt, part, fit
+                if answer < enough < math.inf:
                     return reached
+                if answer - reached <= _CLOSE * (reached - begun):
+                    break
             if math.isnan(high):
                 tilt *= _GROWTH
             else:
                 tilt = low + (high - low) * min(max((1 - low_part) / (high_part - low_part), 0.1), 0.9)
                 if high - low <= _CLOSE * high:
-                    return reached
-        return reached
+                    break
+        return max(reached, float(w @ self._mixed(inside, outside, allowed)))
+
+    def _mixed(self, inside: Fit, outside: Fit, allowed: Allowed) -> Array:
+        """Of the mixtures of two fits the last whose drop is allowed.
+
+        At some tilts the fit jumps, as from all people at one value to all at another. What lies between is mixed.
+        """
+        seen = self._counts > 0
+        first, second = (self._operator.forward(fit.frequencies)[seen] for fit in (inside, outside))
+        half = Fit((inside.frequencies + outside.frequencies) / 2, 0, math.nan, math.nan, converged=True)
+        least = self.top.log_likelihood - allowed(self.top, half)
+        low, high = 0.0, 1.0
+        while high - low > _CLOSE:
+            middle = (low + high) / 2
+            value = float(self._counts[seen] @ np.log((1 - middle) * first + middle * second))
+            low, high = (middle, high) if value >= least else (low, middle)
+        found: Array = (1 - low) * inside.frequencies + low * outside.frequencies
+        return found
 
 
 def by_chi_square(model: Model, confidence: float) -> Allowed:
@@ -237,10 +257,11 @@ class Region:
     def interval(self, w: Array) -> tuple[float, float]:
         """The least and the largest w·f."""
         low, high = self.cells.bounds(w)
-        return (
-            min(-model.furthest(-low, allowed) for model, allowed in self.models) + 0.0,  # not −0
-            max(model.furthest(high, allowed) for model, allowed in self.models),
-        )
+        least = min(-model.furthest(-low, allowed) for model, allowed in self.models)
+        most = max(model.furthest(high, allowed) for model, allowed in self.models)
+        # Shares may add up to a little more or less than one; 0.0 is not −0.
+        first, last = np.clip([least, most], w.min(), w.max()) + 0.0
+        return float(first), float(last)
 
     def quantiles(self, q: float, at: int) -> tuple[int, int]:
         """The least and the largest cell that may hold the quantile, which is seen in cell ``at``."""
