@@ -22,6 +22,7 @@ from bipartite import (
     Duchi,
     Exponential,
     Geometric,
+    Hybrid,
     Integers,
     Interval,
     Items,
@@ -732,3 +733,23 @@ def test_counts_say_whether_reports_were_drawn_from_known_words():
     assert marked(True) != marked(None)
     with pytest.raises(SpecError, match="ask for it again"):
         Counts.from_dict(marked(None).to_dict() | {"insecure": "no"})
+
+
+@pytest.mark.parametrize("mechanism", [Duchi, Hybrid])
+def test_errors_for_the_people_who_answered_where_squares_cannot_be_told(mechanism):
+    """The mean is known, and the mean square is not: the larger error over the population, and an interval."""
+    mech = mechanism(Interval(-1, 1, points=21), 1)
+    reports = mech.privatize([0.2] * 300, rng=insecure_seed(2))
+    own, of_all = (estimate(mech, reports, of_sample=sample) for sample in (True, False))
+    assert 0 < own.standard_error() <= of_all.standard_error()
+    low, high = own.interval()
+    assert low < own.mean < high
+
+
+@pytest.mark.parametrize("method", ["inverse", "projected", "em", "smooth", "ems"])
+def test_all_people_are_up_to_the_last_value_whatever_rounding_says(method):
+    for size in (3, 10, 40, 100):
+        mech = BRR(Integers(1, size), 1, edges="padded")
+        found = estimate(mech, mech.privatize([size] * 70 + [1] * 50, rng=insecure_seed(size)), method=method)
+        assert found.cdf(size) == 1 and found.interval(of=("cdf", size)) == (1, 1)
+        assert [each.share for each in found.ranges(1)] == [1]

@@ -205,11 +205,11 @@ class Estimate:
             msg = f"Expected a number of ranges of at least 1, got {shown(count)}."
             raise InputError(msg)
         edges = np.linspace(0, len(domain), min(count, len(domain)) + 1).round().astype(np.int64)
-        found = []
+        running, found = np.append(0.0, self._histogram.cdf), []
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             w = np.zeros(len(domain))
             w[low:high] = 1.0
-            share = float(w @ self._histogram.distribution)
+            share = float(running[high] - running[low])
             ends = float(domain.decode(low)), float(domain.decode(high - 1))
             found.append(RangeShare(*ends, share, self._histogram.interval(w, sure)))
         return found

@@ -64,8 +64,10 @@ class Histogram(ABC):
 
     @property
     def cdf(self) -> Array:
-        """The share of people up to every value of a line."""
-        return self.distribution.cumsum()
+        """The share of people up to every value of a line; all of them up to the last, whatever rounding says."""
+        running = self.distribution.cumsum()
+        running[-1] = 1.0
+        return running
 
     def quantile(self, q: float) -> int:
         """The index of the least value that a share q of the people are up to."""
