@@ -221,4 +221,5 @@ def _estimated(
             raise DataFileError(msg)
         how = How(options.method, of_sample=options.of_sample, progress=progress)
         found[label] = from_tally(mechanism, group.tally, how)
+        _ = found[label].frequencies  # fitted here, where steps are seen to pass
     return found

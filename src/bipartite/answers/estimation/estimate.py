@@ -27,7 +27,7 @@ from bipartite.errors import InputError, MissingExtraError, how_many, shown
 from bipartite.lottery.checks import is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -77,9 +77,13 @@ class Estimate:
     of_sample: bool
     """Whether errors are for the people who answered; otherwise for the population that they are drawn from."""
 
-    def __init__(self, answers: LinearAnswers, histogram: Histogram) -> None:
+    def __init__(self, answers: LinearAnswers, histogram: Callable[[], Histogram]) -> None:
         self.mechanism, self.people, self.of_sample = answers.mechanism, answers.people, answers.of_sample
-        self._answers, self._histogram = answers, histogram
+        self._answers, self._make_histogram = answers, histogram
+
+    @functools.cached_property
+    def _histogram(self) -> Histogram:
+        return self._make_histogram()
 
     @property
     def effective_people(self) -> float:

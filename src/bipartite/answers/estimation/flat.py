@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,6 +20,8 @@ from bipartite.answers.estimation.whole_reports import fit_reports
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.em import Fit
@@ -224,15 +227,16 @@ def _even(shares: Array) -> Array:
     return shares - level
 
 
-def flat_histogram(answers: BySupport, method: str) -> Histogram:
-    """The shares by one method."""
+def flat_histogram(answers: BySupport, method: str) -> Callable[[], Histogram]:
+    """What makes the shares by one method."""
     if method in {"ems", "smooth"}:
         msg = f"method={method!r} smooths over neighbours, and flat categories have none; use method='projected'."
         raise InputError(msg)
     if method == "em":
-        return Fitted("em", "asked for", answers.most_likely(), _NO_INTERVALS)
+        fit = answers.most_likely()
+        return lambda: Fitted("em", "asked for", fit, _NO_INTERVALS)
     name, reason = (method, "asked for") if method != "auto" else _best_method(answers)
-    return Unbiased(answers, name, reason)
+    return partial(Unbiased, answers, name, reason)
 
 
 def _best_method(answers: BySupport) -> tuple[str, str]:

@@ -6,7 +6,6 @@ interval of each, which contains the answer by the way it is made.
 
 from __future__ import annotations
 
-import functools
 import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
@@ -214,7 +213,6 @@ class MostLikely(Histogram):
         low, high = np.searchsorted(self._cells.of_value, [first, last + 1])
         return int(low), int(high) - 1, self._note
 
-    @functools.lru_cache(maxsize=4)  # noqa: B019 (estimates are few and short-lived)
     def _region(self, confidence: float) -> Region:
         if self._people < FEW:
             first, second = halves(self._counts)

@@ -239,8 +239,11 @@ class ByOutput(LinearAnswers):
         unit[index] = 1.0
         return unit
 
-    @functools.cache  # noqa: B019 (estimates are few and short-lived)
     def shares(self) -> Several:
+        return self._shares
+
+    @functools.cached_property
+    def _shares(self) -> Several:
         found, scores = self._known()
         values, variances = self._group_shares()
         spreads = scores.share_spreads() if found.rows <= MOST_DENSE else np.full(found.rows, np.inf)

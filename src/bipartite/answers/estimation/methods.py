@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -43,20 +44,20 @@ def histogram_of(
     answers: ByOutput,
     method: str,
     progress: Callable[[int], None] | None,
-) -> Histogram:
-    """The shares by one method."""
+) -> Callable[[], Histogram]:
+    """What makes the shares by one method, when they are first asked for: a mean needs none."""
     name, reason = _choose(mechanism, known, method, tally.effective)
     if name in {"inverse", "projected"}:
-        return Unbiased(answers, name, reason)
+        return partial(Unbiased, answers, name, reason)
     operator = operator_of(mechanism)
     # As many reports as they are worth.
     counts = tally.law * tally.effective
     if name == "ems":
-        return Fitted("ems", reason, fit_ems(operator, counts, progress=progress), BIASED)
+        return lambda: Fitted("ems", reason, fit_ems(operator, counts, progress=progress), BIASED)
     together = isinstance(mechanism.domain, LineDomain) and not _tells_neighbours_apart(known)
     if together or can_be_held(operator):
-        return MostLikely(operator, counts, smooth=name == "smooth", together=together, reason=reason)
-    return Fitted("em", reason, fit_em(operator, counts, progress=progress), NOT_LOOKED_AT)
+        return partial(MostLikely, operator, counts, smooth=name == "smooth", together=together, reason=reason)
+    return lambda: Fitted("em", reason, fit_em(operator, counts, progress=progress), NOT_LOOKED_AT)
 
 
 def _tells_neighbours_apart(known: Prepared) -> bool:
