@@ -341,7 +341,9 @@ def test_doubt_is_said_before_any_number(run, spec, write):
     raw = write("raw.csv", "3\n" * 2000)
     code, out, _ = run("estimate", raw, "--spec", spec(RATING))
     assert code == 0
-    assert out.splitlines()[1].startswith("  these reports cannot have come from this mechanism: 100.00% of them")
+    assert out.splitlines()[1].startswith(
+        "  these reports cannot have come from this mechanism: one value is 100.00% of them"
+    )
 
 
 @pytest.mark.parametrize(
