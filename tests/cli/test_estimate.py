@@ -190,6 +190,7 @@ def test_ranges_are_written_as_csv_for_every_group(run, spec, write, ages, tmp_p
     rows = list(csv.DictReader(ranges.read_text(encoding="utf-8").splitlines()))
     assert list(rows[0]) == ["first", "last", "share", "low", "high"] and len(rows) == 10
     expected = bp.estimate(AGES, reports).ranges()
+    assert (rows[0]["first"], rows[-1]["last"]) == ("18", "90")
     assert [float(row["high"]) for row in rows] == pytest.approx([each.interval.high for each in expected])
     single = list(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))
     assert {(row["standard_error"], row["low"], row["high"]) for row in single} == {("", "", "")}

@@ -15,7 +15,7 @@ from bipartite.answers.estimation.poisoning import for_text
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
 from bipartite.cli.output import print_json, print_table
-from bipartite.domains import LineDomain
+from bipartite.domains import Integers, LineDomain
 from bipartite.files import write_whole
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
@@ -147,8 +147,9 @@ def _range_rows(estimate: Estimate, confidence: float) -> list[tuple[float, floa
     if not isinstance(estimate.mechanism.domain, LineDomain):
         return []
     known = has_intervals(estimate)
+    end: type[int | float] = int if isinstance(estimate.mechanism.domain, Integers) else float
     return [
-        (each.first, each.last, each.share, *(each.interval if known else (None, None)))
+        (end(each.first), end(each.last), each.share, *(each.interval if known else (None, None)))
         for each in estimate.ranges(confidence=confidence)
     ]
 
