@@ -35,7 +35,8 @@ _NO_INTERVALS: Final = (
     "the most likely shares of flat categories have no intervals: near 0, where many are, no honest one is known; "
     "use method='projected'"
 )
-_MOST_WEIGHTS: Final = 4096
+_BITS: Final = 40
+"""Of weights: as many as a share can tell, and a few more."""
 # Where reports are looked at one by one: so many times values, in all, and at least so many reports.
 _MOST_SEEN: Final = 2**26
 _LEAST_SEEN: Final = 4096
@@ -65,17 +66,22 @@ class Supports:
     def of_weights(cls, mechanism: CategoryMechanism, reports: NDArray[Any], weights: object) -> Supports:
         """Each report counts by its own public weight; those of one weight are counted together."""
         held = check_weights(weights, len(reports))
-        different, which = np.unique(held, return_inverse=True)
-        if len(different) > _MOST_WEIGHTS:
-            msg = f"Expected at most {_MOST_WEIGHTS} different weights, got {len(different)}; round them."
-            raise InputError(msg)
-        counts = [mechanism.count(reports[which == at]) for at in range(len(different))]
-        first, second = (
-            np.asarray(sum(weight**power * count for weight, count in zip(different, counts, strict=True)), float)
-            for power in (1, 2)
-        )
+        first, second = (_weighted(mechanism, reports, each) for each in (held, held**2))
         sums = float(held.sum()), float((held**2).sum())
         return cls(first, second, int(np.count_nonzero(held)), *sums, reports, held)
+
+
+def _weighted(mechanism: CategoryMechanism, reports: NDArray[Any], weights: Array) -> Array:
+    """The sum of the weights of the reports that support each value, bit by bit where many weights differ."""
+    different = np.unique(weights).tolist()
+    unit = different[-1] / 2**_BITS
+    whole = np.rint(weights / unit).astype(np.int64)
+    parts = (
+        ((weight, weights == weight) for weight in different)
+        if len(different) <= _BITS
+        else ((unit * 2**bit, whole >> bit & 1 == 1) for bit in range(_BITS + 1))
+    )
+    return np.asarray(sum(weight * mechanism.count(reports[rows]) for weight, rows in parts), float)
 
 
 class BySupport(LinearAnswers):
