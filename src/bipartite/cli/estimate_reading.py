@@ -56,7 +56,8 @@ def _read_table(
     named = {name: mechanism for name, mechanism in mechanisms.items() if name is not None}
     if not named or options.weights is not None:
         what = "no --weights, which need plain CSV" if named else "--column, the column of reports"
-        msg = f"Expected {what}, for {files[0]}, which is of another format."
+        instead = "; privatize to .csv, or use bp.estimate(…, weights=…) in Python" if named else ""
+        msg = f"Expected {what}, for {files[0]}, which is of another format{instead}."
         raise InputError(msg)
     found: dict[str | None, Sums] = {}
     for name, counted in count_files(files, written, named, options.by).items():

@@ -204,7 +204,8 @@ def test_text_and_picture_tell_what_one_forged_report_in_a_hundred_could_do():
     assert "up to all of them" in wide.poisoning(5).note
     assert "by at most" in bp.estimate(oue, counts=bp.Counts(oue).add(true_reports(oue, 500, 1))).summary()
     letters = bp.estimate(SETS[0], true_reports(SETS[0], 300, 1))
-    assert "3 forged reports could move the largest share by 0.0" in letters.summary()
+    assert "3 forged reports could move the largest share by " in letters.summary()
+    assert " percentage points" in letters.summary() and "percentage" not in found.summary()
 
 
 def test_the_tipping_point_is_the_least_number_that_leaves_the_interval():

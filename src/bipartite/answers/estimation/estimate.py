@@ -346,6 +346,8 @@ class Estimate:
         found = self._answers.found
         if found is not None and not found.identifiable:
             lines.append(f"  not identifiable: {found}")
+            if isinstance(self.mechanism.domain, LineDomain) and getattr(self.mechanism, "edges", "") == "clamped":
+                lines.append("  clamped reports are for single values; for statistics collect with edges='padded'")
         if self.fit is not None and not self.fit.converged:
             lines.append(f"  ended up to {self.fit.gap:.2g} nats below the most likely distribution: take it with care")
         return "\n".join(lines)

@@ -221,8 +221,9 @@ def what_forging_does(estimate: Estimate) -> str:
     if found.note.startswith((_FITTED, _UNKNOWN)):
         return ""
     some, most = how_many(found.reports, "forged report"), "" if found.exact else "at most "
+    scale, unit = (1, "") if what == "the mean" else (100, " percentage points")
     # Two digits that count, and never a power of ten.
-    return f"{some} could move {what} by {most}{float(f'{found.farthest:.2g}'):,g}"
+    return f"{some} could move {what} by {most}{float(f'{scale * found.farthest:.2g}'):,g}{unit}"
 
 
 def tipping_point(estimate: Estimate, confidence: float, of: Asked) -> int | None:
