@@ -106,7 +106,7 @@ def test_named_values_are_read_by_name_and_the_largest_shown(run, spec, write):
     many = bp.GRR(bp.Points(np.arange(60.0).reshape(30, 2)), epsilon=5)
     file = write("m.csv", "".join(f"{report}\n" for report in reported(many, list(range(30)) * 20)))
     code, out, _ = run("estimate", file, "--spec", spec(many))
-    assert "the 10 largest of 30 shares" in out and out.count("row ") == 10
+    assert "the 10 largest of 30 shares" in out and out.count("\n  row ") == 10
 
 
 def test_columns_are_found_by_name(run, spec, write):

@@ -183,3 +183,16 @@ def test_attributes_are_drawn_one_by_one():
     with pytest.raises(InputError, match="Expected groups to draw, got attributes"):
         est.plot()
     assert est["stars"].plot().startswith("<svg")
+
+
+def test_the_summary_of_categories_names_the_most_common_as_the_picture_does():
+    labels = ["walk", "bus", "train", "car"]
+    for kind in (bp.GRR, bp.OUE):
+        mechanism = kind(bp.Items(labels, loss=1 - np.eye(4)), 2)
+        est = estimated(mechanism, ["bus"] * 500 + ["car"] * 300 + ["walk"] * 200)
+        line = est.summary().splitlines()[1]
+        assert line.startswith("  most common  bus: ") and line.index("bus") < line.index("car") < line.index("walk")
+        assert "train" not in line
+        shown = words(est.plot())
+        assert all(each in shown for each in (share_words(est.frequencies[1], *est.interval(of=("bin", "bus"))),))
+    assert "most common" not in estimated(bp.GRR(bp.Integers(1, 5), 1), [1, 2] * 50).summary()

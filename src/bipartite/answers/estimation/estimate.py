@@ -20,7 +20,7 @@ from bipartite.answers.estimation.intervals import (
 )
 from bipartite.answers.estimation.linear import Answer
 from bipartite.answers.estimation.moments import variance_answer, variance_interval
-from bipartite.answers.estimation.pictures import drawn
+from bipartite.answers.estimation.pictures import drawn, most_common
 from bipartite.answers.estimation.poisoning import poisoned, tipping_point, what_forging_does
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
@@ -341,6 +341,8 @@ class Estimate:
                 f"  mean      {self.mean:.6g}, {self.interval(confidence)}",
                 f"  median    {self.median:.6g}, {self.interval(confidence, of='median')}",
             ]
+        else:
+            lines.append(f"  most common  {most_common(self, check_confidence(confidence))}")
         lines.append(f"  histogram by {self.method!r}: {self.reason}")
         lines += [f"  {line}" for line in [what_forging_does(self)] if line]
         found = self._answers.found

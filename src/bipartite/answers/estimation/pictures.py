@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _MOST_GROUPS: Final = 40
 _MOST_VALUES: Final = 6  # that groups are compared by
 _FEW_RANGES: Final = 3
+_MOST_COMMON: Final = 3  # values that the summary names
 _MOST_POINTS: Final = 1_500  # of a line: twice as many as the picture is wide
 
 
@@ -134,6 +135,13 @@ def single_intervals(estimate: Estimate, which: NDArray[np.int64], confidence: f
     for at in which.tolist() if has_intervals(estimate) else ():
         low[at], high[at] = estimate.interval(confidence, of=("bin", estimate.mechanism.domain.decode(at)))
     return low, high
+
+
+def most_common(estimate: Estimate, confidence: float) -> str:
+    """The largest shares in words, with their intervals."""
+    largest = np.argsort(-estimate.frequencies, kind="stable")[:_MOST_COMMON]
+    names, (low, high) = names_of(estimate.mechanism.domain), single_intervals(estimate, largest, confidence)
+    return ", ".join(f"{names[at]}: {share_words(estimate.frequencies[at], low[at], high[at])}" for at in largest)
 
 
 def has_intervals(estimate: Estimate) -> bool:
