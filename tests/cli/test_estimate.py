@@ -526,6 +526,13 @@ def test_a_share_whose_whole_interval_is_impossible_is_explained(run, spec, writ
     assert "wholly outside" not in run("estimate", whole, "--spec", spec(RATING))[1]
 
 
+def test_a_range_below_zero_is_explained(run, spec, write):
+    grr = bp.GRR(bp.Integers(1, 30), epsilon=3)
+    file = write("f.csv", "".join(f"{report}\n" for report in reported(grr, [10] * 400)))
+    _, out, _ = run("estimate", file, "--spec", spec(grr))
+    assert "range" in out and " -" in out and "unbiased shares may lie below 0 % or above 100 % by chance" in out
+
+
 def test_a_share_below_zero_is_explained_and_is_not_wholly_outside(run, spec, write):
     counts = [3000, 2400, 2400, 2400, 1750]
     file = write("f.csv", "".join(f"{value}\n" * count for value, count in zip(range(1, 6), counts, strict=True)))

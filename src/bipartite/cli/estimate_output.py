@@ -229,11 +229,14 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
     domain = estimate.mechanism.domain
     size, heading = len(domain), f"{100 * confidence:g} % interval"
     if isinstance(domain, LineDomain) and (size > _FEW_VALUES or estimate.bins_note):
+        ranges = _range_rows(estimate, confidence)
         rows = [
             (f"  {first:.6g}" + f" to {last:.6g}" * (last > first), f"{share:z.2%}", _interval(low, high))
-            for first, last, share, low, high in _range_rows(estimate, confidence)
+            for first, last, share, low, high in ranges
         ]
         print_table(("  range", "share", heading), rows)
+        if any(share < 0 or share > 1 for _, _, share, _, _ in ranges):
+            print("  unbiased shares may lie below 0 % or above 100 % by chance")
         if not has_intervals(estimate):
             print(f"  {estimate.bins_note}")
         return

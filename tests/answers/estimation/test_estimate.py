@@ -680,6 +680,14 @@ def test_an_interval_that_is_all_impossible_does_not_read_as_certainty():
     assert (low[5], high[5]) == pytest.approx(tuple(interval)) and (low[:5] >= 0).all()
 
 
+def test_shares_of_ranges_lie_in_their_intervals_to_the_last_bit():
+    mechanism = GRR(Integers(18, 90), 2)  # unbiased, and every other empty range lies below zero
+    for seed in range(5):
+        reports = mechanism.privatize([30] * 12_000 + [62] * 8000, rng=insecure_seed(seed))
+        for each in estimate(mechanism, reports).ranges():
+            assert each.interval.low <= each.share <= each.interval.high
+
+
 def test_an_answer_that_chance_moved_beyond_what_is_possible_says_so():
     counts = np.full(10, 1000)
     counts[5] = 820

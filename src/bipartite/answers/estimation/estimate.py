@@ -213,9 +213,11 @@ class Estimate:
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             w = np.zeros(len(domain))
             w[low:high] = 1.0
-            share = float(running[high] - running[low])
+            interval = self._histogram.interval(w, sure)
+            # The interval holds the share but for rounding.
+            share = float(np.clip(running[high] - running[low], *interval))
             ends = float(domain.decode(low)), float(domain.decode(high - 1))
-            found.append(RangeShare(*ends, share, self._histogram.interval(w, sure)))
+            found.append(RangeShare(*ends, share, interval))
         return found
 
     def linear(self, weights: Weights) -> float:  # one number a value
