@@ -193,8 +193,8 @@ class Noise(Operator):
         # Position 0 of the whole convolution is value 0 shifted by −reach; output 0 is value −padding.
         self._first = lottery.reach - lottery.padding
         self._whole = self.inputs + len(kernel) - 1
-        # Room for values and shifts on both sides, so that nothing wraps around.
-        self._length = 1 << (self._whole + len(kernel)).bit_length()
+        # So long that nothing wraps around.
+        self._length = _fast_length(self._whole)
         self._transform = np.fft.rfft(kernel, self._length)
         self._lottery = lottery
 
@@ -245,6 +245,18 @@ class Noise(Operator):
     def condensed(self) -> tuple[Places | None, Operator]:
         """Past both ends of the values, what a report says no longer depends on how far it is."""
         return self._cells
+
+
+def _fast_length(least: int) -> int:
+    """The first number from ``least`` on with no prime factor above 5: transforms of that length are fast."""
+    found, fives = 2 * least, 1
+    while fives < found:
+        odd = fives
+        while odd < found:
+            found = min(found, odd << (-(-least // odd) - 1).bit_length())
+            odd *= 3
+        fives *= 5
+    return found
 
 
 def _geometric(tickets: Places) -> bool:
