@@ -194,11 +194,10 @@ def _quantile(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, 
     """Between where the share up to a value can be made to reach q, and where it can be kept from it."""
     domain = line_of(estimate.mechanism.domain)
     size, value = len(domain), estimate.quantile(q)
-    up_to = [(np.arange(size) <= last).astype(np.float64) for last in range(size if size <= _MOST_TESTED else 0)]
-    moved = [_of_histogram(answers, histogram, k, member) for member in up_to]
-    if not moved or any(each.note.startswith(_FITTED) for each in moved):
+    if size > _MOST_TESTED or histogram.method not in {"inverse", "projected"}:
         ends = float(domain.decode(0)), float(domain.decode(size - 1))
-        return Poisoning(k, value, *ends, exact=False, note=_FITTED if moved else _TOO_MANY)
+        return Poisoning(k, value, *ends, exact=False, note=_TOO_MANY if size > _MOST_TESTED else _FITTED)
+    moved = [_of_histogram(answers, histogram, k, up_to) for up_to in np.tri(size)]
     # A share that is q up to rounding may reach it or not.
     low = next((at for at, each in enumerate(moved) if each.high >= q * (1 - _ROUNDED)), size - 1)
     high = next((at for at, each in enumerate(moved) if each.low >= q * (1 + _ROUNDED)), size - 1)
