@@ -116,10 +116,10 @@ class BySupport(LinearAnswers):
         return fit_of_supports(self.mechanism, counts, people, held.reports)
 
     def moved(self, w: Array, k: int) -> Moved:
-        return self._shifted(w - w.mean(), k, float(w @ self.distribution))
+        return self.moved_together(w, k)
 
-    def moved_together(self, member: Array, k: int) -> Moved:
-        return self.moved(member, k)
+    def moved_together(self, member: Array, k: int, *, rough: bool = False) -> Moved:
+        return self._shifted(member - member.mean(), k, float(member @ self.distribution), rough=rough)
 
     def moved_share(self, index: int, k: int) -> Moved:
         unit = np.zeros(self._law.size)

@@ -99,8 +99,11 @@ class LinearAnswers(ABC):
         """What k forged reports can make of the number Σ w·share; None where the reports cannot tell."""
 
     @abstractmethod
-    def moved_together(self, member: Array, k: int) -> Moved | None:
-        """What they can make of the share of some values together, whose weight is 1 and that of others 0."""
+    def moved_together(self, member: Array, k: int, *, rough: bool = False) -> Moved | None:
+        """What they can make of the share of some values together, whose weight is 1 and that of others 0.
+
+        ``rough`` allows a wider bound where looking at every report would take long.
+        """
 
     @abstractmethod
     def moved_share(self, index: int, k: int) -> Moved | None:
@@ -187,7 +190,8 @@ class ByOutput(LinearAnswers):
         u = self._score(self._scores, w)
         return None if u is None else moved_by_scores(u, self._tally, k, self._possible)
 
-    def moved_together(self, member: Array, k: int) -> Moved | None:
+    def moved_together(self, member: Array, k: int, *, rough: bool = False) -> Moved | None:
+        del rough  # outputs are counted, so that nothing takes long
         fitted = self._fitted
         if not isinstance(fitted, FittedScores) or self.found is None:
             return self.moved(member, k)

@@ -53,6 +53,8 @@ _MOST_SEEN: Final = 2**28
 _AT_ONCE: Final = 2**22
 _MOST_HASHES: Final = 2**23
 _MOST_TESTED: Final = 2048
+# Reports times values times values: a few seconds.
+_MOST_LOOKED_AT: Final = 2**28
 _ROUNDED: Final = 1e-9
 
 _FITTED: Final = (
@@ -197,7 +199,8 @@ def _quantile(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, 
     if size > _MOST_TESTED or histogram.method not in {"inverse", "projected"}:
         ends = float(domain.decode(0)), float(domain.decode(size - 1))
         return Poisoning(k, value, *ends, exact=False, note=_TOO_MANY if size > _MOST_TESTED else _FITTED)
-    moved = [_of_histogram(answers, histogram, k, up_to) for up_to in np.tri(size)]
+    rough = answers.people * size**2 > _MOST_LOOKED_AT
+    moved = [each for up_to in np.tri(size) if (each := answers.moved_together(up_to, k, rough=rough)) is not None]
     # A share that is q up to rounding may reach it or not.
     low = next((at for at, each in enumerate(moved) if each.high >= q * (1 - _ROUNDED)), size - 1)
     high = next((at for at, each in enumerate(moved) if each.low >= q * (1 + _ROUNDED)), size - 1)
