@@ -13,15 +13,20 @@ likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). One degree would hold t
 or at a value that many share. That intervals keep their confidence is measured (``bench/error_bars.py``), not proved.
 
 **Few reports.** Below 50 a level comes from a split: half of the reports fit a distribution g, and f is ruled out
-where it is less likely than g by a factor of 1 − confidence on the other half. This holds for any number of reports and
-any population (Wasserman, Ramdas, Balakrishnan, PNAS 2020), and the answer shown is inside: the fit to all reports
-cannot lose to g on the half that g has not seen, as g cannot lose to it on its own.
+where it is less likely than g by a factor of 1 − confidence on the other half. This holds for any number of unweighted
+reports and any population of up to 512 values (Wasserman, Ramdas, Balakrishnan, PNAS 2020; the coins of the split come
+from a hash of the counts and are taken to be independent of them). Weighted reports are cut in proportion and longer
+lines into cells, for which it is not proved. The answer shown is inside: the fit to all reports cannot lose to g on the
+half that g has not seen, as g cannot lose to it on its own.
 
 **Smoothing.** On a line f = h·S_b, a mixture of bumps: S_b takes b steps of (1, 2, 1)/4, which stop at the ends. How
 much to smooth is chosen by the likelihood of reports held out (:func:`choose_smoothing`). A model that smooths can miss
 the truth, so the interval is that of the model without smoothing together with that of the model shown.
 
-**Cells.** Beyond 512 values on a line, neighbours are taken together; an interval then holds what they leave open.
+**Cells.** Beyond 512 values on a line, neighbours are taken together, as if people were spread evenly over each cell;
+an interval then holds what the cells leave open.
+
+**Ends** are found to one part in a hundred of their distance from the answer.
 """
 
 from __future__ import annotations
