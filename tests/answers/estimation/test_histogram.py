@@ -231,3 +231,14 @@ def test_the_nearest_distribution_is_nearer_than_any_other():
         others = rng.dirichlet(np.full(8, 0.3), 200)
         # The angle towards every other distribution is obtuse.
         assert ((others - found) @ (shares - found)).max() <= 1e-12
+
+
+def test_a_bound_for_few_reports_is_called_proved_only_where_it_is():
+    mechanism = bp.BRR(bp.Integers(0, 39), 1, edges="padded")
+    reports = [3, 9, 12, 30] * 5
+    assert "holds for any number" in bp.estimate(mechanism, reports).interval(of="median").note
+    weighted = bp.estimate(mechanism, reports, weights=[1.0, 2.5] * 10)
+    assert "not proved" in weighted.interval(of="median").note
+    assert "holds for any number" in weighted.interval().note
+    long = bp.BRR(bp.Integers(0, 999), 1, edges="padded")
+    assert "not proved" in bp.estimate(long, reports).interval(of="median").note

@@ -44,6 +44,7 @@ BIASED: Final = "smoothing while fitting biases shares by an amount that is not 
 NO_BINS: Final = "single shares of a fitted curve have no intervals here; ask for a range of values"
 _MOST_TESTED: Final = 513
 _MOST_MATRIX: Final = 2**22
+_WHOLE: Final = 1e-9
 # With few reports nothing is chosen from them: bumps with a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
 
@@ -224,7 +225,11 @@ class MostLikely(Histogram):
 
     @property
     def _note(self) -> str:
-        return few_note(self._people) if self._people < FEW else ""
+        if self._people >= FEW:
+            return ""
+        # The bound by a split is proved for whole reports and single values.
+        whole = np.allclose(self._counts, np.rint(self._counts), rtol=0, atol=_WHOLE)
+        return few_note(self._people, proved=whole and len(self._cells.matrix) == len(self.frequencies))
 
 
 class Fitted(Histogram):

@@ -136,7 +136,8 @@ def chi_square_quantile(confidence: float, degrees: int) -> float:
     return high
 
 
-def few_note(people: float) -> str:
+def few_note(people: float, *, proved: bool = True) -> str:
     """What the interval says when there are too few reports."""
     few = how_many(float(people), "report")
-    return f"only {few}: too few for the normal law, so a wider bound that holds for any number is given"
+    what = "a wider bound that holds for any number is given" if proved else "a wider one is given, which is not proved"
+    return f"only {few}: too few for the normal law, so {what}"
