@@ -232,3 +232,9 @@ def test_a_quantile_of_many_categories_is_bounded_without_looking_at_every_repor
     monkeypatch.setattr("bipartite.answers.estimation.poisoning._MOST_LOOKED_AT", 0)
     far = found.poisoning(20, "median")
     assert far.low <= near.low <= found.median <= near.high <= far.high and not far.exact
+
+
+def test_one_report_has_no_variance_to_move():
+    mechanism = bp.BRR(bp.Integers(0, 9), 1, edges="padded")
+    found = bp.estimate(mechanism, [3]).poisoning(1, "variance")
+    assert np.isnan(found.value) and (found.low, found.high) == (0, 20.25) and "one report" in found.note

@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 NOT_LOOKED_AT: Final = "there are too many values for intervals by likelihood"
 BIASED: Final = "smoothing while fitting biases shares by an amount that is not known; use method='auto' for intervals"
 NO_BINS: Final = "single shares of a fitted curve have no intervals here; ask for a range of values"
+# Values at which the share up to them is looked at: 513, or fewer where they are held for many values, and at least 65.
 _MOST_TESTED: Final = 513
+_LEAST_TESTED: Final = 65
+_MOST_NUMBERS: Final = 2**24
 _MOST_MATRIX: Final = 2**22
 _WHOLE: Final = 1e-9
 # With few reports nothing is chosen from them: bumps with a standard deviation of a tenth of the line.
@@ -160,7 +163,11 @@ class Unbiased(Histogram):
     def _tested(self, shown: int, confidence: float) -> tuple[NDArray[np.int64], Array]:
         """Some values, those around the quantile shown among them, and how far the share up to each may be off."""
         size = len(self.frequencies)
-        some = np.linspace(0, size - 1, min(size, _MOST_TESTED)).round().astype(np.int64)
+        some = (
+            np.linspace(0, size - 1, min(size, _MOST_TESTED, max(_LEAST_TESTED, _MOST_NUMBERS // size)))
+            .round()
+            .astype(np.int64)
+        )
         at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
         each = self._answers.together((np.arange(size) <= at[:, None]).astype(np.float64))
         assert each is not None  # noqa: S101 (all shares can be told apart)

@@ -19,6 +19,7 @@ distributions have no such order, and nothing is claimed of them but what no dis
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -27,6 +28,7 @@ import numpy as np
 from bipartite.answers.estimation.asking import Question, line_of, numbers_of
 from bipartite.answers.estimation.histogram import on_simplex
 from bipartite.answers.estimation.pairs import pair_law, replace_digit
+from bipartite.answers.estimation.tally import spare
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, how_many, shown
 from bipartite.lottery.checks import is_whole
@@ -61,6 +63,7 @@ _FITTED: Final = (
     "the answer is read off a fitted distribution, for which no bound is proved, so this is all that exists"
 )
 _UNKNOWN: Final = "the reports do not fix this answer, so this is all that exists"
+_ALONE: Final = "one report does not tell how values vary, so this is all that exists"
 _TOO_MANY: Final = "there are too many values to look at, so this is all that exists"
 _BOUND: Final = "a bound: no forged reports do more, and perhaps none do as much"
 _COUNTS_ONLY: Final = "a bound: counts do not tell which reports there were"
@@ -174,11 +177,13 @@ def _variance(estimate: Estimate, answers: LinearAnswers, k: int) -> Poisoning:
     its scores over the number of effective reports.
     """
     w, _ = numbers_of(estimate.mechanism.domain)
+    most = float(w[-1] - w[0]) ** 2 / 4
+    if math.isnan(spare(answers.effective)):
+        return Poisoning(k, math.nan, 0.0, most, exact=False, note=_ALONE)
     centre = answers.answer(w)
     moved = answers.moved(w, k)
     squares = None if centre is None else answers.moved((w - centre.value) ** 2, k)
     if centre is None or moved is None or squares is None:
-        most = float(w[-1] - w[0]) ** 2 / 4
         return Poisoning(k, estimate.variance, 0.0, most, exact=False, note=_UNKNOWN)
     off = max(float(moved.high) - centre.value, centre.value - float(moved.low))
     mechanism = answers.mechanism
@@ -186,7 +191,7 @@ def _variance(estimate: Estimate, answers: LinearAnswers, k: int) -> Poisoning:
     if isinstance(mechanism, CategoryMechanism):
         # Forged reports keep to no law of tails.
         spread = float(pair_law(mechanism).spread(w - w.mean()))
-    noise = spread**2 / max(answers.effective - 1, 1e-9) if k else centre.standard_error**2
+    noise = spread**2 / spare(answers.effective) if k else centre.standard_error**2
     least = 0.0 if k else noise
     low, high = float(squares.low) - off**2 + least, float(squares.high) + noise
     return Poisoning(k, estimate.variance, low, high, exact=False, note=_BOUND)
