@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.operator import Window
+from bipartite.answers.estimation.quadratic import RIDGE, ROUNDED, TINY, Quadratic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,21 +55,14 @@ _MOST_SUPPORT: Final = 2048
 _ROOM: Final = 2**24
 # Multiplications in Newton steps: about five seconds.
 _MOST_WORK: Final = 2 * 10**11
-# EM where Newton steps cannot go on: numbers gone through, about two seconds.
+# EM where Newton steps cannot go on: numbers gone through, a few seconds.
 _EM_WORK: Final = 10**8
 # Numbers that EMS may go through, about four seconds: with 10^5 values it is ended before its rule.
 _EMS_WORK: Final = 5 * 10**8
-_TINY: Final = 1e-140
-"""Chances count as at least this, so that their inverse squares are numbers."""
 # Chances are raised to these parts of what they are if all values are equally likely: at the beginning, and from a fit.
 _COVERED: Final = 1e-2
 _POSSIBLE: Final = 1e-9
-# A step towards where the rows of two values are almost equal is kept short.
-_RIDGE: Final = 1e-10
 _STRONGER: Final = 1e-6
-_EXCHANGES: Final = 15
-# Relative: what rounding may take away.
-_ROUNDED: Final = 1e-13
 # A certified gap of this part of all reports is more than EM would leave.
 _NO_DIGITS: Final = 1e-11
 _PATIENCE: Final = 5
@@ -105,7 +99,7 @@ class _Likelihood:
         """Write fᵀP, and return the log-likelihood."""
         self.operator.forward_into(f, spread, self._scratch)
         # Outputs that never come have no chance at all, and no count: 0·ln(…) is to be 0.
-        np.maximum(spread, _TINY, out=spread)
+        np.maximum(spread, TINY, out=spread)
         np.log(spread, out=self._outputs)
         return float(self.counts @ self._outputs)
 
@@ -254,7 +248,7 @@ class _Newton:
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
             # Where gains are lost in rounding, a few more steps may still lower the gap.
             raised = value + problem.tilted(self.f)
-            stalled = stalled + 1 if raised <= best + _ROUNDED * abs(raised) else 0
+            stalled = stalled + 1 if raised <= best + ROUNDED * abs(raised) else 0
             best = max(best, raised)
             places = self._joined(slopes, above_average=True)
             ended = stalled > _PATIENCE or self.steps >= _NEWTON_STEPS or self._work > _MOST_WORK
@@ -309,14 +303,14 @@ class _Newton:
         seen = counts > 0
         rows, counts = rows[:, seen], counts[seen]
         x = self.f[places]
-        spread = np.maximum(x @ rows, _TINY)
+        spread = np.maximum(x @ rows, TINY)
         weighted = rows * (np.sqrt(counts) / spread)
         curvature = weighted @ weighted.T
         slopes = rows @ (counts / spread)
         tilt = np.zeros(len(places)) if problem.tilt is None else problem.people * problem.tilt[places]
         before = float(counts @ np.log(spread))
-        for ridge in (_RIDGE, _STRONGER):
-            model = _Quadratic(curvature, slopes, tilt, x, ridge)
+        for ridge in (RIDGE, _STRONGER):
+            model = Quadratic(curvature, slopes, tilt, x, ridge)
             try:
                 z = model.top()
             except np.linalg.LinAlgError:
@@ -330,81 +324,14 @@ class _Newton:
             rise = float((slopes + tilt) @ change)
             length = 1.0
             while length > _SHORTEST:
-                spread = np.maximum((x + length * change) @ rows, _TINY)
+                spread = np.maximum((x + length * change) @ rows, TINY)
                 after = float(counts @ np.log(spread) + length * (tilt @ change))
-                if after >= before + 0.1 * length * rise - _ROUNDED * abs(before):
+                if after >= before + 0.1 * length * rise - ROUNDED * abs(before):
                     self.f *= 1 - length
                     self.f += length * whole
                     return True
                 length /= 2
         return False
-
-
-class _Quadratic:
-    """The quadratic model of the tilted log-likelihood around x, over z ≥ 0 of sum 1.
-
-    Its gradient at z is 2·slopes + tilt − curvature·z, because curvature·x = slopes. Where the rows of some values
-    almost depend on each other, ``ridge`` keeps z near x. All is held in units in which every value has curvature one.
-    """
-
-    def __init__(self, curvature: Array, slopes: Array, tilt: Array, x: Array, ridge: float) -> None:
-        self._scale = 1 / np.sqrt(np.maximum(np.diag(curvature), _TINY + _RIDGE * slopes.max()))
-        self._matrix = curvature * self._scale * self._scale[:, None]
-        self._matrix.flat[:: len(x) + 1] += ridge
-        self._begin = x / self._scale
-        self._linear = (2 * slopes + tilt) * self._scale + ridge * self._begin
-        self.solved = 0
-
-    def top(self) -> Array:
-        """Where it is largest; or, failing that, a place where it is larger than at x."""
-        exchanged = self._by_exchanging()
-        z: Array = self._scale * (self._by_dropping() if exchanged is None else exchanged)
-        return z
-
-    def _solve(self, used: Array) -> tuple[Array, Array]:
-        """(the top if only these values may be used and may be negative, what each of the others would lose)."""
-        at = np.flatnonzero(used)
-        many = len(at)
-        system = np.zeros((many + 1, many + 1))
-        system[:many, :many] = self._matrix[np.ix_(at, at)]
-        system[many, :many] = system[:many, many] = self._scale[at]
-        solution = np.linalg.solve(system, np.append(self._linear[at], 1.0))
-        self.solved += 1
-        z = np.zeros(len(used))
-        z[at] = solution[:many]
-        return z, self._matrix @ z - self._linear + self._scale * solution[many]
-
-    def _by_exchanging(self) -> Array | None:
-        """All values on the wrong side change it at once: those below zero, and those at zero that would gain.
-
-        That takes a few rounds even with a thousand values (block principal pivoting; Júdice, Pires 1994), but need not
-        come to an end where rows almost depend on each other.
-        """
-        used = np.ones(len(self._begin), bool)
-        for _ in range(_EXCHANGES):
-            z, lost = self._solve(used)
-            wrong = np.where(used, z < 0, lost < -1e-9 * np.abs(self._linear))
-            if not wrong.any():
-                return z
-            used ^= wrong
-        return None
-
-    def _by_dropping(self) -> Array:
-        """From x on towards the top until a value is at zero, which is dropped; a few times, for each is a gain."""
-        y: Array = self._begin.copy()
-        used = np.ones(len(y), bool)
-        for _ in range(_EXCHANGES):
-            z, _ = self._solve(used)
-            low = used & (z < 0)
-            if not low.any():
-                y = z
-                break
-            length = float((y[low] / (y[low] - z[low])).min())
-            y += length * (z - y)
-            ended = low & (y <= _ROUNDED * np.abs(z))
-            y[ended] = 0.0
-            used &= ~ended
-        return y
 
 
 def _accelerated(problem: _Problem, newton: _Newton) -> Fit:

@@ -253,9 +253,10 @@ class Estimate:
         """(low, high) that holds the true answer in about this share of all samples, and always the answer shown.
 
         ``of`` is "mean", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), ("range", first, last)
-        or one weight a value. With fewer than 50 reports a bound that holds for any number is given instead, and the
-        interval's ``note`` says so. Where hardly any report bears on the answer, as for a rare value, it is wider than
-        the standard error tells. Where the reports cannot tell values apart, it holds everything that they leave open.
+        or one weight a value. With fewer than 50 reports a wider interval is given that does not rest on the normal
+        law, and its ``note`` says whether it is proved. Where hardly any report bears on the answer, as for a rare
+        value, it is wider than the standard error tells. Where the reports cannot tell values apart, it holds
+        everything that they leave open.
         """
         sure = check_confidence(confidence)
         asked = Question.read(of, self.mechanism.domain)

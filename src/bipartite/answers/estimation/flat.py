@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.goodness import fit_of_supports
+from bipartite.answers.estimation.goodness_flat import fit_of_supports
 from bipartite.answers.estimation.histogram import Fitted, Unbiased, on_simplex
 from bipartite.answers.estimation.linear import Answer, LinearAnswers, Several
 from bipartite.answers.estimation.methods import TELLING
@@ -104,9 +104,13 @@ class BySupport(LinearAnswers):
         self._unit = scale
         self.raw: Array = supports.first * (scale / supports.size) - base
         """Each share by itself, as ``mechanism.estimate`` gives it."""
-        self.distribution = _even(self.raw)
+        self._even = _even(self.raw)
         # By squared weights: what the variance of a weighted average is an average over.
         self._squared = _even(supports.second * (scale / supports.square) - base)
+
+    @property
+    def distribution(self) -> Array:
+        return self._even
 
     def fits(self, shares: Array) -> GoodnessOfFit:
         del shares  # no test needs to know them

@@ -163,11 +163,8 @@ class Unbiased(Histogram):
     def _tested(self, shown: int, confidence: float) -> tuple[NDArray[np.int64], Array]:
         """Some values, those around the quantile shown among them, and how far the share up to each may be off."""
         size = len(self.frequencies)
-        some = (
-            np.linspace(0, size - 1, min(size, _MOST_TESTED, max(_LEAST_TESTED, _MOST_NUMBERS // size)))
-            .round()
-            .astype(np.int64)
-        )
+        count = min(size, _MOST_TESTED, max(_LEAST_TESTED, _MOST_NUMBERS // size))
+        some = np.linspace(0, size - 1, count).round().astype(np.int64)
         at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
         each = self._answers.together((np.arange(size) <= at[:, None]).astype(np.float64))
         assert each is not None  # noqa: S101 (all shares can be told apart)

@@ -87,8 +87,11 @@ class LinearAnswers(ABC):
     """What the reports can tell apart; None where that was too large to decide, or everything can be told."""
     of_sample: bool
     """Whether errors are for the people who answered."""
-    distribution: Array
-    """Unbiased shares that add up to one, of which every linear answer is Σ w·share; where all can be told apart."""
+
+    @property
+    @abstractmethod
+    def distribution(self) -> Array:
+        """Unbiased shares that add up to one, where all values can be told apart; shares of ranges are sums of them."""
 
     @abstractmethod
     def fits(self, shares: Array) -> GoodnessOfFit:
@@ -180,7 +183,8 @@ class ByOutput(LinearAnswers):
         self._tally, self._scores, self._possible = tally, known.scores, known.law > 0
 
     @property
-    def distribution(self) -> Array:  # type: ignore[override]  # the scores of 1 are 1, so that these add up to one
+    def distribution(self) -> Array:
+        # The scores of 1 are 1, so that these add up to one.
         return self.shares().values
 
     def fits(self, shares: Array) -> GoodnessOfFit:

@@ -1,0 +1,263 @@
+"""Whether reports of flat categories can have come from their mechanism; what p-values mean is said in ``goodness``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.goodness import (
+    TINY,
+    Finding,
+    Known,
+    bernoulli,
+    divergence_of,
+    judged,
+    ratio_test,
+    single_test,
+    tests_of_outputs,
+)
+from bipartite.answers.estimation.operator import Operator
+from bipartite.answers.estimation.pairs import pair_law
+from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelection
+from bipartite.mechanisms.categories.hadamard import walsh_hadamard
+from bipartite.mechanisms.categories.hashing import HashFamily
+from bipartite.mechanisms.categories.unary import PackedReports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.goodness import GoodnessOfFit
+    from bipartite.mechanisms.categories import CategoryMechanism
+
+    Array = NDArray[np.float64]
+
+# Where the law of a number is known, its values are told apart by how rare they are.
+_CUTS: Final = (1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 0.1, 0.25, 0.5)
+_ROOM: Final = 2**22
+_ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
+
+
+def fit_of_supports(
+    mechanism: CategoryMechanism, supports: NDArray[Any], people: int, reports: NDArray[Any] | None
+) -> GoodnessOfFit:
+    """Whether so many reports of flat categories can support each value so often; more where they are at hand."""
+    counts = np.asarray(supports, dtype=np.float64)
+    if isinstance(mechanism, HadamardResponse):
+        if reports is not None:
+            return judged(_of_numbers(mechanism, reports))
+        return judged([_signed_values(mechanism, counts, people), _sum_of_variance(mechanism, counts, people)])
+    p, q = map(float, mechanism.support)
+    found = [_supported(counts, people, (q, p))]
+    if isinstance(mechanism, OLH):
+        found.append(_sum_of_variance(mechanism, counts, people))
+        found += [] if reports is None else _of_hashes(mechanism, reports)
+    elif isinstance(mechanism, SubsetSelection):
+        found.append(_set_sizes(mechanism, counts, people, reports))
+    elif isinstance(mechanism, PackedReports):
+        found.append(_sum_of_bits(counts, people, (q, p)))
+        found += [] if reports is None else [_numbers_of_bits(reports, len(counts), (q, p))]
+    return judged(found)
+
+
+def _supported(counts: Array, people: int, limits: tuple[float, float]) -> Finding:
+    """Each value is supported by a share between q and p of the reports."""
+    low, high = (np.full(len(counts), limit) for limit in limits)
+    return single_test(counts, people, (low, high), "is supported by")
+
+
+def _sum_of_bits(counts: Array, people: int, chances: tuple[float, float]) -> Finding:
+    """The number of ones in all reports, which is that of coins whatever the people hold: n of chance p, the rest of q.
+
+    Chernoff: it reaches T with a chance of at most exp(Σ ln(1 − p + p·e^s) − s·T), for any s of the right sign.
+    """
+    q, p = chances
+    others = len(counts) - 1
+    total = float(counts.sum()) / people
+
+    def exponent(s: float) -> float:
+        return math.log1p(p * math.expm1(s)) + others * math.log1p(q * math.expm1(s)) - s * total
+
+    # Convex in s, and least where the mean of tilted coins is the total; any s will do, so a short search.
+    low, high = -40.0, 40.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        grown = math.exp(middle)
+        mean = p * grown / (1 - p + p * grown) + others * q * grown / (1 - q + q * grown)
+        low, high = (middle, high) if mean < total else (low, middle)
+    log_p = math.log(2) + people * min(exponent((low + high) / 2), 0.0)
+    return Finding(log_p, _sums(total, p, q, others))
+
+
+def _sums(total: float, p: float, q: float, others: int) -> str:
+    """What is said of shares whose sum is not one."""
+    shares = 1 + (total - p - others * q) / (p - q)
+    return (
+        f"the shares of all values add up to {shares:.4g} instead of 1, more than by chance; were reports forged, or "
+        "made with another spec?"
+    )
+
+
+def _numbers_of_bits(reports: NDArray[np.uint8], size: int, chances: tuple[float, float]) -> Finding:
+    """How many ones each report has: 1 with chance p and size − 1 with chance q, whatever the person holds."""
+    q, p = chances
+    step = max(1, _ROOM // reports.shape[1])
+    found = np.zeros(size + 1, dtype=np.int64)
+    for first in range(0, len(reports), step):
+        found += np.bincount(_ONES[reports[first : first + step]].sum(axis=1), minlength=size + 1)
+    others = _binomial(size - 1, q)
+    law = np.zeros(size + 1)
+    law[:-1] += (1 - p) * others
+    law[1:] += p * others
+    # By how rare they are, from either side: that depends on no report.
+    below = np.searchsorted(_CUTS, law.cumsum())
+    above = np.searchsorted(_CUTS, law[::-1].cumsum()[::-1])
+    groups = np.where(below < above, below, 2 * len(_CUTS) + 1 - above)
+    _, groups = np.unique(groups, return_inverse=True)
+    counts, laws = (np.bincount(groups, each).astype(np.float64) for each in (found, law))
+    unlikely = found * -np.log(np.maximum(law, TINY))
+    worst = int(unlikely.argmax())
+    why = (
+        f"{int(found[worst]):,} of them have {worst} of {size} bits set, and the mechanism sets "
+        f"{p + (size - 1) * q:.4g} on average, whatever the values; were reports forged, or made with another spec"
+    )
+    return _known_law(counts, laws, why)
+
+
+def _known_law(counts: Array, law: Array, why: str) -> Finding:
+    """Counts against a law that does not depend on the people."""
+    divergence, freedom = divergence_of(counts, law / law.sum()), len(law) - 1
+    return ratio_test(divergence, freedom, why)._replace(why=f"{why}?")
+
+
+def _binomial(trials: int, chance: float) -> Array:
+    """The law of the number of heads."""
+    logs = np.concatenate([[0.0], np.log(np.arange(1, trials + 1)).cumsum()])
+    heads = np.arange(trials + 1)
+    found: Array = np.exp(
+        logs[-1] - logs - logs[::-1] + heads * math.log(chance) + (trials - heads) * math.log1p(-chance)
+    )
+    return found
+
+
+def _set_sizes(mechanism: SubsetSelection, counts: Array, people: int, reports: NDArray[np.uint8] | None) -> Finding:
+    """A set has k values, always."""
+    wrong = 0
+    if reports is not None:
+        step = max(1, _ROOM // reports.shape[1])
+        for first in range(0, len(reports), step):
+            wrong += int((_ONES[reports[first : first + step]].sum(axis=1) != mechanism.k).sum())
+    if wrong:
+        return Finding(-math.inf, f"{wrong:,} of them are not sets of {mechanism.k} values; are they of another spec?")
+    if counts.sum() != people * mechanism.k:
+        average = counts.sum() / people
+        why = f"they have {average:.6g} values on average, and sets of it {mechanism.k} each; are they of another spec?"
+        return Finding(-math.inf, why)
+    return Finding(0.0, "")
+
+
+def _sum_of_variance(mechanism: OLH | HadamardResponse, counts: Array, people: int) -> Finding:
+    """The sum of all supports, whose mean does not depend on what people hold, by Bernstein's bound.
+
+    The variance of one report's sum is known exactly for Hadamard Response. For OLH let D be the number of values in a
+    bucket less N/g. Its square, summed over all buckets, has the mean N·(1 − 1/g), because two values collide with
+    chance 1/g. A bucket is reported with a chance of at most p, so that the square of the reported one has a mean of at
+    most p·N·(1 − 1/g).
+    """
+    p, q = map(float, mechanism.support)
+    size = len(counts)
+    ones = np.ones(size)
+    if isinstance(mechanism, OLH):
+        variance, farthest = p * size * (1 - 1 / mechanism.buckets), size * 1.0
+    else:
+        law = pair_law(mechanism)
+        variance, farthest = float(law.own(ones).max()) * (p - q) ** 2, float(law.spread(ones)) * (p - q)
+    total = float(counts.sum()) / people
+    apart = abs(total - p - (size - 1) * q)
+    log_p = math.log(2) - people * apart**2 / (2 * (variance + farthest * apart / 3))
+    return Finding(log_p, _sums(total, p, q, size - 1))
+
+
+def _signed_values(mechanism: HadamardResponse, counts: Array, people: int) -> Finding:
+    """A report adds 1, 0 or −1 to each support, between 0 and p in the mean (Hoeffding)."""
+    p = float(mechanism.support[0])
+    shares = counts / people
+    beyond = np.maximum(shares - p, -shares)
+    worst = int(beyond.argmax())
+    why = (
+        f"the share of one value is {shares[worst] / p:.4g}, farther from what is possible than by chance; were "
+        "reports forged, or made with another spec?"
+    )
+    return Finding(math.log(2 * len(counts)) - people * max(float(beyond[worst]), 0.0) ** 2 / 2, why)
+
+
+class _Halves(Operator):
+    """Hadamard Response as a mechanism of so many numbers: by one fast transform of each block."""
+
+    def __init__(self, mechanism: HadamardResponse) -> None:
+        self.inputs, self.outputs = len(mechanism.domain), mechanism.numbers
+        self._blocks, self._length = mechanism.blocks, mechanism.block_size
+        # p = s·(a − b)/W, with s = b/2 numbers in a set; a/b is the largest ratio.
+        excess = mechanism.support[0] / (self._length // 2)
+        self.far = float(excess / (mechanism.largest_ratio() - 1))
+        self.near = self.far + float(excess)
+
+    def _transform(self, rows: Array) -> Array:
+        held: Any = rows
+        return np.asarray(walsh_hadamard(held), dtype=np.float64)
+
+    def forward(self, f: Array) -> Array:
+        table = np.zeros((self._blocks, self._length))
+        full = np.zeros(self._blocks * (self._length - 1))
+        full[: self.inputs] = f
+        table[:, 1:] = full.reshape(self._blocks, -1)
+        # Row 0 counts every value of the block: (1 + entry)/2 is 1 within the set and 0 outside.
+        table[:, 0] = table.sum(axis=1)
+        law: Array = self.far * float(f.sum()) + (self.near - self.far) / 2 * self._transform(table).ravel()
+        return law
+
+    def backward(self, v: Array) -> Array:
+        table = self._transform(v.reshape(self._blocks, self._length))
+        inside = (table[:, 1:] + table[:, :1]).ravel()[: self.inputs] / 2
+        means: Array = self.far * float(v.sum()) + (self.near - self.far) * inside
+        return means
+
+
+def _of_numbers(mechanism: HadamardResponse, reports: NDArray[np.uint32]) -> list[Finding]:
+    operator = _Halves(mechanism)
+    counts = np.bincount(reports, minlength=operator.outputs).astype(np.float64)
+    limits = np.full(operator.outputs, operator.far), np.full(operator.outputs, operator.near)
+    return tests_of_outputs(Known(operator, limits), counts, None)
+
+
+def _of_hashes(mechanism: OLH, reports: NDArray[np.uint64]) -> list[Finding]:
+    """Hash functions are drawn whatever the value: all digits of their seeds alike; and so no report comes often."""
+    family, g, people = HashFamily(len(mechanism.domain), mechanism.buckets), mechanism.buckets, len(reports)
+    factors = family.factors(reports[:, :-1])
+    digits = _least(
+        _known_law(
+            np.bincount(column, minlength=g).astype(np.float64),
+            np.full(g, 1 / g),
+            "their hash functions are not drawn evenly; were reports forged, or made with another spec",
+        )
+        for column in factors.T
+    )
+    order = np.lexsort(reports.T)
+    fresh = np.any(np.diff(reports[order], axis=0) != 0, axis=1)
+    ends = np.flatnonzero(np.concatenate([[True], fresh, [True]]))
+    most = int(np.diff(ends).max())
+    rows = family.digits * math.log(g)
+    limit = float(mechanism.support[0]) * math.exp(-rows)
+    log_p = rows + math.log(g) - people * float(bernoulli(np.array([most / people]), np.array([limit]))[0])
+    why = f"{most:,} of them are the same report, which is not by chance; were reports forged, or copied?"
+    return [digits, Finding(log_p if most > limit * people else 0.0, why)]
+
+
+def _least(findings: Iterable[Finding]) -> Finding:
+    """The strangest of several, for all of them."""
+    each = list(findings)
+    least = min(each, key=lambda finding: finding.log_p)
+    return least._replace(log_p=least.log_p + math.log(len(each)))
