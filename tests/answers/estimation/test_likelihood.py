@@ -298,7 +298,7 @@ def test_the_answer_from_reports_of_two_kinds_lies_in_its_interval(counts):
 
 
 def test_a_range_that_nobody_is_in_may_be_empty():
-    """Of 40 intervals that hold at 95 % fewer than 29 do with a chance below 1e-6; with one degree of freedom 18 did."""
+    """Fewer than 29 of 40 intervals at 95 % hold with a chance below 1e-6; with one degree of freedom 18 did."""
     mechanism = bp.BRR(bp.Integers(0, 99), 5, edges="padded", m="cdf")
     at = np.arange(100) / 100
     f = np.exp(-(((at - 0.62) / 0.02) ** 2) / 2) + np.exp(-(((at - 0.74) / 0.02) ** 2) / 2)
