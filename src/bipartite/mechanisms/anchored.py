@@ -68,7 +68,14 @@ class Anchored(Mechanism):
 
     Reference
     ---------
-    The best ε-LDP release is a facility location problem: ``docs/optimal-release`` has the theorem and its proof.
+    On a line this is *randomized response on bins*: Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan, Zhang:
+    *Regression with Label Differential Privacy* (ICLR 2023, arXiv 2212.06074), who prove it optimal for a prior and a
+    loss that grows on both sides of the value, and find it by dynamic programming. For a loss of 1 for every wrong
+    report it is RRWithPrior (Ghazi, Golowich, Kumar, Manurangsi, Zhang: NeurIPS 2021). The linear programme over all
+    releases: Kairouz, Oh, Viswanath (JMLR 2016); its corners: Holohan, Leith, Mason (2017); for places: Bordenabe,
+    Chatzikokolakis, Palamidessi (CCS 2014); for unbiased reports, which these are not: Badanidiyuru et al. (NeurIPS
+    2023). New here, as far as a search shows: that for any loss the best release is a facility location problem, trees,
+    the certified gap, and 10⁵ places; ``docs/optimal-release`` has the theorems and their proofs.
 
     Examples
     --------
