@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from bipartite.domains import Interval as Interval
     from bipartite.domains import Items as Items
     from bipartite.domains import Points as Points
+    from bipartite.domains import Product as Product
     from bipartite.ledger import Ledger as Ledger
     from bipartite.lottery import fixed_words as fixed_words
     from bipartite.lottery import insecure_seed as insecure_seed
@@ -99,7 +100,7 @@ _NAMES = {
         "difference estimate estimate_joint forecast identifiability"
     ),
     "answers.quality": "expected_loss local_bound local_loss loss_quantile qloss share_within worst_loss",
-    "domains": "Integers Interval Items Points",
+    "domains": "Integers Interval Items Points Product",
     "ledger": "Ledger",
     "lottery": "fixed_words insecure_seed",
     "mechanisms": "RR Record",

@@ -9,6 +9,7 @@ from bipartite.domains.integers import Integers
 from bipartite.domains.interval import Interval
 from bipartite.domains.items import Items
 from bipartite.domains.points import Points
+from bipartite.domains.product import Product
 from bipartite.domains.sets import SetDomain
 
-__all__ = ["Domain", "Integers", "Interval", "Items", "LineDomain", "Outside", "Points", "SetDomain"]
+__all__ = ["Domain", "Integers", "Interval", "Items", "LineDomain", "Outside", "Points", "Product", "SetDomain"]

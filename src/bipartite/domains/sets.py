@@ -106,9 +106,8 @@ class SetDomain(Domain):
             )
             raise OutsideDomainError(msg)
 
-    def decode(self, index: int) -> int | str:
-        label: int | str = index if self.labels is None else self.labels[index]
-        return label
+    def decode(self, index: int) -> Any:  # noqa: ANN401 (a number or a label)
+        return index if self.labels is None else self.labels[index]
 
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         return indices if self.labels is None else np.array(self.labels)[indices]

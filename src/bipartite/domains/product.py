@@ -1,0 +1,302 @@
+"""Several attributes of a person as one value: pairs (or more) at the full ε."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from bipartite.domains.base import MAX_SIZE, Domain, LineDomain, Outside, as_real
+from bipartite.domains.integers import Integers
+from bipartite.domains.interval import Interval
+from bipartite.domains.product_codec import ProductCodec, for_part, in_fields
+from bipartite.domains.sets import SetDomain, refuse_clip
+from bipartite.errors import DataError, DomainError, NotAValueError, OutsideDomainError, Problems, shown
+from bipartite.lottery.order import RankOrder, VectorOrder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.lottery import Codec, Stream
+    from bipartite.lottery.order import Order
+
+    Steps = tuple["int | NDArray[np.int64]", ...]
+
+MOST_ON_LINES: Final = 2**17
+"""How many values may have an order of neighbours where all parts are lines: a vector each."""
+MOST_IN_A_TABLE: Final = 2**13
+"""And where a part is a set: a rank for each two of them, 256 MiB."""
+# The largest loss of two values in whole units: it fits the ranks of a table, 32 bits with a sign.
+_LARGEST_BITS: Final = 30
+
+
+class Product(SetDomain):
+    r"""Values of several domains together: (age, genre) as one value, reported at the full ε.
+
+    A value is a tuple, one value of each part; its index is that of a table stored row by row, for two parts
+    i·len(b) + j. What a report costs is a weighted sum of what it costs in each part:
+    L((i, j), (k, l)) = w₁·ℓ₁(i, k) + w₂·ℓ₂(j, l).
+
+    Parameters
+    ----------
+    parts
+        Two domains or more: :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Points`,
+        :class:`~bipartite.Items`.
+    weights
+        What one unit of the loss of each part counts; positive. None: one over the part's mean loss between two values
+        drawn uniformly, so that a blind guess costs 1 in every part. They are public, and must not be learned from
+        private data.
+
+    Notes
+    -----
+    Near is decided in whole numbers: losses are rounded to multiples of 2\ :sup:`−bits` when the domain is made, the
+    finest with which the largest stays below 2\ :sup:`30` of them. These numbers travel in the spec, and ``losses``
+    is computed from them. In a part, the loss of a report counts from that of the best report for the same value, so
+    that a similarity can be a part.
+
+    The number of values is the product of those of the parts, at most 2\ :sup:`31`. GRR and the mechanisms for flat
+    categories need no more. Mechanisms with neighbours look at every two values: at most 131,072 of them where all
+    parts are lines, and 8,192 elsewhere. A table of N² (Exponential, Optimal, ``matrix``) has limits of its own.
+
+    Examples
+    --------
+    >>> from bipartite import Integers, Items
+    >>> genres = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
+    >>> people = Product(Integers(18, 90), genres)
+    >>> len(people), people.shape, people.encode((20, "metal")), people.decode(8)
+    (219, (73, 3), 8, (20, 'metal'))
+    >>> Product(Integers(0, 3), Integers(0, 9), weights=(1, 0.5)).losses(0)[:3].tolist()
+    [0.0, 0.5, 1.0]
+    """
+
+    __slots__ = ("_steps", "bits", "parts", "weights")
+    parts: tuple[Domain, ...]
+    """The domains of its parts."""
+    weights: tuple[float, ...]
+    """What one unit of the loss of each part counts."""
+    bits: int
+    """Losses are whole multiples of 2^−bits."""
+    _steps: Steps
+    """For each part in units of 2^−bits the loss of one step on a line, or those of a set, as a table."""
+
+    def __init__(self, *parts: Domain, weights: Sequence[float] | None = None) -> None:
+        problems = Problems()
+        check_parts(parts, problems)
+        given = None if weights is None else _weights(weights, len(parts), problems)
+        problems.raise_if_any(DomainError)
+        losses = [_losses(part) for part in parts]
+        if given is None:
+            given = tuple(1 / mean if mean > 0 else 1.0 for _, mean, _ in losses)
+        largest = sum(weight * most for weight, (_, _, most) in zip(given, losses, strict=True))
+        if not math.isfinite(largest):
+            msg = "Expected weights and losses whose sums are finite doubles; rescale them."
+            raise DomainError(msg)
+        bits = _LARGEST_BITS - math.frexp(largest)[1]
+        steps = tuple(_whole(np.ldexp(weight * own, bits)) for weight, (own, _, _) in zip(given, losses, strict=True))
+        self._make(parts, given, bits, steps)
+
+    @classmethod
+    def restore(cls, parts: tuple[Domain, ...], weights: tuple[float, ...], bits: int, steps: Steps) -> Product:
+        """The product of a spec, from its whole numbers."""
+        product = cls.__new__(cls)
+        product._make(parts, weights, bits, steps)
+        return product
+
+    def _make(self, parts: tuple[Domain, ...], weights: tuple[float, ...], bits: int, steps: Steps) -> None:
+        size = math.prod(map(len, parts))
+        self._set(
+            parts=parts,
+            weights=weights,
+            bits=bits,
+            size=size,
+            labels=None,
+            _steps=steps,
+            _order=None,
+            _rows=Integers(0, size - 1),
+            _index={},
+        )
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for held in self._steps:
+            if isinstance(held, np.ndarray):
+                held.flags.writeable = False
+        if self._order is not None:
+            super()._freeze()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of values of each part: that of a table of all values, stored row by row."""
+        return tuple(map(len, self.parts))
+
+    @property
+    def on_lines(self) -> bool:
+        """Whether all parts are lines, so that losses are distances of vectors."""
+        return not any(isinstance(held, np.ndarray) for held in self._steps)
+
+    @property
+    def order(self) -> Order:
+        """The order of neighbours, in whole numbers; made when it is first asked for."""
+        if self._order is None:
+            self._set(_order=self._ordered())
+            self._freeze()
+        order: Order = self._order
+        return order
+
+    def _ordered(self) -> Order:
+        most = MOST_ON_LINES if self.on_lines else MOST_IN_A_TABLE
+        if self.size > most:
+            kinds = "lines" if self.on_lines else "sets, or lines and sets"
+            msg = (
+                f"Expected at most {most} values of {kinds} where neighbours are looked for, got {self.size}; use "
+                "fewer points, or a mechanism without neighbours such as bp.GRR, bp.SubsetSelection or bp.OLH."
+            )
+            raise DomainError(msg)
+        held: NDArray[Any]
+        if self.on_lines:
+            units = np.array([int(step) for step in self._steps], dtype=np.int64)
+            held = np.stack(self.split(np.arange(self.size)), axis=1) * units
+        else:
+            held = np.array([self._whole_losses(x) for x in range(self.size)], dtype=np.int32)
+        return VectorOrder(held, "manhattan") if self.on_lines else RankOrder(held)
+
+    def _whole_losses(self, x: int) -> NDArray[np.int64]:
+        """What each value costs where value number x is true, in units of 2^−bits."""
+        total = np.zeros(1, dtype=np.int64)
+        for part, step, at in zip(self.parts, self._steps, np.unravel_index(x, self.shape), strict=True):
+            own = step[at] if isinstance(step, np.ndarray) else step * np.abs(np.arange(len(part)) - at)
+            total = (total[:, None] + own).ravel()
+        return total
+
+    def losses(self, x: int) -> NDArray[np.float64]:
+        """The loss of reporting each value when value number x is true."""
+        losses: NDArray[np.float64] = np.ldexp(self._whole_losses(x).astype(np.float64), -self.bits)
+        return losses
+
+    def join(self, indices: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """The indices of values from those of their parts."""
+        joined: NDArray[np.int64] = np.ravel_multi_index(tuple(indices), self.shape).astype(np.int64)
+        return joined
+
+    def split(self, indices: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """For each part the indices of its values, from those of whole values."""
+        return tuple(each.astype(np.int64) for each in np.unravel_index(indices, self.shape))
+
+    def to_spec(self) -> dict[str, Any]:
+        losses = [held.tolist() if isinstance(held, np.ndarray) else held for held in self._steps]
+        parts = [part.to_spec() for part in self.parts]
+        return {"product": {"parts": parts, "weights": list(self.weights), "bits": self.bits, "losses": losses}}
+
+    def _domain_spec(self) -> dict[str, Any]:
+        return self.to_spec()
+
+    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
+        self.refuse_clip(outside)
+        if not isinstance(value, tuple) or len(value) != len(self.parts):
+            msg = f"is not a tuple of {len(self.parts)}, one value of each part of {self}; pass (first, second)."
+            raise NotAValueError(msg, shown=shown(value))
+        index = 0
+        for number, (part, own) in enumerate(zip(self.parts, value, strict=True)):
+            try:
+                index = index * len(part) + part.encode(own, outside=for_part(part, outside))
+            except DataError as error:
+                kind, problem = type(error), f"is wrong in part {number}, which {error.args[0]}"
+                break
+        else:
+            return index
+        raise kind(problem, shown=shown(value))
+
+    def decode(self, index: int) -> tuple[Any, ...]:
+        where = np.unravel_index(index, self.shape)
+        return tuple(part.decode(int(at)) for part, at in zip(self.parts, where, strict=True))
+
+    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+        """The values with these indices: a structured array with a field for each part, f0 and so on."""
+        columns = [part.decode_array(at) for part, at in zip(self.parts, self.split(indices), strict=True)]
+        return in_fields(columns)
+
+    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
+        if not isinstance(outputs, Product):
+            raise TypeError(outputs)
+        self.refuse_clip(outside)
+        return ProductCodec(self, dtype, outside)
+
+    def refuse_clip(self, outside: Outside) -> None:
+        """Refuse to clamp where no part has ends."""
+        if not any(isinstance(part, LineDomain) for part in self.parts):
+            refuse_clip(outside)
+
+    def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
+
+        def refusal(number: int, part: Domain) -> DataError:
+            own = values[f"f{number}"]
+            return part.explain(own, for_part(part, outside), lambda at: f"part {number} of {place(at)}")
+
+        refusals = [
+            refusal(number, part)
+            for number, part in enumerate(self.parts)
+            if part.refusals(values[f"f{number}"], for_part(part, outside))
+        ]
+        kind = NotAValueError if any(isinstance(each, NotAValueError) for each in refusals) else OutsideDomainError
+        return kind(" ".join(map(str, refusals)))
+
+    def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, NDArray[np.bool_]]:
+        found: dict[str, NDArray[np.bool_]] = {}
+        for number, part in enumerate(self.parts):
+            for reason, bad in part.refusals(values[f"f{number}"], for_part(part, outside)).items():
+                found[reason] = found.get(reason, False) | bad
+        return found
+
+    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        return self.refusals(values, "error")
+
+    def __repr__(self) -> str:
+        return f"Product({', '.join(map(repr, self.parts))})"
+
+
+def check_parts(parts: tuple[object, ...], problems: Problems) -> None:
+    """Note what cannot be the parts of a product."""
+    if len(parts) < 2:  # noqa: PLR2004
+        problems.add(f"Expected two domains or more, got {len(parts)}; pass bp.Product(a, b).")
+    for number, part in enumerate(parts):
+        padded = isinstance(part, LineDomain) and part.is_padded
+        if not isinstance(part, (LineDomain, SetDomain)) or isinstance(part, Product) or padded:
+            problems.add(
+                f"Expected part {number} as bp.Integers, bp.Interval, bp.Points or bp.Items, got "
+                f"{type(part).__name__ if not padded else 'the outputs of a mechanism'}; "
+                "name all parts at once: bp.Product(a, b, c)."
+            )
+        elif isinstance(part, Interval) and part.rounding == "random":
+            problems.add(f"Expected rounding='nearest' in part {number}, got 'random'; build the interval without it.")
+        elif isinstance(part, SetDomain) and len(part) > MOST_IN_A_TABLE:
+            problems.add(f"Expected at most {MOST_IN_A_TABLE} values in part {number}, got {len(part)}; merge some.")
+    sizes = [len(part) for part in parts if isinstance(part, Domain)]
+    if math.prod(sizes) > MAX_SIZE:
+        problems.add(f"Expected at most 2^31 values, got {' × '.join(map(str, sizes))}; use fewer points.")
+
+
+def _weights(weights: object, count: int, problems: Problems) -> tuple[float, ...]:
+    given = [as_real(each) for each in weights] if isinstance(weights, (list, tuple, np.ndarray)) else []
+    if len(given) != count or not all(math.isfinite(each) and each > 0 for each in given):
+        problems.add(f"Expected weights as {count} positive numbers, one a part, got {shown(weights)}.")
+    return tuple(given)
+
+
+def _losses(part: Domain) -> tuple[Any, float, float]:
+    """(the loss of one step of a line, or all losses of a set; their mean over two values; their largest)."""
+    size = len(part)
+    if isinstance(part, LineDomain):
+        return part.step, part.step * (size * size - 1) / (3 * size), part.step * (size - 1)
+    matrix = cast("SetDomain", part).loss_matrix()
+    matrix = matrix - matrix.min(axis=1, keepdims=True)
+    return matrix, float(matrix.mean()), float(matrix.max())
+
+
+def _whole(losses: Any) -> int | NDArray[np.int64]:  # noqa: ANN401 (a number, or a table of them)
+    """Losses in whole units; a step is never nothing."""
+    if isinstance(losses, np.ndarray):
+        return np.rint(losses).astype(np.int64)
+    return max(1, round(float(losses)))
