@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bipartite.names import nearest_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,6 +33,15 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
             file.write(held)
         flush(part)
         part.replace(path)
+
+
+def not_found(path: str | Path) -> str:
+    """What to say of a file that is not there: its name, and that of the file beside it that was probably meant."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return f"not found: {path} (there is no folder {folder})"
+    near = nearest_name(Path(path).name, (each.name for each in folder.iterdir()))
+    return f"not found: {path}" + ("" if near is None else f" (did you mean {folder / near}?)")
 
 
 @contextmanager

@@ -6,6 +6,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from bipartite.names import unknown_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import ModuleType
@@ -19,8 +21,8 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
     def __getattr__(name: str) -> Any:  # noqa: ANN401, N807
         if name not in homes:
-            msg = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(msg)
+            what = f"module {package!r} has no attribute"
+            raise AttributeError(f"{what} {name!r}" if name.startswith("_") else unknown_name(what, name, homes))
         module = importlib.import_module(homes[name])
         value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)

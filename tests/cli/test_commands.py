@@ -250,8 +250,8 @@ def test_verify_proves_or_refutes(run, tmp_path):
             2,
             "Expected --m 'safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got 'huge'",
         ),
-        (["design", "--integers", "1..9", "--epsilon", "zero"], 2, "Expected epsilon as a positive decimal"),
-        (["verify", "--spec", "nowhere.json"], 4, "bipartite: nowhere.json is not there"),
+        (["design", "--integers", "1..9", "--epsilon", "zero"], 2, "Expected --epsilon as a positive decimal"),
+        (["verify", "--spec", "nowhere.json"], 4, "bipartite: not found: nowhere.json"),
         (["verify", "--spec", "nowhere.json", "--epsilon", "1"], 2, "--spec says everything; leave out --epsilon."),
         (
             ["demo", "--people", "0"],

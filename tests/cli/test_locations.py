@@ -198,7 +198,7 @@ def test_a_place_without_a_region_is_refused(listed):
 
 def test_a_missing_folder_is_named(run, file, tmp_path):
     code, _, err = run("locations", "map", file, "--output", tmp_path / "none" / "map.svg")
-    assert code == 4 and "none is not there" in err and "map.svg" not in err
+    assert code == 4 and "not found: " in err and "none" in err and "map.svg" not in err
 
 
 def test_a_missing_file_is_missing(run, tmp_path):

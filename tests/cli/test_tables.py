@@ -316,7 +316,7 @@ def test_a_failure_after_reports_went_to_standard_output_says_that_they_are_rele
 
 def test_what_is_not_there_or_not_here_is_said_once_and_without_numbers_of_errors(run, files):
     code, _, err = run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "nowhere.toml")
-    assert code == 4 and err == f"bipartite: {files / 'nowhere.toml'} is not there\n"
+    assert code == 4 and err == f"bipartite: not found: {files / 'nowhere.toml'}\n"
     code, _, err = run("privatize", files / "people.csv", "s3://bucket/o.csv", "--plan", files / "plan.toml")
     assert code == 2 and "s3://bucket/o.csv is not on this machine" in err and "no folder" not in err
 

@@ -142,8 +142,8 @@ def test_every_problem_is_listed_and_near_names_are_suggested():
         }
     )
     for each in (
-        "'colums' in the plan; did you mean 'columns'?",
-        "columns.a: Expected no 'domian' in a column; did you mean 'domain'?",
+        "the plan: unknown key 'colums' (did you mean 'columns'?).",
+        "columns.a: unknown key 'domian' (did you mean 'domain'?).",
         "columns.b: Expected the name of a mechanism, got 'bbr'; did you mean 'brr'?",
         "columns.c: Expected points with interval",
         "columns.d: Expected low < high",
@@ -162,7 +162,7 @@ def test_every_problem_is_listed_and_near_names_are_suggested():
         "columns.m: Expected public = true or false",
         "columns.n: Expected from",
         "columns.o: Expected categories",
-        "columns.p: nowhere.csv cannot be read",
+        "columns.p: not found: nowhere.csv",
         "columns.q: A spec says everything",
         "columns.r: Expected the name of a file",
         "columns.s: Expected integers = [low, high]",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Parameters that no single option of a command stands for.
-_SPOKEN: Final = {"release": "--spec, or a domain and --epsilon", "reject": "--reject"}
+_SPOKEN: Final = {"release": "--spec, or a domain and --epsilon", "reject": "--reject", "seed": "--insecure-seed"}
 
 
 class _Once(argparse.Action):
@@ -53,13 +53,18 @@ class Command(argparse.ArgumentParser):
         >>> _ = command.add_argument("--to", dest="output_format")
         >>> command.in_flags("use output_format='csv', or reject=.")
         "use --to 'csv', or --reject."
+        >>> command.in_flags("Expected output_format as a word.")
+        'Expected --to as a word.'
         """
         flags = _SPOKEN | {each.dest: each.option_strings[0] for each in self._actions if each.option_strings}
         names = "|".join(map(re.escape, flags))
         # A call is Python's, with its own arguments; and what looks alike within a path is none of ours.
-        pattern = rf"\w\((?:[^()]|\([^()]*\))*\)|(?<![\w/.-])({names})=(True\b)?(?=(\w|'|-)?)"
+        call, given = r"\w\((?:[^()]|\([^()]*\))*\)", rf"(?<![\w/.-])({names})=(True\b)?(?=(\w|'|-)?)"
+        pattern = rf"{call}|{given}|(?<=Expected )({names})(?= as )"
 
         def flag(found: re.Match[str]) -> str:
+            if found[4] is not None:
+                return flags[found[4]]
             return found[0] if found[1] is None else flags[found[1]] + (" " if found[3] else "")
 
         return re.sub(pattern, flag, message)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import itertools
 import sys
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.cli.arguments import add_mechanism, add_seed, mechanism_of, source_of
 from bipartite.cli.columns import NUMBER
 from bipartite.cli.output import OK, Progress, print_json
-from bipartite.errors import DataError, DataFileError
+from bipartite.domains import SetDomain
+from bipartite.errors import DataError, DataFileError, InputError, OutsideDomainError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from bipartite.domains import SetDomain
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
 
 _BATCH: Final = 2**16
+_FEW: Final = 5
 _EXAMPLES = """examples:
   echo 40 | bipartite report --integers 18..90 --epsilon 1
   bipartite report --spec age.json < ages.txt > reports.txt
@@ -54,6 +55,9 @@ def run(options: argparse.Namespace) -> int:
     if sys.stdin is None:
         msg = "standard input is closed; give the values there, one a line."
         raise DataFileError(msg)
+    if isinstance(mechanism.domain, SetDomain) and options.outside == "clip":
+        msg = "--outside clip is for numbers: a set has no ends; leave it out, and repair or remove what is not in it."
+        raise InputError(msg)
     lines = enumerate(sys.stdin, start=1)
     with Progress("reports", None) as progress:
         while batch := list(itertools.islice(lines, _BATCH)):
@@ -82,6 +86,9 @@ def _report_batch(
         reports = mechanism.privatize(values, rng=rng, outside=options.outside)
     except DataError:
         refusal = mechanism.domain.explain(values, options.outside, lambda at: f"line {filled[at][0]}")
+        if isinstance(mechanism.domain, SetDomain):
+            what = str(refusal).partition("; ")[0]
+            refusal = type(refusal)(f"{what}; values are row numbers of the places, from 0: repair or remove it.")
     else:
         found = reports.astype(np.int64).tolist() if mechanism.domain.whole else reports.tolist()
         return _in_order(batch, iter(found))
@@ -95,10 +102,16 @@ def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[
 
 def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
     """The reports of labels; labels that are whole numbers are written as such."""
-    domain = cast("SetDomain", mechanism.domain)
-    names = {str(label): label for label in domain.labels or ()}
+    names = {str(label): label for label in mechanism.domain.labels or ()}
     given = [names.get(text) for _, text in filled]
-    domain.check_codes(domain.codes(given), lambda at: f"line {filled[at][0]}")
+    unknown = [number for (number, _), label in zip(filled, given, strict=True) if label is None]
+    if unknown:
+        few = ", ".join(itertools.islice(names, _FEW)) + (", …" if len(names) > _FEW else "")
+        msg = (
+            f"{len(unknown)} of {len(given)} values cannot be reported: line {unknown[0]} is not one of the labels "
+            f"({few}); repair or remove it."
+        )
+        raise OutsideDomainError(msg)
     reports: list[Any] = mechanism.privatize(given, rng=rng)
     return reports
 

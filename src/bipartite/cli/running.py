@@ -26,6 +26,7 @@ from bipartite.errors import (
     MissingExtraError,
     SpecError,
 )
+from bipartite.files import not_found
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ def _in_words(error: Exception) -> str:
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if isinstance(error, FileNotFoundError) and error.filename is not None:
-        return f"{error.filename} is not there"
+        return not_found(error.filename)
     return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 

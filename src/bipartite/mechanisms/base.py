@@ -16,7 +16,7 @@ from bipartite.errors import BrokenPromiseError, DesignError, InputError, Proble
 from bipartite.lottery import MAX_TOTAL, SCALAR, TooFewTickets, ValuesRefusedError, draw_many, issue_tickets, source_of
 from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import undivided
-from bipartite.mechanisms.certified import Certified
+from bipartite.mechanisms.certified import Certified, list_problem
 from bipartite.mechanisms.spec.parts import Fields
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _reread(kind: type[Mechanism], domain: Domain, spec: dict[str, Any]) -> Mech
 def domain_problem(domain: object) -> str | None:
     """Why something cannot be a domain of values, if it cannot."""
     if not isinstance(domain, Domain):
-        return (
+        return list_problem(domain) or (
             f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}; "
             "try bp.Integers(18, 90)."
         )

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.spec.parts import Fields
 
 
+def list_problem(domain: object) -> str | None:
+    """Why a list or a tuple cannot be a domain, if that is what was given."""
+    if not isinstance(domain, (list, tuple)):
+        return None
+    return (
+        f"Expected domain as bp.Items for labels, or bp.Integers for a range, got a {type(domain).__name__}; where "
+        "every wrong answer is equally wrong, pass bp.Items(labels, loss=1 - np.eye(len(labels)))."
+    )
+
+
 class Certified(Frozen, ABC):
     """Something whose ε is computed from its tickets, by :func:`bipartite.verify`.
 
@@ -32,6 +42,13 @@ class Certified(Frozen, ABC):
     _spec_json: str
     """Its portable description as text, and the name that follows from it, once somebody asked for them."""
     _spec_sha256: str
+
+    def __new__(cls, *given: object, **options: object) -> Self:  # noqa: ARG004 (those of its constructor)
+        """Refuse labels in place of a domain before Python asks for an ε that may be missing, too."""
+        first = given[0] if given else None
+        if isinstance(first, (list, tuple)) and first and all(isinstance(each, str) for each in first):
+            raise InputError(list_problem(first))
+        return super().__new__(cls)
 
     @property
     def epsilon(self) -> float:

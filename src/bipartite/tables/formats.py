@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 from bipartite.errors import DataFileError, InputError
+from bipartite.files import not_found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,8 +119,7 @@ def files_named(pattern: str) -> list[File]:
             return _checked(files)
         msg = f"no file matches {pattern}"
         raise FileNotFoundError(msg)
-    msg = f"{pattern} is not there"
-    raise FileNotFoundError(msg)
+    raise FileNotFoundError(not_found(pattern))
 
 
 def _files_in(folder: Path) -> list[File]:

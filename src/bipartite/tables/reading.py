@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -14,10 +13,12 @@ import numpy as np
 
 from bipartite.domains import Domain, Integers, Interval, Items, Points
 from bipartite.errors import DataFileError, InputError, Problems, is_one_of, shown
+from bipartite.files import not_found
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.catalogue import by_column
 from bipartite.mechanisms.spec import load_spec
+from bipartite.names import nearest_name, unknown_name
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.domain_files import read_items, read_text
 from bipartite.tables.place_files import read_places
@@ -75,14 +76,15 @@ def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
 def _check_keys(what: str, given: Mapping[str, Any], known: tuple[str, ...], problems: Problems) -> None:
     for key in given:
         if key not in known:
-            hint = likely(key, known, f"its keys are {', '.join(known)}.")
-            problems.add(f"Expected no {shown(key)} in {what}; {hint}")
+            found = unknown_name("unknown key", str(key), known)
+            others = "" if found.endswith("?)") else f"; its keys are {', '.join(known)}"
+            problems.add(f"{what}: {found}{others}." if what else f"{found}{others}.")
 
 
 def likely(given: object, known: Iterable[str], otherwise: str) -> str:
     """What to do about a name that is not known: take the one that was probably meant, or what else there is to do."""
-    near = difflib.get_close_matches(str(given), list(known), n=1)
-    return f"did you mean {near[0]!r}?" if near else otherwise
+    near = nearest_name(given, known)
+    return otherwise if near is None else f"did you mean {near!r}?"
 
 
 def _column(options: object, folder: Path | None) -> Column | str:
@@ -92,7 +94,7 @@ def _column(options: object, folder: Path | None) -> Column | str:
         )
         raise InputError(msg)
     problems = Problems()
-    _check_keys("a column", options, _KEYS, problems)
+    _check_keys("", options, _KEYS, problems)
     public = options.get("public", False)
     if not isinstance(public, bool):
         problems.add(f"Expected public = true or false, got {shown(public)}.")
@@ -174,12 +176,12 @@ def _mechanism(options: Mapping[str, Any], todo: list[str], folder: Path | None)
         with problems.noting():
             Epsilon.of(options["epsilon"])
     problems.raise_if_any(InputError)
-    if todo:
+    entry = by_column()[name]
+    if todo or "domain" not in options or (entry.epsilon and "epsilon" not in options):
         return None
     extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
     if isinstance(extra.get("prior"), list):
         extra["prior"] = _numbers(extra["prior"])
-    entry = by_column()[name]
     made: Mechanism = entry.load()(domain, *([options["epsilon"]] if entry.epsilon else []), **extra)
     return made
 
@@ -194,7 +196,9 @@ def _checked_name(options: Mapping[str, Any]) -> str:
         hint = likely(name, known, f"one of {', '.join(known)}.")
         problems.add(f"Expected the name of a mechanism, got {shown(name)}; {hint}")
     for key in ("domain", "epsilon"):
-        if key not in options and not (key == "epsilon" and entry is not None and not entry.epsilon):
+        needed = key != "epsilon" or entry is None or entry.epsilon
+        misspelt = any(nearest_name(each, _KEYS) == key for each in options if each not in _KEYS)  # and told of
+        if key not in options and needed and not misspelt:
             problems.add(f"Expected {key}: {_NEEDED[key]}.")
     # Of a name that is misspelt, nobody knows what belongs to it.
     if entry is not None and name != "brr":
@@ -216,7 +220,7 @@ def _domain(described: object, folder: Path | None) -> Domain:
     problems = Problems()
     given: Mapping[str, Any] = described if isinstance(described, Mapping) else {}
     kinds = [kind for kind in _KINDS if kind in given]
-    _check_keys("a domain", given, _PARTS, problems)
+    _check_keys("domain", given, _PARTS, problems)
     if len(kinds) != 1 and not problems:
         problems.add(
             f"Expected a domain of one kind, such as {{ integers = [18, 90] }}; kinds are {', '.join(_KINDS)}."
@@ -272,5 +276,6 @@ def _in_file(given: object, folder: Path | None, read: Callable[[Path], Found]) 
     try:
         return read((folder or Path()) / given)
     except OSError as error:
-        msg = f"{error.filename} cannot be read ({error.strerror}); name a file that is there."
+        found = not_found(error.filename) if isinstance(error, FileNotFoundError) else None
+        msg = found or f"{error.filename} cannot be read ({error.strerror}); name a file that can."
         raise DataFileError(msg) from None

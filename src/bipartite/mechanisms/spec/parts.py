@@ -15,6 +15,7 @@ from bipartite.domains.base import MAX_SPEC_INTEGER
 from bipartite.errors import EpsilonError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.spec.sets import read_set
+from bipartite.names import nearest_name
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -36,7 +37,11 @@ def check_fields(what: str, found: set[str], expected: set[str], problems: Probl
     if missing:
         problems.add(f"Expected {what} with {', '.join(missing)}; ask for a complete one.")
     if unknown:
-        problems.add(f"Expected {what} without {', '.join(unknown)}; update bipartite to read newer ones.")
+        meant = [nearest_name(each, expected - found) for each in unknown]
+        hints = "".join(
+            f" ({each!r}: did you mean {near!r}?)" for each, near in zip(unknown, meant, strict=True) if near
+        )
+        problems.add(f"Expected {what} without {', '.join(unknown)}{hints}; update bipartite to read newer ones.")
 
 
 def is_whole(value: object) -> TypeGuard[int]:
