@@ -69,6 +69,9 @@ class Domain(Frozen, ABC):
     def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         """For each reason why a value may be refused, which values it befalls; "outside" is one reason."""
 
+    def check_outside(self, outside: Outside) -> None:
+        """Refuse to clamp where a domain has no ends."""
+
     def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, NDArray[np.bool_]]:
         """For each reason why some of these values must not be reported, which ones; empty where all may be."""
         with np.errstate(all="ignore"):

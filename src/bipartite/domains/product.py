@@ -11,7 +11,7 @@ from bipartite.domains.base import MAX_SIZE, Domain, LineDomain, Outside, as_rea
 from bipartite.domains.integers import Integers
 from bipartite.domains.interval import Interval
 from bipartite.domains.product_codec import ProductCodec, for_part, in_fields
-from bipartite.domains.sets import SetDomain, refuse_clip
+from bipartite.domains.sets import SetDomain
 from bipartite.errors import DataError, DomainError, NotAValueError, OutsideDomainError, Problems, shown
 from bipartite.lottery.order import RankOrder, VectorOrder
 
@@ -194,7 +194,7 @@ class Product(SetDomain):
         return self.to_spec()
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
-        self.refuse_clip(outside)
+        self.check_outside(outside)
         if not isinstance(value, tuple) or len(value) != len(self.parts):
             msg = f"is not a tuple of {len(self.parts)}, one value of each part of {self}; pass (first, second)."
             raise NotAValueError(msg, shown=shown(value))
@@ -221,13 +221,12 @@ class Product(SetDomain):
     def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
         if not isinstance(outputs, Product):
             raise TypeError(outputs)
-        self.refuse_clip(outside)
+        self.check_outside(outside)
         return ProductCodec(self, dtype, outside)
 
-    def refuse_clip(self, outside: Outside) -> None:
-        """Refuse to clamp where no part has ends."""
+    def check_outside(self, outside: Outside) -> None:
         if not any(isinstance(part, LineDomain) for part in self.parts):
-            refuse_clip(outside)
+            super().check_outside(outside)
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
 

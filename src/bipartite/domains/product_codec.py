@@ -49,11 +49,12 @@ class ProductCodec(Codec):
             reports[f"f{number}"] = own
 
 
-def in_fields(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Columns side by side: a structured array with fields f0 and so on."""
-    joined = np.empty(len(columns[0]), dtype=[(f"f{number}", each.dtype) for number, each in enumerate(columns)])
-    for number, each in enumerate(columns):
-        joined[f"f{number}"] = each
+def in_fields(columns: Sequence[NDArray[Any]], names: Sequence[str] | None = None) -> NDArray[Any]:
+    """Columns side by side: a structured array, with fields f0 and so on where they have no names."""
+    names = [f"f{number}" for number in range(len(columns))] if names is None else names
+    joined = np.empty(len(columns[0]), dtype=[(name, each.dtype) for name, each in zip(names, columns, strict=True)])
+    for name, each in zip(names, columns, strict=True):
+        joined[name] = each
     return joined
 
 

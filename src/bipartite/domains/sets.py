@@ -76,8 +76,13 @@ class SetDomain(Domain):
             next(iter(spec.values()))["labels"] = list(self.labels)
         return spec
 
+    def check_outside(self, outside: Outside) -> None:
+        if outside == "clip":
+            msg = "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
+            raise InputError(msg)
+
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
-        refuse_clip(outside)
+        self.check_outside(outside)
         if self.labels is None:
             try:
                 return self._rows.encode(value)
@@ -115,7 +120,7 @@ class SetDomain(Domain):
     def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
         if not isinstance(outputs, SetDomain):
             raise TypeError(outputs)
-        refuse_clip(outside)
+        self.check_outside(outside)
         return self._rows.codec(dtype, outputs._rows, outside)
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
@@ -131,13 +136,6 @@ class SetDomain(Domain):
 
     def __hash__(self) -> int:
         return hash((type(self), self.size, self.labels))
-
-
-def refuse_clip(outside: Outside) -> None:
-    """Refuse to clamp where there are no ends."""
-    if outside == "clip":
-        msg = "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
-        raise InputError(msg)
 
 
 def is_label(value: object) -> bool:

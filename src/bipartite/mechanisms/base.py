@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from bipartite.domains import Domain, LineDomain, SetDomain
+from bipartite.domains import Domain, LineDomain
 from bipartite.domains.containers import Nulls, is_scalar, null_error, open_values
-from bipartite.domains.sets import refuse_clip
 from bipartite.domains.subset import Subset, codec_between
 from bipartite.domains.values import Values
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
@@ -126,9 +125,8 @@ class Mechanism(Certified):
         """
         check_options(outside, nulls, threads)
         source = source_of(rng)
-        if isinstance(self.domain, SetDomain):
-            refuse_clip(outside)
-        if is_scalar(values):
+        self.domain.check_outside(outside)
+        if is_scalar(values, self.domain):
             return self._privatize_one(values, None if rng is None else source, outside, nulls)
         batch = self.open_batch(values, nulls)
         return batch.rebuild(self.report_batch(batch, source, outside, threads), None)
@@ -153,6 +151,8 @@ class Mechanism(Certified):
             if nulls == "keep":
                 return None
             raise null_error()
+        if isinstance(value, tuple) and any(each is None for each in value):
+            return self._privatize_one(None, source, outside, nulls)  # of which a part is missing
         # NaN counts as missing where it would in an array.
         if nulls == "keep" and isinstance(value, (float, np.floating)) and value != value:  # noqa: PLR0124
             return value

@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import what_forging_does
-from bipartite.domains import LineDomain
+from bipartite.domains import LineDomain, Product
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
@@ -172,7 +172,7 @@ def marks(estimate: Estimate, confidence: float) -> list[Mark]:
 
 def names_of(domain: Domain) -> list[str]:
     """What the values are called; where they have no names, their row numbers."""
-    unnamed = domain.labels is None and not isinstance(domain, LineDomain)
+    unnamed = domain.labels is None and not isinstance(domain, (LineDomain, Product))
     return [f"row {value}" if unnamed else str(value) for value in domain.to_numpy().tolist()]
 
 

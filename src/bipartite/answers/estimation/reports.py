@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.domains import Integers, Interval, SetDomain
+from bipartite.domains import Integers, Interval, Product, SetDomain
 from bipartite.domains.containers import is_scalar, open_values
 from bipartite.domains.subset import Subset
 from bipartite.domains.values import Values
@@ -31,15 +31,14 @@ def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") 
     if not is_one_of(nulls, ("error", "drop")):
         msg = f"Expected nulls='error' or 'drop', got {shown(nulls)}."
         raise InputError(msg)
-    if is_scalar(reports):
-        msg = f"Expected reports as a list, an array or a column, got {type(reports).__name__}; pass [report]."
-        raise InputError(msg)
     outputs: Domain = mechanism.outputs
     base = outputs.domain if isinstance(outputs, Subset) else outputs
+    if is_scalar(reports, base):
+        msg = f"Expected reports as a list, an array or a column, got {type(reports).__name__}; pass [report]."
+        raise InputError(msg)
     keep: Literal["error", "keep"] = "error" if nulls == "error" else "keep"
     try:
-        values = open_values(reports, keep, base).values
-        codes = values if isinstance(base, SetDomain) and base.labels is not None else _codes(base, values)
+        codes = _codes(base, open_values(reports, keep, base).values)
     except NullError as error:
         problem: Exception = NullError(f"{str(error).split(';')[0]}; remove them, or use nulls='drop'.")
     except OutsideDomainError:
@@ -56,7 +55,14 @@ def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") 
 
 
 def _codes(outputs: Domain, values: NDArray[Any]) -> NDArray[np.int64]:
-    """The index of each number among the outputs, −1 for what is none of them."""
+    """The index of each value among the outputs, −1 for what is none of them."""
+    if isinstance(outputs, Product):
+        parts = [_codes(part, values[f"f{number}"]) for number, part in enumerate(outputs.parts)]
+        wrong = [(own < 0) | (own >= size) for own, size in zip(parts, outputs.shape, strict=True)]
+        bad = np.logical_or.reduce(wrong)
+        return np.where(bad, -1, outputs.join([np.where(bad, 0, own) for own in parts]))
+    if isinstance(outputs, SetDomain) and outputs.labels is not None:
+        return values  # the indices of labels
     if isinstance(outputs, Values):
         return _nearest(outputs, np.searchsorted((outputs.values[1:] + outputs.values[:-1]) / 2, values), values)
     if isinstance(outputs, Interval):

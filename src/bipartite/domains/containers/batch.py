@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.domains.containers.arrow import ArrowArray
-from bipartite.domains.containers.cells import Container, Labels, Nulls, missing_error
+from bipartite.domains.containers.cells import Cells, Container, Labels, Nulls, missing_error
 from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, Listed
 from bipartite.domains.containers.polars_series import PolarsSeries
+from bipartite.domains.containers.tuples import columns_of
+from bipartite.domains.product import Product
+from bipartite.domains.product_codec import in_fields
 from bipartite.domains.sets import SetDomain
 from bipartite.errors import InputError
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains.base import Domain
+    from bipartite.domains.containers.tuples import Back
 
 # Whoever holds a container of a library has the library; a reader imports nothing else.
 _LIBRARIES: Final[dict[str, type[Container[Any]]]] = {
@@ -54,6 +59,9 @@ class Batch:
             if hidden is not None:
                 nowhere[~self.gone] = hidden
             reports, hidden = filled, nowhere
+        return self._held(reports, hidden)
+
+    def _held(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
         if self.labels is None:
             return self.container.of_numbers(reports, hidden)
         found = [self.labels[at] for at in reports.tolist()]
@@ -62,8 +70,27 @@ class Batch:
         return self.container.of_labels(Labels(found, self.labels, nullable=hidden is not None))
 
 
-def is_scalar(values: object) -> bool:
-    """Whether this is one value rather than a container of values."""
+@dataclass(frozen=True, slots=True)
+class TupleBatch(Batch):
+    """Tuples, as a structured array with a field for each place."""
+
+    columns: tuple[Batch, ...]
+    """What stands at each place of the tuples."""
+    back: Back
+
+    def place_of_part(self, number: int, position: int) -> str:
+        """Names a part of one of the tuples."""
+        return f"part {number} of {self.place(position)}"
+
+    def _held(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
+        made = [each.rebuild(reports[f"f{number}"], hidden) for number, each in enumerate(self.columns)]
+        return self.back(made, hidden)
+
+
+def is_scalar(values: object, domain: Domain | None = None) -> bool:
+    """Whether this is one value of a domain rather than a container of values."""
+    if isinstance(domain, Product) and isinstance(values, tuple):
+        return all(map(is_scalar, values))
     return isinstance(values, (int, float, str, bytes, np.generic)) or values is None
 
 
@@ -84,9 +111,59 @@ def _container(values: object, nulls: Nulls) -> Container[Any] | None:
 
 
 def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
-    """The values of a container: numbers for a line, or row numbers or labels for a set."""
+    """The values of a container: numbers for a line, row numbers or labels for a set, tuples for a product."""
+    if isinstance(domain, Product):
+        return _open_tuples(values, nulls, domain)
+    container, cells = _read(values, nulls, domain)
+    gone = _gone(container, cells, nulls)
+    batch = Batch(_flat(cells, gone), container, _labels(domain), gone)
+    if isinstance(domain, SetDomain) and batch.labels is not None:
+        domain.check_codes(batch.values, batch.place)
+    return batch
+
+
+def _open_tuples(values: object, nulls: Nulls, domain: Product) -> TupleBatch:
+    columns, back = columns_of(values, library_of(values), len(domain.parts))
+    read = [_read(column, nulls, part) for column, part in zip(columns, domain.parts, strict=True)]
+    missing = [_gone(container, cells, nulls) for container, cells in read]
+    # A tuple of which a part is missing is missing.
+    gone = None if nulls == "error" else np.logical_or.reduce([each for each in missing if each is not None])
+    flat = [_flat(cells, gone) for _, cells in read]
+    batches = tuple(
+        Batch(each, container, _labels(part), None)
+        for each, (container, _), part in zip(flat, read, domain.parts, strict=True)
+    )
+    batch = TupleBatch(in_fields(flat), read[0][0], None, gone, batches, back)
+    for number, part in enumerate(domain.parts):
+        if isinstance(part, SetDomain) and part.labels is not None:
+            part.check_codes(flat[number], partial(batch.place_of_part, number))
+    return batch
+
+
+def _labels(domain: Domain) -> tuple[Any, ...] | None:
+    return domain.labels if isinstance(domain, SetDomain) else None
+
+
+def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> NDArray[np.bool_] | None:
+    """Which cells are missing, where the call keeps nulls; where it does not, none may be."""
+    if nulls == "keep":
+        missing = (cells.with_nan() if container.nan_is_null else cells).missing
+        return np.zeros(len(cells.values), dtype=np.bool_) if missing is None else missing
+    if cells.missing is not None:
+        raise missing_error(cells.missing, container)
+    return None
+
+
+def _flat(cells: Cells, gone: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """The cells that are there, one after the other in the machine's own order of bytes."""
+    flat = cells.values if gone is None else cells.values[~gone]
+    return np.ascontiguousarray(flat, dtype=flat.dtype.newbyteorder("="))
+
+
+def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any], Cells]:
+    """A container, and its cells as numbers, or as the indices of labels."""
     container = _container(values, nulls)
-    labels = domain.labels if isinstance(domain, SetDomain) else None
+    labels = _labels(domain)
     if isinstance(domain, SetDomain) and labels is not None:
         if container is None or not isinstance(labels[0], container.label_types):
             msg = (
@@ -94,23 +171,11 @@ def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
                 f"numbers, got {type(values).__name__}; convert it first, for example with .astype(str)."
             )
             raise InputError(msg)
-        cells = container.codes(domain)
-    elif container is None:
+        return container, container.codes(domain)
+    if container is None:
         msg = (
             "Expected values as a number, a list, a NumPy array, a pandas or Polars Series or an Arrow array, "
             f"got {type(values).__name__}; convert it first, for example with .to_numpy()."
         )
         raise InputError(msg)
-    else:
-        cells = container.numbers()
-    gone = None
-    if nulls == "keep":
-        missing = (cells.with_nan() if container.nan_is_null else cells).missing
-        gone = np.zeros(len(cells.values), dtype=np.bool_) if missing is None else missing
-    elif cells.missing is not None:
-        raise missing_error(cells.missing, container)
-    flat = cells.values if gone is None else cells.values[~gone]
-    batch = Batch(np.ascontiguousarray(flat, dtype=flat.dtype.newbyteorder("=")), container, labels, gone)
-    if isinstance(domain, SetDomain) and labels is not None:
-        domain.check_codes(batch.values, batch.place)
-    return batch
+    return container, container.numbers()

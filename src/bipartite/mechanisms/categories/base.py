@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 
-from bipartite.domains import SetDomain
+from bipartite.domains import Product
 from bipartite.domains.containers import is_scalar, open_values
-from bipartite.domains.sets import refuse_clip
 from bipartite.errors import BrokenPromiseError, DataError, DesignError, InputError, NullError, SpecError, shown
 from bipartite.lottery import source_of
 from bipartite.lottery.checks import is_whole
@@ -144,9 +143,8 @@ class CategoryMechanism(Certified):
             msg = f"Expected nulls='error', got {shown(nulls)}; {_NULL_HINT}"
             raise InputError(msg)
         source = source_of(rng)
-        if isinstance(self.domain, SetDomain):
-            refuse_clip(outside)
-        if is_scalar(values):
+        self.domain.check_outside(outside)
+        if is_scalar(values, self.domain):
             return self._privatize_one(draw, values, source, outside)
         batch = _open(self.domain, values)
         codec = self.domain.codec(batch.values.dtype, self.domain, outside)
@@ -273,7 +271,7 @@ def refuse_rows(bad: NDArray[np.bool_] | np.bool_, expected: str) -> None:
 
 def _open(domain: Domain, values: object) -> Batch:
     dimensions = getattr(values, "ndim", 1)
-    if dimensions != 1:
+    if dimensions != 1 and not isinstance(domain, Product):
         msg = f"Expected one value a person, got {dimensions} dimensions; pass a column, for example values.ravel()."
         raise InputError(msg)
     try:
