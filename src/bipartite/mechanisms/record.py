@@ -20,6 +20,7 @@ from bipartite.lottery.checks import is_whole
 from bipartite.lottery.uniform import ticket_below
 from bipartite.lottery.words import undivided
 from bipartite.mechanisms.base import Mechanism, check_options
+from bipartite.mechanisms.categories.base import CategoryMechanism, refuse_nulls
 from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Outside
-    from bipartite.domains.containers import Nulls
+    from bipartite.domains.containers import Batch, Nulls
     from bipartite.lottery import Source
     from bipartite.mechanisms.base import Options, SeriesT
 
+    Reporting = Mechanism | CategoryMechanism
     T = TypeVar("T")
 
 
@@ -47,7 +49,8 @@ class Record(Frozen):
     Parameters
     ----------
     mechanisms
-        The name of each attribute and its mechanism. Their order is the order in which words are used.
+        The name of each attribute and its mechanism: one whose report is a value, such as :class:`~bipartite.BRR`, or
+        one of flat categories, such as :class:`~bipartite.OUE`. Their order is the order in which words are used.
     sample
         None reports every attribute; a whole number k below their number reports k of them for each person.
 
@@ -80,9 +83,9 @@ class Record(Frozen):
     """How many attributes are drawn for each person; None reports all."""
     epsilon_decimal: Decimal
     """ε of the whole report as an exact decimal: the sum of all, or of the ``sample`` largest."""
-    _attributes: tuple[tuple[str, Mechanism], ...]
+    _attributes: tuple[tuple[str, Reporting], ...]
 
-    def __init__(self, mechanisms: Mapping[str, Mechanism], sample: int | None = None) -> None:
+    def __init__(self, mechanisms: Mapping[str, Reporting], sample: int | None = None) -> None:
         _check_arguments(mechanisms, sample)
         attributes = tuple(mechanisms.items())
         reported = len(attributes) if sample is None else int(sample)
@@ -99,7 +102,7 @@ class Record(Frozen):
         return float(self.epsilon_decimal)
 
     @property
-    def mechanisms(self) -> Mapping[str, Mechanism]:
+    def mechanisms(self) -> Mapping[str, Reporting]:
         """The mechanism of each attribute, in order; to read only."""
         return MappingProxyType(dict(self._attributes))
 
@@ -129,7 +132,9 @@ class Record(Frozen):
         Sampled, one person's report holds the drawn attributes alone: ``{"income": 51000.0}``. Of many people every
         attribute comes back as a column in its own container, with a null where it was not drawn for that person:
         None in lists and among labels, a masked array for NumPy's numbers, NaN in pandas floats, ``pd.NA`` in pandas
-        whole numbers (whose type becomes the nullable one), Arrow's and Polars' nulls.
+        whole numbers (whose type becomes the nullable one), Arrow's and Polars' nulls. The report of a flat category is
+        a row of bits or numbers, as its own ``privatize`` gives it: pass its values as a list, which comes back as a
+        list of rows, or as a NumPy array, which comes back as an array of them, masked where they were not drawn.
 
         Every attribute of every person is drawn and then dropped where it was not sampled, so that neither a refusal
         nor the words used depend on what was sampled. Words, in order: where attributes are sampled, the choice of
@@ -165,8 +170,7 @@ class Record(Frozen):
             drawn = next(islice(combinations(drawn, self.sample), chosen, None))
         reports = {}
         for name, mechanism in self._attributes:
-            report = partial(mechanism.privatize, values[name], rng=rng, outside=outside, nulls=nulls)
-            reports[name] = _naming(name, report)
+            reports[name] = _naming(name, partial(_one_report, mechanism, name, values, rng, outside, nulls))
         return {name: reports[name] for name in drawn}
 
     def _report_many(
@@ -174,7 +178,7 @@ class Record(Frozen):
     ) -> dict[str, Any]:
         batches = {}
         for name, mechanism in self._attributes:
-            batches[name] = _naming(name, partial(mechanism.open_batch, values[name], nulls))
+            batches[name] = _naming(name, partial(_opened, mechanism, values[name], nulls))
         people = _number_of_people(values)
         hidden: Sequence[NDArray[np.bool_] | None] = [None] * len(batches)
         if self.sample is not None:
@@ -185,9 +189,13 @@ class Record(Frozen):
         for (name, mechanism), hide in zip(self._attributes, hidden, strict=True):
             reports = _naming(name, partial(mechanism.report_batch, batches[name], source, outside, threads))
             if hide is not None:
-                # A null hides a number from sight only: what was not drawn must not lie under it.
-                reports[hide] = 0
-            columns[name] = batches[name].rebuild(reports, hide)
+                # A null hides a number from sight only: what was not drawn must not lie under it. Where the mask of an
+                # array is dropped, rows of nothing but ones show: no report of most flat categories, and rare for all.
+                reports[hide] = 0 if isinstance(mechanism, Mechanism) else np.iinfo(reports.dtype).max
+            if isinstance(mechanism, Mechanism):
+                columns[name] = batches[name].rebuild(reports, hide)
+            else:
+                columns[name] = _rows_like(values[name], reports, hide)
         return columns
 
     @property
@@ -204,6 +212,36 @@ class Record(Frozen):
     def __repr__(self) -> str:
         sample = "" if self.sample is None else f", sample={self.sample}"
         return f"Record({dict(self._attributes)!r}{sample})"
+
+
+def _one_report(
+    mechanism: Reporting, name: str, values: Mapping[str, Any], rng: Source | None, outside: Outside, nulls: Nulls
+) -> object:
+    if isinstance(mechanism, Mechanism):
+        return mechanism.privatize(values[name], rng=rng, outside=outside, nulls=nulls)
+    refuse_nulls(nulls)
+    return mechanism.privatize(values[name], rng=rng, outside=outside)
+
+
+def _opened(mechanism: Reporting, values: object, nulls: Nulls) -> Batch:
+    if isinstance(mechanism, CategoryMechanism) and not isinstance(values, (list, tuple, np.ndarray)):
+        msg = (
+            "Expected the values of a flat category, whose reports are rows of bits or numbers, as a list or a NumPy "
+            f"array, got {type(values).__name__}; pass column.to_numpy()."
+        )
+        raise InputError(msg)
+    return mechanism.open_batch(values, nulls)
+
+
+def _rows_like(values: object, reports: NDArray[Any], hide: NDArray[np.bool_] | None) -> object:
+    """The reports of a flat category in the caller's kind of container, with nulls where they were not drawn."""
+    if isinstance(values, np.ndarray):
+        if hide is None:
+            return reports
+        mask = hide if reports.ndim == 1 else np.broadcast_to(hide[:, None], reports.shape)
+        return np.ma.MaskedArray(reports, mask)
+    rows = list(reports) if hide is None else [None if gone else row for gone, row in zip(hide, reports, strict=True)]
+    return tuple(rows) if isinstance(values, tuple) else rows
 
 
 def _naming(name: str, report: Callable[[], T]) -> T:
@@ -224,7 +262,7 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
     for name, mechanism in mechanisms.items():
         if not isinstance(name, str):
             problems.add(f"Expected names of attributes as strings, got {shown(name)}; use 'age'.")
-        problem = composition_problem(shown(name), mechanism)
+        problem = composition_problem(shown(name), mechanism, flat=True)
         if problem is not None:
             problems.add(problem)
     count = len(mechanisms)
@@ -244,13 +282,12 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
     problems.raise_if_any(InputError)
 
 
-def composition_problem(name: str, mechanism: object) -> str | None:
-    """Why a mechanism's ε cannot be added to others, if it cannot."""
-    if not isinstance(mechanism, Mechanism):
+def composition_problem(name: str, mechanism: object, *, flat: bool = False) -> str | None:
+    """Why a mechanism's ε cannot be added to others, if it cannot; ``flat`` also takes reports that are rows."""
+    if not isinstance(mechanism, Mechanism) and not (flat and isinstance(mechanism, CategoryMechanism)):
+        what = "" if flat else " whose report is one value"
         kind = type(mechanism).__name__
-        return (
-            f"Expected a mechanism for {name} whose report is one value, got {kind}; pass one such as bp.BRR or bp.GRR."
-        )
+        return f"Expected a mechanism for {name}{what}, got {kind}; pass one such as bp.BRR or bp.GRR."
     if mechanism.distance_unit is not None:
         return (
             f"Expected ε-LDP for {name}, got ε per {mechanism.distance_unit} of distance, which does not add up with "

@@ -11,6 +11,7 @@ from bipartite.answers.estimation.estimating_joint import _histogram, _marginal
 from bipartite.answers.estimation.joint import JointEstimate
 from bipartite.answers.estimation.kronecker import Kronecker, Side, score_of_product, score_of_table
 from bipartite.answers.estimation.operator import operator_of
+from bipartite.answers.estimation.pair_outputs import ByOutputs
 from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DesignError, InputError
 
@@ -51,7 +52,8 @@ def from_law(seen, people=10**12):
     sides = Side.of(AGES), Side.of(CARS)
     counts = (people * seen).ravel()
     tally = Tally(counts, counts, people, counts, None)
-    return JointEstimate(("age", "car"), sides, tally, _histogram(sides, tally, "inverse", None), _marginal)
+    answers = ByOutputs(sides, tally, _marginal)
+    return JointEstimate(("age", "car"), answers, _histogram(sides, tally, "inverse", None))
 
 
 def estimate_of(shares):

@@ -11,6 +11,7 @@ import numpy as np
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, NullError, Problems, of_attribute
+from bipartite.mechanisms.categories import CategoryMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,12 +29,13 @@ class Reported:
 
     there: NDArray[np.bool_]
     """For every person whether the attribute was reported."""
-    indices: NDArray[np.int64]
-    """Which output each of those reports is."""
+    rows: NDArray[Any]
+    """A row for each of those reports: which output it is, or for flat categories the report itself."""
 
-    def at(self, people: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def at(self, people: NDArray[np.bool_]) -> NDArray[Any]:
         """The reports of some of those who reported."""
-        return self.indices[people[self.there]]
+        found: NDArray[Any] = self.rows[people[self.there]]
+        return found
 
 
 def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dict[str, Reported]:
@@ -62,9 +64,13 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
     return found
 
 
-def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: Missing) -> Reported:
+def column_of(
+    name: str, mechanism: Mechanism | CategoryMechanism, column: Iterable[object], nulls: Missing
+) -> Reported:
     """The reports of one attribute; an error names it."""
     try:
+        if isinstance(mechanism, CategoryMechanism):
+            return flat_rows(mechanism, column, nulls)
         there = _present(column)
         indices = indices_of(mechanism, _unmasked(column, there, nulls), nulls)
     except (InputError, DataError) as error:
@@ -76,12 +82,41 @@ def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: 
     raise refusal
 
 
-def _unmasked(column: object, there: NDArray[np.bool_], nulls: Missing) -> object:
-    if not isinstance(column, np.ma.MaskedArray):
-        return column
+def flat_rows(mechanism: CategoryMechanism, column: Iterable[object], nulls: Missing) -> Reported:
+    """The reports of flat categories: an array, masked where some are missing, or a list of rows with None for those.
+
+    What is not an array of such reports is refused; whether each of them can have come from the mechanism is not yet
+    looked at.
+    """
+    if is_scalar(column):
+        mechanism.count(column)  # it says why not
+    if isinstance(column, np.ma.MaskedArray):
+        hidden = np.ma.getmaskarray(column)
+        there = np.logical_not(hidden.reshape(len(hidden), -1).any(axis=1))
+        rows = column.data[there]
+    elif isinstance(column, np.ndarray) and column.dtype.kind != "O":
+        there, rows = np.ones(len(column), dtype=bool), column
+    else:
+        listed = [None if row is None else np.asarray(row) for row in column]
+        there = np.array([row is not None for row in listed], dtype=bool)
+        told = [row for row in listed if row is not None]
+        alike = len({(row.shape, row.dtype) for row in told}) == 1
+        rows = np.stack(told) if alike else mechanism.privatize([]) if not told else np.empty(0)
+    _check_there(there, nulls)
+    mechanism.count(rows[:0])
+    return Reported(there, rows)
+
+
+def _check_there(there: NDArray[np.bool_], nulls: Missing) -> None:
     if nulls == "error" and not there.all():
         msg = f"{int((~there).sum())} of {len(there)} reports are missing; remove them, or use nulls='drop'."
         raise NullError(msg)
+
+
+def _unmasked(column: object, there: NDArray[np.bool_], nulls: Missing) -> object:
+    if not isinstance(column, np.ma.MaskedArray):
+        return column
+    _check_there(there, nulls)
     return column.compressed()
 
 

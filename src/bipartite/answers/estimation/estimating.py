@@ -206,15 +206,17 @@ def _by_group(
         raise InputError(_EMPTY)
     held = None if weights is None else check_weights(weights, len(rows))
     if by is None:
-        return from_tally(mechanism, _tallied(mechanism, rows, held), how)
+        return from_tally(mechanism, tallied(mechanism, rows, held), how)
     found = {}
     for label, at in cut(by, len(rows)).items():
         own = None if held is None else held[at]
-        found[label] = from_tally(mechanism, _tallied(mechanism, rows[at], own), how)
+        found[label] = from_tally(mechanism, tallied(mechanism, rows[at], own), how)
     return Estimates(found)
 
 
-def _tallied(mechanism: Mechanism | CategoryMechanism, rows: NDArray[Any], weights: Array | None) -> Tally | Supports:
+def tallied(
+    mechanism: Mechanism | CategoryMechanism, rows: NDArray[Any], weights: Array | None = None
+) -> Tally | Supports:
     """Sums over these reports: for each output or, for flat categories, for each value that they support."""
     if isinstance(mechanism, CategoryMechanism):
         if weights is None:
@@ -258,7 +260,7 @@ def _of_attributes(record: Record, reports: object, nulls: Missing, weights: obj
     for name, column in columns_of(record, reports, nulls).items():
         own, labels = (_of_those(extra, column.there) for extra in (weights, by))
         try:
-            found[name] = _by_group(record.mechanisms[name], column.indices, own, labels, how)
+            found[name] = _by_group(record.mechanisms[name], column.rows, own, labels, how)
         except InputError as error:
             refusal = of_attribute(error, name)
         else:

@@ -10,32 +10,39 @@ import numpy as np
 
 from bipartite.answers.estimation.attributes import column_of, columns_of
 from bipartite.answers.estimation.em import fit_em
-from bipartite.answers.estimation.estimating import How, from_tally
+from bipartite.answers.estimation.estimating import How, from_tally, tallied
 from bipartite.answers.estimation.histogram import on_simplex
 from bipartite.answers.estimation.joint import JointEstimate, Table
-from bipartite.answers.estimation.kronecker import Kronecker, Side, check_pairs
+from bipartite.answers.estimation.kronecker import Kronecker, Side, check_pairs, check_side
+from bipartite.answers.estimation.pair_outputs import ByOutputs
+from bipartite.answers.estimation.pair_people import ByPeople, FlatSide, OutputSide
 from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.mechanisms import Mechanism, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal
+    from typing import Any, Literal
 
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.estimate import Estimate
+    from bipartite.answers.estimation.pair_people import PeopleSide
+    from bipartite.mechanisms.categories import CategoryMechanism
 
     Array = NDArray[np.float64]
+    Reporting = Mechanism | CategoryMechanism
 
 _METHODS: Final = ("auto", "inverse", "projected", "em")
 _TWO: Final = 2
 # Unbiased cells are worth showing while their standard errors stay below this part of an average cell.
 _TELLING: Final = 0.5
+_SMALL: Final = "unbiased, and its errors are small beside an average cell"
+_NOISE: Final = "unbiased shares would be mostly noise with so many pairs of values"
 
 
 def estimate_joint(
-    mechanisms: Record | Mapping[str, Mechanism],
+    mechanisms: Record | Mapping[str, Reporting],
     reports: object,  # columns by name
     of: tuple[str, str] | None = None,
     *,
@@ -59,7 +66,8 @@ def estimate_joint(
         - ``"inverse"``: shares of pairs that are unbiased for every joint distribution (and may be negative).
         - ``"projected"``: the distribution nearest to those.
         - ``"em"``: the most likely joint distribution.
-        - ``"auto"``: ``inverse`` while its errors stay below half an average cell, otherwise ``em``.
+        - ``"auto"``: ``inverse`` while its errors stay below half an average cell, otherwise ``em``, or ``projected``
+          where one of both is of flat categories, whose reports are too many for ``em``.
     progress
         Called with the number of steps while EM runs.
 
@@ -83,14 +91,37 @@ def estimate_joint(
     if not is_one_of(method, _METHODS):
         msg = f"Expected method as one of {', '.join(map(repr, _METHODS))}, got {shown(method)}."
         raise InputError(msg)
-    names, pair, indices = _both(mechanisms, reports, of)
+    names, pair, reports_of = _both(mechanisms, reports, of)
+    first, second = pair
+    if isinstance(first, Mechanism) and isinstance(second, Mechanism):
+        return _of_outputs(names, (first, second), reports_of, method, progress)
+    sides = _of_people(first, reports_of[0]), _of_people(second, reports_of[1])
+    answers = ByPeople(sides, lambda side: from_tally(side.mechanism, tallied(side.mechanism, side.reports), How()))
+    return JointEstimate(names, answers, _of_cells(answers, sides, method))
+
+
+def _of_outputs(
+    names: tuple[str, str],
+    pair: tuple[Mechanism, Mechanism],
+    indices: tuple[NDArray[Any], NDArray[Any]],
+    method: str,
+    progress: Callable[[int], None] | None,
+) -> JointEstimate:
+    """Where both reports are one of some outputs: pairs of them are counted."""
     check_pairs(*pair)
     sides = Side.of(pair[0]), Side.of(pair[1])
     outputs = sides[0].operator.outputs, sides[1].operator.outputs
     counts = np.bincount(indices[0] * outputs[1] + indices[1], minlength=outputs[0] * outputs[1])
     tally = Tally.of_counts(counts)
-    shares = _histogram(sides, tally, method, progress)
-    return JointEstimate(names, sides, tally, shares, _marginal)
+    return JointEstimate(names, ByOutputs(sides, tally, _marginal), _histogram(sides, tally, method, progress))
+
+
+def _of_people(mechanism: Reporting, reports: NDArray[Any]) -> PeopleSide:
+    if isinstance(mechanism, Mechanism):
+        return OutputSide(Side.of(mechanism), reports)
+    check_side(len(mechanism.domain))
+    mechanism.count(reports)  # it refuses reports that it cannot have given
+    return FlatSide(mechanism, reports)
 
 
 def _marginal(mechanism: Mechanism, counts: Array) -> Estimate:
@@ -102,7 +133,7 @@ def _both(
     mechanisms: object,
     reports: object,
     of: object,
-) -> tuple[tuple[str, str], tuple[Mechanism, Mechanism], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+) -> tuple[tuple[str, str], tuple[Reporting, Reporting], tuple[NDArray[Any], NDArray[Any]]]:
     """The two names, their mechanisms, and the reports of those who reported both."""
     if not isinstance(mechanisms, (Record, Mapping)):
         msg = f"Expected a Record or a dict of mechanisms, got {type(mechanisms).__name__}; pass {{'age': mech, …}}."
@@ -157,12 +188,38 @@ def _histogram(sides: tuple[Side, Side], tally: Tally, method: str, progress: Ca
     return Table(name, reason, fit.frequencies, fit)
 
 
+def _of_cells(answers: ByPeople, sides: tuple[PeopleSide, PeopleSide], method: str) -> Table:
+    """The table where a report is of flat categories."""
+    if method == "em":
+        msg = (
+            "method='em' needs counts of whole reports, and those of flat categories are too many to be counted; use "
+            "method='projected' for shares that are never negative."
+        )
+        raise InputError(msg)
+    cells = answers.cells()
+    if cells is None:
+        worse = next(side for side in sides if side.scored(np.eye(len(side.domain))) is None)
+        msg = (
+            f"A table beside flat categories needs mechanisms that tell all values apart, and {worse.mechanism!r} does "
+            "not; collect with edges='padded' or GRR."
+        )
+        raise InputError(msg)
+    name, reason = method, "asked for"
+    if method == "auto":
+        telling = _tells(sides, answers.effective)
+        name, reason = ("inverse", _SMALL) if telling else ("projected", _NOISE)
+    return Table(name, reason, cells.values if name == "inverse" else on_simplex(cells.values), None)
+
+
 def _choose(sides: tuple[Side, Side], people: float, *, identifiable: bool) -> tuple[str, str]:
     if not identifiable:
         return "em", "not all shares can be estimated without bias"
+    return ("inverse", _SMALL) if _tells(sides, people) else ("em", _NOISE)
+
+
+def _tells(sides: tuple[Side | PeopleSide, Side | PeopleSide], people: float) -> bool:
+    """Whether unbiased cells are worth showing, from the mechanisms and the number of people alone."""
     # For uniform and independent values the square of a product is the product of the squares.
-    square = math.prod(float(side.scores.shares(side.operator.uniform_law()).square.mean()) for side in sides)
+    square = math.prod(side.mean_square() for side in sides)
     cells = math.prod(len(side.mechanism.domain) for side in sides)
-    if math.sqrt(max(square - 1 / cells**2, 0.0) / people) <= _TELLING / cells:
-        return "inverse", "unbiased, and its errors are small beside an average cell"
-    return "em", "unbiased shares would be mostly noise with so many pairs of values"
+    return math.sqrt(max(square - 1 / cells**2, 0.0) / people) <= _TELLING / cells

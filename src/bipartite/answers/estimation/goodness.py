@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -107,6 +107,16 @@ def fit_of_pairs(first: Mechanism, second: Mechanism, operator: Operator, counts
         low, high = (np.outer(one, other).ravel() for one, other in zip(*sides, strict=True))
         limits = low, high
     return judged(tests_of_outputs(Known(operator, limits), np.asarray(counts, dtype=np.float64), None))
+
+
+def either_fits(first: GoodnessOfFit, second: GoodnessOfFit) -> GoodnessOfFit:
+    """What two tests of the same people say together: the one that says more, at half its level."""
+    tested = [each for each in (first, second) if each.p_value is not None]
+    if not tested:
+        return first
+    worst = min(tested, key=lambda each: each.p_value or 0.0)
+    p = min(1.0, len(tested) * (worst.p_value or 0.0))
+    return replace(worst, p_value=p, verdict=worst.verdict if p <= FALSE_ALARM else _FITS)
 
 
 def judged(findings: list[Finding]) -> GoodnessOfFit:

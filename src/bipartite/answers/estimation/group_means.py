@@ -6,17 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, normal_width
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    import numpy as np
     from numpy.typing import NDArray
-
-    from bipartite.answers.estimation.tally import Tally
 
     Array = NDArray[np.float64]
 
@@ -39,27 +34,27 @@ class GroupMean:
         return f"{self.mean:.6g}, {self.interval}; a share of {self.share:.3g} ± {self.share_error:.2g}"
 
 
-def group_mean(tally: Tally, scores: Sequence[Array | None], numbers: Array, middle: float, sure: float) -> GroupMean:
-    r"""From the scores of (number in the group, else 0) and of (1 in the group, else 0).
+def group_mean(
+    found: tuple[Array, Array] | None, people: float, numbers: Array, middle: float, sure: float
+) -> GroupMean:
+    r"""From the averages of (number in the group, else 0) and of (1 in the group, else 0), and their covariance.
 
     With N and D the two averages, the mean in the group is R = N/D. N − r·D has mean 0 at the true r, so Fieller's
     interval holds all r with \|N − r·D\| ≤ z·SE(N − r·D): whatever D is, it covers as often as the normal law for
     N − r·D does. It is bounded only where D is more than z standard errors above zero.
     """
-    top, bottom = scores
-    if top is None or bottom is None:
+    if found is None:
         msg = (
             "The reports cannot tell this group, or the numbers in it, from others; collect with edges='padded' or GRR."
         )
         raise InputError(msg)
-    pair = np.stack([top.ravel(), bottom.ravel()])
-    n, d = (float(each) for each in tally.mean(pair))
-    covariance = tally.covariance(pair)
+    n, d = (float(each) for each in found[0])
+    covariance = found[1]
     least, most = middle + float(numbers.min()), middle + float(numbers.max())
     share_error = math.sqrt(covariance[1, 1])
     z = normal_width(sure)
-    if tally.effective < FEW:
-        everything = ConfidenceInterval(least, most, sure, few_note(tally.effective))
+    if people < FEW:
+        everything = ConfidenceInterval(least, most, sure, few_note(people))
         return GroupMean(math.nan, math.inf, everything, d, share_error)
     # r²·a − 2r·b + c ≤ 0
     a = d * d - z * z * float(covariance[1, 1])

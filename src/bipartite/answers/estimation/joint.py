@@ -9,39 +9,31 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.goodness import fit_of_pairs
+from bipartite.answers.estimation.asking import Question
 from bipartite.answers.estimation.group_means import GroupMean, group_mean
-from bipartite.answers.estimation.intervals import (
-    FEW,
-    ConfidenceInterval,
-    bounded_width,
-    check_confidence,
-    few_note,
-    likely_width,
-)
-from bipartite.answers.estimation.kronecker import Kronecker, score_of_product, score_of_table
-from bipartite.answers.estimation.linear import Answer
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, check_confidence, few_note, half_widths
+from bipartite.answers.estimation.linear import Answer, Several
+from bipartite.answers.estimation.pair_answers import table_of, unit
 from bipartite.answers.estimation.tally import spare
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
     from pandas import DataFrame
 
     from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.goodness import GoodnessOfFit
-    from bipartite.answers.estimation.kronecker import Side
-    from bipartite.answers.estimation.tally import Tally
+    from bipartite.answers.estimation.pair_answers import PairAnswers, Weights
     from bipartite.domains import Domain
-    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
-_OF: Final = "'covariance', 'correlation', ('cell', value, value), a table of weights, or two lists of weights"
+_OF: Final = (
+    "'covariance', 'correlation', ('cell', value, value), ('where', {name: value}), a table of weights, or two lists "
+    "of weights"
+)
 # A variance that is divided by must be so many standard errors above zero.
 _CLEARLY: Final = 3.0
 
@@ -59,8 +51,17 @@ class Table:
 class JointEstimate:
     r"""The joint distribution of two attributes. Made by :func:`bipartite.estimate_joint`.
 
-    Linear answers are averages of scores of pairs of reports, unbiased for every joint distribution of the values,
-    because the two reports are independent given the values. The method decides how ``frequencies`` are made.
+    Linear answers are averages of scores, unbiased for every joint distribution of the values: of pairs of reports,
+    which are independent given the values, or of reports about both values at once (:class:`~bipartite.Product`). The
+    method decides how ``frequencies`` are made.
+
+    What is asked for, ``of``, is one of
+
+    - ``"covariance"`` or ``"correlation"``;
+    - ``("cell", value, value)``: the share of one pair of values;
+    - ``("where", {"age": ("range", 18, 30), "member": 1})``: the share of those with a value, one of a list of values,
+      or a value in a range, of each attribute that is named;
+    - a table of weights, or two lists of weights whose products they are: Σ weights·share.
     """
 
     names: tuple[str, str]
@@ -68,16 +69,9 @@ class JointEstimate:
     people: int
     """How many pairs of reports there were."""
 
-    def __init__(
-        self,
-        names: tuple[str, str],
-        sides: tuple[Side, Side],
-        tally: Tally,
-        shares: Table,
-        marginal: Callable[[Mechanism, Array], Estimate],
-    ) -> None:
-        self.names, self.people = names, tally.people
-        self._sides, self._tally, self._shares, self._marginal = sides, tally, shares, marginal
+    def __init__(self, names: tuple[str, str], answers: PairAnswers, shares: Table) -> None:
+        self.names, self.people = names, answers.people
+        self._answers, self._shares = answers, shares
 
     @property
     def method(self) -> str:
@@ -96,10 +90,8 @@ class JointEstimate:
 
     @functools.cached_property
     def fits(self) -> GoodnessOfFit:
-        """Whether these pairs of reports can have come from both mechanisms, whatever the people are like."""
-        first, second = self._sides
-        operator = Kronecker(first.operator, second.operator)
-        return fit_of_pairs(first.mechanism, second.mechanism, operator, self._tally.counts)
+        """Whether these reports can have come from where they are said to, whatever the people are like."""
+        return self._answers.fits(self._shares.frequencies)
 
     @property
     def doubt(self) -> str:
@@ -117,16 +109,11 @@ class JointEstimate:
         cells = self._cells
         if cells is None:
             return np.full(self.frequencies.shape, np.inf)
-        u1, u2 = cells
-        means, squares = self._by_pair(u1, u2), self._by_pair(u1**2, u2**2)
-        errors: Array = np.sqrt(np.maximum(squares - means**2, 0.0) / spare(self._tally.effective))
-        return errors
+        return cells.errors.reshape(self.frequencies.shape)
 
     def marginal(self, name: str) -> Estimate:
         """The estimate of one attribute alone, from the same people."""
-        at = self._at(name)
-        counts = self._tally.first.reshape(self._reports).sum(axis=1 - at)
-        return self._marginal(self._sides[at].mechanism, counts)
+        return self._answers.marginal(self._at(name))
 
     def linear(self, weights: object) -> float:  # a table, or two lists
         """Σ weights·share over all pairs: of a table of weights, or of (w₁, w₂), whose products are the weights."""
@@ -135,36 +122,35 @@ class JointEstimate:
     def unbiased(self, of: object) -> Answer:
         """An answer with its standard error and the spread of its scores.
 
-        ``of`` is "covariance", "correlation", ("cell", value, value), a table of weights, or two lists of weights.
+        ``of`` as the class says.
         """
-        if isinstance(of, str):
-            if of == "covariance":
-                return self._covariance()[0]
-            if of == "correlation":
-                return self._correlation()
-        elif isinstance(of, tuple) and len(of) == 3 and isinstance(of[0], str) and of[0] == "cell":  # noqa: PLR2004
-            return self._linear(tuple(self._indicator(at, of[1 + at]) for at in (0, 1)))
-        elif not isinstance(of, (bytes, dict, type(None))):
-            return self._linear(of)
-        msg = f"Expected {_OF}, got {shown(of)}."
-        raise InputError(msg)
+        if isinstance(of, str) and of == "covariance":
+            return self._covariance()[0]
+        if isinstance(of, str) and of == "correlation":
+            return self._correlation()
+        if isinstance(of, tuple) and of and isinstance(of[0], str):
+            return self._share(of)
+        if isinstance(of, (str, bytes, dict, type(None))):
+            msg = f"Expected {_OF}, got {shown(of)}."
+            raise InputError(msg)
+        return self._linear(of)
 
     def standard_error(self, of: object) -> float:
         """The standard error of an answer; infinite where the reports cannot tell."""
         return self.unbiased(of).standard_error
 
     def interval(self, confidence: float = 0.95, *, of: object) -> ConfidenceInterval:
-        """(low, high) that holds the true answer in about this share of all samples; ``of`` as in :meth:`unbiased`."""
+        """(low, high) that holds the true answer in about this share of all samples; ``of`` as the class says."""
         sure = check_confidence(confidence)
         answer = self.unbiased(of)
         low, high = self._possible(of)
-        people = self._tally.effective
+        people = self._answers.effective
         few = people < FEW
         if math.isinf(answer.standard_error):
             return ConfidenceInterval(low, high, sure, "the reports cannot tell this")
         if few and isinstance(of, str):
             return ConfidenceInterval(low, high, sure, few_note(people))
-        half = float(self._half(answer.standard_error, answer.spread, sure))
+        half = float(half_widths(answer.standard_error, answer.spread, people, sure))
         # First to where an answer can be, so that what is left of the interval is never nothing.
         value = min(max(answer.value, low), high)
         return ConfidenceInterval(
@@ -182,28 +168,21 @@ class JointEstimate:
         return self.unbiased("correlation").value
 
     def mean_where(self, name: str, where: object, *, confidence: float = 0.95) -> GroupMean:
-        """The mean of one attribute among those with a value, or one of a list of values, of the other.
+        """The mean of one attribute among those with a value, a value in a list, or one in a range, of the other.
 
-        ``joint.mean_where("income", {"sex": "f"})``: the group is private too, and known only through reports. The
-        interval is Fieller's, which also counts how uncertain the group's share is; where that share is not clearly
-        above zero, the mean is NaN and the interval is everything possible.
+        ``joint.mean_where("income", {"sex": "f"})`` or ``{"age": ("range", 18, 30)}``: the group is private too, and
+        known only through reports. The interval is Fieller's, which also counts how uncertain the group's share is;
+        where that share is not clearly above zero, the mean is NaN and the interval is everything possible.
         """
         at = self._at(name)
         given = self.names[1 - at]
         if not isinstance(where, dict) or list(where) != [given]:
             msg = f"Expected where as {{{given!r}: value}}, the other attribute, got {shown(where)}."
             raise InputError(msg)
-        group = where[given]
-        values = list(group) if isinstance(group, (list, tuple, set, range, np.ndarray)) else [group]
         numbers, middle = self._numbers(at)
-        member = np.zeros(len(self._domains[1 - at]))
-        for value in values:
-            member += self._indicator(1 - at, value)
-        if not values or member.max() > 1:
-            msg = f"Expected different values of {given!r}, at least one, got {shown(group)}."
-            raise InputError(msg)
-        scores = [self._product(at, u, member) for u in (numbers, np.ones(len(numbers)))]
-        return group_mean(self._tally, scores, numbers, middle, check_confidence(confidence))
+        member = self._member(1 - at, where[given])
+        found = self._answers.covariance([self._pair(at, w, member) for w in (numbers, np.ones(len(numbers)))])
+        return group_mean(found, self._answers.effective, numbers, middle, check_confidence(confidence))
 
     def means_by(self, given: str, *, confidence: float = 0.95) -> dict[Any, GroupMean]:
         """The mean of the other attribute for every value of this one, which is private too; see :meth:`mean_where`."""
@@ -222,8 +201,10 @@ class JointEstimate:
         sure = check_confidence(confidence)
         errors = self.standard_errors
         cells = self._cells
-        centres = self.frequencies if cells is None else self._by_pair(*cells)
-        half = np.full(centres.shape, np.inf) if cells is None else self._half(errors, _spreads(*cells), sure)
+        centres, half = self.frequencies.ravel(), np.full(errors.size, np.inf)
+        if cells is not None:
+            centres = np.array(cells.values)
+            half = half_widths(cells.errors, cells.spreads, self._answers.effective, sure)
         first, second = (domain.to_numpy() for domain in self._domains)
         near = np.clip(centres, 0, 1)
         low, high = np.maximum(near - half, 0), np.minimum(near + half, 1)
@@ -233,14 +214,14 @@ class JointEstimate:
                 self.names[1]: np.tile(second, len(first)),
                 "share": self.frequencies.ravel(),
                 "standard_error": errors.ravel(),
-                "low": low.ravel(),
-                "high": high.ravel(),
+                "low": low,
+                "high": high,
             }
         )
 
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words."""
-        lines = [f"{self.people:,} pairs of reports of {self.names[0]} and {self.names[1]}"]
+        lines = [f"{self.people:,} people's reports of {self.names[0]} and {self.names[1]}"]
         if self.doubt:
             lines.append(f"  {self.doubt}")
         if all(isinstance(domain, LineDomain) for domain in self._domains):
@@ -250,34 +231,17 @@ class JointEstimate:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<JointEstimate of {self.names[0]} and {self.names[1]} from {self.people:,} pairs of reports>"
+        return f"<JointEstimate of {self.names[0]} and {self.names[1]} from {self.people:,} people's reports>"
 
     # What follows is how the answers are computed.
 
     @property
     def _domains(self) -> tuple[Domain, Domain]:
-        return self._sides[0].mechanism.domain, self._sides[1].mechanism.domain
-
-    @property
-    def _reports(self) -> tuple[int, int]:
-        return self._sides[0].operator.outputs, self._sides[1].operator.outputs
+        return self._answers.domains
 
     @functools.cached_property
-    def _cells(self) -> tuple[Array, Array] | None:
-        first, second = (side.of_shares() for side in self._sides)
-        return None if first is None or second is None else (first, second)
-
-    def _half(self, error: Array | float, spread: Array | float, sure: float) -> Array:
-        """How far averages of scores may be off."""
-        people = self._tally.effective
-        if people < FEW:
-            return np.asarray(bounded_width(1.0, people, sure) * np.asarray(spread))
-        return likely_width(error, spread, people, sure)
-
-    def _by_pair(self, u1: Array, u2: Array) -> Array:
-        """The average of products of scores, for every row of both."""
-        found: Array = u1 @ self._tally.law.reshape(self._reports) @ u2.T
-        return found
+    def _cells(self) -> Several | None:
+        return self._answers.cells()
 
     def _at(self, name: object) -> int:
         if name not in self.names:
@@ -285,10 +249,30 @@ class JointEstimate:
             raise InputError(msg)
         return self.names.index(str(name))
 
-    def _indicator(self, at: int, value: object) -> Array:
-        found = np.zeros(len(self._domains[at]))
-        found[self._domains[at].encode(value)] = 1.0
-        return found
+    def _member(self, at: int, group: object) -> Array:
+        """1 for the values of a group and 0 for all others: a value, a list of values, or ("range", first, last)."""
+        domain = self._domains[at]
+        if isinstance(domain, LineDomain) and isinstance(group, tuple) and group[:1] == ("range",):
+            return Question.read(group, domain).weights
+        values = list(group) if isinstance(group, (list, tuple, set, range, np.ndarray)) else [group]
+        member = np.zeros(len(domain))
+        for value in values:
+            member += unit(len(domain), domain.encode(value))
+        if not values or member.max() > 1:
+            msg = f"Expected different values of {self.names[at]!r}, at least one, got {shown(group)}."
+            raise InputError(msg)
+        return member
+
+    def _where(self, groups: object) -> tuple[Array, Array]:
+        """The same for both attributes; all values of one that is not named."""
+        if not isinstance(groups, dict) or not groups:
+            msg = f"Expected ('where', {{{self.names[0]!r}: value, …}}), got {shown(groups)}."
+            raise InputError(msg)
+        members = [np.ones(len(domain)) for domain in self._domains]
+        for name, group in groups.items():
+            at = self._at(name)
+            members[at] = self._member(at, group)
+        return members[0], members[1]
 
     def _numbers(self, at: int) -> tuple[Array, float]:
         domain = self._domains[at]
@@ -299,12 +283,12 @@ class JointEstimate:
         middle = float(numbers[0] / 2 + numbers[-1] / 2)
         return numbers - middle, middle
 
-    def _product(self, at: int, w: Array, other: Array) -> Array | None:
-        """The scores of w of one attribute times ``other`` of the other."""
-        pair = (w, other) if at == 0 else (other, w)
-        return score_of_product(*self._sides, *pair)
+    @staticmethod
+    def _pair(at: int, w: Array, other: Array) -> tuple[Array, Array]:
+        """Weights of one attribute times ``other`` of the other."""
+        return (w, other) if at == 0 else (other, w)
 
-    def _table(self, weights: object) -> tuple[Array, Array] | Array:
+    def _table(self, weights: object) -> Weights:
         sizes = tuple(len(domain) for domain in self._domains)
         try:
             if isinstance(weights, tuple) and len(weights) == 2:  # noqa: PLR2004 (one list for each attribute)
@@ -324,62 +308,66 @@ class JointEstimate:
 
     def _linear(self, weights: object) -> Answer:
         held = self._table(weights)
-        if isinstance(held, tuple):
-            scores = score_of_product(*self._sides, *held)
-            guess = float(held[0] @ self.frequencies @ held[1]) if scores is None else 0.0
-        else:
-            scores = score_of_table(*self._sides, held)
-            guess = float((held * self.frequencies).sum()) if scores is None else 0.0
-        return Answer(guess, math.inf, math.inf) if scores is None else self._answer(scores)
+        return self._told(self._answers.answer(held), held)
 
-    def _answer(self, scores: Array) -> Answer:
-        flat = scores.ravel()
-        error = math.sqrt(float(self._tally.variance(flat)))
-        return Answer(float(self._tally.mean(flat)), error, float(flat.max() - flat.min()))
+    def _told(self, answer: Answer | None, w: Weights) -> Answer:
+        """The unbiased answer, or where there is none what the table says, with an infinite error."""
+        if answer is not None:
+            return answer
+        return Answer(float((table_of(w) * self.frequencies).sum()), math.inf, math.inf)
+
+    def _share(self, of: tuple[Any, ...]) -> Answer:
+        """Of one pair of values, or of all pairs of two groups."""
+        kind, *what = of
+        if kind == "cell" and len(what) == 2:  # noqa: PLR2004 (a value of each)
+            first, second = (domain.encode(value) for domain, value in zip(self._domains, what, strict=True))
+            units = unit(len(self._domains[0]), first), unit(len(self._domains[1]), second)
+            return self._told(self._answers.cell(first, second), units)
+        if kind == "where" and len(what) == 1:
+            groups = self._where(what[0])
+            return self._told(self._answers.together(groups), groups)
+        msg = f"Expected {_OF}, got {shown(of)}."
+        raise InputError(msg)
 
     def _mean(self, at: int) -> Answer:
         """Of the numbers of an attribute around their middle."""
-        numbers = self._numbers(at)[0]
-        scores = self._product(at, numbers, np.ones(len(self._domains[1 - at])))
-        if scores is None:
-            return Answer(float(numbers @ self.frequencies.sum(axis=1 - at)), math.inf, math.inf)
-        return self._answer(scores)
+        w = self._pair(at, self._numbers(at)[0], np.ones(len(self._domains[1 - at])))
+        return self._told(self._answers.answer(w), w)
 
-    def _centred(self, at: int) -> Array:
-        """The numbers of an attribute around their estimated mean."""
-        return self._numbers(at)[0] - self._mean(at).value
+    def _moments(self) -> tuple[list[Weights], list[Array]]:
+        """The weights of both numbers multiplied and squared, and of each, all around their estimated means."""
+        ones = [np.ones(len(domain)) for domain in self._domains]
+        first, second = (self._numbers(at)[0] - self._mean(at).value for at in (0, 1))
+        squares = [(first**2, ones[1]), (ones[0], second**2)]
+        return [(first, second), *squares, (first, ones[1]), (ones[0], second)], [first, second]
 
-    def _covariance(self) -> tuple[Answer, Array | None]:
-        """Around the estimated means, to which a covariance is blind to first order; and its scores."""
-        first, second = self._centred(0), self._centred(1)
-        scores = score_of_product(*self._sides, first, second)
-        if scores is None:
-            return Answer(float(first @ self.frequencies @ second), math.inf, math.inf), None
-        answer = self._answer(scores)
-        # The estimated means vary together as the values do, over n: this makes it exactly unbiased.
-        correction = self._tally.correction
-        return Answer(answer.value * correction, answer.standard_error * correction, answer.spread), scores
+    def _covariance(self) -> tuple[Answer, tuple[Array, Array] | None]:
+        """Around the estimated means, to which a covariance is blind to first order; and all moments."""
+        weights, centred = self._moments()
+        product, moments = self._answers.answer(weights[0]), self._answers.covariance(weights)
+        if product is None or moments is None:
+            return Answer(float(centred[0] @ self.frequencies @ centred[1]), math.inf, math.inf), None
+        # The product of the estimated means is larger than that of the true ones by how they vary together.
+        value = float(moments[0][0] + moments[1][3, 4])
+        people = self._answers.effective
+        return Answer(value, product.standard_error * people / spare(people), product.spread), moments
 
     def _correlation(self) -> Answer:
-        covariance, scores = self._covariance()
+        covariance, moments = self._covariance()
         unknown = Answer(math.nan, math.inf, math.inf)
-        if scores is None:
+        if moments is None:
             return unknown
-        variances, squares = [], []
-        for at in (0, 1):
-            u = self._product(at, self._centred(at) ** 2, np.ones(len(self._domains[1 - at])))
-            if u is None:
-                return unknown
-            spread = self._answer(u)
-            # What the estimated mean took up of the variance is put back.
-            variances.append(spread.value + self._mean(at).standard_error ** 2)
-            squares.append(u)
-            if variances[at] < _CLEARLY * spread.standard_error or variances[at] <= 0:
-                return unknown
-        scale = math.sqrt(variances[0] * variances[1])
+        values, together = moments
+        # What the estimated means took up of the variances is put back.
+        variances = [float(values[1 + at] + together[3 + at, 3 + at]) for at in (0, 1)]
+        errors = [math.sqrt(float(together[1 + at, 1 + at])) for at in (0, 1)]
+        if any(v < _CLEARLY * error or v <= 0 for v, error in zip(variances, errors, strict=True)):
+            return unknown
+        scale = math.sqrt(math.prod(variances))
         value = covariance.value / scale
-        influence = scores / scale - value / 2 * (squares[0] / variances[0] + squares[1] / variances[1])
-        return Answer(value, self._answer(influence).standard_error, math.inf)
+        slopes = np.array([1 / scale, -value / 2 / variances[0], -value / 2 / variances[1]])
+        error = math.sqrt(max(float(slopes @ together[:3, :3] @ slopes), 0.0))
+        return Answer(value, error, math.inf)
 
     def _possible(self, of: object) -> tuple[float, float]:
         """The least and the largest answer of any joint distribution."""
@@ -390,17 +378,5 @@ class JointEstimate:
             return -half, half
         if isinstance(of, tuple) and isinstance(of[0], str):
             return 0.0, 1.0
-        held = self._table(of)
-        table = np.outer(*held) if isinstance(held, tuple) else held
+        table = table_of(self._table(of))
         return float(table.min()), float(table.max())
-
-
-def _spreads(first: Array, second: Array) -> Array:
-    """The largest minus the least product of two scores, for every row of both."""
-    ends = [
-        np.outer(one, other)
-        for one in (first.min(axis=1), first.max(axis=1))
-        for other in (second.min(axis=1), second.max(axis=1))
-    ]
-    found: Array = np.max(ends, axis=0) - np.min(ends, axis=0)
-    return found

@@ -70,13 +70,7 @@ class Side:
     @classmethod
     def of(cls, mechanism: Mechanism) -> Side:
         """The side of this mechanism; refused where it is too large."""
-        size = len(mechanism.domain)
-        if size > MOST_VALUES:
-            msg = (
-                f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {size}; report "
-                "on a coarser domain, or estimate each attribute alone with bp.estimate."
-            )
-            raise DesignError(msg)
+        check_side(len(mechanism.domain))
         operator = operator_of(mechanism)
         found = identifiability(mechanism)
         return cls(mechanism, operator, found, found.scores(operator.uniform_law()))
@@ -86,9 +80,23 @@ class Side:
         answer = self.found.by_group(w)
         return None if answer is None else self.scores.of(answer)
 
+    def mean_square(self) -> float:
+        """The mean square of the score of a share, over all shares and a uniform population."""
+        return float(self.scores.shares(self.operator.uniform_law()).square.mean())
+
     def of_shares(self) -> Array | None:
         """The scores of every share, a row a value; None where not all can be told apart."""
         return self.score(np.eye(len(self.mechanism.domain))) if self.found.identifiable else None
+
+
+def check_side(size: int) -> None:
+    """Refuse more values of an attribute than a table is made of."""
+    if size > MOST_VALUES:
+        msg = (
+            f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {size}; report "
+            "on a coarser domain, or estimate each attribute alone with bp.estimate."
+        )
+        raise DesignError(msg)
 
 
 def check_pairs(first: Mechanism, second: Mechanism) -> None:

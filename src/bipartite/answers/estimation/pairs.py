@@ -90,9 +90,9 @@ class PairLaw(ABC):
         del rows
         return True
 
+    @abstractmethod
     def parts(self, z: Array, reports: NDArray[Any]) -> Array:
-        """What each report alone adds, a row for each row of z; only where :meth:`own` may be a bound."""
-        raise NotImplementedError
+        """Σ z_v·S_v/(p − q) of each report alone, a row for each row of z."""
 
 
 def pair_law(mechanism: CategoryMechanism) -> PairLaw:
@@ -172,6 +172,13 @@ class Exchangeable(PairLaw):
         ordered = np.sort(z, axis=-1)
         return ordered[..., :k].sum(axis=-1) * self._unit, ordered[..., self.size - k :].sum(axis=-1) * self._unit
 
+    def parts(self, z: Array, reports: NDArray[np.uint8]) -> Array:
+        found = np.empty((len(z), len(reports)))
+        for some in _cut(len(reports), self.size):
+            bits = np.unpackbits(reports[some], axis=1, count=self.size, bitorder="little")
+            found[:, some] = z @ bits.T * self._unit
+        return found
+
     def tail_spread(self, z: Array, own: Array) -> Array:
         """Bits are independent, so that the bounds of single bits add up: much less than all of them at once.
 
@@ -244,6 +251,11 @@ class Hadamard(PairLaw):
         scores = self._transform(self._by_block(z))
         return scores.min(axis=(-2, -1)) / self._p, scores.max(axis=(-2, -1)) / self._p
 
+    def parts(self, z: Array, reports: NDArray[np.uint32]) -> Array:
+        of_numbers = self._transform(self._by_block(z)).reshape(len(z), -1) / self._p
+        found: Array = of_numbers[:, reports]
+        return found
+
 
 class Hashed(PairLaw):
     r"""A report supports the values that its hash function sends to its bucket.
@@ -288,11 +300,10 @@ class Hashed(PairLaw):
 
     def parts(self, z: Array, reports: NDArray[np.uint64]) -> Array:
         found = np.empty((len(z), len(reports)))
-        step = max(1, _MOST_NUMBERS // self.size)
-        for start in range(0, len(reports), step):
-            some = reports[start : start + step]
-            matches = self._family.matches(self._family.factors(some[:, :-1]), some[:, -1].astype(np.uint16))
-            found[:, start : start + step] = z @ matches.T * self._unit
+        for some in _cut(len(reports), self.size):
+            rows = reports[some]
+            matches = self._family.matches(self._family.factors(rows[:, :-1]), rows[:, -1].astype(np.uint16))
+            found[:, some] = z @ matches.T * self._unit
         return found
 
     def _square_at_held(self, z: Array) -> Array:
@@ -331,6 +342,12 @@ def replace_digit(table: Array, digit: int, count: int, sign: int) -> Array:
         for factor in range(count)
     ]
     return np.moveaxis(np.array(parts).reshape(count, *moved.shape[1:]), 0, digit)
+
+
+def _cut(people: int, size: int) -> list[slice]:
+    """People a few at a time, so that a number for each of their values can be held."""
+    step = max(1, _MOST_NUMBERS // size)
+    return [slice(start, start + step) for start in range(0, people, step)]
 
 
 def _all_or_none(z: Array, unit: float) -> tuple[Array, Array]:

@@ -139,14 +139,23 @@ class CategoryMechanism(Certified):
         threads: int,
     ) -> NDArray[Any]:
         check_options(outside, "error", threads)
-        if nulls != "error":
-            msg = f"Expected nulls='error', got {shown(nulls)}; {_NULL_HINT}"
-            raise InputError(msg)
+        refuse_nulls(nulls)
         source = source_of(rng)
         self.domain.check_outside(outside)
         if is_scalar(values, self.domain):
             return self._privatize_one(draw, values, source, outside)
-        batch = _open(self.domain, values)
+        return self._report(draw, self.open_batch(values, nulls), source, outside, threads)
+
+    def open_batch(self, values: object, nulls: str) -> Batch:
+        """The values of a container; for what is built of mechanisms. People call ``privatize``."""
+        refuse_nulls(nulls)
+        return _open(self.domain, values)
+
+    def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
+        """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""
+        return self._report(self._draw, batch, source, outside, threads)
+
+    def _report(self, draw: Draw, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
         codec = self.domain.codec(batch.values.dtype, self.domain, outside)
         reports: NDArray[Any] = self._empty(len(batch.values))
         refused: list[int] = []
@@ -267,6 +276,13 @@ def refuse_rows(bad: NDArray[np.bool_] | np.bool_, expected: str) -> None:
             "count them with the mechanism that made them."
         )
         raise DataError(msg)
+
+
+def refuse_nulls(nulls: str) -> None:
+    """Refuse to pass missing values through: reports of flat categories have no null of their own."""
+    if nulls != "error":
+        msg = f"Expected nulls='error', got {shown(nulls)}; {_NULL_HINT}"
+        raise InputError(msg)
 
 
 def _open(domain: Domain, values: object) -> Batch:

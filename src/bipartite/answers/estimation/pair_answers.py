@@ -1,0 +1,85 @@
+"""What reports say about pairs of values, however they were made: the few questions that all joint answers rest on.
+
+One class for each way that a person's two values are reported: :class:`~bipartite.answers.estimation.pair_outputs
+.ByOutputs` where each has a report of its own that is one of M outputs, :class:`~bipartite.answers.estimation
+.pair_people.ByPeople` where one of these is of flat categories, and :class:`~bipartite.answers.estimation.pair_domain
+.OfProduct` where one report is about both (:class:`~bipartite.Product`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.estimate import Estimate
+    from bipartite.answers.estimation.goodness import GoodnessOfFit
+    from bipartite.answers.estimation.linear import Answer, Several
+    from bipartite.domains import Domain
+
+    Array = NDArray[np.float64]
+    Weights = tuple[Array, Array] | Array
+    """What every pair of values counts: a table, or two lists whose products it is."""
+
+
+class PairAnswers(ABC):
+    """The reports of people about two values each, as far as answers need them."""
+
+    domains: tuple[Domain, Domain]
+    people: int
+    """How many people reported both."""
+    effective: float
+    """How many equally weighted people would be as certain."""
+
+    @abstractmethod
+    def answer(self, w: Weights) -> Answer | None:
+        """The number Σ w·share over all pairs, unbiased; None where the reports cannot tell."""
+
+    def together(self, member: Weights) -> Answer | None:
+        """The share of some pairs together, whose weight is 1 and that of others 0."""
+        return self.answer(member)
+
+    def cell(self, first: int, second: int) -> Answer | None:
+        """The share of one pair."""
+        return self.together((unit(len(self.domains[0]), first), unit(len(self.domains[1]), second)))
+
+    @abstractmethod
+    def cells(self) -> Several | None:
+        """The share of every pair, row by row; None where the reports cannot tell all of them."""
+
+    @abstractmethod
+    def covariance(self, rows: Sequence[Weights]) -> tuple[Array, Array] | None:
+        """Several answers and their covariance, over people drawn from a population."""
+
+    @abstractmethod
+    def marginal(self, at: int) -> Estimate:
+        """The estimate of one of both alone."""
+
+    @abstractmethod
+    def fits(self, shares: Array) -> GoodnessOfFit:
+        """Whether the reports can have come from where they are said to; the shares are about how the people are."""
+
+
+def unit(size: int, at: int) -> Array:
+    """1 for one value and 0 for all others."""
+    found = np.zeros(size)
+    found[at] = 1.0
+    return found
+
+
+def table_of(w: Weights) -> Array:
+    """The weights of all pairs as a table."""
+    return np.outer(*w) if isinstance(w, tuple) else w
+
+
+def spread_of_products(first: tuple[Array, Array], second: tuple[Array, Array]) -> Array:
+    """The largest minus the least product of two numbers that lie between these ends, for every row of both."""
+    found = [np.multiply.outer(one, other) for one in first for other in second]
+    widest: Array = np.max(found, axis=0) - np.min(found, axis=0)
+    return widest
