@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
@@ -29,7 +29,9 @@ MOST_ON_LINES: Final = 2**17
 """How many values may have an order of neighbours where all parts are lines: a vector each."""
 MOST_IN_A_TABLE: Final = 2**13
 """And where a part is a set: a rank for each two of them, 256 MiB."""
-# The largest loss of two values in whole units: it fits the ranks of a table, 32 bits with a sign.
+MAX_TABLE_LOSS: Final = 2**31 - 1
+"""The largest loss of two values in whole units that fits the ranks of a table."""
+# Losses stay below 2^30 units, which leaves room for their rounding.
 _LARGEST_BITS: Final = 30
 
 
@@ -133,6 +135,11 @@ class Product(SetDomain):
         return tuple(map(len, self.parts))
 
     @property
+    def metric(self) -> Literal["manhattan", "callable"]:
+        """How losses are held: as distances of vectors where all parts are lines, else as a table."""
+        return "manhattan" if self.on_lines else "callable"
+
+    @property
     def on_lines(self) -> bool:
         """Whether all parts are lines, so that losses are distances of vectors."""
         return not any(isinstance(held, np.ndarray) for held in self._steps)
@@ -146,15 +153,19 @@ class Product(SetDomain):
         order: Order = self._order
         return order
 
-    def _ordered(self) -> Order:
+    def _check_size(self) -> None:
+        """Refuse to compare every two values where there are too many."""
         most = MOST_ON_LINES if self.on_lines else MOST_IN_A_TABLE
         if self.size > most:
             kinds = "lines" if self.on_lines else "sets, or lines and sets"
             msg = (
-                f"Expected at most {most} values of {kinds} where neighbours are looked for, got {self.size}; use "
+                f"Expected at most {most} values of {kinds} where every two are compared, got {self.size}; use "
                 "fewer points, or a mechanism without neighbours such as bp.GRR, bp.SubsetSelection or bp.OLH."
             )
             raise DomainError(msg)
+
+    def _ordered(self) -> Order:
+        self._check_size()
         held: NDArray[Any]
         if self.on_lines:
             units = np.array([int(step) for step in self._steps], dtype=np.int64)
@@ -173,6 +184,7 @@ class Product(SetDomain):
 
     def losses(self, x: int) -> NDArray[np.float64]:
         """The loss of reporting each value when value number x is true."""
+        self._check_size()
         losses: NDArray[np.float64] = np.ldexp(self._whole_losses(x).astype(np.float64), -self.bits)
         return losses
 

@@ -20,6 +20,7 @@ these counts, because far out in its tail, where many inputs are corrected for, 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,9 +30,10 @@ from bipartite.errors import InputError, Problems
 from bipartite.mechanisms import Mechanism
 from bipartite.verification.binomial import chi_square_tail, normal_tail, tail_above, tail_below
 from bipartite.verification.plan import check_size
+from bipartite.verification.reports import repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -163,12 +165,7 @@ def _count(
     for row, value in enumerate(values):
         for start in range(0, trials, _BATCH):
             size = min(_BATCH, trials - start)
-            drawn = np.asarray(draw(np.full(size, value)))
-            if drawn.shape != (size,):
-                msg = f"Expected {size} reports for {size} values, got shape {drawn.shape}; return one for each."
-                raise InputError(msg)
-            distinct, found = np.unique(drawn, return_counts=True)
-            for report, count in zip(distinct.tolist(), found.tolist(), strict=True):
+            for report, count in _tally(draw(repeated(value, size)), size, tuples=isinstance(outputs[0], tuple)):
                 at = place.get(_plain(report))
                 if at is None:
                     return counts, row
@@ -176,6 +173,25 @@ def _count(
             if progress is not None:
                 progress(size)
     return counts, None
+
+
+def _tally(drawn: object, size: int, *, tuples: bool) -> Iterable[tuple[object, int]]:
+    """Each distinct report and how often it came."""
+    if tuples and isinstance(drawn, (list, np.ndarray)):
+        # What is given as rows of a table is told apart as tuples.
+        rows = Counter(
+            tuple(row) if isinstance(row, list) else row
+            for row in (drawn.tolist() if isinstance(drawn, np.ndarray) else drawn)
+        )
+        distinct, found, shape = list(rows), list(rows.values()), (len(drawn),)
+    else:
+        array = np.asarray(drawn)
+        several, counts = np.unique(array, return_counts=True)
+        distinct, found, shape = several.tolist(), counts.tolist(), array.shape
+    if shape != (size,):
+        msg = f"Expected {size} reports for {size} values, got shape {shape}; return one for each."
+        raise InputError(msg)
+    return zip(distinct, found, strict=True)
 
 
 def _plain(report: object) -> object:

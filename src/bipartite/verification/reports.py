@@ -153,7 +153,7 @@ def sample(
     parts = []
     for start in range(0, trials, _SCALARS if scalar else _BATCH):
         size = min(_SCALARS if scalar else _BATCH, trials - start)
-        raw = [sampler(value) for _ in range(size)] if scalar else sampler(_repeated(value, size))
+        raw = [sampler(value) for _ in range(size)] if scalar else sampler(repeated(value, size))
         reports = as_reports(raw)
         if reports.ndim == 0 or len(reports) != size:
             found = "one object" if reports.ndim == 0 else f"{len(reports)}"
@@ -168,7 +168,9 @@ def sample(
     return parts
 
 
-def _repeated(value: object, size: int) -> NDArray[Any]:
-    """An array of equal values; a value that is a row becomes a table of equal rows."""
+def repeated(value: object, size: int) -> NDArray[Any] | list[Any]:
+    """An array of equal values; a row becomes a table of equal rows, and a list where it holds words and numbers."""
+    if isinstance(value, tuple) and _mixed(value):
+        return [value] * size  # NumPy would turn the numbers into strings
     one = np.asarray(value)
     return np.broadcast_to(one, (size, *one.shape)).copy()

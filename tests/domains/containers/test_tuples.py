@@ -123,7 +123,7 @@ def test_a_pair_of_which_a_part_is_missing_is_missing():
         (np.array([1, 918273]), InputError, r"got an array of shape \(2,\)"),
         (np.ma.masked_array([[1, 918273]]), InputError, "got MaskedArray"),
         (np.zeros(2, dtype=[("a", "i8")]), InputError, r"structured array of shape \(2,\) with 1 fields"),
-        (((1, 918273), (3, 4)), InputError, "got a tuple of 2 that are no arrays or Series"),
+        (((1, 918273), (3, 4)), InputError, "got a tuple of 2 that are not arrays or Series"),
         ((np.zeros(2), np.zeros(3)), InputError, "columns of one length, got 2 and 3"),
         (pd.DataFrame({"a": [918273]}), InputError, r"got 1 column; pass \[\(first, second\), …\], or frame\[\['age'"),
         (pd.Series([918273]), InputError, "got 1 column;"),

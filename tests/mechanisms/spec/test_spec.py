@@ -9,12 +9,13 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import BRR, Integers, Interval, Items, Points, from_spec, verify
+from bipartite import BRR, Integers, Interval, Items, Points, Product, from_spec, verify
 from bipartite.errors import BrokenPromiseError, SpecError
 from bipartite.mechanisms.spec import canonical_json, load_spec, spec_sha256
 from tests.strategies import brr
 
 GOLDEN = Path(__file__).parents[2] / "golden"
+GENRES = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
 GOOD = BRR(Integers(18, 90), epsilon=1).to_spec()
 GOOD_INTERVAL = BRR(Interval(0, 200_000, points=401), epsilon="0.5", edges="padded").to_spec()
 
@@ -80,7 +81,7 @@ def test_specs_of_every_version_load_forever(path):
 
 def test_there_are_golden_specs_of_every_kind():
     specs = [json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN.glob("v1/*.json")]
-    assert {next(iter(spec["domain"])) for spec in specs} == {"integers", "interval", "points", "items"}
+    assert {next(iter(spec["domain"])) for spec in specs} == {"integers", "interval", "points", "items", "product"}
     assert {spec.get("draw") for spec in specs} == {None, "tries", "list"}
     assert {spec["edges"] for spec in specs} == {"clamped", "padded"}
     assert {spec["domain"].get("rounding") for spec in specs} == {None, "nearest", "random"}
@@ -99,6 +100,9 @@ def test_a_design_of_today_gives_the_golden_specs():
         load_spec(next(GOLDEN.glob("v1/places-*.json")).read_text(encoding="utf-8")),
         BRR(Points([[0, 0], [3, 4], [6, 8], [1, 1]], labels=["a", "b", "c", "d"]), epsilon=1),
         BRR(Items.tanimoto(range(1, 31)), epsilon=8, m=1),
+        BRR(Product(Integers(0, 9), Integers(0, 9)), epsilon=1),
+        BRR(Product(Integers(18, 24), GENRES), epsilon="0.5"),
+        BRR(Product(Integers(0, 2), GENRES, Interval(0, 1, points=3), weights=(1, 0.5, 2)), epsilon=6, m=1),
     ]
     golden = {path.stem.split("-")[-1] for path in GOLDEN.glob("v1/*.json")}
     assert {spec_sha256(mechanism)[:12] for mechanism in today} == golden

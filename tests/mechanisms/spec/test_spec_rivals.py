@@ -23,6 +23,7 @@ from bipartite import (
     Interval,
     Items,
     Optimal,
+    Product,
     from_spec,
     verify,
 )
@@ -33,18 +34,22 @@ from tests.oracle import exp
 from tests.rivals import KEEPING, MECHANISMS
 
 GOLDEN = {path.stem.rsplit("-", 1)[0]: path for path in (Path(__file__).parents[2] / "golden" / "v2").glob("*.json")}
+GENRES = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
 SCHEMA = json.loads((Path(bipartite.__file__).parent / "cli" / "schemas" / "spec.json").read_text(encoding="utf-8"))
 NAMES = {
     "anchored": "58fea4fbe41643ce845099ceeb417e9a7ca5f728e7c8cab69c05f188cb59b442",
     "anchored_one": "9ef080ba337071a9fde700f043287e792bac7e9ebff01e1147bcc153d6e2c983",
+    "anchored_pairs": "1126701f72658e212f9ae946bf146532ea3caa94635077d1a5bf5a7f06be90e8",
     "anchored_places": "d1521c2cbf7f06ad301296119bd834d2b73b50f7bbabe17ddfd5ad1171b6adbe",
     "constant": "a48aaded5dc3dc91aecde813cd3dd88f827c46c1a8848ff7d33d5148f91d06cf",
     "constant_items": "4d7bc69d34386bca638cad79ebc16b20343fe117c7f422dde070b5efa6eb4204",
     "exponential": "e034d65e690420973a5e40aae187b1a204f0a89f5582f09545a594ef25da4ca7",
     "exponential_published": "10a8a6a2f3604a73df57f3a24f912032d88a5bac17c3ef73772797688692edfe",
+    "exponential_pairs": "a0f1a1d96fac7f558d7fe48adef8ea2d9e11131b1c03523a93387dad922f42d2",
     "geometric": "bd8498cb24bfb1c92bcf44116ef076e0a258c66c4a5d63ac1f81c9633fed3234",
     "grr": "8f8376685dc917ac212a7d299566c08f93cdee024f2a5ebdbfc8ecb857a546d2",
     "grr_items": "eac672030fbef668261f689b3d7da6b6085345b60fda231f0375151ff477804c",
+    "grr_pairs": "f4284f9f39300f51b20a49a50b17fbf136c5cf93c605e63a523cf719f039dedd",
     "lsrr": "9343d72a9dfc6a987fbacc733e336af9e99d2031e3e61b8a8ce4fdaf4b93f299",
     "optimal": "afb7fdc13c7cde2361e9d1e5ec97d95916d1aae163c52cb4bf47c3f42b7f6b4b",
     "rr": "4a16ee0b55651c7e13e56d3a3781b4d62d5ae46da115ec81ef249e928b35dfdd",
@@ -52,6 +57,9 @@ NAMES = {
 # The last row of each matrix, to six digits.
 LAST_ROWS = {
     "grr": [0.013384] * 72 + [0.036381],
+    "grr_pairs": [0.044017] * 20 + [0.119652],
+    "anchored_pairs": [0.211942, 0.211942, 0.576117],
+    "exponential_pairs": [0.096096, 0.153843, 0.125217, 0.200465, 0.163164, 0.261215],
     "grr_items": [0.215113, 0.215113, 0.215113, 0.354661],
     "rr": [0.25, 0.75],
     "exponential": [0.114051, 0.146444, 0.188038, 0.241445, 0.310022],
@@ -118,6 +126,8 @@ def test_a_design_of_today_gives_the_golden_specs():
         "constant": Constant(Integers(1, 10**9)),
         "anchored": Anchored(Integers(1, 100), 2),
         "anchored_one": Anchored(Integers(0, 9), "0.5", anchors=[5]),
+        "anchored_pairs": Anchored(Product(Integers(0, 9), Integers(0, 9)), 1),
+        "grr_pairs": GRR(Product(Integers(18, 24), GENRES), 1),
     }
     for name, mechanism in today.items():
         assert spec_sha256(mechanism) == NAMES[name]

@@ -84,7 +84,7 @@ def _of_fields(values: NDArray[Any], count: int) -> Columns:
 def _of_columns(values: tuple[Any, ...], count: int) -> Columns:
     # Lists are left out: of ((1, 2), (3, 4)) nobody could tell whether these are two columns or two pairs.
     if len(values) != count or any(isinstance(each, (list, tuple)) or not hasattr(each, "__len__") for each in values):
-        raise _refusal(count, f"got a tuple of {len(values)} that are no arrays or Series")
+        raise _refusal(count, f"got a tuple of {len(values)} that are not arrays or Series")
     lengths = [len(each) for each in values]
     if len(set(lengths)) > 1:
         msg = f"Expected columns of one length, got {' and '.join(map(str, lengths))}; pass columns of one table."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains import Points
+from bipartite.domains import Points, Product
 from bipartite.domains.points import UNIT, loss_of
 from bipartite.lottery.order import VectorOrder
 
@@ -95,7 +95,7 @@ class AnchorLosses:
         self._weigh(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
         self.vectors: Reals | None = None
         self._matrix: Reals | None = None
-        if isinstance(domain, Points) and isinstance(domain.order, VectorOrder):
+        if isinstance(domain, (Points, Product)) and isinstance(domain.order, VectorOrder):
             self._metric, self._bits = domain.metric, domain.bits
             # Whole numbers below 2^53: their differences, squares and sums are exact in doubles.
             self.vectors = np.ascontiguousarray(domain.order.vectors.T, dtype=np.float64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import njit, types
 
-from bipartite.domains import Points
+from bipartite.domains import Points, Product
 from bipartite.domains.points import EARTH_RADIUS_KM, UNIT
 from bipartite.lottery.jit import OPTIONS, read_only
 from bipartite.lottery.order import VectorOrder
@@ -93,7 +93,7 @@ class CompiledRows:
 
     def __init__(self, domain: SetDomain) -> None:
         none = np.zeros((0, 0))
-        if isinstance(domain, Points) and isinstance(domain.order, VectorOrder):
+        if isinstance(domain, (Points, Product)) and isinstance(domain.order, VectorOrder):
             kind = {"euclidean": _EUCLIDEAN, "manhattan": _MANHATTAN, "haversine": _HAVERSINE}[domain.metric]
             self._arguments: tuple[Any, ...] = (domain.order.vectors, none, kind)
             self._unit = 1 / (2 * UNIT) if domain.metric == "haversine" else 2.0**-domain.bits

@@ -14,6 +14,7 @@ from bipartite.domains import Integers, Interval
 from bipartite.domains.base import MAX_SPEC_INTEGER
 from bipartite.errors import EpsilonError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon
+from bipartite.mechanisms.spec.products import read_product
 from bipartite.mechanisms.spec.sets import read_set
 from bipartite.names import nearest_name
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
 
-SET_FIELDS: Final = ({"points"}, {"items"})
+SET_FIELDS: Final = ({"points"}, {"items"}, {"product"})
 _DOMAIN_FIELDS: Final = ({"integers"}, {"interval", "points", "rounding"})
 _Counts = TypeVar("_Counts", bound="DataclassInstance")
 _MAX_TICKET_DIGITS: Final = 16  # 2^52 has 16 digits
@@ -172,11 +173,12 @@ class Fields:
 def read_domain(domain: object, problems: Problems) -> Domain | None:
     """The domain, or None with the problems noted."""
     if isinstance(domain, Mapping) and set(domain) in SET_FIELDS:
-        return read_set(domain, problems)
+        on_parts = "product" in domain
+        return read_product(domain["product"], read_domain, problems) if on_parts else read_set(domain, problems)
     if not isinstance(domain, Mapping) or set(domain) not in _DOMAIN_FIELDS:
         problems.add(
             "Expected domain as {'integers': [low, high]}, {'interval': [low, high], 'points': …, 'rounding': …}, "
-            "{'points': {…}} or {'items': {…}}."
+            "{'points': {…}}, {'items': {…}} or {'product': {…}}."
         )
         return None
     ends = domain["integers"] if "integers" in domain else domain["interval"]

@@ -34,7 +34,7 @@ def read_set(domain: Mapping[str, Any], problems: Problems) -> Domain | None:
             "both with 'labels' or without."
         )
         return None
-    array = _whole_matrix(described["vectors" if kind == "points" else "ranks"])
+    array = whole_matrix(described["vectors" if kind == "points" else "ranks"])
     if array is None:
         problems.add("Expected vectors or ranks as rows of whole numbers of one length, two rows or more.")
         return None
@@ -68,7 +68,7 @@ def _check_vectors(described: Mapping[str, Any], vectors: NDArray[np.int64], pro
             problems.add("Expected vectors whose distances stay below 2^53.")
 
 
-def _whole_matrix(rows: object) -> NDArray[np.int64] | None:
+def whole_matrix(rows: object) -> NDArray[np.int64] | None:
     """Rows of whole numbers below 2^53 as a matrix, or None."""
     if not isinstance(rows, list) or len(rows) < 2 or not isinstance(rows[0], list) or not rows[0]:  # noqa: PLR2004
         return None

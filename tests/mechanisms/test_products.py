@@ -1,0 +1,196 @@
+"""Mechanisms on products: near pairs, promises, laws and the best release, against brute force."""
+
+import itertools
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import bipartite as bp
+from bipartite import (
+    BRR,
+    GRR,
+    OLH,
+    OUE,
+    RAPPOR,
+    SUE,
+    Anchored,
+    Constant,
+    Exponential,
+    HadamardResponse,
+    Integers,
+    Interval,
+    Items,
+    Optimal,
+    Points,
+    Product,
+    SubsetSelection,
+)
+from bipartite.errors import DesignError, DomainError
+from bipartite.mechanisms.design.rows import algorithm_2
+
+GENRES = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
+LINES = Product(Integers(0, 4), Integers(0, 3))
+MIXED = Product(Integers(18, 21), GENRES)
+SETS = Product(GENRES, Points([[0, 0], [3, 4], [6, 8]]))
+THREE = Product(Integers(0, 2), GENRES, Interval(0, 1, points=3))
+PRODUCTS = [LINES, MIXED, SETS, THREE]
+OF_VALUES = [BRR, GRR, Anchored, Exponential, Optimal]
+FLAT = [OUE, SUE, OLH, SubsetSelection, HadamardResponse]
+every_product = pytest.mark.parametrize("product", PRODUCTS, ids=repr)
+
+
+@every_product
+@pytest.mark.parametrize("m", [1, 4, "safe", "best"])
+def test_the_near_pairs_are_those_of_the_least_combined_loss(product, m):
+    mechanism = BRR(product, 1, m=m)
+    for x in range(len(product)):
+        losses = product.losses(x)
+        order = sorted(range(len(product)), key=lambda y: (losses[y], y != x, y))
+        near = np.flatnonzero(mechanism.matrix()[x] > mechanism.matrix()[x].min())
+        assert near.tolist() == sorted(order[: mechanism.m])
+
+
+@every_product
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "4"])
+def test_the_safe_m_is_that_of_algorithm_2(product, epsilon):
+    assert BRR(product, epsilon).m == algorithm_2(product.loss_matrix().tolist(), epsilon).m
+
+
+@every_product
+@pytest.mark.parametrize("kind", OF_VALUES, ids=lambda kind: kind.__name__)
+def test_every_ratio_of_two_probabilities_keeps_epsilon(product, kind):
+    mechanism = kind(product, 1)
+    tickets = mechanism.lottery.rows(0, len(product)).astype(object)
+    assert len({sum(row) for row in tickets.tolist()}) == 1
+    ratio = max(Fraction(max(column), min(column)) for column in tickets.T.tolist())
+    certificate = bp.verify(mechanism)
+    assert certificate.holds
+    assert certificate.ratio == ratio
+    assert ratio <= Fraction(math.e).limit_denominator(10**12) + Fraction(1, 10**9)
+    assert 0.999 < math.log(ratio) <= 1
+
+
+@every_product
+@pytest.mark.parametrize("kind", [*OF_VALUES, *FLAT], ids=lambda kind: kind.__name__)
+def test_specs_and_pickles_say_all(product, kind):
+    mechanism = kind(product, 1)
+    again = bp.from_spec(mechanism.to_spec())
+    assert again == mechanism == pickle.loads(pickle.dumps(mechanism))
+    assert again.domain == product
+    assert again.domain.weights == product.weights
+    assert bp.verify(again) == bp.verify(mechanism)
+    # The spec carries losses in whole numbers, so that what was read back is as good as what was written.
+    assert np.array_equal(again.domain.loss_matrix(), product.loss_matrix())
+    if kind in OF_VALUES:
+        assert np.array_equal(again.matrix(), mechanism.matrix())
+        assert bp.expected_loss(again) == bp.expected_loss(mechanism)
+
+
+@pytest.mark.parametrize("product", [LINES, MIXED, SETS], ids=repr)
+@pytest.mark.parametrize("epsilon", [0.5, 2])
+def test_the_optimum_is_that_of_a_linear_programme_over_the_definition(product, epsilon):
+    size, losses = len(product), product.loss_matrix()
+    variable = np.arange(size * size).reshape(size, size)
+    rows, columns, entries, count = [], [], [], 0
+    for y, x, other in itertools.product(range(size), repeat=3):
+        if x != other:
+            rows += [count, count]
+            columns += [variable[x, y], variable[other, y]]
+            entries += [1.0, -math.exp(epsilon)]
+            count += 1
+    from scipy.sparse import csr_array
+
+    keeps = csr_array((entries, (rows, columns)), shape=(count, size * size))
+    sums = np.kron(np.eye(size), np.ones(size))
+    best = linprog(losses.ravel() / size, keeps, np.zeros(count), sums, np.ones(size), bounds=(0, 1), method="highs")
+    assert bp.expected_loss(Optimal(product, epsilon)) == pytest.approx(best.fun, rel=1e-6)
+    anchored = Anchored(product, epsilon)
+    assert anchored.lower_bound <= best.fun * (1 + 1e-9)
+    assert best.fun * (1 - 1e-9) <= bp.expected_loss(anchored) <= anchored.lower_bound * (1 + anchored.gap) + 1e-9
+
+
+@pytest.mark.parametrize("product", [LINES, MIXED, THREE], ids=repr)
+@pytest.mark.parametrize("kind", OF_VALUES, ids=lambda kind: kind.__name__)
+def test_reports_have_the_law_of_the_tickets(product, kind):
+    # Seeded; a false alarm has probability 1e-9.
+    how = {"trials": 4000, "confidence": 1 - 1e-9}
+    mechanism = kind(product, 1)
+    assert bp.law_test(mechanism, rng=bp.insecure_seed(5), **how).holds
+    rng = bp.insecure_seed(5)
+    law = {"matrix": mechanism.matrix()[::-1], "inputs": list(product), "outputs": list(mechanism.outputs)}
+    assert not bp.law_test(lambda values: mechanism.privatize(values, rng=rng), **law, **how).holds
+
+
+def test_a_law_test_refuses_what_is_no_report_of_each():
+    mechanism = GRR(MIXED, 1)
+    law = {"matrix": mechanism.matrix(), "inputs": list(MIXED), "outputs": list(MIXED)}
+    with pytest.raises(bp.errors.InputError, match=r"Expected 100 reports for 100 values, got shape \(99,\)"):
+        bp.law_test(lambda values: mechanism.privatize(values)[1:], **law, trials=100)
+    assert not bp.law_test(lambda values: list(range(len(values))), **law, trials=100).holds
+
+
+@pytest.mark.parametrize(
+    "kind", [BRR, GRR, Anchored, SubsetSelection, HadamardResponse], ids=lambda kind: kind.__name__
+)
+def test_audits_find_most_of_epsilon_and_no_more(kind):
+    # The bound is wrong with probability 1e-9 at most.
+    found = bp.audit(kind(MIXED, 1), ((18, "jazz"), (21, "metal")), trials=20_000, confidence=1 - 1e-9)
+    assert found.holds
+    assert found.epsilon_lower > 0.5
+    leaky = kind(MIXED, 3)
+    assert not bp.audit(leaky, ((18, "jazz"), (21, "metal")), trials=20_000, confidence=1 - 1e-9, epsilon=1).holds
+
+
+def test_flat_oracles_estimate_the_cells():
+    values = [(18, "jazz")] * 3000 + [(20, "metal")] * 6000 + [(21, "blues")] * 1000
+    true = np.zeros(len(MIXED))
+    true[[MIXED.encode(value) for value in ((18, "jazz"), (20, "metal"), (21, "blues"))]] = 0.3, 0.6, 0.1
+    for mechanism in [kind(MIXED, 2) for kind in FLAT] + [RAPPOR(MIXED, epsilon_permanent=4, p="0.3", q="0.7")]:
+        found = mechanism.estimate(mechanism.privatize(values, rng=bp.insecure_seed(3)))
+        # Seeded; 12 cells within 6 standard errors: a false alarm has probability below 1e-7.
+        assert (np.abs(found.frequencies - true) < 6 * found.standard_errors).all()
+
+
+def test_values_estimate_the_cells():
+    values = [(18, "jazz")] * 3000 + [(20, "metal")] * 7000
+    mechanism = GRR(MIXED, 2)
+    reports = mechanism.privatize(values, rng=bp.insecure_seed(3))
+    est = bp.estimate(mechanism, reports)
+    low, high = est.interval(1 - 1e-9, of=("bin", (20, "metal")))
+    assert low < 0.7 < high
+    frame = est.to_frame()
+    assert frame["value"].tolist() == list(MIXED)
+    assert "(20, 'metal')" in est.summary()
+    assert "row" not in est.summary()
+    ages, genres = zip(*reports, strict=True)
+    again = bp.estimate(mechanism, (np.array(ages), np.array(genres)))
+    assert np.array_equal(again.frequencies, est.frequencies)
+    gaps = bp.estimate(mechanism, [*reports, None, (18, None)], nulls="drop")
+    assert np.array_equal(gaps.frequencies, est.frequencies)
+    anchored = Anchored(MIXED, 2)
+    drawn = anchored.privatize(values[:100])
+    assert bp.estimate(anchored, drawn).people == 100
+    for wrong in ([(17, "jazz")], [(18.5, "jazz")], [(18, "rock")]):
+        with pytest.raises(bp.errors.OutsideDomainError, match="none that GRR"):
+            bp.estimate(mechanism, wrong)
+    with pytest.raises(bp.errors.InputError, match=r"got tuple; pass \[report\]"):
+        bp.estimate(mechanism, (18, "jazz"))
+
+
+def test_one_constant_answer_is_a_pair():
+    assert Constant(MIXED).privatize((18, "metal")) in MIXED
+
+
+def test_what_looks_at_every_two_values_says_how_many_it_takes():
+    large = Product(Integers(1, 1000), Integers(1, 1000))
+    for kind in (BRR, Anchored):
+        with pytest.raises(DomainError, match="at most 131072 values of lines where every two are compared"):
+            kind(large, 1)
+    with pytest.raises(DesignError):
+        Exponential(large, 1)
+    for kind in (GRR, OLH, HadamardResponse):
+        assert kind(large, 1).privatize((1000, 1)) is not None
