@@ -97,7 +97,7 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
 def _as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
     """The answers of one group as JSON values."""
     known = estimate.identifiability
-    line = isinstance(estimate.mechanism.domain, LineDomain)
+    line = isinstance(estimate.domain, LineDomain)
     return {
         "people": estimate.people,
         "effective_people": estimate.effective_people,
@@ -134,9 +134,9 @@ def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
 
 def _rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
     """(value, share, standard error, low, high) of every value; None for a number that does not exist."""
-    values, shares = estimate.mechanism.domain.to_numpy().tolist(), estimate.frequencies.tolist()
+    values, shares = estimate.domain.to_numpy().tolist(), estimate.frequencies.tolist()
     low, high = estimate.share_intervals(confidence)
-    if estimate.bins_note and not isinstance(estimate.mechanism.domain, LineDomain):
+    if estimate.bins_note and not isinstance(estimate.domain, LineDomain):
         low, high = bounds(estimate, confidence)
     others = ([_finite(each) for each in column.tolist()] for column in (estimate.standard_errors, low, high))
     return list(zip(values, shares, *others, strict=True))
@@ -144,10 +144,10 @@ def _rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
 
 def _range_rows(estimate: Estimate, confidence: float) -> list[tuple[float, float, float, float | None, float | None]]:
     """(first, last, share, low, high) of ten public ranges of a line; None where there are no intervals."""
-    if not isinstance(estimate.mechanism.domain, LineDomain):
+    if not isinstance(estimate.domain, LineDomain):
         return []
     known = has_intervals(estimate)
-    end: type[int | float] = int if isinstance(estimate.mechanism.domain, Integers) else float
+    end: type[int | float] = int if isinstance(estimate.domain, Integers) else float
     return [
         (end(each.first), end(each.last), each.share, *(each.interval if known else (None, None)))
         for each in estimate.ranges(confidence=confidence)
@@ -226,7 +226,7 @@ def _show(found: Found) -> None:
 
 def _show_shares(estimate: Estimate, confidence: float) -> None:
     """A table of ten ranges of a line, of few values, or of the largest shares of named ones."""
-    domain = estimate.mechanism.domain
+    domain = estimate.domain
     size, heading = len(domain), f"{100 * confidence:g} % interval"
     if isinstance(domain, LineDomain) and (size > _FEW_VALUES or estimate.bins_note):
         ranges = _range_rows(estimate, confidence)

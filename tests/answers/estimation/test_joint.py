@@ -53,7 +53,7 @@ def from_law(seen, people=10**12):
     counts = (people * seen).ravel()
     tally = Tally(counts, counts, people, counts, None)
     answers = ByOutputs(sides, tally, _marginal)
-    return JointEstimate(("age", "car"), answers, _histogram(sides, tally, "inverse", None))
+    return JointEstimate(("age", "car"), answers, lambda: _histogram(sides, tally, "inverse", None))
 
 
 def estimate_of(shares):

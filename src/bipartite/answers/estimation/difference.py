@@ -77,8 +77,8 @@ def difference(first: object, second: object, of: Asked = "mean", *, confidence:
         got = f"{type(first).__name__} and {type(second).__name__}"
         msg = f"Expected two estimates of bp.estimate, got {got}; take groups by their labels."
         raise InputError(msg)
-    if first.mechanism.domain != second.mechanism.domain:
-        msg = f"Expected estimates on one domain, got {first.mechanism.domain!r} and {second.mechanism.domain!r}."
+    if first.domain != second.domain:
+        msg = f"Expected estimates on one domain, got {first.domain!r} and {second.domain!r}."
         raise InputError(msg)
     sure = check_confidence(confidence)
     if isinstance(of, str) and of == "distribution":
@@ -144,8 +144,8 @@ def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Differe
 
 def _compared(estimate: Estimate) -> Array:
     """The answers that are compared: hats on a line, all shares elsewhere."""
-    size = len(estimate.mechanism.domain)
-    if not isinstance(estimate.mechanism.domain, LineDomain) or size <= _HATS:
+    size = len(estimate.domain)
+    if not isinstance(estimate.domain, LineDomain) or size <= _HATS:
         return np.eye(size)
     centres = np.linspace(0, size - 1, _HATS)
     hats: Array = np.maximum(0.0, 1 - np.abs(np.arange(size) - centres[:, None]) / (centres[1] - centres[0]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 import numpy as np
 
 from bipartite.answers.estimation.asking import Question, line_of, quantile_of, weights_of
+from bipartite.answers.estimation.asking_pairs import names_of_two
 from bipartite.answers.estimation.intervals import (
     FEW,
     ConfidenceInterval,
@@ -18,11 +19,13 @@ from bipartite.answers.estimation.intervals import (
     half_widths,
     within,
 )
+from bipartite.answers.estimation.joint import JointEstimate
 from bipartite.answers.estimation.linear import Answer
 from bipartite.answers.estimation.moments import variance_answer, variance_interval
+from bipartite.answers.estimation.pair_domain import OfProduct
 from bipartite.answers.estimation.pictures import drawn, most_common
 from bipartite.answers.estimation.poisoning import poisoned, tipping_point, what_forging_does
-from bipartite.domains import LineDomain
+from bipartite.domains import LineDomain, Product
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
 from bipartite.lottery.checks import is_whole
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.identify import Identifiability
     from bipartite.answers.estimation.linear import LinearAnswers
     from bipartite.answers.estimation.poisoning import Poisoning
+    from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
     from bipartite.plots import Picture
@@ -51,6 +55,7 @@ _MOVED: Final = "the answer is unbiased, and chance has moved it beyond what is 
 _DOUBTED: Final = "no population has an answer in this range: these reports cannot have come from this mechanism"
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
 _RANGES: Final = 10
+_TWO: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,27 @@ class Estimate:
     def __init__(self, answers: LinearAnswers, histogram: Callable[[], Histogram]) -> None:
         self.mechanism, self.people, self.of_sample = answers.mechanism, answers.people, answers.of_sample
         self._answers, self._make_histogram = answers, histogram
+
+    @property
+    def domain(self) -> Domain:
+        """The values that the answers are about: those of the mechanism, or one part of pairs."""
+        return self._answers.domain
+
+    def joint(self, names: tuple[str, str] = ("first", "second")) -> JointEstimate:
+        """What the reports say about both values of each person together, on a :class:`~bipartite.Product` of two.
+
+        ``est.joint(("age", "income"))`` gives the two parts names, which its questions use: shares of pairs and of
+        ranges of both, correlation, means by a private group, and each value alone (``joint.marginal("age")``).
+        """
+        domain = self.domain
+        if not isinstance(domain, Product) or len(domain.parts) != _TWO:
+            msg = (
+                f"Expected reports about pairs of values, got {domain!r}; report on bp.Product(a, b), or use "
+                "bp.estimate_joint with the reports of a bp.Record."
+            )
+            raise InputError(msg)
+        answers = OfProduct(domain, self._answers, lambda: self._histogram, Estimate)
+        return JointEstimate(names_of_two(names), answers, lambda: self._histogram)
 
     @functools.cached_property
     def _histogram(self) -> Histogram:
@@ -170,7 +196,7 @@ class Estimate:
     @property
     def mean(self) -> float:
         """The mean of the values."""
-        return self._answer(Question.read("mean", self.mechanism.domain)).value
+        return self._answer(Question.read("mean", self.domain)).value
 
     @property
     def variance(self) -> float:
@@ -184,7 +210,7 @@ class Estimate:
 
     def quantile(self, q: float) -> float:
         """The least value that at least a share q of the people are up to, from the histogram."""
-        domain = line_of(self.mechanism.domain)
+        domain = line_of(self.domain)
         return float(domain.decode(self._histogram.quantile(quantile_of(q))))
 
     @overload
@@ -195,7 +221,7 @@ class Estimate:
 
     def cdf(self, value: object = None) -> Array | float:
         """The share of people up to a value, or without one at every value, from the histogram."""
-        domain = line_of(self.mechanism.domain)
+        domain = line_of(self.domain)
         running = self._histogram.cdf
         return running if value is None else float(running[domain.encode(value)])
 
@@ -204,7 +230,7 @@ class Estimate:
 
         The ranges depend on the domain alone, never on reports.
         """
-        domain, sure = line_of(self.mechanism.domain), check_confidence(confidence)
+        domain, sure = line_of(self.domain), check_confidence(confidence)
         if not is_whole(count) or count < 1:
             msg = f"Expected a number of ranges of at least 1, got {shown(count)}."
             raise InputError(msg)
@@ -222,7 +248,7 @@ class Estimate:
 
     def linear(self, weights: Weights) -> float:  # one number a value
         """Σ weights·share: the average over people of what each one's value counts."""
-        return self._answer(Question("linear", weights_of(self.mechanism.domain, weights))).value
+        return self._answer(Question("linear", weights_of(self.domain, weights))).value
 
     def total(self, weights: Weights | Literal["mean"] = "mean", population: float | None = None) -> float:
         """The sum over people: of their values, or of what each value counts; over ``population``, or all who reported.
@@ -241,7 +267,7 @@ class Estimate:
 
     def unbiased(self, of: Asked = "mean") -> Answer:
         """An answer as an average of scores: its value, standard error and the spread of the scores."""
-        asked = Question.read(of, self.mechanism.domain)
+        asked = Question.read(of, self.domain)
         if asked.kind == "quantile":
             msg = "A quantile is not an average and has no standard error; use est.interval(0.95, of=…)."
             raise InputError(msg)
@@ -259,7 +285,7 @@ class Estimate:
         everything that they leave open.
         """
         sure = check_confidence(confidence)
-        asked = Question.read(of, self.mechanism.domain)
+        asked = Question.read(of, self.domain)
         if asked.kind == "quantile":
             return self._quantile_interval(float(asked.q), sure)
         if asked.kind == "variance":
@@ -280,7 +306,7 @@ class Estimate:
 
     def covariance(self, weights: Iterable[Weights]) -> tuple[Array, Array]:  # rows of one number a value
         """(answers, their covariance) for several linear answers at once, one a row of ``weights``."""
-        w = np.stack([weights_of(self.mechanism.domain, row) for row in weights])
+        w = np.stack([weights_of(self.domain, row) for row in weights])
         answers = self._answers.covariance(w)
         if answers is None:
             msg = (
@@ -304,7 +330,7 @@ class Estimate:
         low, high = self.share_intervals(confidence)
         return pd.DataFrame(
             {
-                "value": self.mechanism.domain.to_numpy(),
+                "value": self.domain.to_numpy(),
                 "share": self.frequencies,
                 "standard_error": self.standard_errors,
                 "low": low,
@@ -339,7 +365,7 @@ class Estimate:
         lines = [f"{how_many(self.people, 'report')} of {self.mechanism!r}, for {whose}"]
         if self.doubt:
             lines.append(f"  {self.doubt}")
-        if isinstance(self.mechanism.domain, LineDomain):
+        if isinstance(self.domain, LineDomain):
             lines += [
                 f"  mean      {self.mean:.6g}, {self.interval(confidence)}",
                 f"  median    {self.median:.6g}, {self.interval(confidence, of='median')}",
@@ -351,7 +377,7 @@ class Estimate:
         found = self._answers.found
         if found is not None and not found.identifiable:
             lines.append(f"  not identifiable: {found}")
-            if isinstance(self.mechanism.domain, LineDomain) and getattr(self.mechanism, "edges", "") == "clamped":
+            if isinstance(self.domain, LineDomain) and getattr(self.mechanism, "edges", "") == "clamped":
                 lines.append("  clamped reports are for single values; for statistics collect with edges='padded'")
         if self.fit is not None and not self.fit.converged:
             lines.append(f"  ended up to {self.fit.gap:.2g} nats below the most likely distribution: take it with care")
@@ -387,7 +413,7 @@ class Estimate:
         return ConfidenceInterval(float(first), float(last), sure, "; ".join(note for note in notes if note))
 
     def _quantile_interval(self, q: float, sure: float) -> ConfidenceInterval:
-        domain = line_of(self.mechanism.domain)
+        domain = line_of(self.domain)
         low, high, note = self._histogram.quantile_interval(q, sure)
         return ConfidenceInterval(float(domain.decode(low)), float(domain.decode(high)), sure, note)
 

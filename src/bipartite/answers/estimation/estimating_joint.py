@@ -10,15 +10,17 @@ import numpy as np
 
 from bipartite.answers.estimation.attributes import column_of, columns_of
 from bipartite.answers.estimation.em import fit_em
-from bipartite.answers.estimation.estimating import How, from_tally, tallied
+from bipartite.answers.estimation.estimating import How, estimate, from_tally, tallied
 from bipartite.answers.estimation.histogram import on_simplex
 from bipartite.answers.estimation.joint import JointEstimate, Table
 from bipartite.answers.estimation.kronecker import Kronecker, Side, check_pairs, check_side
 from bipartite.answers.estimation.pair_outputs import ByOutputs
 from bipartite.answers.estimation.pair_people import ByPeople, FlatSide, OutputSide
 from bipartite.answers.estimation.tally import Tally
+from bipartite.domains import Product
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.mechanisms import Mechanism, Record
+from bipartite.mechanisms.categories import CategoryMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.pair_people import PeopleSide
-    from bipartite.mechanisms.categories import CategoryMechanism
 
     Array = NDArray[np.float64]
     Reporting = Mechanism | CategoryMechanism
@@ -42,7 +43,7 @@ _NOISE: Final = "unbiased shares would be mostly noise with so many pairs of val
 
 
 def estimate_joint(
-    mechanisms: Record | Mapping[str, Reporting],
+    mechanisms: Record | Mapping[str, Reporting] | Reporting,
     reports: object,  # columns by name
     of: tuple[str, str] | None = None,
     *,
@@ -54,12 +55,14 @@ def estimate_joint(
     Parameters
     ----------
     mechanisms
-        The :class:`~bipartite.Record` that the reports were made with, or the mechanism of each attribute by name.
+        The :class:`~bipartite.Record` that the reports were made with, or the mechanism of each attribute by name, or
+        one mechanism on a :class:`~bipartite.Product` of both.
     reports
         Columns by name, as ``Record.privatize`` gave them: row i of both is one person. Where attributes were sampled,
         those who reported both count; with ``sample=1`` nobody did.
     of
-        The names of the two attributes, where there are more.
+        The names of the two attributes, where there are more; or those that the parts of a product are to have, which
+        otherwise are "first" and "second".
     method
         How the table is made; other answers do not depend on it.
 
@@ -77,7 +80,10 @@ def estimate_joint(
     score of a pair of reports for a share of values a and b is the product u_a(y)·u_b(z) of both scores, and all
     products with the matrix of pairs are two products with the single ones. At most 1,024 values an attribute.
 
-    The budgets of both reports add up. All of this is a function of the reports, and costs no more.
+    One report about both, on a product, has an ε of its own instead, and its answers are linear answers of
+    :func:`bipartite.estimate`: ``bp.estimate(mechanism, reports).joint()`` is the same, also with weights and groups.
+
+    The budgets of two reports add up. All of this is a function of the reports, and costs no more.
 
     Examples
     --------
@@ -91,13 +97,17 @@ def estimate_joint(
     if not is_one_of(method, _METHODS):
         msg = f"Expected method as one of {', '.join(map(repr, _METHODS))}, got {shown(method)}."
         raise InputError(msg)
+    if isinstance(mechanisms, (Mechanism, CategoryMechanism)) and isinstance(mechanisms.domain, Product):
+        both = estimate(mechanisms, reports, method=method, progress=progress)
+        return both.joint() if of is None else both.joint(of)
     names, pair, reports_of = _both(mechanisms, reports, of)
     first, second = pair
     if isinstance(first, Mechanism) and isinstance(second, Mechanism):
         return _of_outputs(names, (first, second), reports_of, method, progress)
     sides = _of_people(first, reports_of[0]), _of_people(second, reports_of[1])
     answers = ByPeople(sides, lambda side: from_tally(side.mechanism, tallied(side.mechanism, side.reports), How()))
-    return JointEstimate(names, answers, _of_cells(answers, sides, method))
+    table = _of_cells(answers, sides, method)
+    return JointEstimate(names, answers, lambda: table)
 
 
 def _of_outputs(
@@ -113,7 +123,8 @@ def _of_outputs(
     outputs = sides[0].operator.outputs, sides[1].operator.outputs
     counts = np.bincount(indices[0] * outputs[1] + indices[1], minlength=outputs[0] * outputs[1])
     tally = Tally.of_counts(counts)
-    return JointEstimate(names, ByOutputs(sides, tally, _marginal), _histogram(sides, tally, method, progress))
+    table = _histogram(sides, tally, method, progress)
+    return JointEstimate(names, ByOutputs(sides, tally, _marginal), lambda: table)
 
 
 def _of_people(mechanism: Reporting, reports: NDArray[Any]) -> PeopleSide:
@@ -136,7 +147,10 @@ def _both(
 ) -> tuple[tuple[str, str], tuple[Reporting, Reporting], tuple[NDArray[Any], NDArray[Any]]]:
     """The two names, their mechanisms, and the reports of those who reported both."""
     if not isinstance(mechanisms, (Record, Mapping)):
-        msg = f"Expected a Record or a dict of mechanisms, got {type(mechanisms).__name__}; pass {{'age': mech, …}}."
+        msg = (
+            "Expected a Record or a dict of mechanisms, or a mechanism on bp.Product(a, b), got "
+            f"{type(mechanisms).__name__}; pass {{'age': mech, …}}."
+        )
         raise InputError(msg)
     record = mechanisms if isinstance(mechanisms, Record) else Record(mechanisms)
     names = tuple(record.mechanisms) if of is None else of

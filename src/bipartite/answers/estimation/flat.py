@@ -109,6 +109,10 @@ class BySupport(LinearAnswers):
         self._squared = _even(supports.second * (scale / supports.square) - base)
 
     @property
+    def tells_all(self) -> bool:
+        return True
+
+    @property
     def distribution(self) -> Array:
         return self._even
 

@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import Question
+from bipartite.answers.estimation.asking_pairs import Pair, PairQuestion
 from bipartite.answers.estimation.group_means import GroupMean, group_mean
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, check_confidence, few_note, half_widths
 from bipartite.answers.estimation.linear import Answer, Several
-from bipartite.answers.estimation.pair_answers import table_of, unit
+from bipartite.answers.estimation.pair_answers import table_of
 from bipartite.answers.estimation.tally import spare
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from pandas import DataFrame
 
     from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.goodness import GoodnessOfFit
+    from bipartite.answers.estimation.histogram import Histogram
     from bipartite.answers.estimation.pair_answers import PairAnswers, Weights
     from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
 
-_OF: Final = (
-    "'covariance', 'correlation', ('cell', value, value), ('where', {name: value}), a table of weights, or two lists "
-    "of weights"
-)
+_NOT_TOLD: Final = "the reports cannot tell this"
 # A variance that is divided by must be so many standard errors above zero.
 _CLEARLY: Final = 3.0
 
@@ -69,9 +69,14 @@ class JointEstimate:
     people: int
     """How many pairs of reports there were."""
 
-    def __init__(self, names: tuple[str, str], answers: PairAnswers, shares: Table) -> None:
+    def __init__(self, names: tuple[str, str], answers: PairAnswers, table: Callable[[], Table | Histogram]) -> None:
         self.names, self.people = names, answers.people
-        self._answers, self._shares = answers, shares
+        self._answers, self._make_table = answers, table
+        self._pair = Pair(names, answers.domains)
+
+    @functools.cached_property
+    def _shares(self) -> Table | Histogram:
+        return self._make_table()
 
     @property
     def method(self) -> str:
@@ -113,27 +118,18 @@ class JointEstimate:
 
     def marginal(self, name: str) -> Estimate:
         """The estimate of one attribute alone, from the same people."""
-        return self._answers.marginal(self._at(name))
+        return self._answers.marginal(self._pair.at(name))
 
     def linear(self, weights: object) -> float:  # a table, or two lists
         """Σ weights·share over all pairs: of a table of weights, or of (w₁, w₂), whose products are the weights."""
-        return self._linear(weights).value
+        return self._unbiased(PairQuestion.read(self._pair.table(weights), self._pair)).value
 
     def unbiased(self, of: object) -> Answer:
         """An answer with its standard error and the spread of its scores.
 
         ``of`` as the class says.
         """
-        if isinstance(of, str) and of == "covariance":
-            return self._covariance()[0]
-        if isinstance(of, str) and of == "correlation":
-            return self._correlation()
-        if isinstance(of, tuple) and of and isinstance(of[0], str):
-            return self._share(of)
-        if isinstance(of, (str, bytes, dict, type(None))):
-            msg = f"Expected {_OF}, got {shown(of)}."
-            raise InputError(msg)
-        return self._linear(of)
+        return self._unbiased(PairQuestion.read(of, self._pair))
 
     def standard_error(self, of: object) -> float:
         """The standard error of an answer; infinite where the reports cannot tell."""
@@ -142,13 +138,15 @@ class JointEstimate:
     def interval(self, confidence: float = 0.95, *, of: object) -> ConfidenceInterval:
         """(low, high) that holds the true answer in about this share of all samples; ``of`` as the class says."""
         sure = check_confidence(confidence)
-        answer = self.unbiased(of)
-        low, high = self._possible(of)
+        asked = PairQuestion.read(of, self._pair)
+        answer = self._unbiased(asked)
+        low, high = asked.possible
         people = self._answers.effective
         few = people < FEW
         if math.isinf(answer.standard_error):
-            return ConfidenceInterval(low, high, sure, "the reports cannot tell this")
-        if few and isinstance(of, str):
+            left = None if asked.weights is None else self._answers.left_open(asked.weights, sure)
+            return left or ConfidenceInterval(low, high, sure, _NOT_TOLD)
+        if few and asked.weights is None:
             return ConfidenceInterval(low, high, sure, few_note(people))
         half = float(half_widths(answer.standard_error, answer.spread, people, sure))
         # First to where an answer can be, so that what is left of the interval is never nothing.
@@ -174,19 +172,19 @@ class JointEstimate:
         known only through reports. The interval is Fieller's, which also counts how uncertain the group's share is;
         where that share is not clearly above zero, the mean is NaN and the interval is everything possible.
         """
-        at = self._at(name)
+        at = self._pair.at(name)
         given = self.names[1 - at]
         if not isinstance(where, dict) or list(where) != [given]:
             msg = f"Expected where as {{{given!r}: value}}, the other attribute, got {shown(where)}."
             raise InputError(msg)
-        numbers, middle = self._numbers(at)
-        member = self._member(1 - at, where[given])
-        found = self._answers.covariance([self._pair(at, w, member) for w in (numbers, np.ones(len(numbers)))])
+        numbers, middle = self._pair.numbers(at)
+        member = self._pair.member(1 - at, where[given])
+        found = self._answers.covariance([_product(at, w, member) for w in (numbers, np.ones(len(numbers)))])
         return group_mean(found, self._answers.effective, numbers, middle, check_confidence(confidence))
 
     def means_by(self, given: str, *, confidence: float = 0.95) -> dict[Any, GroupMean]:
         """The mean of the other attribute for every value of this one, which is private too; see :meth:`mean_where`."""
-        at = self._at(given)
+        at = self._pair.at(given)
         other = self.names[1 - at]
         values = self._domains[at].to_numpy().tolist()
         return {value: self.mean_where(other, {given: [value]}, confidence=confidence) for value in values}
@@ -243,72 +241,13 @@ class JointEstimate:
     def _cells(self) -> Several | None:
         return self._answers.cells()
 
-    def _at(self, name: object) -> int:
-        if name not in self.names:
-            msg = f"Expected {self.names[0]!r} or {self.names[1]!r}, got {shown(name)}."
-            raise InputError(msg)
-        return self.names.index(str(name))
-
-    def _member(self, at: int, group: object) -> Array:
-        """1 for the values of a group and 0 for all others: a value, a list of values, or ("range", first, last)."""
-        domain = self._domains[at]
-        if isinstance(domain, LineDomain) and isinstance(group, tuple) and group[:1] == ("range",):
-            return Question.read(group, domain).weights
-        values = list(group) if isinstance(group, (list, tuple, set, range, np.ndarray)) else [group]
-        member = np.zeros(len(domain))
-        for value in values:
-            member += unit(len(domain), domain.encode(value))
-        if not values or member.max() > 1:
-            msg = f"Expected different values of {self.names[at]!r}, at least one, got {shown(group)}."
-            raise InputError(msg)
-        return member
-
-    def _where(self, groups: object) -> tuple[Array, Array]:
-        """The same for both attributes; all values of one that is not named."""
-        if not isinstance(groups, dict) or not groups:
-            msg = f"Expected ('where', {{{self.names[0]!r}: value, …}}), got {shown(groups)}."
-            raise InputError(msg)
-        members = [np.ones(len(domain)) for domain in self._domains]
-        for name, group in groups.items():
-            at = self._at(name)
-            members[at] = self._member(at, group)
-        return members[0], members[1]
-
-    def _numbers(self, at: int) -> tuple[Array, float]:
-        domain = self._domains[at]
-        if not isinstance(domain, LineDomain):
-            msg = f"The values of {self.names[at]!r} are no numbers; ask for cells, or give weights."
-            raise InputError(msg)
-        numbers = domain.to_numpy().astype(np.float64)
-        middle = float(numbers[0] / 2 + numbers[-1] / 2)
-        return numbers - middle, middle
-
-    @staticmethod
-    def _pair(at: int, w: Array, other: Array) -> tuple[Array, Array]:
-        """Weights of one attribute times ``other`` of the other."""
-        return (w, other) if at == 0 else (other, w)
-
-    def _table(self, weights: object) -> Weights:
-        sizes = tuple(len(domain) for domain in self._domains)
-        try:
-            if isinstance(weights, tuple) and len(weights) == 2:  # noqa: PLR2004 (one list for each attribute)
-                pair = tuple(np.asarray(each, dtype=np.float64) for each in weights)
-                if tuple(each.shape for each in pair) == ((sizes[0],), (sizes[1],)) and all(
-                    np.isfinite(each).all() for each in pair
-                ):
-                    return pair[0], pair[1]
-            else:
-                table = np.asarray(weights, dtype=np.float64)
-                if table.shape == sizes and np.isfinite(table).all():
-                    return table
-        except (TypeError, ValueError):
-            pass
-        msg = f"Expected {_OF}; weights are a table of {sizes[0]} × {sizes[1]} finite numbers, or two lists (w₁, w₂)."
-        raise InputError(msg)
-
-    def _linear(self, weights: object) -> Answer:
-        held = self._table(weights)
-        return self._told(self._answers.answer(held), held)
+    def _unbiased(self, asked: PairQuestion) -> Answer:
+        if asked.weights is None:
+            return self._covariance()[0] if asked.kind == "covariance" else self._correlation()
+        if asked.kind == "cell":
+            return self._told(self._answers.cell(*asked.cell), asked.weights)
+        ask = self._answers.together if asked.kind == "where" else self._answers.answer
+        return self._told(ask(asked.weights), asked.weights)
 
     def _told(self, answer: Answer | None, w: Weights) -> Answer:
         """The unbiased answer, or where there is none what the table says, with an infinite error."""
@@ -316,28 +255,15 @@ class JointEstimate:
             return answer
         return Answer(float((table_of(w) * self.frequencies).sum()), math.inf, math.inf)
 
-    def _share(self, of: tuple[Any, ...]) -> Answer:
-        """Of one pair of values, or of all pairs of two groups."""
-        kind, *what = of
-        if kind == "cell" and len(what) == 2:  # noqa: PLR2004 (a value of each)
-            first, second = (domain.encode(value) for domain, value in zip(self._domains, what, strict=True))
-            units = unit(len(self._domains[0]), first), unit(len(self._domains[1]), second)
-            return self._told(self._answers.cell(first, second), units)
-        if kind == "where" and len(what) == 1:
-            groups = self._where(what[0])
-            return self._told(self._answers.together(groups), groups)
-        msg = f"Expected {_OF}, got {shown(of)}."
-        raise InputError(msg)
-
     def _mean(self, at: int) -> Answer:
         """Of the numbers of an attribute around their middle."""
-        w = self._pair(at, self._numbers(at)[0], np.ones(len(self._domains[1 - at])))
+        w = _product(at, self._pair.numbers(at)[0], np.ones(len(self._domains[1 - at])))
         return self._told(self._answers.answer(w), w)
 
     def _moments(self) -> tuple[list[Weights], list[Array]]:
         """The weights of both numbers multiplied and squared, and of each, all around their estimated means."""
         ones = [np.ones(len(domain)) for domain in self._domains]
-        first, second = (self._numbers(at)[0] - self._mean(at).value for at in (0, 1))
+        first, second = (self._pair.numbers(at)[0] - self._mean(at).value for at in (0, 1))
         squares = [(first**2, ones[1]), (ones[0], second**2)]
         return [(first, second), *squares, (first, ones[1]), (ones[0], second)], [first, second]
 
@@ -369,14 +295,7 @@ class JointEstimate:
         error = math.sqrt(max(float(slopes @ together[:3, :3] @ slopes), 0.0))
         return Answer(value, error, math.inf)
 
-    def _possible(self, of: object) -> tuple[float, float]:
-        """The least and the largest answer of any joint distribution."""
-        if isinstance(of, str):
-            half = 1.0
-            if of == "covariance":
-                half = math.prod(float(np.ptp(self._numbers(at)[0])) / 2 for at in (0, 1))
-            return -half, half
-        if isinstance(of, tuple) and isinstance(of[0], str):
-            return 0.0, 1.0
-        table = table_of(self._table(of))
-        return float(table.min()), float(table.max())
+
+def _product(at: int, w: Array, other: Array) -> tuple[Array, Array]:
+    """Weights of one attribute times ``other`` of the other."""
+    return (w, other) if at == 0 else (other, w)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.poisoning import Moved
     from bipartite.answers.estimation.scores import Scores
     from bipartite.answers.estimation.tally import Tally
+    from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
 
@@ -87,6 +88,16 @@ class LinearAnswers(ABC):
     """What the reports can tell apart; None where that was too large to decide, or everything can be told."""
     of_sample: bool
     """Whether errors are for the people who answered."""
+
+    @property
+    def domain(self) -> Domain:
+        """The values that answers are about: those of the mechanism, or of a part of them."""
+        return self.mechanism.domain
+
+    @property
+    @abstractmethod
+    def tells_all(self) -> bool:
+        """Whether the reports are known to tell all values apart."""
 
     @property
     @abstractmethod
@@ -181,6 +192,10 @@ class ByOutput(LinearAnswers):
         self.mechanism, self.found, self.of_sample = mechanism, known.found, of_sample
         self.people, self.size, self.effective = tally.people, tally.size, tally.effective
         self._tally, self._scores, self._possible = tally, known.scores, known.law > 0
+
+    @property
+    def tells_all(self) -> bool:
+        return self.found is not None and self.found.identifiable
 
     @property
     def distribution(self) -> Array:

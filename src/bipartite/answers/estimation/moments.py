@@ -34,7 +34,7 @@ def variance_answer(answers: LinearAnswers, frequencies: Array) -> Answer:
     within the range, so the larger of two; and to second order that of the mean: the square of a normal error with
     variance v has variance 2v². Where the reports cannot tell, the variance of ``frequencies``.
     """
-    w, _ = numbers_of(answers.mechanism.domain)
+    w, _ = numbers_of(answers.domain)
     mean = answers.answer(w)
     squares = None if mean is None else answers.answer((w - mean.value) ** 2)
     if mean is None or squares is None:
@@ -48,7 +48,7 @@ def variance_answer(answers: LinearAnswers, frequencies: Array) -> Answer:
 
 def variance_interval(answers: LinearAnswers, histogram: Histogram, sure: float) -> ConfidenceInterval:
     """The interval of the variance."""
-    w, _ = numbers_of(answers.mechanism.domain)
+    w, _ = numbers_of(answers.domain)
     # Half of the people at either end vary most.
     most = float(w[-1] - w[0]) ** 2 / 4
     answer = variance_answer(answers, histogram.frequencies)

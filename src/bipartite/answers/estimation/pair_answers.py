@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.goodness import GoodnessOfFit
+    from bipartite.answers.estimation.intervals import ConfidenceInterval
     from bipartite.answers.estimation.linear import Answer, Several
     from bipartite.domains import Domain
 
@@ -56,6 +57,11 @@ class PairAnswers(ABC):
     @abstractmethod
     def covariance(self, rows: Sequence[Weights]) -> tuple[Array, Array] | None:
         """Several answers and their covariance, over people drawn from a population."""
+
+    def left_open(self, w: Weights, sure: float) -> ConfidenceInterval | None:
+        """What reports that cannot tell Σ w·share do not rule out; None where that is not known."""
+        del w, sure
+        return None
 
     @abstractmethod
     def marginal(self, at: int) -> Estimate:

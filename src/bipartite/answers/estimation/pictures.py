@@ -38,7 +38,7 @@ _MOST_POINTS: Final = 1_500  # of a line: twice as many as the picture is wide
 
 def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None) -> Picture:
     """One estimate: a histogram or a curve on a line, bars elsewhere."""
-    domain = estimate.mechanism.domain
+    domain = estimate.domain
     sure = f"{100 * confidence:g} %" if has_intervals(estimate) else ""
     notes = _notes(estimate)
     if isinstance(domain, LineDomain):
@@ -76,7 +76,7 @@ def _on_a_line(estimate: Estimate, confidence: float) -> tuple[Array, Array, lis
     each_end = np.where(_untold(estimate), math.inf, estimate.frequencies)
     if not has_intervals(estimate):
         return each_end, each_end, []
-    values = estimate.mechanism.domain.to_numpy()
+    values = estimate.domain.to_numpy()
     step = float(values[1] - values[0])
     bands = []
     for each in estimate.ranges(confidence=confidence):
@@ -91,7 +91,7 @@ def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | 
     """Groups below each other: their means and medians, or their shares of the most common values."""
     shown = dict(list(groups.items())[:_MOST_GROUPS])
     first = next(iter(shown.values()))
-    domain = first.mechanism.domain
+    domain = first.domain
     sure = f"{100 * confidence:g} %"
     write: Callable[[float], str] = say
     if isinstance(domain, LineDomain):
@@ -133,14 +133,14 @@ def single_intervals(estimate: Estimate, which: NDArray[np.int64], confidence: f
     """The intervals of some shares of a fit, each asked for on its own; elsewhere not numbers."""
     low, high = (np.full(len(estimate.frequencies), math.nan) for _ in range(2))
     for at in which.tolist() if has_intervals(estimate) else ():
-        low[at], high[at] = estimate.interval(confidence, of=("bin", estimate.mechanism.domain.decode(at)))
+        low[at], high[at] = estimate.interval(confidence, of=("bin", estimate.domain.decode(at)))
     return low, high
 
 
 def most_common(estimate: Estimate, confidence: float) -> str:
     """The largest shares in words, with their intervals."""
     largest = np.argsort(-estimate.frequencies, kind="stable")[:_MOST_COMMON]
-    names, (low, high) = names_of(estimate.mechanism.domain), single_intervals(estimate, largest, confidence)
+    names, (low, high) = names_of(estimate.domain), single_intervals(estimate, largest, confidence)
     return ", ".join(f"{names[at]}: {share_words(estimate.frequencies[at], low[at], high[at])}" for at in largest)
 
 
@@ -187,7 +187,7 @@ def _row(label: object, mark: Mark) -> Mark:
 
 
 def _share_row(label: object, estimate: Estimate, at: int, confidence: float) -> Mark:
-    value = estimate.mechanism.domain.decode(at)
+    value = estimate.domain.decode(at)
     share, (low, high) = float(estimate.frequencies[at]), estimate.interval(confidence, of=("bin", value))
     known = has_intervals(estimate) and not _untold(estimate)[at]
     words = share_words(share, low, high) if known else f"no more is known than {_percent(low)} to {_percent(high)}"
@@ -218,7 +218,7 @@ def _notes(estimate: Estimate) -> list[str]:
         notes.append(f"without intervals of shares: {estimate.bins_note}")
     if found is not None and not found.identifiable:
         groups = found.groups
-        line = isinstance(estimate.mechanism.domain, LineDomain)
+        line = isinstance(estimate.domain, LineDomain)
         ranges = [f"{say(values[0])} to {say(values[-1])}" for values in groups[:_FEW_RANGES]] if line else []
         more = "…" if len(groups) > _FEW_RANGES else ""
         which = f": {', '.join(ranges)}{more}" if ranges else ""

@@ -110,7 +110,7 @@ def poisoned(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, k
         msg = f"Expected k as a whole number from 0 to {estimate.people}, the number of reports, got {shown(k)}."
         raise InputError(msg)
     forged = int(k)
-    asked = Question.read(of, estimate.mechanism.domain)
+    asked = Question.read(of, estimate.domain)
     if asked.kind == "quantile":
         return _quantile(estimate, answers, histogram, forged, asked.q)
     if asked.kind == "variance":
@@ -176,7 +176,7 @@ def _variance(estimate: Estimate, answers: LinearAnswers, k: int) -> Poisoning:
     mean can move. The estimate adds the variance of the estimated mean, which is at most the square of the spread of
     its scores over the number of effective reports.
     """
-    w, _ = numbers_of(estimate.mechanism.domain)
+    w, _ = numbers_of(estimate.domain)
     most = float(w[-1] - w[0]) ** 2 / 4
     if math.isnan(spare(answers.effective)):
         return Poisoning(k, math.nan, 0.0, most, exact=False, note=_ALONE)
@@ -199,7 +199,7 @@ def _variance(estimate: Estimate, answers: LinearAnswers, k: int) -> Poisoning:
 
 def _quantile(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, k: int, q: float) -> Poisoning:
     """Between where the share up to a value can be made to reach q, and where it can be kept from it."""
-    domain = line_of(estimate.mechanism.domain)
+    domain = line_of(estimate.domain)
     size, value = len(domain), estimate.quantile(q)
     if size > _MOST_TESTED or histogram.method not in {"inverse", "projected"}:
         ends = float(domain.decode(0)), float(domain.decode(size - 1))
@@ -215,7 +215,7 @@ def _quantile(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, 
 def for_text(estimate: Estimate) -> tuple[str, Poisoning]:
     """(the mean or, where there is none, the largest share; what one forged report in a hundred can do to it)."""
     forged = max(1, estimate.people // 100)
-    domain = estimate.mechanism.domain
+    domain = estimate.domain
     if isinstance(domain, LineDomain):
         return "the mean", estimate.poisoning(forged)
     value = domain.decode(int(estimate.frequencies.argmax()))
