@@ -67,7 +67,10 @@ def largest(rows, counts, w, level):
 @pytest.mark.parametrize("people", [60, 5000])
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=named)
 def test_ends_of_a_region_are_those_that_a_general_optimiser_finds(mechanism, people):
-    """Shares, shares up to a value, of a range, any weights: never beyond the region, and 2 % of it short at most."""
+    """Shares, shares up to a value, of a range, any weights: never short of the region, and 1 % of it beyond at most.
+
+    The optimiser may stop 1e-6 nats below the level, and so a little outside.
+    """
     rows, size = mechanism.matrix(), len(mechanism.domain)
     rng = np.random.default_rng(3)
     at = np.arange(size)
@@ -80,9 +83,9 @@ def test_ends_of_a_region_are_those_that_a_general_optimiser_finds(mechanism, pe
         for w in (np.eye(size)[0], 1.0 * (at <= 1), 1.0 * ((at >= 1) & (at <= 2)), rng.normal(size=size)):
             low, high = region.interval(w)
             least, most = -largest(rows, counts, -w, level), largest(rows, counts, w, level)
-            room = 0.02 * (most - least)
-            assert least - 1e-5 <= low <= least + room and most - room <= high <= most + 1e-5
-            assert low - 1e-9 <= w @ model.shares <= high + 1e-9
+            room = 0.01 * (most - least)
+            assert least - room <= low <= least + 1e-6 and most - 1e-6 <= high <= most + room
+            assert low - 1e-12 <= w @ model.shares <= high + 1e-12
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=named)
@@ -98,7 +101,7 @@ def test_quantiles_of_a_region_are_those_whose_shares_up_to_a_value_are_left_ope
         up_to = [1.0 * (np.arange(size) <= value) for value in range(size)]
         most = [largest(rows, counts, w, level) for w in up_to]
         least = [-largest(rows, counts, -w, level) for w in up_to]
-        # The search for an end may be 1 % short of it.
+        # The search for an end may go 1 % beyond it.
         for_first = [next(value for value in range(size) if most[value] >= q + room) for room in (-0.01, 0, 0.01)]
         for_last = [
             max(value for value in range(size) if value == 0 or least[value - 1] <= q + room)
@@ -267,7 +270,7 @@ def test_nothing_is_smoothed_in_no_steps():
     assert Cells.of(operator_of(MECHANISMS[0]), together=True).smoother(0) is None
 
 
-def test_an_end_that_no_tilt_reaches_is_a_mixture():
+def test_an_end_that_no_tilt_reaches_is_found():
     """Reports of two kinds: below some tilt all people stay at the last value, above it all move to another one."""
     duchi = bp.Duchi(bp.Interval(-1, 1, points=20), 0.05)
     cells = Cells.of(operator_of(duchi), together=True)
@@ -283,7 +286,7 @@ def test_an_end_that_no_tilt_reaches_is_a_mixture():
         return model.top.log_likelihood - float(np.array([0.5, 3.9]) @ np.log(law))
 
     assert low == 0 and 0.1 < high < 1
-    assert lost(high) <= allowed < lost(high + 0.02)
+    assert lost(high - 0.02) < allowed <= lost(high) + 1e-9
 
 
 @pytest.mark.parametrize("counts", [(1, 15), (2, 6), (30, 41)])
@@ -305,3 +308,24 @@ def test_a_range_that_nobody_is_in_may_be_empty():
     samples = np.random.default_rng(1).multinomial(5000, f / f.sum() @ mechanism.matrix(), 40)
     lows = [bp.estimate(mechanism, counts=counts, method="em").interval(of=("cdf", 33)).low for counts in samples]
     assert np.count_nonzero(np.array(lows) <= 1e-9) >= 29
+
+
+@pytest.mark.parametrize("case", range(24))
+def test_the_answer_shown_lies_in_its_interval_at_every_confidence(case):
+    """Tiny samples and domains, weights, mechanisms that tell values apart or not: the ends are rounded outward."""
+    rng = np.random.default_rng(case)
+    make = (bp.Optimal, bp.BRR, bp.GRR, bp.Exponential, bp.Geometric, bp.Duchi)[case % 6]
+    domain = bp.Interval(-1, 1, points=int(rng.integers(2, 9)))
+    mechanism = make(domain, float(rng.choice([0.05, 1, 10])))
+    people = int(rng.choice([1, 2, 5, 10, 49, 50, 300]))
+    values = domain.to_numpy()[rng.choice(len(domain), people, p=rng.dirichlet(np.full(len(domain), 0.3)))]
+    reports = mechanism.privatize(values, rng=bp.insecure_seed(case))
+    weights = rng.uniform(0.01, 5, people) if case % 4 else None
+    for method in ("em", "smooth"):
+        found = bp.estimate(mechanism, reports, weights=weights, method=method)
+        for sure in (1e-9, 0.01, 0.9):
+            for value in domain.to_numpy()[:: max(1, len(domain) // 2)]:
+                low, high = found.interval(sure, of=("cdf", value))
+                assert low - 1e-12 <= found.cdf(value) <= high + 1e-12
+            low, high = found.interval(sure, of="median")
+            assert low <= found.median <= high

@@ -192,7 +192,7 @@ class MostLikely(Histogram):
         self._plain = Model(matrix, self._counts)
         self._shown = Model(matrix, self._counts, self._cells.smoother(self.steps)) if self.steps else self._plain
         self.frequencies = self._cells.spread(self._shown.shares)
-        self.fit = self._shown.top
+        self.fit: Fit = self._shown.top
         self.method = "smooth" if self.steps else "em"
         self.reason = reason + self._smoothed() if smooth else reason
 
@@ -222,7 +222,9 @@ class MostLikely(Histogram):
         if self._people < FEW:
             first, second = halves(self._counts)
             fitted = Model(self._cells.matrix, second, self._cells.smoother(self.steps))
-            level = fitted.likelihood(fitted.top.frequencies, first) + math.log(1 - confidence)
+            level = fitted.likelihood(fitted.top.frequencies, first) + math.log1p(-confidence)
+            # Neither fit is at its top to the last digit, and the answer shown is inside at any confidence.
+            level -= fitted.top.gap + self.fit.gap
             return Region(self._cells, [(Model(self._cells.matrix, first), down_to(level))])
         models = dict.fromkeys((self._plain, self._shown))
         return Region(self._cells, [(model, by_chi_square(model, confidence)) for model in models])

@@ -17,7 +17,7 @@ where it is less likely than g by a factor of 1 − confidence on the other half
 reports and any population of up to 512 values (Wasserman, Ramdas, Balakrishnan, PNAS 2020; the coins of the split come
 from a hash of the counts and are taken to be independent of them). Weighted reports are cut in proportion and longer
 lines into cells, for which it is not proved. The answer shown is inside: the fit to all reports cannot lose to g on the
-half that g has not seen, as g cannot lose to it on its own.
+half that g has not seen, as g cannot lose to it on its own, but for the certified gaps of both, which the level allows.
 
 **Smoothing.** On a line f = h·S_b, a mixture of bumps: S_b takes b steps of (1, 2, 1)/4, which stop at the ends. How
 much to smooth is chosen by the likelihood of reports held out (:func:`choose_smoothing`). A model that smooths can miss
@@ -26,7 +26,10 @@ the truth, so the interval is that of the model without smoothing together with 
 **Cells.** Beyond 512 values on a line, neighbours are taken together, as if people were spread evenly over each cell;
 an interval then holds what the cells leave open.
 
-**Ends** are found to one part in a hundred of their distance from the answer.
+**Ends** are rounded outward: with a the drop allowed and f_λ the fit at the tilt λ, no f in the region has a w·f above
+w·f_λ + (a − drop(f_λ) + gap(f_λ))/(λ·n), because f_λ maximises ℓ(f) + λ·n·w·f up to its certified gap. The end is the
+least such bound of the last two fits. Fits on both sides of the end, mixed, are in the region (ℓ is concave), and the
+search ends when these are within one part in a hundred of that bound, of its distance from the answer.
 """
 
 from __future__ import annotations
@@ -63,6 +66,7 @@ _TRIES: Final = 30
 _CLOSE: Final = 0.01
 _TINY: Final = 1e-12
 _GROWTH: Final = 3.0
+_TWICE: Final = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,60 +185,82 @@ class Model:
         return min(len(np.unique(row_of[fit.frequencies > 0])), outputs)
 
     def furthest(self, w: Array, allowed: Allowed, enough: float = math.inf) -> float:
-        """The largest w·f of all f whose drop is ``allowed``.
+        """No less than the largest w·f of all f whose drop is ``allowed``, and hardly more.
 
-        The root of the drop is about linear in λ. It ends early once it is known whether ``enough`` is reached.
+        It ends early once it is known whether ``enough`` is reached.
         """
         w = w if self._smooth is None else self._smooth @ w
+        most = float(w.max())
         if not self._people:
-            return float(w.max())
+            return most
         scale, top = float(np.ptp(w)), self.top
-        reached = begun = float(w @ top.frequencies)
+        begun = float(w @ top.frequencies)
         if scale == 0:
-            return reached
-        low, high, low_part, high_part = 0.0, math.nan, 0.0, math.nan
-        inside, outside = top, top
-        tilt = 1 / math.sqrt(self._people)
+            return begun
+        inside, outside, sides = _Tilted(0.0, top, begun, 0.0, allowed(top, top)), None, 0
+        tilt = math.sqrt(self._people) / scale
         for _ in range(_TRIES):
-            fit = fit_em(self._operator, self._counts, start=inside.frequencies, tilt=(tilt / scale) * w)
-            drop = max(top.log_likelihood - fit.log_likelihood, 0.0)
-            # How much of what is allowed the drop takes up.
-            part = math.sqrt(drop / max(allowed(top, fit), _TINY))
-            answer = float(w @ fit.frequencies)
-            if part <= 1:
-                reached, low, low_part, inside = max(reached, answer), tilt, part, fit
-                if reached >= enough or part >= 1 - _CLOSE or w.max() - reached <= _CLOSE**3 * scale:
-                    return reached
+            fit = fit_em(self._operator, self._counts, start=inside.fit.frequencies, tilt=(tilt / self._people) * w)
+            drop = top.log_likelihood - fit.log_likelihood
+            here = _Tilted(tilt, fit, float(w @ fit.frequencies), drop, allowed(top, fit))
+            if here.part <= 1:
+                inside, sides = here, max(sides, 0) + 1
             else:
-                high, high_part, outside = tilt, part, fit
-                if answer < enough < math.inf:
-                    return reached
-                if answer - reached <= _CLOSE * (reached - begun):
-                    break
-            if math.isnan(high):
+                outside, sides = here, min(sides, 0) - 1
+            reached, beyond = _bracket(inside, outside)
+            close = min(beyond, most) - reached <= max(_CLOSE * (reached - begun), _CLOSE**3 * scale)
+            close = close or (outside is not None and outside.tilt - inside.tilt <= _CLOSE * outside.tilt)
+            if close or reached >= enough or (outside is not None and beyond < enough < math.inf):
+                break
+            # Growing; then where the root of the drop, about linear in λ, is right; twice on one side, the chord's λ.
+            if outside is None:
                 tilt *= _GROWTH
+            elif abs(sides) < _TWICE:
+                step = min(max((1 - inside.part) / (outside.part - inside.part), 0.1), 0.9)
+                tilt = inside.tilt + (outside.tilt - inside.tilt) * step
             else:
-                tilt = low + (high - low) * min(max((1 - low_part) / (high_part - low_part), 0.1), 0.9)
-                if high - low <= _CLOSE * high:
-                    break
-        return max(reached, float(w @ self._mixed(inside, outside, allowed)))
+                tilt, sides = inside.chord(outside), 0
+        return min(max(begun, reached, beyond), most)
 
-    def _mixed(self, inside: Fit, outside: Fit, allowed: Allowed) -> Array:
-        """Of the mixtures of two fits the last whose drop is allowed.
 
-        At some tilts the fit jumps, as from all people at one value to all at another. What lies between is mixed.
-        """
-        seen = self._counts > 0
-        first, second = (self._operator.forward(fit.frequencies)[seen] for fit in (inside, outside))
-        half = Fit((inside.frequencies + outside.frequencies) / 2, 0, math.nan, math.nan, converged=True)
-        least = self.top.log_likelihood - allowed(self.top, half)
-        low, high = 0.0, 1.0
-        while high - low > _CLOSE:
-            middle = (low + high) / 2
-            value = float(self._counts[seen] @ np.log((1 - middle) * first + middle * second))
-            low, high = (middle, high) if value >= least else (low, middle)
-        found: Array = (1 - low) * inside.frequencies + low * outside.frequencies
-        return found
+@dataclass(frozen=True, slots=True)
+class _Tilted:
+    """The fit at one tilt."""
+
+    tilt: float
+    """λ·n."""
+    fit: Fit
+    answer: float
+    drop: float
+    allowed: float
+
+    @property
+    def part(self) -> float:
+        """How much of what is allowed the drop takes up, its root."""
+        return math.sqrt(max(self.drop, 0.0) / max(self.allowed, _TINY))
+
+    def bound(self, drop: float) -> float:
+        """What no w·f exceeds whose drop is at most this: of ℓ(f) + λ·n·w·f, the fit has the largest, up to its gap."""
+        return self.answer + (drop - self.drop + self.fit.gap) / self.tilt if self.tilt else math.inf
+
+    def chord(self, other: _Tilted) -> float:
+        """How much drop the way from here to another fit costs: no more than that, where the two are mixed."""
+        tilts = sorted((self.tilt, other.tilt))
+        far = other.answer - self.answer
+        return min(max((other.drop - self.drop) / far, tilts[0]), tilts[1]) if far > 0 else tilts[1]
+
+
+def _bracket(inside: _Tilted, outside: _Tilted | None) -> tuple[float, float]:
+    """(a w·f that is allowed, one that none exceeds)."""
+    if outside is None:
+        return inside.answer, inside.bound(inside.allowed)
+    least, most = sorted((inside.allowed, outside.allowed))
+    if outside.tilt - inside.tilt <= _CLOSE * outside.tilt:
+        # The fit jumps here, and what lies between is mixed, of all values of both: fewest degrees are taken away.
+        most = least
+    mixed = inside.answer + max(least - inside.drop, 0.0) / inside.chord(outside)
+    beyond = min(inside.bound(most), outside.bound(min(most, outside.drop)))
+    return max(min(mixed, outside.answer), inside.answer), beyond
 
 
 def by_chi_square(model: Model, confidence: float) -> Allowed:
