@@ -3,8 +3,9 @@
 from bipartite.answers.advise.comparing import compare
 from bipartite.answers.advise.comparison import Comparison
 from bipartite.answers.advise.people import SampleSize, sample_size
+from bipartite.answers.advise.reporting_plans import ReportingPlan, SplitOrSample
 from bipartite.answers.advise.row import Row
-from bipartite.answers.advise.several import ReportingPlan, SplitOrSample, split_or_sample
+from bipartite.answers.advise.several import split_or_sample
 
 __all__ = [
     "Comparison",
