@@ -242,3 +242,19 @@ def test_a_bound_for_few_reports_is_called_proved_only_where_it_is():
     assert "holds for any number" in weighted.interval().note
     long = bp.BRR(bp.Integers(0, 999), 1, edges="padded")
     assert "not proved" in bp.estimate(long, reports).interval(of="median").note
+
+
+def test_intervals_are_searched_for_once_for_all_that_shows_them(monkeypatch):
+    mech = bp.BRR(bp.Integers(0, 39), 1, edges="padded")
+    est = bp.estimate(mech, mech.privatize([7] * 300 + [30] * 200, rng=bp.insecure_seed(1)), method="smooth")
+    first = est.ranges(), est.interval(of="median"), est.interval(0.5, of="median")
+
+    def refused(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("bipartite.answers.estimation.likelihood.Model.furthest", refused)
+    assert (est.ranges(), est.interval(of="median"), est.interval(0.5, of="median")) == first
+    assert first[1] != first[2]
+    assert est.plot() and est.summary()
+    with pytest.raises(AssertionError):
+        est.ranges(3)

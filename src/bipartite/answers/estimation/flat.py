@@ -14,7 +14,7 @@ from bipartite.answers.estimation.histogram import Fitted, Unbiased, on_simplex
 from bipartite.answers.estimation.linear import Answer, LinearAnswers, Several
 from bipartite.answers.estimation.methods import TELLING
 from bipartite.answers.estimation.pairs import pair_law
-from bipartite.answers.estimation.poisoning import Moved, moved_single_supports, moved_supports
+from bipartite.answers.estimation.poisoning import ForgedSupports, Moved, moved_single_supports
 from bipartite.answers.estimation.tally import check_weights, spare
 from bipartite.answers.estimation.whole_reports import fit_reports
 from bipartite.errors import InputError
@@ -105,6 +105,8 @@ class BySupport(LinearAnswers):
         self.raw: Array = supports.first * (scale / supports.size) - base
         """Each share by itself, as ``mechanism.estimate`` gives it."""
         self._even = _even(self.raw)
+        self._forged: ForgedSupports | None = None
+        self._last: tuple[Array, Several] | None = None
         # By squared weights: what the variance of a weighted average is an average over.
         self._squared = _even(supports.second * (scale / supports.square) - base)
 
@@ -135,7 +137,11 @@ class BySupport(LinearAnswers):
         return self._shifted(unit, k, float(self.raw[index]))
 
     def _shifted(self, z: Array, k: int, value: float, *, rough: bool = False) -> Moved:
-        down, up, exact = moved_supports(self.mechanism, z, k, self._supports, rough=rough)
+        forged = self._forged
+        # A search for the least k asks about one z many times.
+        if forged is None or forged.rough != rough or not np.array_equal(forged.z, z):
+            forged = self._forged = ForgedSupports(self.mechanism, z, self._supports, rough=rough)
+        down, up, exact = forged.moved(k)
         return Moved(np.asarray(value - self._unit * down), np.asarray(value + self._unit * up), exact)
 
     def moved_shares(self, k: int) -> Moved:
@@ -184,7 +190,9 @@ class BySupport(LinearAnswers):
         return Several(values, np.sqrt(self._variance(w, values, own)), self._law.tail_spread(z, own))
 
     def answer(self, w: Array) -> Answer:
-        return self._several(w[None]).first
+        if self._last is None or not np.array_equal(self._last[0], w):
+            self._last = w, self._several(w[None])
+        return self._last[1].first
 
     @functools.cached_property
     def _errors(self) -> Array:

@@ -6,6 +6,7 @@ interval of each, which contains the answer by the way it is made.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
@@ -183,6 +184,8 @@ class MostLikely(Histogram):
     """The most likely distribution, of all or of smooth ones; its intervals hold what the reports do not rule out."""
 
     def __init__(self, operator: Operator, counts: Array, *, smooth: bool, together: bool, reason: str) -> None:
+        self._known: dict[tuple[bytes, float], tuple[float, float]] = {}
+        self._known_quantiles: dict[tuple[float, float], tuple[int, int]] = {}
         self._people = float(counts.sum())
         self._cells = Cells.of(operator, together=together)
         self._counts = self._cells.counts(counts)
@@ -209,14 +212,19 @@ class MostLikely(Histogram):
         return f"; smoothed by a standard deviation of {wide:.3g} values, {why}"
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        low, high = self._region(confidence).interval(w)
-        return ConfidenceInterval(low, high, confidence, self._note)
+        # Text, JSON and pictures ask for the same ranges, and each takes many fits.
+        asked = hashlib.sha256(w.tobytes()).digest(), confidence
+        if asked not in self._known:
+            self._known[asked] = self._region(confidence).interval(w)
+        return ConfidenceInterval(*self._known[asked], confidence, self._note)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
-        cell = int(self._cells.of_value[self.quantile(q)])
-        first, last = self._region(confidence).quantiles(q, cell)
-        low, high = np.searchsorted(self._cells.of_value, [first, last + 1])
-        return int(low), int(high) - 1, self._note
+        if (q, confidence) not in self._known_quantiles:
+            cell = int(self._cells.of_value[self.quantile(q)])
+            first, last = self._region(confidence).quantiles(q, cell)
+            low, high = np.searchsorted(self._cells.of_value, [first, last + 1])
+            self._known_quantiles[q, confidence] = int(low), int(high) - 1
+        return *self._known_quantiles[q, confidence], self._note
 
     def _region(self, confidence: float) -> Region:
         if self._people < FEW:

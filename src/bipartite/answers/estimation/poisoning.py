@@ -341,35 +341,43 @@ def _largest(parts: Array, k: int) -> float:
 # Flat categories.
 
 
-def moved_supports(
-    mechanism: CategoryMechanism, z: Array, k: int, supports: Supports, *, rough: bool = False
-) -> tuple[float, float, bool]:
-    """(at most how far down, how far up, whether exactly) k forged reports move Σ z·support, over the sum of weights.
+class ForgedSupports:
+    """How far forged reports move Σ z·support: all that does not depend on their number is worked out once.
 
     Where the reports are at hand each has its own sum, and those that it pays most to replace are replaced. From counts
     alone the k reports that are replaced support each value at least as seldom, or as often, as its count allows.
     ``rough`` saves looking at every hash function and at the reports.
     """
-    least, largest, sharp = _extremes(mechanism, z, rough=rough)
-    counts, people, size = supports.first, supports.people, supports.size
-    reports, weights = supports.reports, supports.weights
-    if reports is not None and not rough and len(reports) * len(z) <= _MOST_SEEN:
-        sums = _sums_of(mechanism, z, reports)
-        held = np.ones(len(sums)) if weights is None else weights
-        return _largest((sums - least) * held, k) / size, _largest((largest - sums) * held, k) / size, sharp
-    if weights is not None:
-        most = (largest - least) * _largest(weights, k) / size
-        return most, most, False
-    if isinstance(mechanism, HadamardResponse):
-        most = k * (largest - least) / size
-        return most, most, False
-    fewest, often = np.maximum(0.0, k - (people - counts)), np.minimum(float(k), counts)
-    taken_least = float(np.where(z > 0, z * fewest, z * often).sum())
-    taken_most = float(np.where(z > 0, z * often, z * fewest).sum())
-    up, down = k * largest - max(taken_least, k * least), min(taken_most, k * largest) - k * least
-    # Of one value the counts tell everything.
-    alone = np.count_nonzero(z) == 1 and len(z) > 1
-    return down / size, up / size, bool(alone and sharp)
+
+    def __init__(self, mechanism: CategoryMechanism, z: Array, supports: Supports, *, rough: bool = False) -> None:
+        self._mechanism, self.z, self._supports, self.rough = mechanism, z, supports, rough
+        self._least, self._largest, self._sharp = _extremes(mechanism, z, rough=rough)
+        reports = supports.reports
+        seen = reports is not None and not rough and len(reports) * len(z) <= _MOST_SEEN
+        self._sums = _sums_of(mechanism, z, reports) if seen and reports is not None else None
+
+    def moved(self, k: int) -> tuple[float, float, bool]:
+        """(at most how far down, how far up, whether exactly) k of them move it, over the sum of weights."""
+        least, largest, z = self._least, self._largest, self.z
+        size, weights = self._supports.size, self._supports.weights
+        if self._sums is not None:
+            held = np.ones(len(self._sums)) if weights is None else weights
+            down, up = (self._sums - least) * held, (largest - self._sums) * held
+            return _largest(down, k) / size, _largest(up, k) / size, self._sharp
+        if weights is not None:
+            most = (largest - least) * _largest(weights, k) / size
+            return most, most, False
+        if isinstance(self._mechanism, HadamardResponse):
+            most = k * (largest - least) / size
+            return most, most, False
+        counts, people = self._supports.first, self._supports.people
+        fewest, often = np.maximum(0.0, k - (people - counts)), np.minimum(float(k), counts)
+        taken_least = float(np.where(z > 0, z * fewest, z * often).sum())
+        taken_most = float(np.where(z > 0, z * often, z * fewest).sum())
+        up, down = k * largest - max(taken_least, k * least), min(taken_most, k * largest) - k * least
+        # Of one value the counts tell everything.
+        alone = np.count_nonzero(z) == 1 and len(z) > 1
+        return down / size, up / size, bool(alone and self._sharp)
 
 
 def moved_single_supports(mechanism: CategoryMechanism, k: int, supports: Supports) -> tuple[Array, Array]:
