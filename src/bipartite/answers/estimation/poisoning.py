@@ -362,8 +362,8 @@ class ForgedSupports:
         size, weights = self._supports.size, self._supports.weights
         if self._sums is not None:
             held = np.ones(len(self._sums)) if weights is None else weights
-            down, up = (self._sums - least) * held, (largest - self._sums) * held
-            return _largest(down, k) / size, _largest(up, k) / size, self._sharp
+            falls, rises = (self._sums - least) * held, (largest - self._sums) * held
+            return _largest(falls, k) / size, _largest(rises, k) / size, self._sharp
         if weights is not None:
             most = (largest - least) * _largest(weights, k) / size
             return most, most, False
