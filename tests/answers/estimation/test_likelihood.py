@@ -11,9 +11,9 @@ from bipartite.answers.estimation.likelihood import (
     Model,
     Region,
     by_chi_square,
-    choose_smoothing,
     down_to,
     halves,
+    weigh_smoothing,
 )
 from bipartite.answers.estimation.operator import operator_of
 
@@ -216,22 +216,64 @@ def test_halves_of_different_counts_are_independent_coins():
 # Smoothing.
 
 
-def chosen(f, people, seed, mechanism):
+def weights(f, people, seed, mechanism):
     cells = Cells.of(operator_of(mechanism), together=True)
     counts = cells.counts(np.random.default_rng(seed).multinomial(people, f @ mechanism.matrix()).astype(float))
-    found = choose_smoothing(cells, counts)
-    assert choose_smoothing(cells, counts) == found
+    found = weigh_smoothing(cells, counts)
+    assert weigh_smoothing(cells, counts) == found
+    assert sum(found.values()) == pytest.approx(1) and min(found.values()) >= 0.1 * max(found.values())
     return found
 
 
-def test_held_out_reports_choose_little_smoothing_for_spikes_and_much_for_smooth_populations():
+def test_held_out_reports_weigh_little_smoothing_for_spikes_and_much_for_smooth_populations():
     mechanism = bp.BRR(bp.Integers(0, 63), 1, edges="padded")
     at = np.arange(64)
     spike = np.where(at == 20, 0.6, 0.4 / 63)
     bell = np.exp(-(((at - 30) / 12) ** 2) / 2)
     for seed in range(3):
-        assert chosen(spike, 100_000, seed, mechanism) <= 1
-        assert chosen(bell / bell.sum(), 100_000, seed, mechanism) >= 8
+        assert max(weights(spike, 100_000, seed, mechanism)) <= 1
+        assert min(weights(bell / bell.sum(), 100_000, seed, mechanism)) >= 4
+
+
+def test_the_weight_of_an_amount_of_smoothing_is_the_likelihood_of_reports_held_out():
+    """Against fits by plain EM, many steps of it, of the same halves."""
+    mechanism = bp.BRR(bp.Integers(0, 15), 2, edges="padded")
+    cells = Cells.of(operator_of(mechanism), together=True)
+    f = np.exp(-(((np.arange(16) - 6) / 4) ** 2) / 2)
+    counts = np.random.default_rng(3).multinomial(400, f / f.sum() @ mechanism.matrix()).astype(float)
+    found = weigh_smoothing(cells, cells.counts(counts))
+    logs = {}
+    for steps in found:
+        bumps = np.eye(16) if steps == 0 else cells.smoother(steps)
+        rows = bumps @ mechanism.matrix()
+        total = 0.0
+        for again in range(4):
+            for seen, other in (halves(counts, again), halves(counts, again)[::-1]):
+                h = np.full(len(rows), 1 / len(rows))
+                for _ in range(20_000):
+                    h *= rows @ (seen / (h @ rows)) / seen.sum()
+                total += other @ np.log(h @ rows) / 4
+        logs[steps] = total
+    expected = np.exp(np.array([*logs.values()]) - max(logs.values()))
+    np.testing.assert_allclose([*found.values()], expected / expected.sum(), rtol=0.03)
+
+
+def test_the_average_lies_between_the_models_averaged_and_is_converged():
+    mechanism = bp.BRR(bp.Integers(0, 63), 1, edges="padded")
+    f = np.exp(-(((np.arange(64) - 30) / 12) ** 2) / 2)
+    counts = np.random.default_rng(8).multinomial(500, f / f.sum() @ mechanism.matrix())
+    est = bp.estimate(mechanism, counts=counts, method="smooth")
+    cells = Cells.of(operator_of(mechanism), together=True)
+    held = cells.counts(counts.astype(float))
+    amounts = weigh_smoothing(cells, held)
+    assert len(amounts) > 1
+    shares = [Model(cells.matrix, held, cells.smoother(steps)).shares for steps in amounts]
+    np.testing.assert_allclose(est.frequencies, np.average(shares, axis=0, weights=[*amounts.values()]), atol=1e-12)
+    assert est.fit.converged and est.fit.gap <= 1
+    law = est.frequencies @ mechanism.matrix()
+    assert est.fit.log_likelihood == pytest.approx(counts @ np.log(law))
+    widths = [np.sqrt(steps / 2) for steps in (min(amounts), max(amounts))]
+    assert f"deviation of {widths[0]:.3g} to {widths[1]:.3g} values, weighted by how well" in est.reason
 
 
 @pytest.mark.parametrize(("values", "cells"), [(40, 40), (73, 73), (700, 512), (1024, 512)])

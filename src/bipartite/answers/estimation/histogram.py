@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.answers.estimation.em import Fit
 from bipartite.answers.estimation.intervals import (
     FEW,
     ConfidenceInterval,
@@ -25,16 +26,15 @@ from bipartite.answers.estimation.likelihood import (
     Model,
     Region,
     by_chi_square,
-    choose_smoothing,
     down_to,
     halves,
+    weigh_smoothing,
 )
 from bipartite.answers.estimation.projection import projected_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.linear import LinearAnswers
     from bipartite.answers.estimation.operator import Operator
 
@@ -181,7 +181,10 @@ class Unbiased(Histogram):
 
 
 class MostLikely(Histogram):
-    """The most likely distribution, of all or of smooth ones; its intervals hold what the reports do not rule out."""
+    """The most likely distribution, of all or of smooth ones, averaged over amounts of smoothing.
+
+    Its intervals hold what the reports do not rule out, by the model without smoothing or any model that is averaged.
+    """
 
     def __init__(self, operator: Operator, counts: Array, *, smooth: bool, together: bool, reason: str) -> None:
         self._known: dict[tuple[bytes, float], tuple[float, float]] = {}
@@ -189,27 +192,39 @@ class MostLikely(Histogram):
         self._people = float(counts.sum())
         self._cells = Cells.of(operator, together=together)
         self._counts = self._cells.counts(counts)
-        matrix = self._cells.matrix
-        self.steps = self._chosen(matrix) if smooth else 0
-        """How many steps of (1, 2, 1)/4 its bumps are wide."""
-        self._plain = Model(matrix, self._counts)
-        self._shown = Model(matrix, self._counts, self._cells.smoother(self.steps)) if self.steps else self._plain
-        self.frequencies = self._cells.spread(self._shown.shares)
-        self.fit: Fit = self._shown.top
-        self.method = "smooth" if self.steps else "em"
+        self._plain = Model(self._cells.matrix, self._counts)
+        self._weights = self._weighed() if smooth else {0: 1.0}
+        self._models = [self._model(self._counts, steps) if steps else self._plain for steps in self._weights]
+        shares = np.average([model.shares for model in self._models], axis=0, weights=[*self._weights.values()])
+        self.frequencies = self._cells.spread(shares)
+        tops = [model.top for model in self._models]
+        self.fit: Fit = Fit(
+            self.frequencies,
+            sum(top.steps for top in tops),
+            self._plain.likelihood(shares),
+            max(top.gap for top in tops),
+            converged=all(top.converged for top in tops),
+        )
+        self.method = "smooth" if any(self._weights) else "em"
         self.reason = reason + self._smoothed() if smooth else reason
 
-    def _chosen(self, matrix: Array) -> int:
+    def _weighed(self) -> dict[int, float]:
+        """Steps of (1, 2, 1)/4 that the bumps are wide, with their weights."""
         if self._people < FEW:
-            return max(1, round(2 * (len(matrix) / _FEW_SMOOTH) ** 2))
-        return choose_smoothing(self._cells, self._counts)
+            return {max(1, round(2 * (len(self._cells.matrix) / _FEW_SMOOTH) ** 2)): 1.0}
+        return weigh_smoothing(self._cells, self._counts)
+
+    def _model(self, counts: Array, steps: int) -> Model:
+        return Model(self._cells.matrix, counts, self._cells.smoother(steps))
 
     def _smoothed(self) -> str:
-        if not self.steps:
+        if not any(self._weights):
             return "; reports held out are predicted best without smoothing"
-        wide = math.sqrt(self.steps / 2) * len(self.frequencies) / len(self._cells.matrix)
-        why = "as always for so few reports" if self._people < FEW else "which predicts reports held out best"
-        return f"; smoothed by a standard deviation of {wide:.3g} values, {why}"
+        a_step = math.sqrt(0.5) * len(self.frequencies) / len(self._cells.matrix)
+        least, most = (f"{a_step * math.sqrt(steps):.3g}" for steps in (min(self._weights), max(self._weights)))
+        wide = most if least == most else f"{least} to {most}"
+        why = "as always for so few reports" if self._people < FEW else "weighted by how well reports held out are predicted"
+        return f"; smoothed by a standard deviation of {wide} values, {why}"
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         # Text, JSON and pictures ask for the same ranges, and each takes many fits.
@@ -229,12 +244,12 @@ class MostLikely(Histogram):
     def _region(self, confidence: float) -> Region:
         if self._people < FEW:
             first, second = halves(self._counts)
-            fitted = Model(self._cells.matrix, second, self._cells.smoother(self.steps))
+            fitted = self._model(second, max(self._weights))
             level = fitted.likelihood(fitted.top.frequencies, first) + math.log1p(-confidence)
             # Neither fit is at its top to the last digit, and the answer shown is inside at any confidence.
             level -= fitted.top.gap + self.fit.gap
             return Region(self._cells, [(Model(self._cells.matrix, first), down_to(level))])
-        models = dict.fromkeys((self._plain, self._shown))
+        models = dict.fromkeys((self._plain, *self._models))
         return Region(self._cells, [(model, by_chi_square(model, confidence)) for model in models])
 
     @property

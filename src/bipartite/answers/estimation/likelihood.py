@@ -19,9 +19,10 @@ from a hash of the counts and are taken to be independent of them). Weighted rep
 lines into cells, for which it is not proved. The answer shown is inside: the fit to all reports cannot lose to g on the
 half that g has not seen, as g cannot lose to it on its own, but for the certified gaps of both, which the level allows.
 
-**Smoothing.** On a line f = h·S_b, a mixture of bumps: S_b takes b steps of (1, 2, 1)/4, which stop at the ends. How
-much to smooth is chosen by the likelihood of reports held out (:func:`choose_smoothing`). A model that smooths can miss
-the truth, so the interval is that of the model without smoothing together with that of the model shown.
+**Smoothing.** On a line f = h·S_b, a mixture of bumps: S_b takes b steps of (1, 2, 1)/4, which stop at the ends. The
+distribution shown averages over amounts of smoothing, each with the likelihood that its fits give to reports held out
+as its weight (:func:`weigh_smoothing`; pseudo-Bayes factors: Geisser, Eddy, JASA 1979). A model that smooths can miss
+the truth, so the interval is that of the model without smoothing together with those of all models averaged.
 
 **Cells.** Beyond 512 values on a line, neighbours are taken together, as if people were spread evenly over each cell;
 an interval then holds what the cells leave open.
@@ -61,6 +62,9 @@ MOST_CELLS: Final = 512
 _MOST_OUTPUTS: Final = 1024
 # A candidate this many nats below the best ends the search: more smoothing only loses more.
 _HOPELESS: Final = 20.0
+# How many times reports are halved; and the part of the largest weight below which a candidate is left out.
+_WAYS: Final = 4
+_SLIGHT: Final = 0.1
 _ROWS: Final = 64
 _TRIES: Final = 30
 _CLOSE: Final = 0.01
@@ -325,37 +329,46 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def halves(counts: Array) -> tuple[Array, Array]:
+def halves(counts: Array, again: int = 0) -> tuple[Array, Array]:
     """Counts cut in two by a coin for each report: two samples, independent given their sizes.
 
-    The coins come from the counts themselves, so that the same counts give the same halves. Counts that are not whole,
-    of weighted reports, are cut in proportion.
+    The coins come from the counts themselves, so that the same counts give the same halves, and others each time that
+    they are cut ``again``. Counts that are not whole, of weighted reports, are cut in proportion.
     """
-    seed = int.from_bytes(hashlib.sha256(np.ascontiguousarray(counts, dtype="<f8").tobytes()).digest(), "big")
+    digest = hashlib.sha256(np.ascontiguousarray(counts, dtype="<f8").tobytes()).digest()
+    chance = np.random.default_rng([int.from_bytes(digest, "big"), again])
     whole = np.maximum(np.rint(counts), counts > 0).astype(np.int64)
-    drawn = np.random.default_rng(seed).binomial(whole, 0.5)
+    drawn = chance.binomial(whole, 0.5)
     first: Array = np.minimum(drawn * np.divide(counts, whole, out=np.zeros(len(counts)), where=whole > 0), counts)
     return first, counts - first
 
 
-def choose_smoothing(cells: Cells, counts: Array) -> int:
-    """The number of steps of smoothing under which each half of the reports predicts the other half best.
+def weigh_smoothing(cells: Cells, counts: Array) -> dict[int, float]:
+    """Numbers of steps of smoothing with their weights, which sum to one.
 
-    A function of the reports alone, so it costs no privacy; the same counts give the same choice.
+    The weight is the likelihood of all reports, each half predicted from the other half, averaged (its logarithm) over
+    a few ways to halve them. A function of the reports alone, so it costs no privacy; the same counts give the same
+    weights.
     """
-    first, second = halves(counts)
-    if not first.any() or not second.any():
-        return 0
-    best, found, steps = -math.inf, 0, 0
-    # b steps have a standard deviation of √(b/2) cells; as wide as the line, hardly more than the uniform law is left.
-    while steps <= 2 * len(cells.matrix) ** 2:
-        value = sum(
+    ways = [halves(counts, again) for again in range(_WAYS)]
+    ways = [way for way in ways if way[0].any() and way[1].any()]
+    if not ways:
+        return {0: 1.0}
+    found: dict[int, float] = {}
+    # b steps have a standard deviation of √(b/2) cells, and the next amount is twice as wide; as wide as the line,
+    # hardly more than the uniform law is left.
+    steps = 0
+    while steps < 4 * len(cells.matrix) ** 2:
+        predicted = [
             (model := Model(cells.matrix, seen, cells.smoother(steps))).likelihood(model.top.frequencies, other)
-            for seen, other in ((first, second), (second, first))
-        )
-        if value > best:
-            best, found = value, steps
-        elif value < best - _HOPELESS:
+            for way in ways
+            for seen, other in (way, way[::-1])
+        ]
+        found[steps] = sum(predicted) / len(ways)
+        if found[steps] < max(found.values()) - _HOPELESS:
             break
-        steps = max(1, 2 * steps)
-    return found
+        steps = max(1, 4 * steps)
+    best = max(found.values())
+    weights = {steps: math.exp(value - best) for steps, value in found.items()}
+    kept = {steps: weight for steps, weight in weights.items() if weight >= _SLIGHT}
+    return {steps: weight / sum(kept.values()) for steps, weight in kept.items()}
