@@ -223,7 +223,8 @@ class MostLikely(Histogram):
         a_step = math.sqrt(0.5) * len(self.frequencies) / len(self._cells.matrix)
         least, most = (f"{a_step * math.sqrt(steps):.3g}" for steps in (min(self._weights), max(self._weights)))
         wide = most if least == most else f"{least} to {most}"
-        why = "as always for so few reports" if self._people < FEW else "weighted by how well reports held out are predicted"
+        weighted = "weighted by how well reports held out are predicted"
+        why = "as always for so few reports" if self._people < FEW else weighted
         return f"; smoothed by a standard deviation of {wide} values, {why}"
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
