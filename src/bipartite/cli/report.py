@@ -11,7 +11,8 @@ import numpy as np
 from bipartite.cli.arguments import add_mechanism, add_seed, mechanism_of, source_of
 from bipartite.cli.columns import NUMBER
 from bipartite.cli.output import OK, Progress, print_json
-from bipartite.domains import SetDomain
+from bipartite.domains import Product, SetDomain
+from bipartite.domains.product_codec import tuple_of, tuple_text
 from bipartite.errors import DataError, DataFileError, InputError, OutsideDomainError
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ _EXAMPLES = """examples:
   bipartite report --spec age.json < ages.txt > reports.txt
 
 Values come from standard input, one a line, because arguments of a command can be read by other users of the machine
-and stay in the shell's history. Numbers are read as doubles. Reports are written in batches of 65,536 lines: when
-a line is refused, nothing of its batch is written, and the batches before it are out.
+and stay in the shell's history. Numbers are read as doubles, tuples of a product as JSON arrays. Reports are written in
+batches of 65,536 lines: when a line is refused, nothing of its batch is written, and the batches before it are out.
 """
 
 
@@ -55,7 +56,8 @@ def run(options: argparse.Namespace) -> int:
     if sys.stdin is None:
         msg = "standard input is closed; give the values there, one a line."
         raise DataFileError(msg)
-    if isinstance(mechanism.domain, SetDomain) and options.outside == "clip":
+    on_set = isinstance(mechanism.domain, SetDomain) and not isinstance(mechanism.domain, Product)
+    if on_set and options.outside == "clip":
         msg = "--outside clip is for numbers: a set has no ends; leave it out, and repair or remove what is not in it."
         raise InputError(msg)
     lines = enumerate(sys.stdin, start=1)
@@ -79,6 +81,8 @@ def _report_batch(
         first = next(number for number, text in batch if not text.strip())
         msg = f"line {first} is empty; remove it, or use --nulls keep, which publishes that it is missing."
         raise DataFileError(msg)
+    if isinstance(mechanism.domain, Product):
+        return _in_order(batch, iter(_report_tuples(mechanism, mechanism.domain, filled, options, rng)))
     if mechanism.domain.labels is not None:
         return _in_order(batch, iter(_report_labels(mechanism, filled, rng)))
     values = np.array([_number(number, text) for number, text in filled], dtype=np.float64)
@@ -98,6 +102,38 @@ def _report_batch(
 def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[Any]:
     """The reports with None where a line was empty."""
     return (next(reports) if text.strip() else None for _, text in batch)
+
+
+def _report_tuples(
+    mechanism: Mechanism,
+    domain: Product,
+    filled: list[tuple[int, str]],
+    options: argparse.Namespace,
+    rng: Source | None,
+) -> list[Any]:
+    """The reports of tuples, each a JSON array on a line of its own."""
+    values = [tuple_of(text) for _, text in filled]
+    try:
+        reports = mechanism.privatize(values, rng=rng, outside=options.outside)
+    except DataError:
+        number = next(
+            number for (number, _), value in zip(filled, values, strict=True) if not _fits(domain, value, options)
+        )
+    else:
+        return reports if options.json else [tuple_text(report) for report in reports]
+    msg = (
+        f"line {number} is not a JSON array with a value of each of the {len(domain.parts)} parts of {domain}, such as "
+        f"{tuple_text(domain.decode(0))}; repair or remove it."
+    )
+    raise DataFileError(msg)
+
+
+def _fits(domain: Product, value: tuple[Any, ...], options: argparse.Namespace) -> bool:
+    try:
+        domain.encode(value, outside=options.outside)
+    except DataError:
+        return False
+    return True
 
 
 def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:

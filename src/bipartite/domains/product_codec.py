@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,3 +62,17 @@ def in_fields(columns: Sequence[NDArray[Any]], names: Sequence[str] | None = Non
 def for_part(part: Domain, outside: Outside) -> Outside:
     """Sets have no ends to clamp to."""
     return outside if isinstance(part, LineDomain) else "error"
+
+
+def tuple_text(value: tuple[Any, ...]) -> str:
+    """A tuple as one cell of a table holds it: a JSON array."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def tuple_of(text: str) -> tuple[Any, ...]:
+    """The tuple in a cell of a table; an empty one for what holds none."""
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(held) if isinstance(held, list) else ()

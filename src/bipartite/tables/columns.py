@@ -6,17 +6,19 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.domains import Integers, LineDomain, Points, SetDomain
+from bipartite.domains import Integers, LineDomain, Points, Product, SetDomain
 from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms.record import composition_problem
 
 if TYPE_CHECKING:
-    from bipartite.domains import Outside
+    from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Nulls
     from bipartite.mechanisms import Mechanism
 
 PUBLIC: Final = "public"
 """What stands in a plan for a column that is copied as it is."""
+MOST_TUPLES: Final = 2**20
+"""How many values a product may have in a table, where each is written out once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,14 @@ class Column:
     mechanism
         The mechanism of the column. Its promise must be plain ε-LDP, so that the ε of a row is a sum.
     inputs
-        The columns it is made from: none for the column of its own name, one to rename, or the coordinates of a
-        position, which becomes the nearest of the mechanism's :class:`~bipartite.Points`.
+        The columns it is made from: none for the column of its own name, one to rename, the coordinates of a
+        position, which becomes the nearest of the mechanism's :class:`~bipartite.Points`, or a column for each part of
+        a :class:`~bipartite.Product`.
     outside, outside_as
         What happens to a value outside the domain. ``outside="error"`` refuses the row, which publishes that it was
         outside; ``"clip"`` moves a number to the nearest end, and a position to its nearest point however far;
-        ``outside_as="other"`` takes this value of the domain in its place. Both are private.
+        ``outside_as="other"`` takes this value of the domain in its place. Both are private. In a tuple each part is
+        replaced by that of the given one.
     nulls, nulls_as
         What happens to a missing value. ``nulls="error"`` refuses the row, ``"keep"`` leaves it missing: both publish
         that it is missing. ``nulls_as="no answer"`` takes this value of the domain in its place, and is private.
@@ -58,15 +62,11 @@ class Column:
             problems.add(f"Expected outside='error' or 'clip', got {shown(self.outside)}.")
         if not is_one_of(self.nulls, ("error", "keep")):
             problems.add(f"Expected nulls='error' or 'keep', got {shown(self.nulls)}.")
-        if self.outside == "clip" and isinstance(self.mechanism.domain, SetDomain) and not self.is_position:
+        if self.outside == "clip" and not self._has_ends and not self.is_position:
             problems.add(
                 f"outside='clip' has no meaning on a set, which has no ends; name a value with {_as('outside')}."
             )
-        if self.is_position and not _takes_positions(self.mechanism, len(self.inputs)):
-            problems.add(
-                f"Expected bp.Points of {len(self.inputs)} coordinates for a column made from {len(self.inputs)} "
-                f"columns, got {self.mechanism.domain!r}; use bp.Points, or one column."
-            )
+        _check_inputs(self, problems)
         for name, given in (("outside", self.outside_as), ("nulls", self.nulls_as)):
             if given is not None and not _is_value(self.mechanism, given):
                 problems.add(
@@ -81,7 +81,24 @@ class Column:
     @property
     def is_position(self) -> bool:
         """Whether the column is made from coordinates."""
-        return len(self.inputs) > 1
+        return len(self.inputs) > 1 and not isinstance(self.mechanism.domain, Product)
+
+    @property
+    def labels_of_inputs(self) -> tuple[tuple[Any, ...] | None, ...]:
+        """For each column it is made from, the labels that may stand there; None where numbers do."""
+        if self.is_position:
+            return (None,) * len(self.inputs)
+        return tuple(domain.labels if isinstance(domain, SetDomain) else None for domain in self.domains_of_inputs)
+
+    @property
+    def domains_of_inputs(self) -> tuple[Domain, ...]:
+        """For each column it is made from, the domain of what stands there; that of the places for coordinates."""
+        domain = self.mechanism.domain
+        return domain.parts if isinstance(domain, Product) else (domain,) * max(1, len(self.inputs))
+
+    @property
+    def _has_ends(self) -> bool:
+        return any(isinstance(domain, LineDomain) for domain in self.domains_of_inputs)
 
     @property
     def may_be_null(self) -> bool:
@@ -91,7 +108,7 @@ class Column:
     @property
     def domain_outside(self) -> Outside:
         """What the domain itself does with values outside it: a set has no ends to clamp them to."""
-        return "error" if isinstance(self.mechanism.domain, SetDomain) else self.outside
+        return self.outside if self._has_ends else "error"
 
     @property
     def publishes(self) -> tuple[str, ...]:
@@ -103,21 +120,28 @@ class Column:
                 if self.nulls == "keep"
                 else "that no value is missing (nulls = 'error')"
             )
-        domain = self.mechanism.domain
-        refuses = self.outside == "error" and self.outside_as is None
         if self.is_position:
-            if refuses and self.max_distance < math.inf:
+            if self.outside == "error" and self.outside_as is None and self.max_distance < math.inf:
                 found.append(f"that no position is farther than {self.max_distance:g} from a point (outside = 'error')")
-        elif refuses:
-            what = f"outside {domain}" if isinstance(domain, LineDomain) else "outside the set"
-            found.append(f"that no value is {what} (outside = 'error')")
-        if isinstance(domain, Integers):
-            found.append("that every value is a whole number")
-        elif self.is_position:
             found.append("that every value is a position")
-        elif isinstance(domain, LineDomain):
-            found.append("that every value is a number")
+            return tuple(found)
+        of_parts = isinstance(self.mechanism.domain, Product)
+        for at, domain in enumerate(self.domains_of_inputs):
+            found += self._published_of(domain, f"value of {self.inputs[at]!r}" if of_parts else "value")
         return tuple(found)
+
+    def _published_of(self, domain: Domain, value: str) -> list[str]:
+        """What is told of every value of one input."""
+        found = []
+        on_a_line = isinstance(domain, LineDomain)
+        # A set has no ends: in tuples whose numbers are clamped, what is none of its values is refused all the same.
+        if self.outside_as is None and (self.outside == "error" or not on_a_line):
+            what = f"outside {domain}" if on_a_line else "outside the set"
+            found.append(f"that no {value} is {what} (outside = {self.outside!r})")
+        if on_a_line:
+            kind = "a whole number" if isinstance(domain, Integers) else "a number"
+            found.append(f"that every {value} is {kind}")
+        return found
 
 
 def _as(name: str) -> str:
@@ -129,6 +153,25 @@ def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
     """The labels of a set where they are texts; none elsewhere."""
     labels = mechanism.domain.labels
     return labels if labels is not None and isinstance(labels[0], str) else ()
+
+
+def _check_inputs(column: Column, problems: Problems) -> None:
+    """Note columns that a position or tuples cannot be made from."""
+    domain, inputs = column.mechanism.domain, column.inputs
+    if isinstance(domain, Product) and len(inputs) != len(domain.parts):
+        problems.add(
+            f"Expected {len(domain.parts)} columns that the tuples are made from, one a part, got "
+            f"{len(inputs) or 'none'}; name them: inputs=('age', 'genre') (in a plan file, from = […])."
+        )
+    if isinstance(domain, Product) and len(domain) > MOST_TUPLES:
+        problems.add(
+            f"Expected at most {MOST_TUPLES} tuples in a column, got {len(domain)}; use fewer points in its parts."
+        )
+    if column.is_position and not _takes_positions(column.mechanism, len(inputs)):
+        problems.add(
+            f"Expected bp.Points of {len(inputs)} coordinates or bp.Product of {len(inputs)} parts for a column made "
+            f"from {len(inputs)} columns, got {domain!r}; use one of these, or one column."
+        )
 
 
 def _takes_positions(mechanism: Mechanism, coordinates: int) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.reports import indices_of
+from bipartite.domains import Product
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.tables.columns import PUBLIC, text_labels
 from bipartite.tables.complaints import unreadable
@@ -199,7 +200,7 @@ def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDAr
 
 def _indices(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
     """Which output each report is; cells of text files are numbers in text."""
-    if text_labels(mechanism):
+    if text_labels(mechanism) or isinstance(mechanism.domain, Product):
         return indices_of(mechanism, reports.cast(pa.string()).to_pylist())
     if not pa.types.is_integer(reports.type):
         reports = reports.cast(pa.float64())

@@ -99,10 +99,7 @@ class Release:
         unreadable: Mapping[str, NDArray[np.bool_]],
     ) -> Opened:
         inputs = self.plan.inputs_of(name)
-        marks = [unreadable[each] for each in inputs if each in unreadable]
-        return open_rows(
-            column, [batch.column(each) for each in inputs], np.logical_or.reduce(marks) if marks else None
-        )
+        return open_rows(column, [batch.column(each) for each in inputs], [unreadable.get(each) for each in inputs])
 
     def _drawn(self, batch: pa.RecordBatch, opened: Mapping[str, Opened]) -> pa.RecordBatch:
         schema, ways = self._prepared(batch.schema)

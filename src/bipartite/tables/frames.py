@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.domains.containers import library_of
 from bipartite.errors import InputError, Problems
-from bipartite.tables.columns import PUBLIC, text_labels
+from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import duckdb, pa, pd, pl
@@ -18,6 +18,7 @@ from bipartite.tables.returning import value_type
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bipartite.domains import Domain
     from bipartite.tables.columns import Column
     from bipartite.tables.plan import Plan
 
@@ -225,7 +226,7 @@ def register(connection: duckdb.DuckDBPyConnection, plan: Plan, rng: object = No
         connection.create_function(
             function,
             _function(release, plan.inputs_of(name)),
-            [_sql_type(column)] * len(plan.inputs_of(name)),
+            [_sql_type(column, domain) for domain in column.domains_of_inputs],
             _SQL_TYPES[str(value_type(column.mechanism))],
             type="arrow",
             side_effects=True,
@@ -252,10 +253,10 @@ def _function(release: Release, inputs: tuple[str, ...]) -> Callable[..., pa.Arr
     return draw
 
 
-def _sql_type(column: Column) -> str:
-    """What a function takes: whole numbers, doubles or text."""
+def _sql_type(column: Column, domain: Domain) -> str:
+    """What a function takes for values of a domain: whole numbers, doubles or text."""
     if column.is_position:
         return "DOUBLE"
-    if text_labels(column.mechanism):
+    if domain.labels is not None and isinstance(domain.labels[0], str):
         return "VARCHAR"
-    return "BIGINT" if column.mechanism.domain.whole else "DOUBLE"
+    return "BIGINT" if domain.whole else "DOUBLE"

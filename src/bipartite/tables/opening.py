@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import Points, SetDomain
+from bipartite.domains import Points, Product, SetDomain
 from bipartite.domains.containers.arrow import numbers_of, rows_of
 from bipartite.domains.points import LARGEST, MOST_DEGREES
+from bipartite.domains.product_codec import for_part, in_fields
 from bipartite.errors import NotAValueError, NullError, OutsideDomainError
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from bipartite.domains import Domain, Outside
+    from bipartite.domains.containers import Nulls
     from bipartite.errors import DataError
     from bipartite.tables.columns import Column
 
@@ -44,30 +47,84 @@ class Opened:
         return self.values if self.missing is None else self.values[~self.missing]
 
 
-def open_rows(column: Column, arrays: Sequence[pa.Array], unreadable: NDArray[np.bool_] | None = None) -> Opened:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is wanted of the values of a column, or of one part of its tuples."""
+
+    domain: Domain
+    outside: Outside
+    nulls: Nulls
+    outside_as: Any
+    nulls_as: Any
+    max_distance: float
+
+
+def _wanted(column: Column) -> _Wanted:
+    given = (column.outside, column.nulls, column.outside_as, column.nulls_as, column.max_distance)
+    return _Wanted(column.mechanism.domain, *given)
+
+
+def _wanted_part(column: Column, product: Product, at: int) -> _Wanted:
+    """Of a tuple that takes the place of others, each part takes the place of that part."""
+    part = product.parts[at]
+    return _Wanted(
+        domain=part,
+        outside=for_part(part, column.outside),
+        nulls=column.nulls,
+        outside_as=None if column.outside_as is None else column.outside_as[at],
+        nulls_as=None if column.nulls_as is None else column.nulls_as[at],
+        max_distance=column.max_distance,
+    )
+
+
+def open_rows(
+    column: Column, arrays: Sequence[pa.Array], unreadable: Sequence[NDArray[np.bool_] | None] = (None,)
+) -> Opened:
     """The values of the Arrow arrays that a column is made from.
 
-    ``unreadable`` marks rows whose text was no value of the type needed, where a null stands now.
+    ``unreadable`` marks for each of them the rows whose text was no value of the type needed, where a null stands now.
     """
     domain = column.mechanism.domain
-    if isinstance(domain, Points) and column.is_position:
-        opened = _positions(column, domain, arrays)
+    if isinstance(domain, Product):
+        read = enumerate(zip(arrays, unreadable, strict=True))
+        opened = _together([_open(_wanted_part(column, domain, at), [array], mark) for at, (array, mark) in read])
+    else:
+        marks = [mark for mark in unreadable if mark is not None]
+        opened = _open(_wanted(column), arrays, np.logical_or.reduce(marks) if marks else None)
+    opened.troubles = {reason: bad for reason, bad in opened.troubles.items() if bad.any()}
+    return opened
+
+
+def _open(wanted: _Wanted, arrays: Sequence[pa.Array], unreadable: NDArray[np.bool_] | None) -> Opened:
+    domain = wanted.domain
+    if isinstance(domain, Points) and len(arrays) > 1:
+        opened = _positions(wanted, domain, arrays)
     elif isinstance(domain, SetDomain) and domain.labels is not None:
         cells = rows_of(arrays[0], domain)
         unknown, missing = cells.values < 0, cells.missing
         if unreadable is not None:
             # A text that is none of the labels was read as nothing; it is outside, and not missing.
             unknown, missing, unreadable = unknown | unreadable, ~(cells.there | unreadable), None
-        opened = _on_set(column, cells.values, missing, unknown, {})
+        opened = _on_set(wanted, cells.values, missing, unknown, {})
     else:
-        opened = _numbers(column, arrays[0])
+        opened = _numbers(wanted, arrays[0])
     if unreadable is not None and unreadable.any():
         if opened.missing is not None:
             opened.missing = opened.missing & ~unreadable
         opened.troubles = {reason: bad & ~unreadable for reason, bad in opened.troubles.items()}
         opened.troubles[_UNREADABLE] = unreadable
-    opened.troubles = {reason: bad for reason, bad in opened.troubles.items() if bad.any()}
     return opened
+
+
+def _together(parts: Sequence[Opened]) -> Opened:
+    """Tuples of these parts; one of which a part is missing is missing, whatever the others are."""
+    gone = [each.missing for each in parts if each.missing is not None]
+    missing = np.logical_or.reduce(gone) if gone else None
+    troubles: dict[str, NDArray[np.bool_]] = {}
+    for reason, bad in (each for part in parts for each in part.troubles.items()):
+        befallen = bad if missing is None or reason == MISSING else bad & ~missing
+        troubles[reason] = troubles.get(reason, False) | befallen
+    return Opened(in_fields([each.values for each in parts]), missing, troubles)
 
 
 def all_troubles(column: Column, opened: Opened) -> dict[str, NDArray[np.bool_]]:
@@ -109,13 +166,15 @@ def _named(column: Column) -> str:
     domain = column.mechanism.domain
     if column.is_position:
         return f"the distance of {column.max_distance:g} from every point"
-    return "the set of the plan" if isinstance(domain, SetDomain) else str(domain)
+    return "the set of the plan" if isinstance(domain, SetDomain) and not isinstance(domain, Product) else str(domain)
 
 
 def _hint(reason: str, column: Column) -> str:
     if reason == MISSING:
         return "take a 'no answer' value in its place with nulls = { as = … }, or publish what is missing with 'keep'"
     if reason == OUTSIDE:
+        if isinstance(column.mechanism.domain, Product):
+            return "clamp numbers with outside = 'clip', or take another value with outside = { as = […] }"
         on_set = isinstance(column.mechanism.domain, SetDomain) and not column.is_position
         if on_set:
             return "see that they are spelled as in the plan, or take another value with outside = { as = … }"
@@ -123,69 +182,69 @@ def _hint(reason: str, column: Column) -> str:
     return "repair or remove these rows"
 
 
-def _numbers(column: Column, array: pa.Array) -> Opened:
+def _numbers(wanted: _Wanted, array: pa.Array) -> Opened:
     cells = numbers_of(array)
-    if column.nulls_as is not None or column.nulls == "keep":
+    if wanted.nulls_as is not None or wanted.nulls == "keep":
         cells = cells.with_nan()
     values, missing = cells.values, cells.missing
     troubles: dict[str, NDArray[np.bool_]] = {}
     if missing is not None:
-        if column.nulls_as is not None:
-            values, missing = np.where(missing, _as_number(column, column.nulls_as, values.dtype), values), None
-        elif column.nulls == "error":
+        if wanted.nulls_as is not None:
+            values, missing = np.where(missing, _as_number(wanted, wanted.nulls_as, values.dtype), values), None
+        elif wanted.nulls == "error":
             troubles[MISSING] = missing
-    if column.outside_as is not None:
-        domain = column.mechanism.domain
+    if wanted.outside_as is not None:
+        domain = wanted.domain
         last = len(domain) - 1
         low, high = (0, last) if isinstance(domain, SetDomain) else (domain.decode(0), domain.decode(last))
         beyond = (values < low) | (values > high)
         if missing is not None:
             beyond &= ~missing
-        values = np.where(beyond, _as_number(column, column.outside_as, values.dtype), values)
+        values = np.where(beyond, _as_number(wanted, wanted.outside_as, values.dtype), values)
     return Opened(np.ascontiguousarray(values), missing, troubles)
 
 
-def _as_number(column: Column, value: float, dtype: np.dtype[Any]) -> np.generic:
+def _as_number(wanted: _Wanted, value: float, dtype: np.dtype[Any]) -> np.generic:
     """A value of the domain in the type of the others, or a wider one."""
-    if column.mechanism.domain.whole and dtype.kind in "iu":
+    if wanted.domain.whole and dtype.kind in "iu":
         number = int(value)
         limits = np.iinfo(dtype)
         return dtype.type(number) if limits.min <= number <= limits.max else np.int64(number)
     return np.float64(value)
 
 
-def _positions(column: Column, domain: Points, arrays: Sequence[pa.Array]) -> Opened:
+def _positions(wanted: _Wanted, domain: Points, arrays: Sequence[pa.Array]) -> Opened:
     parts = [numbers_of(array) for array in arrays]
     positions = np.column_stack([cells.values.astype(np.float64) for cells in parts])
     missing = ~np.logical_and.reduce([cells.there for cells in parts])
-    if column.nulls_as is not None or column.nulls == "keep":
+    if wanted.nulls_as is not None or wanted.nulls == "keep":
         missing |= np.isnan(positions).any(axis=1)
     limits = np.array(MOST_DEGREES) if domain.metric == "haversine" else np.full(positions.shape[1], LARGEST)
     with np.errstate(invalid="ignore"):
         wrong = ~(np.abs(positions) <= limits).all(axis=1) & ~missing
     # Rows that are not reported take the place of the first point, so that no row is left out of the search.
     positions[wrong | missing] = domain.coordinates[0]
-    rows, beyond = domain.nearest_rows(positions, column.max_distance)
-    return _on_set(column, rows.astype(np.int32), missing, beyond, {"not a position": wrong})
+    rows, beyond = domain.nearest_rows(positions, wanted.max_distance)
+    return _on_set(wanted, rows.astype(np.int32), missing, beyond, {"not a position": wrong})
 
 
 def _on_set(
-    column: Column,
+    wanted: _Wanted,
     rows: NDArray[Any],
     missing: NDArray[np.bool_] | None,
     beyond: NDArray[np.bool_],
     troubles: dict[str, NDArray[np.bool_]],
 ) -> Opened:
     """Row numbers of a set, some of which take the place of what is missing or outside."""
-    encode = column.mechanism.domain.encode
-    if column.outside_as is not None:
-        rows = np.where(beyond, encode(column.outside_as), rows)
-    elif column.outside == "error":
+    encode = wanted.domain.encode
+    if wanted.outside_as is not None:
+        rows = np.where(beyond, encode(wanted.outside_as), rows)
+    elif wanted.outside == "error":
         troubles[OUTSIDE] = beyond
     if missing is None or not missing.any():
         return Opened(rows, None, troubles)
-    if column.nulls_as is not None:
-        return Opened(np.where(missing, encode(column.nulls_as), rows), None, troubles)
-    if column.nulls == "error":
+    if wanted.nulls_as is not None:
+        return Opened(np.where(missing, encode(wanted.nulls_as), rows), None, troubles)
+    if wanted.nulls == "error":
         troubles[MISSING] = missing
     return Opened(rows, missing, troubles)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
+    from bipartite.domains import Domain
     from bipartite.tables.returning import Return, Style
 
 _ROWS_ARE_PUBLIC: Final = "how many rows there are, and their order"
@@ -189,8 +190,8 @@ class Plan(Frozen):
         """Why each private column that is of another kind than the plan needs cannot be read."""
         found = {}
         for name, column in self.private().items():
-            for each in self.inputs_of(name):
-                wrong = _type_problem(column, given.field(each).type) if given.names.count(each) == 1 else None
+            for each, domain in zip(self.inputs_of(name), column.domains_of_inputs, strict=True):
+                wrong = _type_problem(column, domain, given.field(each).type) if given.names.count(each) == 1 else None
                 if wrong is not None:
                     found[each] = wrong
         return found
@@ -238,10 +239,10 @@ def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:
             )
 
 
-def _type_problem(column: Column, kind: pa.DataType) -> str | None:
-    """Why a column of this Arrow type cannot be read, if it cannot."""
+def _type_problem(column: Column, domain: Domain, kind: pa.DataType) -> str | None:
+    """Why an input of this Arrow type cannot be read for values of a domain, if it cannot."""
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    labels = column.mechanism.domain.labels if isinstance(column.mechanism.domain, SetDomain) else None
+    labels = domain.labels if isinstance(domain, SetDomain) else None
     if pa.types.is_null(inner):
         return None
     whole = pa.types.is_integer(inner)
@@ -251,7 +252,7 @@ def _type_problem(column: Column, kind: pa.DataType) -> str | None:
             return None if whole else f"Expected whole numbers, the labels of its set, got {kind}; cast it first."
         text = pa.types.is_string(inner) or pa.types.is_large_string(inner) or pa.types.is_string_view(inner)
         return None if text or pa.types.is_boolean(inner) else f"Expected text, got {kind}; cast it first."
-    if number or (pa.types.is_boolean(inner) and isinstance(column.mechanism.domain, (Integers, SetDomain))):
+    if number or (pa.types.is_boolean(inner) and isinstance(domain, (Integers, SetDomain))):
         return None
     hint = "take a number from it first, such as the year" if pa.types.is_temporal(inner) else "cast it first"
     return f"Expected numbers, got {kind}; {hint}."

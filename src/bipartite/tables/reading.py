@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from bipartite.domains import Domain, Integers, Interval, Items, Points
+from bipartite.domains import Domain, Integers, Interval, Items, Points, Product
 from bipartite.errors import DataFileError, InputError, Problems, is_one_of, shown
 from bipartite.files import not_found
 from bipartite.lottery import Epsilon
@@ -35,6 +35,7 @@ _KINDS: Final = {
     "coordinates": ("metric", "labels"),
     "places": (),
     "items": (),
+    "product": ("weights",),
 }
 _PARTS: Final = tuple(dict.fromkeys([*_KINDS, *(part for parts in _KINDS.values() for part in parts)]))
 _MOST_CATEGORIES: Final = 4096
@@ -147,7 +148,8 @@ def _inputs(given: object) -> tuple[str, ...]:
 def _choice(key: str, given: object, words: tuple[str, str]) -> dict[str, Any]:
     """The options of a Column for ``nulls`` and ``outside``: a word, or { as = value }."""
     if isinstance(given, Mapping) and set(given) == {"as"}:
-        return {f"{key}_as": _numbers(given.values())[0]}
+        (stand_in,) = _numbers(given.values())
+        return {f"{key}_as": tuple(_numbers(stand_in)) if isinstance(stand_in, list) else stand_in}
     if isinstance(given, str) and given in words:
         return {key: given}
     msg = f"Expected {key} = {words[0]!r}, {words[1]!r} or {{ as = a value of the domain }}, got {shown(given)}."
@@ -213,6 +215,9 @@ def _checked_name(options: Mapping[str, Any]) -> str:
 
 def _is_categorical(options: Mapping[str, Any]) -> bool:
     domain = options.get("domain")
+    parts = domain.get("product") if isinstance(domain, Mapping) else None
+    if isinstance(parts, list):
+        return all(isinstance(part, Mapping) and "categories" in part for part in parts)
     return isinstance(domain, Mapping) and "categories" in domain
 
 
@@ -236,10 +241,28 @@ def _domain(described: object, folder: Path | None) -> Domain:
         return _line(kind, value, given)
     if kind == "categories":
         return _categories(value)
+    if kind == "product":
+        return _product(value, given.get("weights"), folder)
     if kind == "coordinates":
         rows = [_numbers(row) if isinstance(row, list) else row for row in value] if isinstance(value, list) else value
         return Points(rows, given.get("metric", "euclidean"), labels=given.get("labels"))
     return _in_file(value, folder, read_places if kind == "places" else read_items)
+
+
+def _product(parts: object, weights: Any, folder: Path | None) -> Domain:  # noqa: ANN401 (as it was written)
+    if not isinstance(parts, list):
+        msg = (
+            f"Expected product = [a domain, a domain], got {shown(parts)}; for example product = "
+            '[{ integers = [18, 90] }, { categories = ["yes", "no"] }].'
+        )
+        raise InputError(msg)
+    found = []
+    problems = Problems()
+    for number, part in enumerate(parts):
+        with problems.noting(f"part {number}: "):
+            found.append(_domain(part, folder))
+    problems.raise_if_any(InputError)
+    return Product(*found, weights=_numbers(weights) if isinstance(weights, list) else weights)
 
 
 def _line(kind: str, ends: object, given: Mapping[str, Any]) -> Domain:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from bipartite.domains import Product
 from bipartite.domains.base import Numbered
+from bipartite.domains.product_codec import tuple_text
 from bipartite.domains.subset import codec_between
 from bipartite.tables.columns import text_labels
 from bipartite.tables.extras import pa
@@ -76,13 +78,15 @@ def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
 
 def value_type(mechanism: Mechanism) -> pa.DataType:
     """The type of the reports, from the outputs alone: that of the input may tell of gaps in it."""
-    if text_labels(mechanism):
+    if text_labels(mechanism) or isinstance(mechanism.domain, Product):
         return pa.string()
     return pa.int64() if mechanism.outputs.whole else pa.float64()
 
 
 def _outputs(mechanism: Mechanism, values: pa.DataType) -> pa.Array:
     """All outputs in order, as an Arrow array."""
+    if isinstance(mechanism.domain, Product):
+        return pa.array([tuple_text(each) for each in mechanism.outputs], type=values)
     if mechanism.domain.labels is not None:
         return pa.array([mechanism.outputs.decode(at) for at in range(len(mechanism.outputs))], type=values)
     return pa.array(mechanism.outputs.to_numpy(), type=values)

@@ -11,11 +11,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.domains import SetDomain
 from bipartite.errors import DataFileError, InputError
-from bipartite.tables.columns import text_labels
 from bipartite.tables.dictionaries import plain
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms import Mechanism
     from bipartite.tables.formats import File, Format
     from bipartite.tables.plan import Plan
 
@@ -267,11 +264,9 @@ def _cast(
     plan = reading.plan
     wanted = dict.fromkeys(plan.inputs(), "text")
     for each, column in plan.private().items():
-        domain = column.mechanism.domain
-        labels = domain.labels if isinstance(domain, SetDomain) and not column.is_position else None
-        if labels is None or isinstance(labels[0], int):
-            kind = "number" if labels is None else "label"
-            for source in plan.inputs_of(each):
+        for source, labels in zip(plan.inputs_of(each), column.labels_of_inputs, strict=True):
+            if labels is None or isinstance(labels[0], int):
+                kind = "number" if labels is None else "label"
                 if wanted[source] not in {"text", kind}:
                     msg = f"Column {source!r} is read both as numbers and as labels; release it in one way at a time."
                     raise InputError(msg)
@@ -324,16 +319,14 @@ def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
     """The labels of the inputs that are read for one column of labels that are texts, and not too many."""
     readers: dict[str, list[tuple[str, ...]]] = {each: [()] for each in plan.public()}
     for each, column in plan.private().items():
-        named = () if column.is_position else labels_in_sql(column.mechanism)
-        for source in plan.inputs_of(each):
-            readers.setdefault(source, []).append(named)
+        for source, labels in zip(plan.inputs_of(each), column.labels_of_inputs, strict=True):
+            readers.setdefault(source, []).append(labels_in_sql(labels))
     return {each: found[0] for each, found in readers.items() if len(found) == 1 and 0 < len(found[0]) <= _MOST_LISTED}
 
 
-def labels_in_sql(mechanism: Mechanism) -> tuple[str, ...]:
+def labels_in_sql(labels: tuple[Any, ...] | None) -> tuple[str, ...]:
     """The labels of a set where they are texts that SQL can write; none elsewhere."""
-    labels = text_labels(mechanism)
-    return () if any("\0" in label for label in labels) else labels
+    return () if labels is None or any(not isinstance(each, str) or "\0" in each for each in labels) else labels
 
 
 def _as_label(cell: str, labels: tuple[str, ...], *, trimmed: bool = False) -> str:

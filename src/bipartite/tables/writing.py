@@ -68,7 +68,7 @@ class Writer:
         if field.name in self.rows.json:
             return f"CAST({column} AS JSON) AS {column}"
         mechanism = self.plan.mechanisms().get(field.name)
-        labels = () if mechanism is None else labels_in_sql(mechanism)
+        labels = () if mechanism is None else labels_in_sql(mechanism.domain.labels)
         if not labels or self.written.kind != "parquet":
             return column
         return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from bipartite.domains import Integers, Interval, Product, SetDomain
 from bipartite.domains.containers import is_scalar, open_values
+from bipartite.domains.product_codec import tuple_of
 from bipartite.domains.subset import Subset
 from bipartite.domains.values import Values
 from bipartite.errors import InputError, NullError, OutsideDomainError, is_one_of, shown
@@ -38,7 +39,8 @@ def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") 
         raise InputError(msg)
     keep: Literal["error", "keep"] = "error" if nulls == "error" else "keep"
     try:
-        codes = _codes(base, open_values(reports, keep, base).values)
+        held = _without_texts(reports) if isinstance(base, Product) else reports
+        codes = _codes(base, open_values(held, keep, base).values)
     except NullError as error:
         problem: Exception = NullError(f"{str(error).split(';')[0]}; remove them, or use nulls='drop'.")
     except OutsideDomainError:
@@ -52,6 +54,18 @@ def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") 
             return codes.astype(np.int64, copy=False)
         problem = _outside(mechanism, len(wrong), int(wrong[0]))
     raise problem
+
+
+def _without_texts(reports: object) -> object:
+    """Tuples that stand as texts in a column of a released table, as tuples; anything else as it is."""
+    listed = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(reports, name)), None)
+    if getattr(reports, "ndim", 1) != 1 or hasattr(reports, "column_names") or isinstance(reports, tuple):
+        return reports
+    cells = reports if listed is None else getattr(reports, listed)()
+    if not isinstance(cells, list) or not any(isinstance(each, str) for each in cells):
+        return reports
+    # pandas writes NaN where a text is missing.
+    return [tuple_of(each) if isinstance(each, str) else None if each != each else each for each in cells]  # noqa: PLR0124
 
 
 def _codes(outputs: Domain, values: NDArray[Any]) -> NDArray[np.int64]:
