@@ -194,3 +194,23 @@ def test_what_looks_at_every_two_values_says_how_many_it_takes():
         Exponential(large, 1)
     for kind in (GRR, OLH, HadamardResponse):
         assert kind(large, 1).privatize((1000, 1)) is not None
+
+
+def test_a_product_may_be_an_attribute_of_a_record():
+    record = bp.Record({"who": BRR(MIXED, 1), "visits": GRR(Integers(0, 9), 1), "what": OUE(LINES, 1)})
+    one = record.privatize({"who": (18, "jazz"), "visits": 3, "what": (0, 3)})
+    assert one["who"] in MIXED
+    people = {"who": [(18, "jazz"), (20, "metal")] * 200, "visits": [1, 2] * 200, "what": [(0, 3), (4, 0)] * 200}
+    reports = record.privatize(people, rng=bp.insecure_seed(1))
+    assert set(reports["who"]) <= set(MIXED)
+    found = bp.estimate(record, reports)
+    assert {name: each.people for name, each in found.items()} == {"who": 400, "visits": 400, "what": 400}
+    again = bp.estimate(record, [dict(zip(reports, row, strict=True)) for row in zip(*reports.values(), strict=True)])
+    assert np.array_equal(found["who"].frequencies, again["who"].frequencies)
+    sampled = bp.Record({"who": BRR(MIXED, 1), "visits": GRR(Integers(0, 9), 1)}, sample=1)
+    drawn = sampled.privatize({name: people[name] for name in ("who", "visits")}, rng=bp.insecure_seed(1))
+    assert sum(each is not None for each in drawn["who"]) == bp.estimate(sampled, drawn)["who"].people
+    with pytest.raises(
+        bp.errors.InputError, match=r"who: Expected tuples as a list, got ndarray; pass \[\(first, second"
+    ):
+        record.privatize({**people, "who": np.zeros((400, 2), dtype=int)})

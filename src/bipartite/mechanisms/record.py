@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from bipartite.domains import Product
 from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
@@ -157,7 +158,7 @@ class Record(Frozen):
             )
             raise InputError(msg)
         _check_names(values, [name for name, _ in self._attributes])
-        if _is_one_person(values):
+        if _is_one_person(values, self.mechanisms):
             return undivided(lambda: self._report_one(values, rng, outside, nulls))
         return self._report_many(values, source, outside, nulls, threads)
 
@@ -224,6 +225,12 @@ def _one_report(
 
 
 def _opened(mechanism: Reporting, values: object, nulls: Nulls) -> Batch:
+    if isinstance(mechanism.domain, Product) and not isinstance(values, list):
+        msg = (
+            f"Expected tuples as a list, got {type(values).__name__}; pass [(first, second), …], one tuple a person, "
+            "such as list(zip(ages, genres))."
+        )
+        raise InputError(msg)
     if isinstance(mechanism, CategoryMechanism) and not isinstance(values, (list, tuple, np.ndarray)):
         msg = (
             "Expected the values of a flat category, whose reports are rows of bits or numbers, as a list or a NumPy "
@@ -321,8 +328,8 @@ def _check_names(values: object, names: list[str]) -> None:
     problems.raise_if_any(InputError)
 
 
-def _is_one_person(values: Mapping[str, Any]) -> bool:
-    scalars = [name for name, value in values.items() if is_scalar(value)]
+def _is_one_person(values: Mapping[str, Any], mechanisms: Mapping[str, Reporting]) -> bool:
+    scalars = [name for name, value in values.items() if is_scalar(value, mechanisms[name].domain)]
     if scalars and len(scalars) < len(values):
         columns = [name for name in values if name not in scalars]
         msg = (

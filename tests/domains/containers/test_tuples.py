@@ -29,11 +29,19 @@ def arrow(rows=PAIRS):
     return pa.table({"age": ages, "genre": genres})
 
 
+def tuples(rows=PAIRS):
+    array = np.empty(len(rows), dtype=object)
+    array[:] = rows
+    return array
+
+
 # Each: how it is made, and what it holds, as a list of tuples.
 CONTAINERS = {
     "list": (list, list),
     "list of lists": (lambda rows: [list(row) for row in rows], list),
     "array of objects": (lambda rows: np.array(rows, dtype=object), lambda a: [tuple(row) for row in a.tolist()]),
+    "array of tuples": (tuples, list),
+    "Series of tuples": (lambda rows: pd.Series(tuples(rows), index=INDEX[: len(rows)], name="who"), list),
     "structured array": (structured, lambda a: a.tolist()),
     "pandas": (frame, lambda f: list(f.itertuples(index=False, name=None))),
     "polars": (lambda rows: pl.DataFrame(rows, schema=["age", "genre"], orient="row"), lambda f: f.rows()),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from bipartite.domains.containers.cells import objects
 from bipartite.domains.product_codec import in_fields
 from bipartite.errors import InputError, NotAValueError
 from bipartite.lazily import Later
@@ -32,6 +33,8 @@ def columns_of(values: object, library: str, count: int) -> Columns:
     """The columns of a container of tuples of so many places, and the way back."""
     if isinstance(values, list):
         return _of_rows(values, count)
+    if _holds_objects(values):
+        return _of_objects(values, count)
     if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray):
         return _of_fields(values, count) if values.dtype.names else _of_array(values, count)
     if isinstance(values, tuple):
@@ -62,6 +65,24 @@ def _of_rows(rows: list[Any], count: int) -> Columns:
         return made if hidden is None else [None if hide else row for row, hide in zip(made, hidden, strict=True)]
 
     return columns, back
+
+
+def _holds_objects(values: object) -> bool:
+    """Whether this is a NumPy array or a pandas Series of tuples."""
+    if not isinstance(values, np.ndarray) and type(values).__name__ != "Series":
+        return False
+    return getattr(values, "ndim", 0) == 1 and getattr(values, "dtype", None) == np.dtype(object)
+
+
+def _of_objects(values: Any, count: int) -> Columns:  # noqa: ANN401 (an array, or a pandas Series)
+    # pandas writes NaN where a tuple is missing.
+    columns, back = _of_rows([None if each != each else each for each in values.tolist()], count)  # noqa: PLR0124
+
+    def as_objects(reports: Sequence[Any], hidden: NDArray[np.bool_] | None) -> object:
+        made = objects(back(reports, hidden))
+        return made if isinstance(values, np.ndarray) else pd.Series(made, index=values.index, name=values.name)
+
+    return columns, as_objects
 
 
 def _of_array(values: NDArray[Any], count: int) -> Columns:
