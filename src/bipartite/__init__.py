@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import RR as RR
     from bipartite.mechanisms import Anchored as Anchored
     from bipartite.mechanisms import Constant as Constant
+    from bipartite.mechanisms import Custom as Custom
     from bipartite.mechanisms import Duchi as Duchi
     from bipartite.mechanisms import Exponential as Exponential
     from bipartite.mechanisms import Geometric as Geometric

@@ -25,13 +25,17 @@ DOMAINS = {
     "regions": REGIONS,
 }
 # What some cannot do without.
-NEEDED = {"rappor": {"epsilon_permanent": 1}, "within-region": {"publishes": "region"}}
+NEEDED = {
+    "rappor": {"epsilon_permanent": 1},
+    "within-region": {"publishes": "region"},
+    "custom": {"outputs": ["yes", "no"], "matrix": [[0.3 + 0.08 * x, 0.7 - 0.08 * x] for x in range(6)], "epsilon": 1},
+}
 
 
 def build():
     for entry in entries():
         for options in {repr(form.options): form.options for form in entry.forms}.values() or [{}]:
-            budget = [1] if entry.epsilon and entry.name != "rappor" else []
+            budget = [1] if entry.epsilon and entry.name not in {"rappor", "custom"} else []
             made = entry.load()(DOMAINS[entry.where], *budget, **options, **NEEDED.get(entry.name, {}))
             yield pytest.param(entry, made, id=" ".join([entry.name, *map(str, options.values())]))
 
@@ -91,8 +95,8 @@ def static_imports(path):
 @pytest.mark.parametrize(
     ("room", "families"),
     [
-        (bp, {"neighbours", "rival", "number", "flat"}),
-        (bp.mechanisms, {"neighbours", "rival", "number", "regions"}),
+        (bp, {"neighbours", "rival", "number", "given", "flat"}),
+        (bp.mechanisms, {"neighbours", "rival", "number", "given", "regions"}),
         (bp.mechanisms.categories, {"flat"}),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

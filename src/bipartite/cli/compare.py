@@ -15,6 +15,7 @@ from bipartite.cli.arguments import add_domain, domain_of, need_epsilon, prior_o
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.errors import InputError
 from bipartite.files import write_whole
+from bipartite.mechanisms import Custom
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_text
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
     from bipartite.domains import Domain
+    from bipartite.mechanisms import Mechanism
 
 _EXAMPLES = """examples:
   bipartite compare --integers 18..90 --epsilon 1
@@ -29,7 +31,8 @@ _EXAMPLES = """examples:
   bipartite compare --integers 18..90 --epsilon 0.25..5 --plot loss.svg    20 values of ε
   bipartite compare --interval 0..1 --points 101 --epsilon 1 --users 10000 --plot mean.svg --measure mean_error
 
-A mechanism that does not keep its ε is marked (!) and never recommended.
+A mechanism that does not keep its ε is marked (!) and never recommended. With --spec of a mechanism of your own
+(bp.Custom), that is compared too.
 """
 # How many values of ε a range stands for.
 _STEPS: Final = 20
@@ -66,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     if options.measure is not None and options.plot is None:
         msg = "--measure belongs to --plot; leave it out, or name a file with --plot."
         raise InputError(msg)
-    domain, epsilons = _asked(options)
+    domain, epsilons, own = _asked(options)
     with Progress("mechanisms", steps(domain, len(epsilons), exact=options.exact)) as progress:
         found = compare(
             domain,
@@ -76,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
             tolerance=options.within,
             purpose=options.purpose,
             exact=options.exact,
+            also=own,
             progress=progress.advance,
         )
     # Everything is computed before anything is written.
@@ -91,17 +95,18 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _asked(options: argparse.Namespace) -> tuple[Domain, list[str]]:
-    """The domain, and each ε as it was written."""
+def _asked(options: argparse.Namespace) -> tuple[Domain, list[str], dict[str, Mechanism] | None]:
+    """The domain, each ε as it was written, and the mechanism of a spec where somebody gave its matrix."""
     if options.spec is not None:
         if options.points is not None or options.rounding is not None:
             msg = "--spec says everything about the domain; leave out --points and --rounding."
             raise InputError(msg)
         mechanism = load_spec(read_text(options.spec))
         own = [format(mechanism.epsilon_decimal, "f")]
-        return mechanism.domain, own if options.epsilon is None else _epsilons(options.epsilon)
+        also: dict[str, Mechanism] | None = {"Custom": mechanism} if isinstance(mechanism, Custom) else None
+        return mechanism.domain, own if options.epsilon is None else _epsilons(options.epsilon), also
     need_epsilon(options)
-    return domain_of(options), _epsilons(options.epsilon)
+    return domain_of(options), _epsilons(options.epsilon), None
 
 
 def _epsilons(texts: list[str]) -> list[str]:

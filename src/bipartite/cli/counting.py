@@ -32,7 +32,7 @@ class Texts:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
-        labels = mechanism.domain.labels
+        labels = mechanism.report_labels
         self._labels = None if labels is None else {str(label): label for label in labels}
         self._known: dict[str, int] = {}
 

@@ -94,7 +94,7 @@ def _report_batch(
             what = str(refusal).partition("; ")[0]
             refusal = type(refusal)(f"{what}; values are row numbers of the places, from 0: repair or remove it.")
     else:
-        found = reports.astype(np.int64).tolist() if mechanism.domain.whole else reports.tolist()
+        found = reports.astype(np.int64).tolist() if mechanism.outputs.whole else reports.tolist()
         return _in_order(batch, iter(found))
     raise refusal
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from bipartite.domains import SetDomain
+from bipartite.domains.labelled import Names
 from bipartite.domains.subset import Subset
 from bipartite.domains.values import Values
 from bipartite.errors import InputError, is_one_of
@@ -77,6 +78,12 @@ class LossRows:
         """The losses of values start … stop − 1, one row a value."""
         if self._matrix is not None:
             return self._matrix[start:stop]
+        if isinstance(self._outputs, Names):
+            msg = (
+                "The reports are labels that are no values, so none is nearer than another; "
+                f"give loss= as a {len(self._domain)} × {len(self._outputs)} matrix."
+            )
+            raise InputError(msg)
         if is_one_of(self._loss, ("zero-one",)):
             # On a set another value may cost nothing, too; numbers that are no values have no index.
             by_number = isinstance(self._outputs, Values)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Domain, Outside
 from bipartite.domains.integers import Integers
+from bipartite.domains.labelled import Labelled, is_label
 from bipartite.errors import DataError, InputError, NotAValueError, OutsideDomainError, Problems, shown
 from bipartite.lottery.order import VectorOrder
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bipartite.lottery.order import Order
 
 
-class SetDomain(Domain):
+class SetDomain(Labelled):
     """A set of things of which some are nearer to each other than others."""
 
     __slots__ = ("_index", "_order", "_rows", "labels", "size")
@@ -97,20 +98,6 @@ class SetDomain(Domain):
             raise OutsideDomainError(msg, shown=shown(value))
         return self._index[value]
 
-    def codes(self, values: Sequence[Any]) -> NDArray[np.int64]:
-        """The indices of many labels, −1 for what is no label."""
-        return np.array([self._index.get(value, -1) if is_label(value) else -1 for value in values], dtype=np.int64)
-
-    def check_codes(self, codes: NDArray[np.integer[Any]], place: Callable[[int], str]) -> None:
-        """Refuse what is no label; the error names positions, never labels."""
-        unknown = np.flatnonzero(codes < 0)
-        if len(unknown):
-            msg = (
-                f"{len(unknown)} of {len(codes)} values cannot be reported: {place(int(unknown[0]))} is not one of the "
-                "labels; use domain.labels to see them, or domain.nearest for positions."
-            )
-            raise OutsideDomainError(msg)
-
     def decode(self, index: int) -> Any:  # noqa: ANN401 (a number or a label)
         return index if self.labels is None else self.labels[index]
 
@@ -136,11 +123,6 @@ class SetDomain(Domain):
 
     def __hash__(self) -> int:
         return hash((type(self), self.size, self.labels))
-
-
-def is_label(value: object) -> bool:
-    """Whether a value may be a label: text or a whole number, and neither a truth value nor a float that equals one."""
-    return isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
 def check_labels(labels: object, size: int | None, problems: Problems) -> tuple[Any, ...] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.domains.base import Numbered, Outside, ReportsOnly
+from bipartite.domains.labelled import Names
 from bipartite.domains.values import Values, ValuesCodec
 
 if TYPE_CHECKING:
@@ -91,4 +92,6 @@ def codec_between(domain: Domain, outputs: Domain, dtype: np.dtype[Any], outside
         return _SubsetCodec(domain.codec(dtype, outputs.domain, outside), outputs.indices)
     if isinstance(outputs, Values):
         return ValuesCodec(domain.codec(dtype, domain, outside), outputs)
+    if isinstance(outputs, Names):
+        return Numbered(domain.codec(dtype, domain, outside))  # the container looks them up
     return domain.codec(dtype, outputs, outside)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.base import Mechanism as Mechanism
     from bipartite.mechanisms.brr import BRR as BRR
     from bipartite.mechanisms.constant import Constant as Constant
+    from bipartite.mechanisms.custom import Custom as Custom
     from bipartite.mechanisms.duchi import Duchi as Duchi
     from bipartite.mechanisms.exponential import Exponential as Exponential
     from bipartite.mechanisms.geometric import Geometric as Geometric

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
 from bipartite.domains import Domain, LineDomain
+from bipartite.domains.base import ReportsOnly
 from bipartite.domains.containers import Nulls, is_scalar, null_error, open_values
-from bipartite.domains.subset import Subset, codec_between
-from bipartite.domains.values import Values
+from bipartite.domains.labelled import Names
+from bipartite.domains.subset import codec_between
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, SCALAR, TooFewTickets, ValuesRefusedError, draw_many, issue_tickets, source_of
 from bipartite.lottery.checks import is_whole
@@ -63,6 +65,11 @@ class Mechanism(Certified):
     def lottery(self) -> Lottery:
         """The tickets of every input: what a report is drawn from, and what a certificate is computed from."""
         return self._lottery
+
+    @property
+    def report_labels(self) -> tuple[Any, ...] | None:
+        """The labels among which a report is looked up: those of the domain, or words of its own."""
+        return self.outputs.labels if isinstance(self.outputs, Names) else self.domain.labels
 
     def largest_ratio(self) -> Fraction:
         """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exactly, from the tickets of all rows."""
@@ -133,7 +140,8 @@ class Mechanism(Certified):
 
     def open_batch(self, values: object, nulls: Nulls) -> Batch:
         """The values of a container; for what is built of mechanisms. People call ``privatize``."""
-        return open_values(values, nulls, self.domain)
+        batch = open_values(values, nulls, self.domain)
+        return replace(batch, labels=self.report_labels) if isinstance(self.outputs, Names) else batch
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
         """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""
@@ -157,7 +165,7 @@ class Mechanism(Certified):
         if nulls == "keep" and isinstance(value, (float, np.floating)) and value != value:  # noqa: PLR0124
             return value
         report = self.outputs.decode(undivided(lambda: self._draw_one(value, source, outside)))
-        if isinstance(value, np.generic) and self.domain.labels is None:
+        if isinstance(value, np.generic) and self.outputs.labels is None:
             return (np.int64 if self.outputs.whole else np.float64)(report)
         return report
 
@@ -197,7 +205,7 @@ def domain_problem(domain: object) -> str | None:
             f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}; "
             "try bp.Integers(18, 90)."
         )
-    if isinstance(domain, (Subset, Values)) or (isinstance(domain, LineDomain) and domain.is_padded):
+    if isinstance(domain, ReportsOnly) or (isinstance(domain, LineDomain) and domain.is_padded):
         return "Expected domain as values, got the outputs of another mechanism; pass its domain."
     return None
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from bipartite.mechanisms.certified import Certified
 
-Family = Literal["neighbours", "rival", "number", "flat", "regions"]
+Family = Literal["neighbours", "rival", "number", "given", "flat", "regions"]
 """``neighbours``: releases values that have neighbours. ``rival``: the same, for comparison. ``number``: reports
-numbers of a range or beyond. ``flat``: categories, each as far from every other.
-``regions``: places in regions."""
+numbers of a range or beyond. ``given``: a matrix that somebody gives. ``flat``: categories, each as far from every
+other. ``regions``: places in regions."""
 Where = Literal["any", "line", "interval", "places", "regions"]
 """The domains that it takes; whole numbers are taken as an interval with the same nodes where it asks for one."""
 Reports = Literal["release", "padded", "number", "flat"]
@@ -261,6 +261,14 @@ _ENTRIES: Final = [
         prior=True,
         epsilon=False,
     ),
+    Entry(
+        "custom",
+        f"{_HERE}.custom.Custom",
+        "a mechanism of your own: a matrix of probabilities, checked and drawn exactly",
+        "given",
+        2,
+        looks={"Custom": Look("#334155", 2, "2 3", "square")},
+    ),
     *(
         Entry(name, f"{_FLAT}.{home}", purpose, "flat", 3, forms=(Form(label, reports="flat"),) if label else ())
         for name, home, label, purpose in (
@@ -340,7 +348,7 @@ def is_built_in(kind: "type[Certified]") -> bool:
 
 def by_column() -> dict[str, Entry]:
     """Those whose reports fit one column, by the name that commands and plans ask for, in alphabetical order."""
-    fit = {each.name: each for each in _ENTRIES if each.family not in {"flat", "regions"}}
+    fit = {each.name: each for each in _ENTRIES if each.family not in {"given", "flat", "regions"}}
     return dict(sorted(fit.items()))
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError
 from bipartite.lottery import Epsilon, RowLottery, totals_of
 from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.spec.reports import chosen_values, read_reports, written_reports
 
 if TYPE_CHECKING:
     from typing import ClassVar, Self
@@ -28,6 +28,8 @@ class Tabled(Mechanism):
     fields = frozenset({"outputs", "rows"})
     variants: ClassVar[tuple[str, ...]] = ()
     """The variants that its spec may name; empty where there is only one."""
+    own_reports: ClassVar[frozenset[str]] = frozenset()
+    """What it may report beside values of the domain: ``"numbers"``, ``"labels"``."""
     variant: str | None
     _lottery: RowLottery
 
@@ -37,20 +39,19 @@ class Tabled(Mechanism):
         budget: Epsilon,
         tickets: NDArray[np.int64],
         variant: str | None = None,
-        outputs: list[int] | None = None,
+        outputs: Domain | None = None,
     ) -> None:
         """From tickets for every value and report, or for the ``outputs`` that are ever reported; they are copied."""
         if outputs is None:
-            outputs = np.flatnonzero(tickets.any(axis=0)).tolist()
-            tickets = tickets[:, outputs]
-        reported: Domain = domain if len(outputs) == len(domain) else Subset(domain, outputs)
+            reported = np.flatnonzero(tickets.any(axis=0)).tolist()
+            outputs, tickets = chosen_values(domain, reported), tickets[:, reported]
         lottery = RowLottery(np.array(tickets, order="C"))
-        self._set(domain=domain, outputs=reported, _budget=budget, _lottery=lottery, variant=variant)
+        self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery, variant=variant)
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
         variant = fields.choice("variant", cls.variants) if cls.variants else None
-        outputs, rows = fields.indices("outputs"), fields["rows"]
+        outputs, rows = read_reports(fields, cls.own_reports), fields["rows"]
         domain, budget = fields.domain, fields.budget
         if not isinstance(rows, list) or len(rows) != len(domain):
             fields.refuse(f"Expected rows as a list of {len(domain)} lists, one a value; ask for another spec.")
@@ -66,19 +67,14 @@ class Tabled(Mechanism):
         """Whether the rows keep ε, decided from the tickets in whole numbers."""
         return self._budget.allows(*self._lottery.largest_ratio().as_integer_ratio())
 
-    def _reported(self) -> list[int]:
-        """The indices of the values that are ever reported."""
-        chosen: list[int] = self.outputs.indices.tolist() if isinstance(self.outputs, Subset) else []
-        return chosen or list(range(len(self.domain)))
-
     def parts(self) -> dict[str, Any]:
         rows = [[str(count) for count in row] for row in self._lottery.tickets.tolist()]
         variant = {"variant": self.variant} if self.variants else {}
-        return {"outputs": self._reported(), "rows": rows, **variant}
+        return {"outputs": written_reports(self.outputs), "rows": rows, **variant}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Not read as a spec: a rival as published may break its ε, and is known to.
-        parts = (self.domain, self._budget, np.array(self._lottery.tickets), self.variant, self._reported())
+        parts = (self.domain, self._budget, np.array(self._lottery.tickets), self.variant, self.outputs)
         return type(self)._made, parts
 
     def _options(self) -> str:

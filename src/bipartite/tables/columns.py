@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import Integers, LineDomain, Points, Product, SetDomain
+from bipartite.domains.labelled import Names
 from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms.record import composition_problem
 
@@ -55,7 +56,7 @@ class Column:
 
     def __post_init__(self) -> None:
         problems = Problems()
-        problem = composition_problem("a column", self.mechanism)
+        problem = composition_problem("a column", self.mechanism) or _label_problem(self.mechanism)
         if problem is not None:
             raise InputError(problem)
         if not is_one_of(self.outside, ("error", "clip")):
@@ -147,6 +148,16 @@ class Column:
 def _as(name: str) -> str:
     """How a value that stands for others is given, here and in a file."""
     return f"{name}_as (in a plan file, {name} = {{ as = … }})"
+
+
+def _label_problem(mechanism: Mechanism) -> str | None:
+    """Why the reports of a mechanism fit no column, if they do not."""
+    if not isinstance(mechanism.outputs, Names):
+        return None
+    return (
+        f"Expected reports that are values or numbers, got {mechanism!r}, which reports labels of its own; "
+        "number them in its outputs, or report with mechanism.privatize."
+    )
 
 
 def text_labels(mechanism: Mechanism) -> tuple[str, ...]:

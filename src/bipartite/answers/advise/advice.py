@@ -65,7 +65,7 @@ class Advice:
     mechanism: str | None
     """None where nothing that was compared serves."""
     code: str | None
-    """How it is built in Python, with ε in place of the number."""
+    """How it is built in Python, with ε in place of the number; None of what somebody brought."""
     reason: str
     """Why, in words that hold at every ε."""
     figures: str
@@ -131,7 +131,9 @@ class _Here:
         self.rows = {row.mechanism: row for row in rows}
         self.constant = next(row for row in rows if row.kind == "reference")
         known = candidates(domain, exact=True)
-        self.family: dict[str, Reports] = {each.name: each.form.reports for each in known}
+        # What somebody brought is taken for what it reports: numbers of its own.
+        self.family: dict[str, Reports] = dict.fromkeys(self.rows, "number")
+        self.family |= {each.name: each.form.reports for each in known}
         self.code = {each.name: each.code for each in known}
 
     def release(self) -> Advice:
@@ -236,7 +238,7 @@ class _Here:
         return too_few, f"about {enough:,} people would make them equal, and so would fewer values"
 
     def _advice(self, purpose: str, name: str, reason: str, figures: str, warning: tuple[str, str]) -> Advice:
-        return Advice(purpose, self.epsilon, name, self.code[name], reason, figures, *warning)
+        return Advice(purpose, self.epsilon, name, self.code.get(name), reason, figures, *warning)
 
     def _nothing(self, purpose: str, why: str) -> Advice:
         return Advice(purpose, self.epsilon, None, None, why, "", "", "")

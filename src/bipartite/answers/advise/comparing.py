@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,6 +22,7 @@ from bipartite.lottery import Epsilon
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Anchored, Constant
 from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.design.line import check_prior
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.advice import Purpose
     from bipartite.answers.advise.candidates import Candidate
     from bipartite.domains import Domain
+    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
 
 LIMIT: Final = "limit for reported values"
 _NOT_LDP: Final = (
@@ -47,6 +51,7 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     tolerance: float | None = None,
     purpose: Purpose | None = None,
     exact: bool = False,
+    also: Mapping[str, Mechanism | CategoryMechanism] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Comparison:
     """Every mechanism that applies to a domain, side by side at one ε or many, and which to take.
@@ -70,6 +75,10 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
         cumulative shares), ``"statistics"`` (both) or ``"categories"`` (the share of each value). None: all that apply.
     exact
         Solve the linear programme too (:class:`~bipartite.Optimal`, at most 400 values; slow).
+    also
+        Mechanisms of yours on the same domain, such as :class:`~bipartite.Custom`, by the names of their rows; each
+        stands beside the others at its own ε, which must be one of ``epsilon``. Taken where what is asked is an
+        estimate and theirs is the least error; never for single releases, where theirs is a figure to compare with.
     progress
         Called with 1 whenever a mechanism is done at one ε.
 
@@ -97,9 +106,11 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     weights = None if prior is None else check_prior(prior, len(domain))
     question = Question(domain, weights, tolerance, len(budgets))
     single = _single_answer(question)
+    own = _own(also, domain, budgets)
     rows: list[Row] = []
     for budget in budgets:
         found, limit = _at(budget, question, exact=exact, progress=progress)
+        found += [row_of(name, budget, mechanism, question) for name, mechanism in own.get(budget, {}).items()]
         constant = dataclasses.replace(single, epsilon=budget)
         rows += [*found, constant, *([] if limit is None else [limit])]
     advice = advise(rows, domain, purpose, people=users, has_prior=prior is not None)
@@ -148,7 +159,32 @@ def _one(candidate: Candidate, epsilon: str, question: Question) -> tuple[Row, f
     except InputError as refusal:
         return Row(candidate.name, epsilon, "mechanism", note=f"refused: {refusal}"), None
     bound = mechanism.lower_bound if candidate.name == ANCHORED and isinstance(mechanism, Anchored) else None
-    return row_of(candidate, epsilon, mechanism, question), bound
+    return row_of(candidate.name, epsilon, mechanism, question), bound
+
+
+def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, dict[str, Mechanism | CategoryMechanism]]:
+    """Mechanisms that somebody brought, by ε and name."""
+    if also is None:
+        return {}
+    if not isinstance(also, Mapping):
+        msg = f"Expected also as a dict of mechanisms by name, got {type(also).__name__}; pass {{'mine': mechanism}}."
+        raise InputError(msg)
+    taken = {each.name for each in candidates(domain, exact=True)} | {PLANAR, LIMIT}
+    found: dict[str, dict[str, Mechanism | CategoryMechanism]] = {}
+    for name, mechanism in also.items():
+        check_mechanism(mechanism)
+        if not isinstance(name, str) or name in taken:
+            msg = f"Expected a name of its own for a mechanism in also, got {shown(name)}; call it 'mine'."
+            raise InputError(msg)
+        if mechanism.domain != domain:
+            msg = f"Expected {name!r} on {domain!r}, which is compared, got {mechanism!r}; build it there."
+            raise InputError(msg)
+        epsilon = format(mechanism.epsilon_decimal, "f")
+        if epsilon not in budgets:
+            msg = f"Expected {name!r} at ε = {', '.join(budgets)}, got ε = {epsilon}; compare at that ε too."
+            raise InputError(msg)
+        found.setdefault(epsilon, {})[name] = mechanism
+    return found
 
 
 def _single_answer(question: Question) -> Row:

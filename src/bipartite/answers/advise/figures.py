@@ -12,6 +12,7 @@ from bipartite.answers.estimation.scores import MOST_DENSE
 from bipartite.answers.quality import expected_loss, local_loss, loss_quantile, share_within, worst_loss
 from bipartite.answers.quality.line import Window, closed_form
 from bipartite.domains import LineDomain
+from bipartite.domains.labelled import Names
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import at_least, rounded_up
 from bipartite.mechanisms import Anchored
@@ -33,6 +34,7 @@ _MOST_ANCHORS_ON_A_LINE: Final = 4_000_000  # values
 _MOST_ANCHORS_OF_A_SET: Final = 50_000_000  # pairs of values
 _MOST_CHANCES: Final = 2**25  # chances that are sorted for a median
 _MOST_SUMMED: Final = 2**28  # chances that are added up for a mean
+_NO_VALUES: Final = "its reports are no values, so one release has no error"
 _MOST_PRODUCTS: Final = 1e10  # multiplications for information matrices
 
 
@@ -61,7 +63,7 @@ def left_out(candidate: Candidate, question: Question) -> str | None:
     return None
 
 
-def row_of(candidate: Candidate, epsilon: str, mechanism: Mechanism | CategoryMechanism, question: Question) -> Row:
+def row_of(name: str, epsilon: str, mechanism: Mechanism | CategoryMechanism, question: Question) -> Row:
     """All figures of a mechanism, with the errors of statistics for one person."""
     # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
     ratio = mechanism.largest_ratio()
@@ -70,8 +72,8 @@ def row_of(candidate: Candidate, epsilon: str, mechanism: Mechanism | CategoryMe
     notes: list[str] = []
     if not found["holds"]:
         notes.append(f"DOES NOT KEEP its ε: it spends {rounded_up(spent, places=3)}")
-    if isinstance(mechanism, CategoryMechanism):
-        notes.append("its reports are no values, so one release has no error")
+    if isinstance(mechanism, CategoryMechanism) or isinstance(mechanism.outputs, Names):
+        notes.append(_NO_VALUES)
     else:
         found |= _losses(mechanism, question, notes)
         if mechanism.domain is not question.domain:
@@ -79,7 +81,7 @@ def row_of(candidate: Candidate, epsilon: str, mechanism: Mechanism | CategoryMe
     if isinstance(mechanism, Anchored):
         found["gap"] = mechanism.gap
     found |= _statistics(mechanism, question, notes)
-    return Row(candidate.name, epsilon, "mechanism", **found, note="; ".join(notes))
+    return Row(name, epsilon, "mechanism", **found, note="; ".join(notes))
 
 
 def _losses(mechanism: Mechanism, question: Question, notes: list[str]) -> dict[str, float | None]:

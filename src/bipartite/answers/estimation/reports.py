@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.domains import Integers, Interval, Product, SetDomain
+from bipartite.domains import Integers, Interval, Product
 from bipartite.domains.containers import is_scalar, open_values
+from bipartite.domains.labelled import Labelled
 from bipartite.domains.product_codec import tuple_of
 from bipartite.domains.subset import Subset
 from bipartite.domains.values import Values
@@ -75,7 +76,7 @@ def _codes(outputs: Domain, values: NDArray[Any]) -> NDArray[np.int64]:
         wrong = [(own < 0) | (own >= size) for own, size in zip(parts, outputs.shape, strict=True)]
         bad = np.logical_or.reduce(wrong)
         return np.where(bad, -1, outputs.join([np.where(bad, 0, own) for own in parts]))
-    if isinstance(outputs, SetDomain) and outputs.labels is not None:
+    if isinstance(outputs, Labelled) and outputs.labels is not None:
         return values  # the indices of labels
     if isinstance(outputs, Values):
         return _nearest(outputs, np.searchsorted((outputs.values[1:] + outputs.values[:-1]) / 2, values), values)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains.containers.cells import Labels
-    from bipartite.domains.sets import SetDomain
+    from bipartite.domains.labelled import Labelled
 else:
     pa, pc = Later("pyarrow"), Later("pyarrow.compute")  # there already: the caller holds one of its arrays
 
@@ -53,7 +53,7 @@ class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
         text = types.is_string(kind) or types.is_large_string(kind)
         return (int,) if types.is_integer(kind) else (str,) if text else ()
 
-    def codes(self, domain: SetDomain) -> Cells:
+    def codes(self, domain: Labelled) -> Cells:
         chunked = isinstance(self.held, pa.ChunkedArray)
         return rows_of(self.held.combine_chunks() if chunked else self.held, domain)
 
@@ -88,7 +88,7 @@ def numbers_of(array: pa.Array | pa.ChunkedArray) -> Cells:
     return Cells(array.fill_null(pa.scalar(0, type=array.type)).to_numpy(zero_copy_only=False), missing)
 
 
-def rows_of(array: pa.Array, domain: SetDomain) -> Cells:
+def rows_of(array: pa.Array, domain: Labelled) -> Cells:
     """The row numbers of the labels in an Arrow array, or in a dictionary; −1 for what is no label, 0 for nothing."""
     labels = label_array(domain)
     if pa.types.is_dictionary(array.type):
@@ -105,7 +105,7 @@ def rows_of(array: pa.Array, domain: SetDomain) -> Cells:
     return Cells(np.where(missing, 0, rows), missing)
 
 
-def label_array(domain: SetDomain) -> pa.Array:
+def label_array(domain: Labelled) -> pa.Array:
     """The labels of a set as an Arrow array."""
     labels = domain.labels or ()
     return pa.array(labels, type=pa.string() if isinstance(labels[0], str) else pa.int64())

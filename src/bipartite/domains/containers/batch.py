@@ -14,9 +14,9 @@ from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, Listed
 from bipartite.domains.containers.polars_series import PolarsSeries
 from bipartite.domains.containers.tuples import columns_of
+from bipartite.domains.labelled import Labelled
 from bipartite.domains.product import Product
 from bipartite.domains.product_codec import in_fields
-from bipartite.domains.sets import SetDomain
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
     container, cells = _read(values, nulls, domain)
     gone = _gone(container, cells, nulls)
     batch = Batch(_flat(cells, gone), container, _labels(domain), gone)
-    if isinstance(domain, SetDomain) and batch.labels is not None:
+    if isinstance(domain, Labelled) and batch.labels is not None:
         domain.check_codes(batch.values, batch.place)
     return batch
 
@@ -135,13 +135,13 @@ def _open_tuples(values: object, nulls: Nulls, domain: Product) -> TupleBatch:
     )
     batch = TupleBatch(in_fields(flat), read[0][0], None, gone, batches, back)
     for number, part in enumerate(domain.parts):
-        if isinstance(part, SetDomain) and part.labels is not None:
+        if isinstance(part, Labelled) and part.labels is not None:
             part.check_codes(flat[number], partial(batch.place_of_part, number))
     return batch
 
 
 def _labels(domain: Domain) -> tuple[Any, ...] | None:
-    return domain.labels if isinstance(domain, SetDomain) else None
+    return domain.labels if isinstance(domain, Labelled) else None
 
 
 def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> NDArray[np.bool_] | None:
@@ -164,7 +164,7 @@ def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any],
     """A container, and its cells as numbers, or as the indices of labels."""
     container = _container(values, nulls)
     labels = _labels(domain)
-    if isinstance(domain, SetDomain) and labels is not None:
+    if isinstance(domain, Labelled) and labels is not None:
         if container is None or not isinstance(labels[0], container.label_types):
             msg = (
                 "Expected labels as one label, a list, a NumPy array, or a Series or Arrow array of strings or whole "

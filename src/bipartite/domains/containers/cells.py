@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains.sets import SetDomain
+    from bipartite.domains.labelled import Labelled
 
 Nulls = Literal["error", "keep"]
 Held = TypeVar("Held")
@@ -113,7 +113,7 @@ class Container(ABC, Generic[Held]):
     def of_labels(self, drawn: Labels) -> Held:
         """These labels in a container of the same kind."""
 
-    def codes(self, domain: SetDomain) -> Cells:
+    def codes(self, domain: Labelled) -> Cells:
         """The indices of the labels that stand here, −1 for what is no label of the domain."""
         cells = self.cells()
         if cells.missing is None:

@@ -84,7 +84,7 @@ class PandasSeries(Container["pd.Series"]):
         if drawn.whole:
             return self._series(drawn.found, dtype="Int64" if drawn.nullable or extended else "int64")
         # "str" and object are what pandas makes of text, by what stands beside it; "string" is chosen.
-        chosen = extended and dtype.na_value is pd.NA
+        chosen = isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA
         return self._series(drawn.found, dtype=dtype if chosen else pd.Series(drawn.all).dtype)
 
     def _is_nullable(self) -> bool:

@@ -1,0 +1,181 @@
+"""A mechanism of your own: a matrix of probabilities, checked against ε and drawn in whole-number tickets."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import DesignError, InputError
+from bipartite.lottery import MAX_TOTAL, Epsilon, check_table, issue_rows, log_between
+from bipartite.lottery.budgets import rounded_up
+from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.design.own_reports import own_reports
+from bipartite.mechanisms.tabled import Tabled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from decimal import Decimal
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from bipartite.domains import Domain
+
+_CLOSE: Final = Fraction(1, 10**9)
+"""How far a row may be from summing to one, and a ratio above e^ε, before it is more than rounding."""
+
+
+class Custom(Tabled):
+    r"""A mechanism of your own: P[x, y] is the chance of reporting y when x is true.
+
+    Parameters
+    ----------
+    domain
+        What may be true: a row of the matrix a value, in the order of the domain.
+    outputs
+        What is reported, a column each: the domain itself, or a list of its values; on a line other numbers too, which
+        are reported as floats; or labels (strings; where values are not numbers, whole numbers too). Values and numbers
+        are put in ascending order, together with their columns.
+    matrix
+        The probabilities, from 0 to 1. A row may miss the sum 1 by 10\ :sup:`−9`, and is divided by its sum; more is
+        refused. An output with a column of zeros is never reported and is left out.
+    epsilon
+        The privacy budget of one report. A matrix whose ratio of two numbers in a column is above e\ :sup:`ε` by more
+        than 10\ :sup:`−9` of it, which doubles do not resolve, is refused with the ε it has: infinite where a zero
+        stands beside a positive number.
+
+    Guarantee
+    ---------
+    ε-LDP for each report, exactly (:func:`bipartite.verify`), whatever the matrix: in tickets each column lies between
+    a floor c ≥ 1 and the largest whole number below e\ :sup:`ε`·c.
+
+    Notes
+    -----
+    Every row holds 2\ :sup:`52` tickets. A probability is rounded down to tickets and moved between the floor and the
+    ceiling of its column, where the floor is the least count of the column and one more; what a row then lacks or has
+    too much goes to the outputs with the most room. ``largest_change`` is what that makes of a probability, and
+    ``epsilon_realised`` the ε that is left. ``matrix()`` has the probabilities as they are drawn, and
+    :func:`bipartite.identifiability` says what its reports can tell apart.
+
+    Examples
+    --------
+    >>> from bipartite import Integers, verify
+    >>> mech = Custom(Integers(1, 3), ["low", "high"], [[0.7, 0.3], [0.5, 0.5], [0.3, 0.7]], epsilon=1)
+    >>> verify(mech).holds, float(mech.epsilon_realised)
+    (True, 0.8472978603872043)
+    >>> mech.largest_change < 1e-15
+    True
+    >>> Custom(Integers(1, 3), ["low", "high"], [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]], epsilon=1)
+    Traceback (most recent call last):
+        ...
+    bipartite.errors.DesignError: Expected a matrix of ε = 1 or less, got ε = 1.386294361119891 in the column of 'low' …
+    """
+
+    __slots__ = ("largest_change",)
+    own_reports = frozenset({"numbers", "labels"})
+    largest_change: float | None
+    """The most that rounding to tickets changed a probability; None of a mechanism that was read from its spec, which
+    holds the tickets alone."""
+
+    def __init__(
+        self, domain: Domain, outputs: Domain | Sequence[Any] | NDArray[Any], matrix: ArrayLike, epsilon: object
+    ) -> None:
+        budget = Epsilon.of(epsilon)
+        check_domain(domain)
+        kept, order = own_reports(domain, outputs)
+        check_table(len(domain), len(order))
+        given = _probabilities(matrix, len(domain), len(order))[:, order]
+        used = np.atleast_1d(given.any(axis=0))
+        reports, given = kept(used), given[:, used]
+        _check_ratios(given, budget, list(reports))
+        sums = np.array([math.fsum(row) for row in given.tolist()])
+        tickets = issue_rows(given / sums[:, None], budget)
+        self._assemble(domain, budget, tickets, None, reports, _change(tickets, given))
+
+    def _assemble(
+        self,
+        domain: Domain,
+        budget: Epsilon,
+        tickets: NDArray[np.int64],
+        variant: str | None = None,
+        outputs: Domain | None = None,
+        change: float | None = None,
+    ) -> None:
+        super()._assemble(domain, budget, tickets, variant, outputs)
+        self._set(largest_change=change)
+
+    @property
+    def epsilon_realised(self) -> Decimal:
+        """The ε of the tickets, rounded up in the 30th digit; what :func:`bipartite.verify` certifies."""
+        return log_between(self.largest_ratio())[1]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made, parts = super().__reduce__()
+        return made, (*parts, self.largest_change)
+
+    def _options(self) -> str:
+        changed = "" if self.largest_change is None else f", largest_change={self.largest_change:.1e}"
+        return f", outputs={len(self.outputs)}, realised={rounded_up(self.epsilon_realised, 6)}{changed}"
+
+
+def _probabilities(matrix: object, rows: int, columns: int) -> NDArray[np.float64]:
+    """The matrix as doubles, refused where it is none of probabilities."""
+    expected = f"Expected matrix as {rows} rows, one a value, of {columns} probabilities, one an output"
+    try:
+        found = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = f"{expected}, got {type(matrix).__name__} that is no such array; pass a list of rows or a 2-d array."
+        raise InputError(msg) from None
+    if found.shape != (rows, columns):
+        turned = " transpose it." if found.shape == (columns, rows) else " check domain and outputs."
+        msg = f"{expected}, got shape {found.shape};{turned}"
+        raise InputError(msg)
+    wrong = ~((found >= 0) & (found <= 1 + float(_CLOSE)))
+    if wrong.any():
+        x, y = (int(at[0]) for at in np.nonzero(wrong))
+        msg = f"Expected probabilities from 0 to 1, got {float(found[x, y])!r} in row {x}, column {y}; repair it."
+        raise InputError(msg)
+    off = [math.fsum(row) - 1 for row in found.tolist()]
+    x = max(range(rows), key=lambda at: abs(off[at]))
+    if abs(off[x]) > _CLOSE:
+        msg = (
+            f"Expected rows that sum to 1 within 1e-9, got a sum of {1 + off[x]!r} in row {x}; "
+            "divide each row by its sum if that is what you mean."
+        )
+        raise InputError(msg)
+    return found
+
+
+def _check_ratios(matrix: NDArray[np.float64], budget: Epsilon, outputs: list[Any]) -> None:
+    """Refuse a matrix that exceeds ε by more than rounding, with the ε it has."""
+    most, least = matrix.max(axis=0), matrix.min(axis=0)
+    broken = np.flatnonzero(least == 0)
+    if len(broken):
+        y = int(broken[0])
+        x, other = int(matrix[:, y].argmin()), int(matrix[:, y].argmax())
+        msg = (
+            f"Expected a matrix of ε = {budget.text} or less, got an infinite ε: row {x} never reports {outputs[y]!r}, "
+            f"and row {other} does; give every row a positive chance, or none."
+        )
+        raise DesignError(msg)
+    # Doubles are fractions: floats leave a few candidates, fractions decide.
+    with np.errstate(over="ignore"):
+        near = most / least
+    candidates = np.flatnonzero(near >= near.max() * (1 - 1e-12))
+    ratio, y = max((Fraction(most[at]) / Fraction(least[at]), int(at)) for at in candidates)
+    if not budget.allows(*(ratio * (1 - _CLOSE)).as_integer_ratio()):
+        low, high = (int(getattr(matrix[:, y], which)()) for which in ("argmin", "argmax"))
+        msg = (
+            f"Expected a matrix of ε = {budget.text} or less, got ε = {rounded_up(log_between(ratio)[1])} in the "
+            f"column of {outputs[y]!r}: {float(most[y])!r} in row {high} against {float(least[y])!r} in row {low}; "
+            "ask for that ε, or move the two closer."
+        )
+        raise DesignError(msg)
+
+
+def _change(tickets: NDArray[np.int64], given: NDArray[np.float64]) -> float:
+    """The largest difference of two probabilities, rounded up."""
+    largest = float(np.abs(tickets / MAX_TOTAL - given).max())
+    return math.nextafter(largest, math.inf) if largest else 0.0

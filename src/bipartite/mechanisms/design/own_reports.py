@@ -1,0 +1,87 @@
+"""What a mechanism of one's own reports: values of its domain, other numbers, or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bipartite.domains import Domain, LineDomain, Product
+from bipartite.domains.base import as_real
+from bipartite.domains.labelled import Names
+from bipartite.domains.sets import check_labels
+from bipartite.domains.values import Values
+from bipartite.errors import DomainError, InputError, Problems, shown
+from bipartite.mechanisms.spec.reports import chosen_values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Kept = Callable[[NDArray[np.bool_]], Domain]
+
+
+def own_reports(domain: Domain, outputs: object) -> tuple[Kept, NDArray[np.int64]]:
+    """The outputs of a matrix, given which of them are kept; and the order of its columns among them."""
+    listed = _listed(domain, outputs)
+    if isinstance(listed, Domain):
+        return _values(domain, list(range(len(domain)))), np.arange(len(domain))
+    try:
+        distinct = len(set(listed)) == len(listed)
+    except TypeError:
+        distinct = True  # none of the kinds below
+    if not distinct:
+        msg = f"Expected distinct outputs, got {len(listed) - len(set(listed))} duplicates; add up their columns."
+        raise InputError(msg)
+    if all(each in domain for each in listed):
+        indices = [domain.encode(each) for each in listed]
+        order = np.argsort(indices, kind="stable")
+        return _values(domain, sorted(indices)), order
+    if isinstance(domain, LineDomain) and np.isfinite([as_real(each) for each in listed]).all():
+        return _numbers(listed)
+    return _labels(domain, listed), np.arange(len(listed))
+
+
+def _listed(domain: Domain, outputs: object) -> list[Any] | Domain:
+    """The outputs one by one, or the domain itself."""
+    if isinstance(outputs, Domain) and outputs == domain:
+        return domain
+    if isinstance(outputs, (str, bytes)) or not isinstance(outputs, Iterable):
+        msg = (
+            f"Expected outputs as the domain, or as a list of values, numbers or labels, got {shown(outputs)}; "
+            "pass domain, or a list such as ['yes', 'no']."
+        )
+        raise InputError(msg)
+    listed = [each.item() if isinstance(each, np.generic) else each for each in outputs]
+    if not listed:
+        msg = "Expected at least one output, got none; pass the domain itself, or a list."
+        raise InputError(msg)
+    return listed
+
+
+def _values(domain: Domain, indices: list[int]) -> Kept:
+    return lambda used: chosen_values(domain, np.array(indices)[used].tolist())
+
+
+def _numbers(listed: list[Any]) -> tuple[Kept, NDArray[np.int64]]:
+    numbers = np.array([as_real(each) for each in listed]) + 0.0  # −0.0 and 0.0 are one report
+    order = np.argsort(numbers, kind="stable")
+    try:
+        ascending = Values(numbers[order]).values
+    except DomainError:
+        msg = "Expected outputs that doubles can tell apart; add up the columns of those that they cannot."
+        raise InputError(msg) from None
+    return lambda used: Values(ascending[used]), order
+
+
+def _labels(domain: Domain, listed: list[Any]) -> Kept:
+    problems = Problems()
+    names = check_labels(listed, None, problems)
+    if isinstance(domain, Product):
+        problems.add("Expected outputs of a product as its values; pass the domain, or a list of tuples.")
+    elif problems:
+        beside = "all as numbers, or " if isinstance(domain, LineDomain) else ""
+        problems = Problems()
+        problems.add(f"Expected outputs all as values of {domain!r}, {beside}all as labels; convert them with str.")
+    problems.raise_if_any(InputError)
+    return lambda used: Names(np.array(names, dtype=object)[used].tolist())

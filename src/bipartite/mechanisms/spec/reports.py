@@ -1,0 +1,68 @@
+"""What a table of tickets reports, in its spec: values of the domain by index, or numbers or labels of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bipartite.domains.labelled import Names
+from bipartite.domains.sets import check_labels
+from bipartite.domains.subset import Subset
+from bipartite.domains.values import Values
+from bipartite.errors import DomainError, Problems
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
+
+
+def chosen_values(domain: Domain, indices: Sequence[int]) -> Domain:
+    """Some values of a domain, or the domain itself where they are all."""
+    return domain if len(indices) == len(domain) else Subset(domain, indices)
+
+
+def written_reports(outputs: Domain) -> list[int] | dict[str, list[Any]]:
+    """As a spec has it: indices, ``{"numbers": …}`` or ``{"labels": …}``."""
+    if isinstance(outputs, Values):
+        return {"numbers": outputs.values.tolist()}
+    if isinstance(outputs, Names):
+        return {"labels": list(outputs.labels)}
+    indices: list[int] = outputs.indices.tolist() if isinstance(outputs, Subset) else list(range(len(outputs)))
+    return indices
+
+
+def read_reports(fields: Fields, own: frozenset[str]) -> Domain:
+    """`written_reports` backwards; ``own`` says which kinds a mechanism has beside values."""
+    given = fields["outputs"]
+    if isinstance(given, Mapping) and len(given) == 1 and set(given) <= own:
+        ((kind, held),) = given.items()
+        return _numbers(fields, held) if kind == "numbers" else _labels(fields, held)
+    return chosen_values(fields.domain, fields.indices("outputs"))
+
+
+def _numbers(fields: Fields, held: object) -> Values:
+    numbers: list[float] = held if isinstance(held, list) and all(map(_is_double, held)) else []
+    try:
+        return Values(numbers)
+    except DomainError:
+        fields.refuse("Expected outputs as {'numbers': […]}, finite and ascending; ask for another spec.")
+
+
+def _is_double(number: object) -> bool:
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        return False
+    try:
+        return math.isfinite(number) and float(number) == number
+    except OverflowError:
+        return False
+
+
+def _labels(fields: Fields, held: object) -> Names:
+    problems = Problems()
+    names = check_labels(held if isinstance(held, list) else 0, None, problems)
+    if problems or not names:
+        fields.refuse("Expected outputs as {'labels': […]}, distinct strings or whole numbers; ask for another spec.")
+    return Names(names)
