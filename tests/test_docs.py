@@ -34,7 +34,9 @@ def printed_in_errata():
     return text.split("```text\n")[1].split("\n```")[0].splitlines()
 
 
-@pytest.mark.parametrize("script", ["report_picture.py", "advisor_picture.py", "architecture_picture.py"])
+@pytest.mark.parametrize(
+    "script", ["report_picture.py", "advisor_picture.py", "architecture_picture.py", "own_mechanism_picture.py"]
+)
 def test_the_picture_of_a_page_is_up_to_date(script):
     picture = runpy.run_path(str(DOCS / script))
     same_but_for_rounding(picture["TARGET"].read_text(encoding="utf-8"), picture["picture"](), atol=_PIXELS)

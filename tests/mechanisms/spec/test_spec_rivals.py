@@ -17,6 +17,7 @@ from bipartite import (
     RR,
     Anchored,
     Constant,
+    Custom,
     Exponential,
     Geometric,
     Integers,
@@ -42,6 +43,9 @@ NAMES = {
     "anchored_pairs": "1126701f72658e212f9ae946bf146532ea3caa94635077d1a5bf5a7f06be90e8",
     "anchored_places": "d1521c2cbf7f06ad301296119bd834d2b73b50f7bbabe17ddfd5ad1171b6adbe",
     "constant": "a48aaded5dc3dc91aecde813cd3dd88f827c46c1a8848ff7d33d5148f91d06cf",
+    "custom": "cdc7979170c673468cb47ad9bbeaa566c3ed9d891c196477beb3caef45489ce2",
+    "custom_numbers": "08b7d6d246af692dc2f2303d0457afc7171f9fb9eb1b447ac77a86fba30a2788",
+    "custom_words": "d1a1c71671d47c3afe53578dbace0326ad493c2b24fb4a6348609539be8f698b",
     "constant_items": "4d7bc69d34386bca638cad79ebc16b20343fe117c7f422dde070b5efa6eb4204",
     "exponential": "e034d65e690420973a5e40aae187b1a204f0a89f5582f09545a594ef25da4ca7",
     "exponential_published": "10a8a6a2f3604a73df57f3a24f912032d88a5bac17c3ef73772797688692edfe",
@@ -71,13 +75,16 @@ LAST_ROWS = {
     "anchored_places": [0.268941, 0.731059],
     "optimal": [0.174878, 0.174878, 0.174878, 0.475367],
     "lsrr": [0.174878, 0.174878, 0.174878, 0.475367],
+    "custom": [0.2, 0.2, 0.3, 0.3],
+    "custom_numbers": [0.2, 0.3, 0.5],
+    "custom_words": [0.25, 0.55, 0.2],
 }
 
 
 def rows_of(spec, size):
     """The tickets of every value, read from the text of a spec without the package."""
     kind = spec["mechanism"]
-    if kind in {"exponential", "optimal", "lsrr"}:
+    if kind in {"exponential", "optimal", "lsrr", "custom"}:
         return [[int(count) for count in row] for row in spec["rows"]]
     if kind == "geometric":
         noise = [int(count) for count in spec["noise"]]
@@ -116,7 +123,11 @@ def test_golden_specs_load_forever(name):
 def test_there_is_a_golden_spec_of_every_mechanism():
     assert set(GOLDEN) == set(NAMES) == {*LAST_ROWS, "constant"}
     kinds = {json.loads(path.read_text(encoding="utf-8"))["mechanism"] for path in GOLDEN.values()}
-    assert kinds == {"grr", "anchored", "constant", "geometric", "exponential", "optimal", "lsrr"}
+    assert kinds == {"grr", "anchored", "constant", "geometric", "exponential", "optimal", "lsrr", "custom"}
+
+
+OWN = [[0.4, 0.3, 0.2, 0.1], [0.3, 0.4, 0.2, 0.1], [0.2, 0.3, 0.3, 0.2], [0.2, 0.2, 0.3, 0.3]]
+PAIR_OF_CUPS = Items(["tea", "coffee"], loss=[[0, 1], [1, 0]])
 
 
 def test_a_design_of_today_gives_the_golden_specs():
@@ -128,6 +139,8 @@ def test_a_design_of_today_gives_the_golden_specs():
         "anchored_one": Anchored(Integers(0, 9), "0.5", anchors=[5]),
         "anchored_pairs": Anchored(Product(Integers(0, 9), Integers(0, 9)), 1),
         "grr_pairs": GRR(Product(Integers(18, 24), GENRES), 1),
+        "custom": Custom(Integers(1, 4), Integers(1, 4), OWN, "1.4"),
+        "custom_words": Custom(PAIR_OF_CUPS, ["yes", "no", "no answer"], [[0.55, 0.25, 0.2], [0.25, 0.55, 0.2]], 1),
     }
     for name, mechanism in today.items():
         assert spec_sha256(mechanism) == NAMES[name]
@@ -167,6 +180,9 @@ FEW = Optimal(Integers(0, 4), 1).to_spec()
 ANCHORS = Anchored(Integers(0, 9), 1, anchors=[2, 7]).to_spec()
 SINGLE = Anchored(Integers(0, 9), 1, anchors=[5]).to_spec()
 ANSWER = Constant(Integers(0, 4)).to_spec()
+WORDS = Custom(Integers(0, 4), ["a", "b"], [[0.5, 0.5]] * 5, 1).to_spec()
+NUMBERS = "Expected outputs as {'numbers': \\[…\\]}, finite and ascending; ask for another spec"
+LABELS = "Expected outputs as {'labels': \\[…\\]}, distinct strings or whole numbers; ask for another spec"
 PAIR = Items(["a", "b"], loss=[[0, 1], [1, 0]])
 INDICES = "Expected (anchors|outputs) as ascending indices from 0 to"
 COUNTS = "whole numbers of at most 16 digits as strings; ask for another spec"
@@ -215,6 +231,16 @@ COUNTS = "whole numbers of at most 16 digits as strings; ask for another spec"
         (changed(TABLE, "outputs", to=[True, 2, 3, 4]), INDICES),
         (changed(TABLE, "outputs", to=[]), INDICES),
         (changed(TABLE, "outputs", to=[0, 1, 2, 3]), f"Expected rows as 4 {COUNTS}"),
+        (changed(TABLE, "outputs", to={"numbers": [0.5, 1, 2, 3, 4]}), INDICES),
+        (changed(FEW, "outputs", to={"labels": ["a", "b"]}), INDICES),
+        *((changed(WORDS, "outputs", to={"labels": each}), LABELS) for each in ([], ["a", "a"], ["a", 1], "ab", None)),
+        *(
+            (changed(WORDS, "outputs", to={"numbers": each}), NUMBERS)
+            for each in ([], [1, 1], [2, 1], [0, float("inf")], [0, True], [0, 10**400], [0, 2**53 + 1], ["0", "1"], 5)
+        ),
+        (changed(WORDS, "outputs", to={"labels": ["a", "b"], "numbers": [0, 1]}), INDICES),
+        (changed(WORDS, "outputs", to={"labels": ["a", "b", "c"]}), f"Expected rows as 3 {COUNTS}"),
+        (changed(WORDS, "outputs", to={"words": ["a", "b"]}), INDICES),
         (changed(ANCHORS, "anchors", to=[7, 2]), INDICES),
         (changed(ANCHORS, "anchors", to=[2.0, 7]), INDICES),
         (changed(ANCHORS, "anchors", to=[2, 10]), INDICES),
