@@ -35,7 +35,14 @@ def printed_in_errata():
 
 
 @pytest.mark.parametrize(
-    "script", ["report_picture.py", "advisor_picture.py", "architecture_picture.py", "own_mechanism_picture.py"]
+    "script",
+    [
+        "report_picture.py",
+        "advisor_picture.py",
+        "architecture_picture.py",
+        "own_mechanism_picture.py",
+        "pairs_picture.py",
+    ],
 )
 def test_the_picture_of_a_page_is_up_to_date(script):
     picture = runpy.run_path(str(DOCS / script))

@@ -1,9 +1,11 @@
 import copy
 import itertools
+import json
 import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from bipartite import (
     Record,
     SubsetSelection,
     fixed_words,
+    from_spec,
     insecure_seed,
 )
 from bipartite.errors import InputError, NotAValueError, NullError, OutsideDomainError
@@ -248,6 +251,20 @@ def test_sampled_rows_are_masked_and_nothing_lies_under_the_mask(name):
     listed = record.privatize({each: list(FLAT_PEOPLE[each]) for each in values}, rng=fixed_words(words))
     assert [row is None for row in listed[name]] == [True, False, False, True]
     assert np.array_equal(np.stack(listed[name][1:3]), rows[1:3])
+
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "records.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_published_words_give_the_published_reports(vector):
+    record = Record({name: from_spec(spec) for name, spec in vector["specs"].items()}, sample=vector["sample"])
+    words = fixed_words(map(int, vector["words"]))
+    assert record.privatize(vector["values"], rng=words) == vector["reports"]
+    assert repr(words).startswith("<fixed words, 0 of")
+    many = {name: np.array([value]) for name, value in vector["values"].items()}
+    columns = record.privatize(many, rng=fixed_words(map(int, vector["words"])))
+    assert {name: column[0] for name, column in columns.items() if column[0] is not np.ma.masked} == vector["reports"]
 
 
 def test_flat_categories_in_other_containers_and_with_gaps_are_refused_with_advice():

@@ -110,7 +110,7 @@ def test_the_correlation_of_a_long_line_is_told_better_by_two_reports():
     assert bp.split_or_sample(long, 2, 10_000, of="cells").best.way == "product"
     found = bp.split_or_sample(long, 2, 10_000, of="mean")
     assert found.best.way == "sample" and found.product is not None
-    assert " beats all 2 at ε = 1 each and age, visits as one value at ε = 2: " in found.reason
+    assert " beats both at ε = 1 each and age, visits as one value at ε = 2: " in found.reason
     assert "split, " in str(found) and " as one value)" in str(found)
 
 

@@ -28,6 +28,7 @@ _WORDS: Final = {
     "quadrants": "share of a quadrant",
     "correlation": "correlation",
 }
+_TWO: Final = 2
 _SHORT: Final = {"sample": "sampled", "split": "split", "product": "as one value"}
 _NOT_KEPT: Final = "no mechanism keeps the ε that splitting would leave each attribute"
 
@@ -57,7 +58,7 @@ class ReportingPlan:
         if self.way == "product":
             return f"{next(iter(self.record.mechanisms))} as one value at ε = {epsilon}"
         if self.way == "split":
-            return f"all {total} at ε = {epsilon} each"
+            return f"{'both' if total == _TWO else f'all {total}'} at ε = {epsilon} each"
         return f"{self.attributes} of {total} attributes a person at ε = {epsilon}"
 
 
