@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from bipartite import quality as quality
     from bipartite import tables as tables
     from bipartite.answers.advise import Comparison as Comparison
+    from bipartite.answers.advise import Recommendation as Recommendation
     from bipartite.answers.advise import ReportingPlan as ReportingPlan
     from bipartite.answers.advise import SampleSize as SampleSize
     from bipartite.answers.advise import SplitOrSample as SplitOrSample
     from bipartite.answers.advise import compare as compare
+    from bipartite.answers.advise import recommend as recommend
     from bipartite.answers.advise import sample_size as sample_size
     from bipartite.answers.advise import split_or_sample as split_or_sample
     from bipartite.answers.estimation import Counts as Counts
@@ -95,7 +97,9 @@ if TYPE_CHECKING:
 
 # What each room gives to everybody; loaded at first use, so that importing bipartite stays cheap.
 _NAMES = {
-    "answers.advise": "Comparison ReportingPlan SampleSize SplitOrSample compare sample_size split_or_sample",
+    "answers.advise": (
+        "Comparison Recommendation ReportingPlan SampleSize SplitOrSample compare recommend sample_size split_or_sample"
+    ),
     "answers.estimation": (
         "Counts Difference Estimate Estimates Forecast GroupMean Identifiability JointEstimate "
         "difference estimate estimate_joint forecast identifiability"

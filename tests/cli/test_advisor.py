@@ -24,7 +24,7 @@ def test_compare_prints_the_table_and_the_recommendation(run):
     assert (code, err) == (0, "")
     compared = bp.compare(bp.Integers(18, 50), 1, users=1000, tolerance=3)
     assert out == f"{compared}\n"
-    assert "take BRR, safe m" in out
+    assert "To release single values, take Anchored" in out
 
 
 @pytest.mark.parametrize("options", [[], ["--users", "100"], ["--users", "100", "--within", "1", "--exact"]])
@@ -97,10 +97,10 @@ def test_compare_uses_a_prior(run, tmp_path):
     ("arguments", "code", "message"),
     [
         ([*AGES], 2, "Expected --epsilon"),
-        ([*AGES, "--epsilon", "x"], 2, "Expected epsilon as a positive decimal"),
+        ([*AGES, "--epsilon", "x"], 2, "Expected --epsilon as a positive decimal"),
         ([*AGES, "--epsilon", "3..1"], 2, "Expected --epsilon as a decimal or LOW..HIGH, got '3..1'"),
         ([*AGES, "--epsilon", "a..b"], 2, "for example --epsilon 0.25..5"),
-        ([*AGES, "--epsilon", "1", "--users", "0"], 2, "Expected users"),
+        ([*AGES, "--epsilon", "1", "--users", "0"], 2, "Expected --users"),
         ([*AGES, "--epsilon", "1", "--within", "-1"], 2, "Expected tolerance ≥ 0"),
         ([*AGES, "--epsilon", "1", "--measure", "mean_error"], 2, "--measure belongs to --plot"),
         ([*AGES, "--epsilon", "1", "--plot", "x.svg", "--measure", "mean_error"], 2, "compare with users"),
@@ -154,7 +154,7 @@ def test_sample_size_takes_a_mechanism_a_spec_or_a_population(run, tmp_path):
     [
         ([*AGES, "--mean-within", "1"], 2, "Expected --epsilon"),
         ([*AGES, "--epsilon", "1"], 2, "one of the arguments --mean-within --share-within is required"),
-        ([*AGES, "--epsilon", "1", "--mean-within", "0"], 2, "Expected mean_within as a positive number"),
+        ([*AGES, "--epsilon", "1", "--mean-within", "0"], 2, "Expected --mean-within as a positive number"),
         ([*AGES, "--epsilon", "1", "--mean-within", "1", "--confidence", "2"], 2, "Expected confidence"),
         ([*AGES, "--epsilon", "1", "--mechanism", "brr", "--mean-within", "1"], 2, "cannot be estimated"),
         ([*AGES, "--epsilon", "1", "--mean-within", "1", "--population", "no.txt"], 4, "no.txt"),

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise import compare
-from bipartite.answers.advise.advice import PURPOSES
 from bipartite.answers.advise.comparing import steps
+from bipartite.answers.advise.purposes import PURPOSES
 from bipartite.answers.advise.row import MEASURES
 from bipartite.cli.arguments import add_domain, domain_of, need_epsilon, prior_of
 from bipartite.cli.output import OK, Progress, print_json

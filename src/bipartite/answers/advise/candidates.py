@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from bipartite.answers.advise.purposes import GRR_NAME, WANTED
 from bipartite.domains import Integers, Interval, LineDomain, Points
 from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.catalogue import Entry, Form
+    from bipartite.mechanisms.catalogue import Entry, Form, Work
     from bipartite.mechanisms.categories import CategoryMechanism
 
-GRR_NAME: Final = "GRR"
 SAFE: Final = "BRR, safe m"
 BEST: Final = "BRR, best m"
 ANCHORED: Final = "Anchored"
@@ -38,20 +40,66 @@ class Candidate:
         return self.form.label
 
     @property
-    def code(self) -> str:
+    def work(self) -> Work:
+        """What it costs to build."""
+        return self.form.work
+
+    def serves(self, purpose: str) -> bool:
+        """Whether it is made for this purpose."""
+        return self.name == GRR_NAME or self.form.reports in WANTED[purpose].served_by
+
+    def code(self, *, has_prior: bool) -> str:
         """How it is built; ε stands for the budget."""
         domain = "interval" if self.entry.where == "interval" else "domain"
         options = "".join(f", {name}={value!r}" for name, value in self.form.options.items())
-        prior = ", prior=prior" if self.form.prior else ""
+        prior = ", prior=prior" if self.form.prior and has_prior else ""
         return f"bp.{self.entry.kind}({domain}, ε{options}{prior})"
 
-    def build(self, domain: Domain, epsilon: str, prior: NDArray[np.float64] | None) -> Mechanism | CategoryMechanism:
-        """The mechanism; whole numbers are taken as the interval with the same nodes where it asks for one."""
+    def build(
+        self,
+        domain: Domain,
+        epsilon: str,
+        prior: NDArray[np.float64] | None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Mechanism | CategoryMechanism:
+        """The mechanism; whole numbers are taken as the interval with the same nodes where it asks for one.
+
+        ``progress`` is told which part of a long search is done.
+        """
         made = as_interval(domain) if self.entry.where == "interval" else domain
-        mechanism: Mechanism | CategoryMechanism = self.entry.load()(
-            made, epsilon, **self.form.options, **({"prior": prior} if self.form.prior else {})
-        )
+        options = {**self.form.options, **({"prior": prior} if self.form.prior else {})}
+        if self.work == "anchors":
+            options["progress"] = progress
+        mechanism: Mechanism | CategoryMechanism = self.entry.load()(made, epsilon, **options)
         return mechanism
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A mechanism of somebody's own: measured as the others are, and taken for estimates alone."""
+
+    name: str
+    mechanism: Mechanism | CategoryMechanism
+    work: ClassVar[Work] = "closed"
+
+    def code(self, *, has_prior: bool) -> None:
+        """None: who brought it knows how it is built."""
+        del has_prior
+
+    def serves(self, purpose: str) -> bool:
+        """Whether it may be taken: for estimates."""
+        return purpose != "release"
+
+    def build(
+        self,
+        domain: Domain,
+        epsilon: str,
+        prior: NDArray[np.float64] | None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Mechanism | CategoryMechanism:
+        """As it is."""
+        del domain, epsilon, prior, progress
+        return self.mechanism
 
 
 def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:

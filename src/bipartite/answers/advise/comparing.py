@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.advise.advice import PURPOSES, advise
-from bipartite.answers.advise.candidates import ANCHORED, OPTIMAL, PLANAR, candidates
+from bipartite.answers.advise.advice import advised
+from bipartite.answers.advise.candidates import ANCHORED, OPTIMAL, PLANAR, Brought, candidates
 from bipartite.answers.advise.comparison import Comparison
-from bipartite.answers.advise.figures import Question, left_out, row_of
+from bipartite.answers.advise.figures import Question, measure
+from bipartite.answers.advise.purposes import asked, check_purpose
+from bipartite.answers.advise.recommending import check_users, single_answer
 from bipartite.answers.advise.row import MEASURES, Row
-from bipartite.answers.quality import expected_loss, loss_quantile, share_within, worst_loss
 from bipartite.answers.quality.measures import check_distance
 from bipartite.domains import Points
-from bipartite.errors import EpsilonError, InputError, Problems, is_one_of, shown
+from bipartite.errors import EpsilonError, InputError, Problems, shown
 from bipartite.lottery import Epsilon
-from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms import Anchored, Constant
+from bipartite.mechanisms import Anchored
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.design.line import check_prior
@@ -30,8 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.advise.advice import Purpose
-    from bipartite.answers.advise.candidates import Candidate
+    from bipartite.answers.advise.advice import Advice
+    from bipartite.answers.advise.figures import Measured
+    from bipartite.answers.advise.purposes import Purpose
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
@@ -104,23 +104,28 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     budgets = _budgets(epsilon)
     _check(users, tolerance, purpose, exact)
     weights = None if prior is None else check_prior(prior, len(domain))
-    question = Question(domain, weights, tolerance, len(budgets))
-    single = _single_answer(question)
+    question = Question(domain, weights, None if users is None else int(users), tolerance, len(budgets))
+    purposes = asked(domain, purpose, users)
+    single = single_answer(question)
     own = _own(also, domain, budgets)
     rows: list[Row] = []
+    advice: list[Advice] = []
     for budget in budgets:
-        found, limit = _at(budget, question, exact=exact, progress=progress)
-        found += [row_of(name, budget, mechanism, question) for name, mechanism in own.get(budget, {}).items()]
         constant = dataclasses.replace(single, epsilon=budget)
-        rows += [*found, constant, *([] if limit is None else [limit])]
-    advice = advise(rows, domain, purpose, people=users, has_prior=prior is not None)
+        measured = _at(budget, question, purposes, exact=exact, progress=progress)
+        measured += [measure(each, budget, question, purposes, whole=True) for each in own.get(budget, [])]
+        rows += [each.row for each in measured]
+        if isinstance(domain, Points):
+            rows.append(Row(PLANAR, budget, "mechanism", note=_NOT_LDP))
+        rows += [constant, *_limit(budget, measured)]
+        advice += [advised(each, budget, measured, question, constant)[0] for each in purposes]
     return Comparison(
         domain=domain,
         users=users,
         tolerance=tolerance,
         has_prior=prior is not None,
-        rows=tuple(_for_people(row, users) for row in rows),
-        advice=tuple(advice),
+        rows=tuple(rows if users is not None else map(_of_one, rows)),
+        advice=tuple(sorted(advice, key=lambda each: purposes.index(each.purpose))),
     )
 
 
@@ -130,47 +135,31 @@ def steps(domain: Domain, epsilons: int, *, exact: bool) -> int:
 
 
 def _at(
-    epsilon: str, question: Question, *, exact: bool, progress: Callable[[int], None] | None
-) -> tuple[list[Row], Row | None]:
-    """All mechanisms at one ε, and the limit where it is known."""
-    rows, limit = [], None
+    epsilon: str,
+    question: Question,
+    purposes: Sequence[str],
+    *,
+    exact: bool,
+    progress: Callable[[int], None] | None,
+) -> list[Measured]:
+    """All mechanisms at one ε."""
+    measured = []
     for candidate in candidates(question.domain, exact=exact):
-        row, bound = _one(candidate, epsilon, question)
-        rows.append(row)
-        if candidate.name == OPTIMAL and row.expected_loss is not None:
-            bound = row.expected_loss
-        if bound is not None:
-            how = "linear programme" if candidate.name == OPTIMAL else "Anchored's certified lower bound"
-            limit = Row(LIMIT, epsilon, "reference", expected_loss=bound, note=how)
+        measured.append(measure(candidate, epsilon, question, purposes, whole=True))
         if progress is not None:
             progress(1)
-    if isinstance(question.domain, Points):
-        rows.append(Row(PLANAR, epsilon, "mechanism", note=_NOT_LDP))
-    return rows, limit
+    return measured
 
 
-def _one(candidate: Candidate, epsilon: str, question: Question) -> tuple[Row, float | None]:
-    """One mechanism, or the reason why it is not there; and the lower bound that Anchored proves."""
-    reason = left_out(candidate, question)
-    if reason is not None:
-        return Row(candidate.name, epsilon, "mechanism", note=reason), None
-    try:
-        mechanism = candidate.build(question.domain, epsilon, question.prior)
-    except InputError as refusal:
-        return Row(candidate.name, epsilon, "mechanism", note=f"refused: {refusal}"), None
-    bound = mechanism.lower_bound if candidate.name == ANCHORED and isinstance(mechanism, Anchored) else None
-    return row_of(candidate.name, epsilon, mechanism, question), bound
-
-
-def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, dict[str, Mechanism | CategoryMechanism]]:
-    """Mechanisms that somebody brought, by ε and name."""
+def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, list[Brought]]:
+    """Mechanisms that somebody brought, by ε."""
     if also is None:
         return {}
     if not isinstance(also, Mapping):
         msg = f"Expected also as a dict of mechanisms by name, got {type(also).__name__}; pass {{'mine': mechanism}}."
         raise InputError(msg)
     taken = {each.name for each in candidates(domain, exact=True)} | {PLANAR, LIMIT}
-    found: dict[str, dict[str, Mechanism | CategoryMechanism]] = {}
+    found: dict[str, list[Brought]] = {}
     for name, mechanism in also.items():
         check_mechanism(mechanism)
         if not isinstance(name, str) or name in taken:
@@ -183,38 +172,27 @@ def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, dict[str
         if epsilon not in budgets:
             msg = f"Expected {name!r} at ε = {', '.join(budgets)}, got ε = {epsilon}; compare at that ε too."
             raise InputError(msg)
-        found.setdefault(epsilon, {})[name] = mechanism
+        found.setdefault(epsilon, []).append(Brought(name, mechanism))
     return found
 
 
-def _single_answer(question: Question) -> Row:
-    """The best that can be said without asking anybody."""
-    mechanism = Constant(question.domain, prior=question.prior)
-    prior, tolerance = question.prior, question.tolerance
-    answer = mechanism.answer
-    return Row(
-        f"always {answer:.6g}" if isinstance(answer, float) else f"always {answer}",
-        "",
-        "reference",
-        epsilon_spent=0.0,
-        holds=True,
-        expected_loss=expected_loss(mechanism, prior),
-        median_loss=loss_quantile(mechanism, 0.5, prior),
-        worst_loss=worst_loss(mechanism),
-        share_within=None if tolerance is None else share_within(mechanism, tolerance, prior),
-        identifiable=False,
-        note="the best single answer: it tells nothing about anybody",
-    )
+def _limit(epsilon: str, measured: Sequence[Measured]) -> list[Row]:
+    """What no release of a value goes below, where it is known: by the programme, or by the bound of anchors."""
+    known = {each.candidate.name: each for each in measured}
+    optimal = known.get(OPTIMAL)
+    if optimal is not None and optimal.row.expected_loss is not None:
+        return [Row(LIMIT, epsilon, "reference", expected_loss=optimal.row.expected_loss, note="linear programme")]
+    anchored = known[ANCHORED].mechanism
+    if not isinstance(anchored, Anchored) or anchored.lower_bound is None:
+        return []
+    note = "Anchored's certified lower bound"
+    return [Row(LIMIT, epsilon, "reference", expected_loss=anchored.lower_bound, note=note)]
 
 
-def _for_people(row: Row, users: int | None) -> Row:
-    """The row with the errors of so many people instead of one; without them where nobody says how many."""
-    scaled: dict[str, Any] = {}
-    for name, measure in MEASURES.items():
-        if measure.of_people:
-            error = getattr(row, name)
-            scaled[name] = None if users is None or error is None else error / math.sqrt(users)
-    return dataclasses.replace(row, **scaled)
+def _of_one(row: Row) -> Row:
+    """The row without errors of statistics, where nobody says how many people there are."""
+    unknown: dict[str, Any] = {name: None for name, measure in MEASURES.items() if measure.of_people}
+    return dataclasses.replace(row, **unknown)
 
 
 def _budgets(epsilon: object) -> list[str]:
@@ -233,15 +211,19 @@ def _budgets(epsilon: object) -> list[str]:
 
 def _check(users: object, tolerance: object, purpose: object, exact: object) -> None:
     problems = Problems()
-    if users is not None and not (is_whole(users) and users >= 1):
-        problems.add(f"Expected users as a whole number of at least 1, got {shown(users)}; try users=10_000.")
-    if tolerance is not None:
+    for check, value in ((check_users, users), (_check_tolerance, tolerance), (check_purpose, purpose)):
         try:
-            check_distance(tolerance)
+            if value is not None:
+                check(value)
         except InputError as error:
-            problems.add(str(error).replace("distance ≥ 0", "tolerance ≥ 0"))
-    if purpose is not None and not is_one_of(purpose, PURPOSES):
-        problems.add(f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, or None, got {shown(purpose)}.")
+            problems.add(str(error))
     if not isinstance(exact, bool):
         problems.add(f"Expected exact as True or False, got {shown(exact)}.")
     problems.raise_if_any(InputError)
+
+
+def _check_tolerance(tolerance: object) -> None:
+    try:
+        check_distance(tolerance)
+    except InputError as error:
+        raise InputError(str(error).replace("distance ≥ 0", "tolerance ≥ 0")) from None

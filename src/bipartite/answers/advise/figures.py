@@ -1,30 +1,36 @@
-"""The figures of one mechanism, each where it can be had in reasonable time."""
+"""The figures of one mechanism: for the prior, and where a choice depends on them for other populations too."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from bipartite.answers.advise.row import Row
-from bipartite.answers.estimation import forecast
-from bipartite.answers.estimation.operator import groups_of
-from bipartite.answers.estimation.scores import MOST_DENSE
+import numpy as np
+
+from bipartite.answers.advise.errors import Answers
+from bipartite.answers.advise.purposes import WANTED
+from bipartite.answers.advise.row import MEASURES, Row
+from bipartite.answers.advise.shapes import shapes_of
+from bipartite.answers.estimation.forecast import is_bounded
 from bipartite.answers.quality import expected_loss, local_loss, loss_quantile, share_within, worst_loss
 from bipartite.answers.quality.line import Window, closed_form
 from bipartite.domains import LineDomain
 from bipartite.domains.labelled import Names
+from bipartite.errors import InputError
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import at_least, rounded_up
-from bipartite.mechanisms import Anchored
+from bipartite.mechanisms import Anchored, Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.design.statistics import PEOPLE
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable, Collection
+
     from numpy.typing import NDArray
 
-    from bipartite.answers.advise.candidates import Candidate
+    from bipartite.answers.advise.candidates import Brought, Candidate
     from bipartite.domains import Domain
-    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
@@ -34,57 +40,123 @@ _MOST_ANCHORS_ON_A_LINE: Final = 4_000_000  # values
 _MOST_ANCHORS_OF_A_SET: Final = 50_000_000  # pairs of values
 _MOST_CHANCES: Final = 2**25  # chances that are sorted for a median
 _MOST_SUMMED: Final = 2**28  # chances that are added up for a mean
-_NO_VALUES: Final = "its reports are no values, so one release has no error"
-_MOST_PRODUCTS: Final = 1e10  # multiplications for information matrices
+_MOST_SHAPED: Final = 2**17  # values of populations of other shapes
+_NO_VALUES: Final = "its reports are not values, so one release has no error"
+_OF_PEOPLE: Final = tuple(name for name, measure in MEASURES.items() if measure.of_people)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """What is asked about every mechanism."""
 
     domain: Domain
-    prior: Array | None
-    tolerance: float | None
-    rounds: int
+    prior: Array | None = None
+    users: int | None = None
+    tolerance: float | None = None
+    rounds: int = 1
     """How many ε there are: work is shared among them."""
 
+    @property
+    def stated(self) -> bool:
+        """Whether the number of people is known."""
+        return self.users is not None
 
-def left_out(candidate: Candidate, question: Question) -> str | None:
+    @property
+    def people(self) -> int:
+        """The number of people, or what is taken for it."""
+        return PEOPLE if self.users is None else self.users
+
+    @cached_property
+    def population(self) -> Array:
+        """The prior, or the uniform one, as the only row."""
+        size = len(self.domain)
+        return np.full((1, size), 1 / size) if self.prior is None else self.prior[None, :]
+
+    @cached_property
+    def shapes(self) -> dict[str, Array]:
+        """Populations of other shapes; none of very many values."""
+        return shapes_of(self.domain) if len(self.domain) <= _MOST_SHAPED else {}
+
+    @cached_property
+    def populations(self) -> Array:
+        """The prior, then the shapes."""
+        return np.concatenate([self.population, *(shares[None, :] for shares in self.shapes.values())])
+
+
+class Measured(NamedTuple):
+    """One mechanism at one ε."""
+
+    candidate: Candidate | Brought
+    row: Row
+    mechanism: Mechanism | CategoryMechanism | None = None
+    """None where it was refused or left out."""
+    errors: dict[str, Array] = {}  # noqa: RUF012 (of a named tuple, and never changed)
+    """For purposes that it serves: by figure, for the prior and then for every shape."""
+
+
+def measure(
+    candidate: Candidate | Brought,
+    epsilon: str,
+    question: Question,
+    purposes: Collection[str],
+    *,
+    whole: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Measured:
+    """The figures that purposes ask for; with ``whole`` all figures of a table. The reason where there are none."""
+    reason = left_out(candidate, question)
+    if reason is not None:
+        return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=reason))
+    try:
+        mechanism = candidate.build(question.domain, epsilon, question.prior, progress)
+    except InputError as refusal:
+        return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=f"refused: {refusal}"))
+    # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
+    ratio = mechanism.largest_ratio()
+    spent = log_between(ratio)[1]
+    found: dict[str, Any] = {"epsilon_spent": at_least(spent), "holds": mechanism.keeps_promise(ratio)}
+    notes = [] if found["holds"] else [f"DOES NOT KEEP its ε: it spends {rounded_up(spent, places=3)}"]
+    valued = isinstance(mechanism, Mechanism) and not isinstance(mechanism.outputs, Names)
+    if not valued:
+        notes.append(_NO_VALUES)
+    elif mechanism.domain is not question.domain:
+        notes.append(f"on {mechanism.domain!r}")
+    served = {WANTED[purpose].figure for purpose in purposes if candidate.serves(purpose)}
+    if isinstance(mechanism, Anchored):
+        found["gap"] = mechanism.gap
+    errors: dict[str, Array] = {}
+    if isinstance(mechanism, Mechanism) and valued and (whole or "expected_loss" in served):
+        found |= _losses(mechanism, question, notes, whole=whole)
+        if "expected_loss" in served and question.shapes and found.get("expected_loss") is not None:
+            errors |= _shaped_losses(mechanism, question, found["expected_loss"])
+    wanted = set(_OF_PEOPLE) if whole and question.stated else served - {"expected_loss"}
+    answers = Answers(mechanism)
+    if whole or wanted:
+        if answers.left_out is not None:
+            notes.append(answers.left_out)
+        else:
+            errors |= _statistics(answers, question, wanted, served, notes)
+            found |= {name: float(errors[name][0]) for name in wanted if name in errors}
+            found["identifiable"] = answers.identifiable
+    row = Row(candidate.name, epsilon, "mechanism", **found, note="; ".join(notes))
+    return Measured(candidate, row, mechanism, {name: errors[name] for name in errors if name in served})
+
+
+def left_out(candidate: Candidate | Brought, question: Question) -> str | None:
     """Why a mechanism is not built at all, where that would take too long."""
     size, rounds = len(question.domain), question.rounds
     line = isinstance(question.domain, LineDomain)
     times = f"{size:,} values" if rounds == 1 else f"{size:,} values and {rounds} ε"
-    if candidate.form.work == "table" and size * size * rounds > _MOST_TABLE:
+    if candidate.work == "table" and size * size * rounds > _MOST_TABLE:
         return f"left out: a table of N × N tickets takes too long with {times}"
-    if candidate.form.work == "anchors":
+    if candidate.work == "anchors":
         cost, most = (size, _MOST_ANCHORS_ON_A_LINE) if line else (size * size, _MOST_ANCHORS_OF_A_SET)
         if cost * rounds > most:
             return f"left out: its search takes too long with {times}; build bp.Anchored by itself"
     return None
 
 
-def row_of(name: str, epsilon: str, mechanism: Mechanism | CategoryMechanism, question: Question) -> Row:
-    """All figures of a mechanism, with the errors of statistics for one person."""
-    # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
-    ratio = mechanism.largest_ratio()
-    spent = log_between(ratio)[1]
-    found: dict[str, Any] = {"epsilon_spent": at_least(spent), "holds": mechanism.keeps_promise(ratio)}
-    notes: list[str] = []
-    if not found["holds"]:
-        notes.append(f"DOES NOT KEEP its ε: it spends {rounded_up(spent, places=3)}")
-    if isinstance(mechanism, CategoryMechanism) or isinstance(mechanism.outputs, Names):
-        notes.append(_NO_VALUES)
-    else:
-        found |= _losses(mechanism, question, notes)
-        if mechanism.domain is not question.domain:
-            notes.append(f"on {mechanism.domain!r}")
-    if isinstance(mechanism, Anchored):
-        found["gap"] = mechanism.gap
-    found |= _statistics(mechanism, question, notes)
-    return Row(name, epsilon, "mechanism", **found, note="; ".join(notes))
-
-
-def _losses(mechanism: Mechanism, question: Question, notes: list[str]) -> dict[str, float | None]:
+def _losses(mechanism: Mechanism, question: Question, notes: list[str], *, whole: bool) -> dict[str, float | None]:
     """Expected, median and worst loss of one release, and the share within the tolerance."""
     prior, tolerance = question.prior, question.tolerance
     closed = closed_form(mechanism)
@@ -99,6 +171,8 @@ def _losses(mechanism: Mechanism, question: Question, notes: list[str]) -> dict[
         notes.append("losses left out: they need N × N chances, too many here")
         return {}
     found: dict[str, float | None] = {"expected_loss": expected, "worst_loss": worst}
+    if not whole:
+        return found
     if (closed is not None and prior is None) or cells <= _MOST_CHANCES:
         found["median_loss"] = loss_quantile(mechanism, 0.5, prior)
         found["share_within"] = None if tolerance is None else share_within(mechanism, tolerance, prior)
@@ -107,32 +181,27 @@ def _losses(mechanism: Mechanism, question: Question, notes: list[str]) -> dict[
     return found
 
 
-def statistics_left_out(mechanism: Mechanism | CategoryMechanism, rounds: int) -> str | None:
-    """Why no errors of statistics are computed, where that would take too long."""
-    if isinstance(mechanism, CategoryMechanism) or groups_of(mechanism) is not None:
-        return None  # in closed form, or in O(N)
-    size = len(mechanism.domain)
-    if size > MOST_DENSE or float(size) ** 2 * len(mechanism.outputs) * rounds > _MOST_PRODUCTS:
-        return "statistics left out: they need decompositions of its matrix, too large here"
-    return None
+def _shaped_losses(mechanism: Mechanism, question: Question, expected: float) -> dict[str, Array]:
+    """Expected losses for the prior and every shape, where that takes no longer than the rest."""
+    cells = len(mechanism.domain) * len(mechanism.outputs) * question.rounds
+    if closed_form(mechanism) is None and cells > _MOST_CHANCES:
+        return {}
+    return {"expected_loss": np.append(expected, question.populations[1:] @ local_loss(mechanism))}
 
 
 def _statistics(
-    mechanism: Mechanism | CategoryMechanism, question: Question, notes: list[str]
-) -> dict[str, float | bool | None]:
-    """Identifiability, and the standard errors of estimates from one person."""
-    reason = statistics_left_out(mechanism, question.rounds)
-    if reason is not None:
-        notes.append(reason)
-        return {}
-    expected = forecast(mechanism, 1, question.prior)
-    if expected.bounded:
+    answers: Answers, question: Question, wanted: Collection[str], served: Collection[str], notes: list[str]
+) -> dict[str, Array]:
+    """The errors of answers from many people: for every shape where a choice may depend on it."""
+    found = {}
+    for figure in sorted(wanted):
+        populations = question.populations if figure in served else question.population
+        errors = answers.errors(figure, populations, question.people)
+        if errors is not None:
+            found[figure] = errors
+    flat = answers.mechanism
+    if isinstance(flat, CategoryMechanism) and {"mean_error", "distribution_error"} & set(found) and is_bounded(flat):
         notes.append(
             "the errors of its mean and of cumulative shares are upper bounds, and may be several times too large"
         )
-    return {
-        "identifiable": expected.identifiable,
-        "mean_error": expected.mean,
-        "histogram_error": expected.histogram,
-        "distribution_error": expected.cdf,
-    }
+    return found

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.answers.advise.candidates import ANCHORED, BEST, SAFE, candidates
-from bipartite.answers.advise.errors_of_one import error_of_mean, error_of_shares
-from bipartite.answers.advise.figures import Question, left_out, statistics_left_out
+from bipartite.answers.advise.errors import Answers
+from bipartite.answers.advise.recommending import recommend
 from bipartite.answers.estimation.intervals import normal_width
 from bipartite.domains import Domain, LineDomain
 from bipartite.domains.base import as_real
 from bipartite.errors import DesignError, InputError, Problems, shown
-from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.base import domain_problem
 from bipartite.mechanisms.categories import CategoryMechanism
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.advise.errors_of_one import ErrorOfOne
+    from bipartite.answers.advise.purposes import Purpose
 
     Array = NDArray[np.float64]
     Any_ = Mechanism | CategoryMechanism
@@ -53,7 +51,7 @@ class SampleSize:
     mechanism: Mechanism | CategoryMechanism
     """What the people report with."""
     chosen: bool
-    """Whether the mechanism was chosen here, as the one that needs the fewest people."""
+    """Whether the mechanism was chosen here, as :func:`bipartite.recommend` does."""
     population: Literal["uniform", "given"]
 
     @property
@@ -88,7 +86,7 @@ class SampleSize:
 
     def __str__(self) -> str:
         what = "mean" if self.of == "mean" else "share of each value"
-        how = "the fewest of what was compared" if self.chosen else "as asked"
+        how = "recommended for it: bp.recommend" if self.chosen else "as asked"
         worst = (
             "How many would be enough for any population is not known here."
             if self.people_worst is None
@@ -119,7 +117,7 @@ def sample_size(
     Parameters
     ----------
     what
-        A mechanism; or a domain, for the mechanism that needs the fewest people there.
+        A mechanism; or a domain, for the mechanism that :func:`bipartite.recommend` takes there.
     epsilon
         With a domain: the privacy budget of one report.
     mean_within
@@ -150,19 +148,19 @@ def sample_size(
     of, within = _check(what, epsilon, mean_within, share_within, confidence)
     domain = what if isinstance(what, Domain) else what.domain
     weights = None if prior is None else check_prior(prior, len(domain))
-    mechanism: Any_
-    error: ErrorOfOne | None
-    if isinstance(what, Domain):
-        mechanism, error = _fewest(what, Epsilon.of(epsilon).text, of, weights, progress)
-    else:
-        mechanism, error = what, _error(what, of, weights)
-    if error is None:
+    mechanism = what
+    if isinstance(mechanism, Domain):
+        purpose: Purpose = "mean" if of == "mean" else "categories"
+        mechanism = recommend(mechanism, epsilon, purpose, prior=weights, progress=progress).mechanism
+    errors = _errors(mechanism, of, weights)
+    if errors is None:
         raise DesignError(_not_to_be_had(mechanism, of))
+    here, worst = errors
     scale = normal_width(confidence) / within
     return SampleSize(
-        people=_people(error.here * scale),
-        people_worst=None if error.worst is None else _people(error.worst * scale),
-        standard_error=error.here,
+        people=_people(here * scale),
+        people_worst=None if worst is None else _people(worst * scale),
+        standard_error=here,
         of=of,
         within=within,
         confidence=float(confidence),
@@ -180,55 +178,27 @@ def _people(roots: float) -> int:
     return max(1, math.ceil(roots**2 * (1 - 1e-12)))
 
 
-def _fewest(
-    domain: Domain, epsilon: str, of: str, weights: Array | None, progress: Callable[[int], None] | None
-) -> tuple[Any_, ErrorOfOne]:
-    """The mechanism with the least error that keeps ε, of those that can be looked at."""
-    question = Question(domain, weights, None, 1)
-    best: tuple[ErrorOfOne, Any_] | None = None
-    for candidate in candidates(domain):
-        if progress is not None:
-            progress(1)
-        # Clamped windows and anchors give some values the same reports; flat categories have no mean.
-        useless = candidate.name in {SAFE, BEST, ANCHORED} or (candidate.form.reports == "flat" and of == "mean")
-        if useless or left_out(candidate, question) is not None:
-            continue
-        try:
-            mechanism = candidate.build(domain, epsilon, weights)
-            error = _error(mechanism, of, weights)
-        except InputError:
-            continue
-        keeps = error is not None and mechanism.keeps_promise(mechanism.largest_ratio())
-        if error is not None and keeps and (best is None or error.here < best[0].here * (1 - 1e-9)):
-            best = error, mechanism
-    if best is None:
+def _errors(mechanism: Any_, of: str, weights: Array | None) -> tuple[float, float | None] | None:
+    """The standard error for one person of the population, and of the worst one; None where it cannot be estimated."""
+    answers = Answers(mechanism)
+    if answers.left_out is not None:
         msg = (
-            f"No mechanism can estimate the {of} here and be looked at in reasonable time; use fewer values, for "
-            "example an Interval of a few hundred points."
+            f"{mechanism!r} is too large: {answers.left_out}; use an Interval of fewer points, which hardly changes "
+            "the answer."
         )
-        raise DesignError(msg)
-    return best[1], best[0]
-
-
-def _error(mechanism: Any_, of: str, weights: Array | None) -> ErrorOfOne | None:
-    """The standard errors for one person; None where it cannot be estimated."""
-    reason = statistics_left_out(mechanism, 1)
-    if reason is not None:
-        msg = f"{mechanism!r} is too large: {reason}; use an Interval of fewer points, which hardly changes the answer."
         raise DesignError(msg)
     size = len(mechanism.domain)
     population = np.full(size, 1 / size) if weights is None else weights
-    return error_of_mean(mechanism, population) if of == "mean" else error_of_shares(mechanism, population)
+    if of == "share":
+        here = answers.largest_share(population)
+        return None if here is None else (here, answers.worst_share())
+    found = answers.errors("mean_error", population[None, :], 1)
+    return None if found is None else (float(found[0]), answers.worst_mean())
 
 
 def _not_to_be_had(mechanism: Any_, of: str) -> str:
     if of == "mean" and not isinstance(mechanism.domain, LineDomain):
         return f"The values of {mechanism.domain!r} are no numbers and have no mean; ask for share_within=0.01."
-    if isinstance(mechanism, CategoryMechanism):
-        return (
-            "How many people a mean from flat categories takes is not computed; ask for share_within=0.01, look at "
-            "bp.forecast(mechanism, people).mean, or use bp.BRR(…, edges='padded')."
-        )
     return (
         f"The {of} cannot be estimated from {mechanism!r}: some values have the same reports; "
         "use edges='padded', or leave the choice to bp.sample_size(domain, epsilon, …)."

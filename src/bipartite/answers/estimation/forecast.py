@@ -92,29 +92,49 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
 
 def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64], n: int) -> Forecast:
     """By the exact law of pairs of supports, or for :class:`~bipartite.OLH` with many values by its bound."""
-    law = pair_law(mechanism)
-    histogram = _root(float((mechanism.variances(population, 1) + population * (1 - population)).mean()) / n)
+    histogram, mean, cdf = (
+        None if each is None else _root(float(each[0]) / n)
+        for each in (flat_variances(mechanism, population[None, :], of) for of in ("histogram", "mean", "cdf"))
+    )
+    bounded = mean is not None and is_bounded(mechanism)
+    size = len(population)
+    return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf, bounded=bounded)
+
+
+def is_bounded(mechanism: CategoryMechanism) -> bool:
+    """Whether variances of the mean and of cumulative shares are upper bounds."""
+    return isinstance(mechanism.domain, LineDomain) and not pair_law(mechanism).exact(_LEAST_ENDS)
+
+
+def flat_variances(
+    mechanism: CategoryMechanism, populations: NDArray[np.float64], of: str
+) -> NDArray[np.float64] | None:
+    """The variance of the mean, of one share or of the share up to a value, from one person of each population."""
+    if of == "histogram":
+        each = [mechanism.variances(shares, 1) + shares * (1 - shares) for shares in populations]
+        return np.array([variances.mean() for variances in each])
+    if not isinstance(mechanism.domain, LineDomain):
+        return None
+    law, size = pair_law(mechanism), populations.shape[-1]
 
     def variance(w: NDArray[np.float64]) -> NDArray[np.float64]:
-        own = law.own(w - w.mean(axis=-1, keepdims=True)) @ population
-        found: NDArray[np.float64] = (own + w**2 @ population - (w @ population) ** 2) / n
-        return found
+        """A row a population."""
+        own = law.own(w - w.mean(axis=-1, keepdims=True)) @ populations.T
+        found: NDArray[np.float64] = own + w**2 @ populations.T - (w @ populations.T) ** 2
+        return found.T
 
-    mean = cdf = None
-    size = len(population)
-    if isinstance(mechanism.domain, LineDomain):
+    if of == "mean":
         numbers = mechanism.domain.to_numpy().astype(np.float64)
-        mean = _root(float(variance(numbers - numbers.mean())))
-        # The share up to the last value is 1 for sure. On a long line some ends, spread evenly, stand for all.
-        least = _LEAST_ENDS if size <= _MOST_NUMBERS // 8 else _FEW_ENDS
-        count = min(size - 1, max(least, _MOST_NUMBERS // law.steps))
-        ends = (np.arange(count) * 2 + 1) * (size - 1) // (2 * count)
-        block = max(1, _MOST_NUMBERS // 4 // size)
-        blocks = [np.arange(size) <= ends[first : first + block, None] for first in range(0, count, block)]
-        found = np.concatenate([variance(rows.astype(np.float64)) for rows in blocks])
-        cdf = _root(float(found.mean()) * (size - 1) / size)
-    bounded = mean is not None and not law.exact(_LEAST_ENDS)
-    return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf, bounded=bounded)
+        return variance(numbers - numbers.mean())
+    # The share up to the last value is 1 for sure. On a long line some ends, spread evenly, stand for all.
+    least = _LEAST_ENDS if size <= _MOST_NUMBERS // 8 else _FEW_ENDS
+    count = min(size - 1, max(least, _MOST_NUMBERS // law.steps))
+    ends = (np.arange(count) * 2 + 1) * (size - 1) // (2 * count)
+    block = max(1, _MOST_NUMBERS // 4 // size)
+    blocks = [np.arange(size) <= ends[first : first + block, None] for first in range(0, count, block)]
+    found = np.concatenate([variance(rows.astype(np.float64)) for rows in blocks], axis=1)
+    result: NDArray[np.float64] = found.mean(axis=1) * (size - 1) / size
+    return result
 
 
 def _root(variance: float) -> float:

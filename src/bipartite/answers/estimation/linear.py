@@ -166,10 +166,11 @@ class Prepared:
 
 def prepared(mechanism: Mechanism) -> Prepared:
     """What answers from reports of this mechanism need."""
-    return (_kept if len(mechanism.outputs) <= _MOST_KEPT else _made)(mechanism)
+    return (_kept if len(mechanism.outputs) <= _MOST_KEPT else prepare)(mechanism)
 
 
-def _made(mechanism: Mechanism) -> Prepared:
+def prepare(mechanism: Mechanism) -> Prepared:
+    """The same, not kept for the next time."""
     law = operator_of(mechanism).uniform_law()
     # It is shared, and nobody is to change it for others.
     law.flags.writeable = False
@@ -180,7 +181,7 @@ def _made(mechanism: Mechanism) -> Prepared:
     return Prepared(law, found, found.scores(law))
 
 
-_kept = functools.lru_cache(maxsize=_KEPT)(_made)
+_kept = functools.lru_cache(maxsize=_KEPT)(prepare)
 
 
 class ByOutput(LinearAnswers):

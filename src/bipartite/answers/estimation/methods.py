@@ -60,6 +60,11 @@ def histogram_of(
     return lambda: Fitted("em", reason, fit_em(operator, counts, progress=progress), NOT_LOOKED_AT)
 
 
+def method_for(mechanism: Mechanism, known: Prepared, people: float) -> str:
+    """The method that ``"auto"`` stands for with this many reports; what they say plays no part."""
+    return _choose(mechanism, known, "auto", people)[0]
+
+
 def _tells_neighbours_apart(known: Prepared) -> bool:
     """Whether a neighbour is reported no more often than any other value, as by GRR: nothing is gained by smoothing."""
     distinct = None if known.found is None else known.found.distinct

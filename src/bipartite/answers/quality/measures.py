@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.quality.line import Window, closed_form
+from bipartite.domains import LineDomain
 from bipartite.domains.base import as_real
-from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss
+from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss, output_positions
+from bipartite.domains.values import Values
 from bipartite.errors import InputError, shown
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.design.line import check_prior
@@ -158,6 +160,8 @@ def _check_values(mechanism: object) -> None:
 
 def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:
     """Every loss that occurs, ascending, and the chance to stay within it."""
+    if isinstance(mechanism.domain, LineDomain) and not isinstance(mechanism.outputs, Values):
+        return _distribution_in_steps(mechanism, mechanism.domain.step, weights)
     rows = LossRows(mechanism.domain, mechanism.outputs, None)
     losses: Array = np.empty(0)
     chances: Array = np.empty(0)
@@ -165,6 +169,19 @@ def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:
         here = (tickets * weights[start:stop, None]).ravel() / mechanism.lottery.total
         losses, where = np.unique(np.concatenate([losses, rows.rows(start, stop).ravel()]), return_inverse=True)
         chances = np.bincount(where, np.concatenate([chances, here]), len(losses)).astype(np.float64)
+    return losses, np.cumsum(chances)
+
+
+def _distribution_in_steps(mechanism: Mechanism, step: float, weights: Array) -> tuple[Array, Array]:
+    """The same on a line, where distances are whole numbers of steps and need not be sorted."""
+    positions = output_positions(mechanism.domain, mechanism.outputs)
+    farthest = max(abs(int(positions[0]) - len(mechanism.domain) + 1), abs(int(positions[-1])))
+    chances = np.zeros(farthest + 1)
+    for start, stop, tickets in _blocks(mechanism):
+        steps = np.abs(positions[None, :] - np.arange(start, stop)[:, None])
+        here = tickets * weights[start:stop, None] / mechanism.lottery.total
+        chances += np.bincount(steps.ravel(), here.ravel(), farthest + 1)
+    losses: Array = np.arange(farthest + 1, dtype=np.float64) * step
     return losses, np.cumsum(chances)
 
 

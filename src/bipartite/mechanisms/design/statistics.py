@@ -90,6 +90,19 @@ def risk(size: int, exp: float, half_window: int, wanted: Wanted, people: float 
     return float(2 * variance.trace() - 2 * variance.trace(offset=1)) / size
 
 
+def smooth_variance(matrix: NDArray[np.float64], population: NDArray[np.float64], people: float) -> float:
+    """The variance left at a border, on average, by reports of any mechanism and a smooth population: "cdf" above.
+
+    ``matrix`` holds the chances of reports, a row a value. With 0 people it is the variance of the population itself.
+    """
+    size = len(population)
+    steps = matrix[:-1] - matrix[1:]
+    law = population @ matrix
+    said = (steps / np.where(law > 0, law, 1.0)) @ steps.T
+    precision = people * said + size**3 * _roughness(size - 1)
+    return float(np.linalg.inv(precision).trace()) / (size - 1)
+
+
 def information(size: int, exp: float, half_window: int) -> NDArray[np.float64]:
     """What one report says about F at the N − 1 borders between values, when values are uniform."""
     m, borders = 2 * half_window + 1, size - 1

@@ -1,0 +1,264 @@
+r"""What an answer will be off by, by the estimator that gives it: ``bp.estimate`` as it is without options.
+
+- *The mean* is the average of one score a report, unbiased for every population; the scores are those of least variance
+  for a uniform one. For people distributed as π its variance is Σ_x π_x·g_x − (Σ_x π_x·w_x)² with
+  g_x = Σ_y Pr[y|x]·u(y)²: linear in π less the square of something linear, so that its largest over all populations is
+  found exactly.
+- *Shares* are such averages too; those from windows have scores fitted to the people, which come within some percent of
+  the least possible variance.
+- *A distribution* comes from the default histogram. Where that is unbiased, so is every cumulative share. Where it is
+  fitted and smoothed (a line of more than 32 values, mostly), its error is forecast as the variance that the reports
+  and a smooth population leave: wᵀ(n·I + J)⁻¹w of ``mechanisms/design/statistics.py``, which also chooses the window.
+  ``bench/advisor.py`` simulates it: what was found is 0.8 to 1.6 times the forecast, and in the same order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.forecast import flat_variances
+from bipartite.answers.estimation.linear import prepare
+from bipartite.answers.estimation.methods import method_for
+from bipartite.answers.estimation.operator import Window, groups_of, operator_of
+from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.domains import LineDomain
+from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.design.statistics import smooth_variance
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.identify import Identifiability
+    from bipartite.answers.estimation.linear import Prepared
+    from bipartite.answers.estimation.operator import Operator
+    from bipartite.domains import Domain
+
+    Array = NDArray[np.float64]
+    AnyMechanism = Mechanism | CategoryMechanism
+
+_MOST_VALUES: Final = 2**21
+_MOST_PAIRS: Final = 2**22  # pairs of a value and a report, for every share at once
+_MOST_PRODUCTS: Final = 1e10  # multiplications for information matrices
+# A distribution is judged on this many values at most: what reports tell of a smooth one is not finer.
+_FINE: Final = 256
+
+
+class Answers:
+    """What ``bp.estimate`` without options answers from reports of one mechanism, before there are any."""
+
+    def __init__(self, mechanism: AnyMechanism) -> None:
+        self.mechanism = mechanism
+
+    @cached_property
+    def left_out(self) -> str | None:
+        """Why errors of statistics are not computed, where that would take too long."""
+        mechanism = self.mechanism
+        if isinstance(mechanism, CategoryMechanism) or groups_of(mechanism) is not None:
+            return None  # in closed form, or in O(N)
+        size = len(mechanism.domain)
+        if size > MOST_DENSE or float(size) ** 2 * len(mechanism.outputs) > _MOST_PRODUCTS:
+            return "statistics left out: they need decompositions of its matrix, too large here"
+        return None
+
+    @cached_property
+    def _known(self) -> Prepared:
+        assert isinstance(self.mechanism, Mechanism)  # noqa: S101 (flat categories have closed forms)
+        return prepare(self.mechanism)
+
+    @property
+    def identifiable(self) -> bool:
+        """Whether every share can be estimated without bias."""
+        return isinstance(self.mechanism, CategoryMechanism) or (
+            self._known.found is not None and self._known.found.identifiable
+        )
+
+    def errors(self, figure: str, populations: Array, people: int) -> Array | None:
+        """What answers from this many people are off by, a number for each population (a row); None without any.
+
+        ``figure`` is a field of a row: ``mean_error``, ``histogram_error`` or ``distribution_error``.
+        """
+        if figure == "distribution_error":
+            variances = self._of_distribution(populations, people)
+        else:
+            of_one = self._of_mean(populations) if figure == "mean_error" else self._of_shares(populations)
+            variances = None if of_one is None else of_one / people
+        return None if variances is None else np.sqrt(np.maximum(variances, 0.0))
+
+    def _of_mean(self, populations: Array) -> Array | None:
+        """The variance of the mean from one person."""
+        if isinstance(self.mechanism, CategoryMechanism):
+            return flat_variances(self.mechanism, populations, "mean")
+        if self._moments_of_mean is None:
+            return None
+        values, moments = self._moments_of_mean
+        variances: Array = populations @ moments - (populations @ values) ** 2
+        return variances
+
+    @cached_property
+    def _moments_of_mean(self) -> tuple[Array, Array] | None:
+        """(what every value counts, the mean square of its score); None where the mean cannot be estimated."""
+        domain, known = self.mechanism.domain, self._known
+        if not isinstance(domain, LineDomain):
+            return None
+        numbers = domain.to_numpy().astype(np.float64)
+        values = numbers - numbers.mean()  # the same variance, and no cancellation
+        answer = None if known.found is None else known.found.by_group(values)
+        scores = None if answer is None or known.scores is None else known.scores.of(answer)
+        return None if scores is None else (values, self._operator.backward(scores**2))
+
+    @cached_property
+    def _operator(self) -> Operator:
+        assert isinstance(self.mechanism, Mechanism)  # noqa: S101 (flat categories have closed forms)
+        return operator_of(self.mechanism)
+
+    def _of_shares(self, populations: Array) -> Array | None:
+        """The variance of one share from one person, on average over values."""
+        if isinstance(self.mechanism, CategoryMechanism):
+            return flat_variances(self.mechanism, populations, "histogram")
+        found, fixed = self._known.found, self._known.scores
+        if found is None or fixed is None or not found.identifiable:
+            return None
+        variances = []
+        for population, law in zip(populations, self._operator.forward(populations), strict=True):
+            # Those of windows are fitted to the people.
+            scores = found.scores(law) if isinstance(found.distinct, Window) else fixed
+            variances.append(float((scores.shares(law).square[found.group_of] - population**2).mean()))
+        return np.array(variances)
+
+    def _of_distribution(self, populations: Array, people: int) -> Array | None:
+        """The variance of a cumulative share in the default histogram, on average over values."""
+        mechanism, size = self.mechanism, populations.shape[-1]
+        if not isinstance(mechanism.domain, LineDomain):
+            return None
+        if isinstance(mechanism, CategoryMechanism):
+            variances = flat_variances(mechanism, populations, "cdf")
+            return None if variances is None else variances / people
+        found = self._known.found
+        if found is None or not found.identifiable:
+            return None
+        if method_for(mechanism, self._known, people) not in {"inverse", "projected"}:
+            matrix, coarse = _on_few_values(found, populations)
+            return np.array([smooth_variance(matrix, population, people) for population in coarse])
+        # A projection changes single shares; what is added up stays unbiased.
+        sums = []
+        for population, law in zip(populations, self._operator.forward(populations), strict=True):
+            squares = found.scores(law).cumulative(law).square[:-1]
+            sums.append(float((squares - population.cumsum()[:-1] ** 2).sum()))
+        unbiased: Array = np.array(sums) / size / people
+        return unbiased
+
+    def worst_mean(self) -> float | None:
+        """The standard error of the mean from one person of whatever population is worst; None where not known."""
+        if isinstance(self.mechanism, CategoryMechanism) or len(self.mechanism.domain) > _MOST_VALUES:
+            return None
+        return None if self._moments_of_mean is None else math.sqrt(worst_variance(*self._moments_of_mean))
+
+    def largest_share(self, population: Array) -> float | None:
+        """The standard error of the share that is known least, from one person; None where not all are known."""
+        if isinstance(self.mechanism, CategoryMechanism):
+            variances = self.mechanism.variances(population, 1) + population * (1 - population)
+            return math.sqrt(float(variances.max()))
+        found, fixed = self._known.found, self._known.scores
+        if found is None or fixed is None or not found.identifiable:
+            return None
+        squares = fixed.shares(self._operator.forward(population)).square[found.group_of]
+        return math.sqrt(float((squares - population**2).max()))
+
+    def worst_share(self) -> float | None:
+        """The same for the worst share and population; None where it is not known."""
+        if isinstance(self.mechanism, CategoryMechanism):
+            return _worst_of_flat(self.mechanism)
+        size, known = len(self.mechanism.domain), self._known
+        if known.found is None or known.scores is None or size * len(self.mechanism.outputs) > _MOST_PAIRS:
+            return None
+        answers = known.found.by_group(np.eye(size))
+        each = None if answers is None else known.scores.of(answers)
+        if each is None:
+            return None
+        moments = self._operator.backward(each**2)  # [which share, who reports]
+        others = np.where(np.eye(size, dtype=bool), -np.inf, moments).max(axis=1)
+        return math.sqrt(float(_worst_over_shares(others, moments.diagonal()).max()))
+
+
+def _on_few_values(found: Identifiability, populations: Array) -> tuple[Array, Array]:
+    """The chances of reports of at most 256 values, and the populations over them."""
+    size, distinct = populations.shape[-1], found.distinct
+    cells = np.arange(size) * min(size, _FINE) // size
+    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+    coarse = np.add.reduceat(populations, starts, axis=1)
+    if isinstance(distinct, Window) and size > _FINE:
+        # The same share of the line is near.
+        m = 2 * max(round(((distinct.m / size) * _FINE - 1) / 2), 0) + 1
+        ratio = 1 + distinct.excess / distinct.q
+        far = 1 / (m * ratio + _FINE - 1)
+        return Window(_FINE, m, far, (ratio - 1) * far).forward(np.eye(_FINE)), coarse
+    matrix = distinct if isinstance(distinct, np.ndarray) else distinct.condensed()[1].forward(np.eye(size))
+    # Values of a cell report by turns, and so they are one value with the average chances.
+    averages = np.add.reduceat(matrix[found.group_of], starts, axis=0) / np.bincount(cells)[:, None]
+    return averages, coarse
+
+
+def without_asking(domain: Domain, figure: str, population: Array) -> float | None:
+    """What the best answer is off by that asks nobody, where that is known.
+
+    Of a mean: the middle of the range, at most. Of a share: an average one, which nobody may hold. Of a distribution:
+    the uniform one, while the true one is as smooth as in the forecasts of reports.
+    """
+    if figure == "mean_error":
+        return (len(population) - 1) * domain.step / 2 if isinstance(domain, LineDomain) else None
+    if figure == "histogram_error":
+        return 1 / len(population)
+    if figure == "distribution_error" and isinstance(domain, LineDomain):
+        size = min(len(population), _FINE)
+        return math.sqrt(smooth_variance(np.full((size, 1), 1.0), np.full(size, 1 / size), 0))
+    return None
+
+
+def worst_variance(values: Array, moments: Array) -> float:
+    """The largest Σπ·g − (Σπ·w)² over all π, for ascending w.
+
+    For a given mean μ the largest Σπ·g is the upper concave envelope of the points (w, g) at μ; on a piece of it with
+    slope s the whole is largest at μ = s/2.
+    """
+    hull: list[tuple[float, float]] = []
+    for w, g in zip(values.tolist(), moments.tolist(), strict=True):
+        # A point on or below the line between its neighbours is none of the envelope.
+        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (w - hull[-2][0]) <= (g - hull[-2][1]) * (
+            hull[-1][0] - hull[-2][0]
+        ):
+            hull.pop()
+        hull.append((w, g))
+    worst = -math.inf
+    for (low, g_low), (high, g_high) in itertools.pairwise(hull):
+        slope = (g_high - g_low) / (high - low)
+        mean = min(max(slope / 2, low), high)
+        worst = max(worst, g_low + slope * (mean - low) - mean**2)
+    return worst
+
+
+def _worst_of_flat(mechanism: CategoryMechanism) -> float | None:
+    """From the variances of a share that nobody and that everybody holds.
+
+    None where the shares of other values matter too, as in Hadamard Response with several blocks.
+    """
+    size = len(mechanism.domain)
+    everybody = np.zeros(size)
+    everybody[0] = 1.0
+    held, unheld = mechanism.variances(everybody, 1), mechanism.variances(np.zeros(size), 1)
+    if not np.allclose(held[1:], unheld[1:], rtol=1e-9, atol=0):
+        return None
+    # The mean square of a score is its variance and the square of what the person counts: 1 or 0.
+    return math.sqrt(float(_worst_over_shares(unheld[:1], held[:1] + 1)[0]))
+
+
+def _worst_over_shares(others: Array, own: Array) -> Array:
+    """The largest (1 − f)·others + f·own − f² over shares f."""
+    share = np.clip((own - others) / 2, 0, 1)
+    worst: Array = others + share * (own - others) - share**2
+    return worst

@@ -1,0 +1,115 @@
+"""What reports are for: the first question, and what each answer to it asks of a mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+import numpy as np
+
+from bipartite.domains import Items, LineDomain, Points
+from bipartite.errors import InputError, is_one_of, shown
+
+if TYPE_CHECKING:
+    from bipartite.domains import Domain
+    from bipartite.mechanisms.catalogue import Reports
+
+Purpose = Literal["release", "mean", "distribution", "categories", "map", "statistics"]
+PURPOSES: Final[tuple[str, ...]] = ("release", "mean", "distribution", "statistics", "categories", "map")
+GRR_NAME: Final = "GRR"
+
+
+class Wanted(NamedTuple):
+    """One purpose: which mechanisms serve it, by which figure they are judged, and which is taken among near equals."""
+
+    figure: str
+    """The field of a row that is to be small."""
+    to: str
+    """What somebody wants to do, in words."""
+    error: str
+    """What the figure is called in a sentence."""
+    served_by: frozenset[Reports]
+    """What mechanisms must report; GRR, a window of one value, serves everything."""
+    preferred: str | None = None
+    """What is taken where nothing is clearly better."""
+    because: str = ""
+    """Why that is preferred."""
+
+
+WANTED: Final = {
+    "release": Wanted(
+        "expected_loss",
+        "To release single values",
+        "its expected error",
+        frozenset({"release"}),
+        "Anchored",
+    ),
+    "mean": Wanted(
+        "mean_error",
+        "To estimate the mean",
+        "its standard error",
+        frozenset({"padded", "number", "flat"}),
+        "BRR, padded, mean",
+        "a padded window, whose reports also give the distribution",
+    ),
+    "distribution": Wanted(
+        "distribution_error",
+        "To estimate the distribution and its quantiles",
+        "the error of a cumulative share in the default histogram",
+        frozenset({"padded", "flat"}),
+        "BRR, padded, CDF",
+        "a padded window, in which near values help each other",
+    ),
+    "categories": Wanted(
+        "histogram_error",
+        "To count the share of each value",
+        "the standard error of a share",
+        frozenset({"padded", "flat"}),
+    ),
+    "map": Wanted(
+        "histogram_error",
+        "To map how many people are at each place",
+        "the standard error of the share of a place",
+        frozenset({"flat"}),
+    ),
+}
+"""What is asked of a mechanism for each purpose. ``"statistics"`` stands for several of them."""
+
+
+def check_purpose(purpose: object) -> None:
+    """Refuse what is not a purpose."""
+    if not is_one_of(purpose, PURPOSES):
+        msg = f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {shown(purpose)}."
+        raise InputError(msg)
+
+
+def asked(domain: Domain, purpose: str | None, people: int | None) -> list[str]:
+    """The purposes to answer for: the one named, or all that apply."""
+    line = isinstance(domain, LineDomain)
+    if purpose == "statistics":
+        return ["mean", "distribution"] if line else ["categories"]
+    if purpose is not None:
+        return [purpose]
+    if is_flat(domain):
+        return ["categories", "release"]
+    statistics = ["mean", "distribution", "categories"] if line else ["map" if _places(domain) else "categories"]
+    return ["release", *(statistics if people is not None else [])]
+
+
+def is_flat(domain: Domain) -> bool:
+    """Whether all wrong answers are equally wrong."""
+    if not isinstance(domain, Items):
+        return False
+    right, wrong = (float(each) for each in domain.losses(0)[:2])
+    if not wrong > right:
+        return False
+    # Row by row, so that most sets are done with the first.
+    for x in range(len(domain)):
+        row = np.full(len(domain), wrong)
+        row[x] = right
+        if not np.array_equal(domain.losses(x), row):
+            return False
+    return True
+
+
+def _places(domain: Domain) -> bool:
+    return isinstance(domain, Points)

@@ -1,0 +1,185 @@
+"""``bp.recommend``: what the reports are for, and so which mechanism to take."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.answers.advise.advice import advised
+from bipartite.answers.advise.candidates import ANCHORED, candidates
+from bipartite.answers.advise.figures import Question, measure
+from bipartite.answers.advise.picking import NEAR
+from bipartite.answers.advise.purposes import check_purpose
+from bipartite.answers.advise.row import Row
+from bipartite.answers.quality import expected_loss, loss_quantile, share_within, worst_loss
+from bipartite.domains import LineDomain
+from bipartite.errors import DesignError, InputError, shown
+from bipartite.lottery import Epsilon
+from bipartite.lottery.checks import is_whole
+from bipartite.mechanisms import Constant
+from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.design.line import check_prior
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bipartite.answers.advise.advice import Advice
+    from bipartite.answers.advise.candidates import Candidate
+    from bipartite.answers.advise.figures import Measured
+    from bipartite.answers.advise.purposes import Purpose
+    from bipartite.domains import Domain
+    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
+
+# Where anchors are proved to be within 5 % of the least possible, nothing else need be looked at; on larger domains
+# nothing else is.
+_LOOK_AT_ALL: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What to take for a purpose, ready to report with. Made by :func:`bipartite.recommend`; ``print`` says why."""
+
+    mechanism: Mechanism | CategoryMechanism
+    advice: Advice
+    """The name of the mechanism, its error, what it was compared with, and why it is taken."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The advice as plain numbers and words."""
+        return dataclasses.asdict(self.advice)
+
+    def __str__(self) -> str:
+        return str(self.advice)
+
+
+def recommend(
+    domain: Domain,
+    epsilon: object,
+    purpose: Purpose,
+    *,
+    users: int | None = None,
+    prior: Sequence[float] | NDArray[np.float64] | None = None,
+    exact: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Recommendation:
+    """The mechanism to take for one purpose, with its error and why.
+
+    Every other adviser asks this one: :func:`bipartite.compare`, :func:`bipartite.sample_size` and the command line.
+
+    Parameters
+    ----------
+    domain
+        What may be reported.
+    epsilon
+        The privacy budget of one report.
+    purpose
+        What the reports are for: ``"release"`` (each is used as it is), ``"mean"``, ``"distribution"`` (quantiles,
+        cumulative shares), ``"categories"`` (the share of each value) or ``"map"`` (the same for places).
+    users
+        The number of people who will report; None for 100,000. A smoothed distribution is better served by a narrower
+        window where there are more of them; for other purposes the choice does not depend on it.
+    prior
+        Public probabilities of the values, None for uniform. Never estimate it from the private data.
+    exact
+        Solve linear programmes too, where they apply; slow.
+    progress
+        Called with 1 whenever a mechanism has been looked at.
+
+    Notes
+    -----
+    The error is that of the estimator that will answer: ``bp.estimate`` without options. What is taken is within 5 % of
+    the least error, for the prior, of all mechanisms that are made for the purpose and keep ε.
+    ``advice.worst_ratio`` is the largest such ratio over populations of other shapes.
+
+    Examples
+    --------
+    >>> import bipartite as bp
+    >>> ages = bp.Integers(18, 90)
+    >>> bp.recommend(ages, 1, "mean").mechanism
+    BRR(Integers(18, 90), epsilon=1, m=61, edges='padded')
+    >>> bp.recommend(ages, 1, "release").advice.mechanism
+    'Anchored'
+    """
+    check_domain(domain)
+    check_purpose(purpose)
+    if purpose == "statistics":
+        msg = (
+            "Expected one purpose, got 'statistics', which is several; ask for 'mean', 'distribution' or 'categories'."
+        )
+        raise InputError(msg)
+    check_users(users)
+    budget = Epsilon.of(epsilon).text
+    weights = None if prior is None else check_prior(prior, len(domain))
+    question = Question(domain, weights, None if users is None else int(users))
+    measured = look_at(budget, question, purpose, exact=exact, progress=progress)
+    constant = single_answer(question) if purpose == "release" else None
+    advice, taken = advised(purpose, budget, measured, question, constant)
+    if taken is None or taken.mechanism is None:
+        raise DesignError(_nothing(domain, purpose))
+    return Recommendation(taken.mechanism, advice)
+
+
+def look_at(
+    epsilon: str,
+    question: Question,
+    purpose: str,
+    *,
+    exact: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> list[Measured]:
+    """The mechanisms that are made for a purpose; of a large domain no more than decide."""
+    measured = []
+    for candidate in _in_order([each for each in candidates(question.domain, exact=exact) if each.serves(purpose)]):
+        found = measure(candidate, epsilon, question, [purpose])
+        measured.append(found)
+        if progress is not None:
+            progress(1)
+        gap = found.row.gap
+        if gap is not None and gap <= NEAR and len(question.domain) > _LOOK_AT_ALL:
+            break
+    return measured
+
+
+def _in_order(some: list[Candidate]) -> list[Candidate]:
+    """Anchored first: where its bound is close, nothing else can be much better."""
+    return sorted(some, key=lambda each: each.name != ANCHORED)
+
+
+def single_answer(question: Question) -> Row:
+    """The best that can be said without asking anybody."""
+    mechanism = Constant(question.domain, prior=question.prior)
+    prior, tolerance = question.prior, question.tolerance
+    answer = mechanism.answer
+    return Row(
+        f"always {answer:.6g}" if isinstance(answer, float) else f"always {answer}",
+        "",
+        "reference",
+        epsilon_spent=0.0,
+        holds=True,
+        expected_loss=expected_loss(mechanism, prior),
+        median_loss=loss_quantile(mechanism, 0.5, prior),
+        worst_loss=worst_loss(mechanism),
+        share_within=None if tolerance is None else share_within(mechanism, tolerance, prior),
+        identifiable=False,
+        note="the best single answer: it tells nothing about anybody",
+    )
+
+
+def check_users(users: object) -> None:
+    """Refuse what is not a number of people."""
+    if users is not None and not (is_whole(users) and users >= 1):
+        msg = f"Expected users as a whole number of at least 1, got {shown(users)}; try users=10_000."
+        raise InputError(msg)
+
+
+def _nothing(domain: Domain, purpose: str) -> str:
+    if purpose in {"mean", "distribution"} and not isinstance(domain, LineDomain):
+        return f"The values of {domain!r} are not numbers and have no {purpose}; ask for 'categories' or 'release'."
+    return (
+        f"No mechanism serves the purpose {purpose!r} here and can be looked at in reasonable time; use fewer values, "
+        "for example an Interval of a few hundred points."
+    )
