@@ -42,6 +42,7 @@ def printed_in_errata():
         "architecture_picture.py",
         "own_mechanism_picture.py",
         "pairs_picture.py",
+        "product_picture.py",
     ],
 )
 def test_the_picture_of_a_page_is_up_to_date(script):

@@ -374,6 +374,10 @@ arguments = {
     ),
     "extra column": ({"domains": {**DOMAINS, "shoe": (0, 1)}}, "columns of the table only, got 'shoe'; remove it"),
     "position of a named table": ({"domains": {0: (0, 1), "income": (0, 1), "job": JOBS}}, "2 problems"),
+    "product": (
+        {"domains": {**DOMAINS, "age": bp.Product(bp.Integers(0, 1), bp.Integers(0, 1))}},
+        "column age: Expected the domain of one column, got a product; give each column a domain of its own",
+    ),
     "number": ({"domains": 7}, "Expected domains as a dict of columns, a list .* got int"),
     "short list": ({"domains": [(0, 1)]}, "Expected domains for 3 columns, got 1"),
     "word": (

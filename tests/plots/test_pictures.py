@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, Integers
-from bipartite.plots import Bar, bars, chances_on_a_line, paired_bars, reports_on_a_line, style
+from bipartite.plots import Bar, bars, chances_on_a_line, paired_bars, reports_on_a_line, shares_of_pairs, style
+from bipartite.plots.map import heat
 from bipartite.plots.svg import legend, percent, tag, text, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -122,3 +123,27 @@ def test_ticks_are_round_numbers(low, high, about, expected):
 
 def test_shares_are_shown_in_two_digits_that_count():
     assert [percent(share) for share in (0, 0.0084, 0.0228, 0.54, 1)] == ["0 %", "0.84 %", "2.3 %", "54 %", "100 %"]
+
+
+def test_a_heat_map_of_pairs_has_a_dark_cell_for_a_likely_pair():
+    shares = np.array([[0.1, 0.1, 0.1], [0.1, 0.4, 0.2]])
+    names = ["young", "old"], ["jazz", "blues", "metal"]
+    drawn = ET.fromstring(shares_of_pairs(shares, names, ("age", "genre"), at=(1, 1), notes=["So it is."]))
+    cells = [each for each in drawn.iter(f"{SVG}rect") if each.get("shape-rendering")]
+    assert [each.get("fill") for each in cells] == [heat(level) for level in (0.25, 0.25, 1.0, 0.25, 0.5)]
+    wide = [float(each.get("width")) for each in cells]  # the two of the first row are alike, and one shape
+    assert wide[0] == pytest.approx(2 * wide[1], abs=0.1)
+    rows = sorted({float(each.get("y")) for each in cells}, reverse=True)
+    assert [float(each.get("y")) for each in cells] == [rows[0], rows[1], rows[1], rows[2], rows[2]]
+    marked = [each for each in drawn.iter(f"{SVG}rect") if each.get("fill") == "none"]
+    assert {(each.get("x"), each.get("y")) for each in marked} == {(cells[2].get("x"), cells[2].get("y"))}
+    assert {"young", "old", "jazz", "blues", "metal", "age", "genre", "So it is.", "40 %"} <= set(words(drawn))
+    assert "6 pairs of age and genre; the most at old and blues: 40 %. So it is." in drawn.get("aria-label")
+
+
+def test_a_heat_map_of_many_pairs_names_a_few():
+    shares = np.full((100, 50), 1 / 5000)
+    names = [[str(at) for at in range(size)] for size in shares.shape]
+    drawn = ET.fromstring(shares_of_pairs(shares, tuple(names), ("first", "second")))
+    assert len([word for word in words(drawn) if word.isdigit()]) < 60
+    assert len(list(drawn.iter(f"{SVG}rect"))) == 50 + 5

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from bipartite.domains import Domain, Interval, Items, LineDomain
+from bipartite.domains import Domain, Interval, Items, LineDomain, Product
 from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import exact_sum, split_epsilon
@@ -150,6 +150,9 @@ def _domains(given: Mapping[str, Any], points: int) -> dict[str, Domain | Mechan
 
 
 def _domain(given: object, points: int) -> Domain | Mechanism:
+    if isinstance(given, Product) or (isinstance(given, Mechanism) and isinstance(given.domain, Product)):
+        msg = "Expected the domain of one column, got a product; give each column a domain of its own."
+        raise InputError(msg)
     if isinstance(given, (Domain, Mechanism)):
         return given
     if _is_range(given):

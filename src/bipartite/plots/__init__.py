@@ -8,6 +8,7 @@ from bipartite.plots import style
 from bipartite.plots.bars import Bar, bars, paired_bars
 from bipartite.plots.files import as_file, check_ending, png, save
 from bipartite.plots.forest import forest
+from bipartite.plots.grid import shares_of_pairs
 from bipartite.plots.histogram import Band, Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
 from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
@@ -45,6 +46,7 @@ __all__ = [
     "rule",
     "save",
     "shares_by_name",
+    "shares_of_pairs",
     "shares_on_a_map",
     "style",
     "tag",
