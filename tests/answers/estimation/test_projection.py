@@ -97,17 +97,19 @@ def test_every_share_that_is_shown_by_default_lies_in_its_interval(n, size, epsi
         assert est.interval(of=("bin", at + 1)) == (low[at], high[at])
 
 
-def test_the_default_depends_on_the_expected_error_only():
-    domain = bp.Integers(1, 50)
-    for mech in (bp.OUE(domain, 1), bp.SubsetSelection(domain, 1), bp.OLH(domain, 1), bp.HadamardResponse(domain, 1)):
-        # Where the standard error of a share, for a uniform population, is half an average share.
-        enough = (bp.forecast(mech, 1).histogram * 2 * 50) ** 2
-        for people, method in ((math.ceil(enough * 1.001), "inverse"), (int(enough * 0.999), "projected")):
-            for values in (np.full(people, 7), np.arange(people) % 50 + 1):
-                counts = bp.Counts(mech).add(mech.privatize(values, rng=bp.insecure_seed(1)))
-                est = bp.estimate(mech, counts=counts)
-                assert est.method == method
-                assert ("mostly noise" in est.reason) == (method == "projected")
+def test_the_default_is_the_projection_which_is_never_farther_from_the_truth_than_unbiased_shares():
+    """In every single sample, few values and many people among them: by proof, not on average."""
+    for size, people in ((2, 100_000), (4, 300), (16, 10_000), (50, 500)):
+        domain, truth = bp.Integers(1, size), np.arange(1.0, size + 1) / (size * (size + 1) / 2)
+        values = np.random.default_rng(size).choice(size, people, p=truth) + 1
+        for make in (bp.OUE, bp.SUE, bp.SubsetSelection, bp.OLH, bp.HadamardResponse):
+            mech = make(domain, 1)
+            counts = bp.Counts(mech).add(mech.privatize(values, rng=bp.insecure_seed(1)))
+            est, unbiased = bp.estimate(mech, counts=counts), bp.estimate(mech, counts=counts, method="inverse")
+            assert est.method == "projected" and "never farther" in est.reason
+            assert est.frequencies.sum() == pytest.approx(1) and est.frequencies.min() >= 0
+            far, farther = (np.sum((each.frequencies - truth) ** 2) for each in (est, unbiased))
+            assert far <= farther * (1 + 1e-12)
 
 
 # Supports of OUE are sums of two binomials. 200 samples, in which an interval holds its truth with 95 %: the share

@@ -99,10 +99,10 @@ def estimate(  # noqa: PLR0913
           held out; where no smoothing predicts them best, it is ``"em"``.
         - ``"ems"``: EM smoothed after each step and stopped early (Li et al., SIGMOD 2020), without intervals of shares
           and quantiles.
-        - ``"auto"``: ``smooth`` for more than 32 values on a line, but for GRR; otherwise ``inverse`` while its errors
-          stay below half an average share, then ``smooth`` on a line and ``projected`` for GRR, points, items and flat
-          categories. Where not all values can be told apart: ``smooth`` on a line, elsewhere ``em``. ``est.reason``
-          says why.
+        - ``"auto"``: ``projected`` for flat categories; ``smooth`` for more than 32 values on a line, but for GRR;
+          otherwise ``inverse`` while its errors stay below half an average share, then ``smooth`` on a line and
+          ``projected`` for GRR, points and items. Where not all values can be told apart: ``smooth`` on a line,
+          elsewhere ``em``. ``est.reason`` says why.
     weights
         A public weight a report, such as one over its chance to be in the sample.
     by

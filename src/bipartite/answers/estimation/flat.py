@@ -12,7 +12,6 @@ import numpy as np
 from bipartite.answers.estimation.goodness_flat import fit_of_supports
 from bipartite.answers.estimation.histogram import Fitted, Unbiased, on_simplex
 from bipartite.answers.estimation.linear import Answer, LinearAnswers, Several
-from bipartite.answers.estimation.methods import TELLING
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.answers.estimation.poisoning import ForgedSupports, Moved, moved_single_supports
 from bipartite.answers.estimation.tally import check_weights, spare
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
 _NO_INTERVALS: Final = (
     "the most likely shares of flat categories have no intervals: near 0, where many are, no honest one is known; "
     "use method='projected'"
+)
+_NEAREST: Final = (
+    "the distribution nearest to the unbiased shares, which need not add up to one; it is never farther from the truth"
 )
 _BITS: Final = 40
 """Of weights: as many as a share can tell, and a few more."""
@@ -257,22 +259,7 @@ def flat_histogram(answers: BySupport, method: str) -> Callable[[], Histogram]:
     if method == "em":
         fit = answers.most_likely()
         return lambda: Fitted("em", "asked for", fit, _NO_INTERVALS)
-    name, reason = (method, "asked for") if method != "auto" else _best_method(answers)
+    # The projection is never farther from the truth than the unbiased shares are: the truth is a distribution, and the
+    # nearest point of a convex set is nearer to all of its points.
+    name, reason = (method, "asked for") if method != "auto" else ("projected", _NEAREST)
     return partial(Unbiased, answers, name, reason)
-
-
-def _best_method(answers: BySupport) -> tuple[str, str]:
-    """(the method, why), from the mechanism and the number of reports alone: what they say plays no part.
-
-    The projection is never farther from the truth than the unbiased shares are: the truth is a distribution, and the
-    nearest point of a convex set is nearer to all of its points. It is much nearer where those are mostly noise.
-    """
-    size = len(answers.mechanism.domain)
-    uniform = np.full(size, 1 / size)
-    variance = float(answers.mechanism.variances(uniform, 1).mean()) + (1 - 1 / size) / size
-    if np.sqrt(variance / answers.effective) <= TELLING / size:
-        return "inverse", "unbiased, and its errors are small beside an average share"
-    return (
-        "projected",
-        "unbiased shares would be mostly noise with so many values; this distribution is nearest to them",
-    )

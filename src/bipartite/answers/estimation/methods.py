@@ -26,7 +26,7 @@ METHODS: Final = ("auto", "inverse", "projected", "em", "smooth", "ems")
 # Of so few values each one is shown by itself, with an interval, where the reports tell enough.
 _FEW_VALUES: Final = 32
 # Unbiased shares are worth showing while their standard errors stay below this part of an average share.
-TELLING: Final = 0.5
+_TELLING: Final = 0.5
 
 
 def check_method(method: object) -> str:
@@ -94,7 +94,7 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
         return ("smooth" if line else "em"), reason
     alike = line and not _tells_neighbours_apart(known)
     if len(found.domain) <= _FEW_VALUES or not alike:
-        if _typical_error(known) / np.sqrt(people) <= TELLING / len(found.domain):
+        if _typical_error(known) / np.sqrt(people) <= _TELLING / len(found.domain):
             return "inverse", "unbiased, and its errors are small beside an average share"
         reason = "unbiased shares would be mostly noise with so many values"
     else:
