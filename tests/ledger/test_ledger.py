@@ -473,3 +473,18 @@ def test_odd_names_and_instants_are_refused_in_words(make):
     east = timezone(timedelta(hours=5))
     with pytest.raises(InputError, match="Expected now within the years 1 to 9999 of UTC"):
         ledger.spent("ada", now=datetime(1, 1, 1, tzinfo=east))
+
+
+def test_a_tuple_is_kept_and_repeated(make):
+    people = bp.Product(bp.Interval(0, 1, points=11), bp.Items(["jazz", 'métal; "x"'], loss=1 - np.eye(2)))
+    ledger = make(budget=4)
+    mechanism = bp.BRR(people, epsilon=1)
+    first = ledger.report("ada", "who", mechanism, (0.3, "jazz"))
+    assert first in people
+    assert all(ledger.report("ada", "who", mechanism, (0.9, "jazz")) == first for _ in range(20))
+    persons, values = [str(at) for at in range(50)], [(0.1, "jazz"), (0.7, 'métal; "x"')] * 25
+    many = ledger.report_many(persons, "who", mechanism, values)
+    assert set(many) <= set(people)
+    assert ledger.report_many(persons, "who", mechanism, values[::-1]) == many
+    with pytest.raises(OutsideDomainError, match=r"part 0 of values\[1\] is outside"):
+        ledger.report_many(["x", "y"], "who", mechanism, [(0.1, "jazz"), (5.0, "jazz")])

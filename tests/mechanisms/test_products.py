@@ -3,6 +3,7 @@
 import itertools
 import math
 import pickle
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -30,6 +31,8 @@ from bipartite import (
     SubsetSelection,
 )
 from bipartite.errors import DesignError, DomainError
+from bipartite.mechanisms.design import sets as set_design
+from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.rows import algorithm_2
 
 GENRES = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
@@ -214,3 +217,45 @@ def test_a_product_may_be_an_attribute_of_a_record():
         bp.errors.InputError, match=r"who: Expected tuples as a list, got ndarray; pass \[\(first, second"
     ):
         record.privatize({**people, "who": np.zeros((400, 2), dtype=int)})
+
+
+@every_product
+def test_compiled_and_plain_searches_find_the_same(product, monkeypatch):
+    plain = BRR(product, 1).m
+    monkeypatch.setattr(set_design, "_COMPILE_FROM", 0)
+    assert BRR(product, 1).m == plain
+    losses = [AnchorLosses(product, None, compiled=compiled) for compiled in (True, False)]
+    chosen = np.array([0, len(product) - 1])
+    tables = [each.table(np.arange(len(product)), chosen) for each in losses]
+    assert np.array_equal(tables[0], tables[1])
+    assert np.array_equal(tables[0], product.loss_matrix()[:, chosen])
+
+
+def test_odd_values_give_an_error_or_a_report_inside_the_outputs():
+    rng = random.Random(20261116)
+    odd = [None, True, "", 20.5, math.nan, math.inf, 10**400, np.int8(19), np.float32(0.5), (), [], {}, "rock"]
+    mechanisms = [BRR(MIXED, 1), GRR(THREE, 1), Anchored(LINES, 1)]
+    reported = 0
+    for _ in range(5000):
+        mechanism = rng.choice(mechanisms)
+        value = tuple(rng.choice(odd) if rng.random() < 0.2 else each for each in rng.choice(mechanism.domain))
+        value += (1,) * (rng.random() < 0.1)
+        values = rng.choice([value, [value], [value, value], (np.array([18, 19]), value), {"a": value}])
+        try:
+            report = mechanism.privatize(values)
+        except (bp.errors.InputError, bp.errors.DataError):
+            continue
+        reported += 1
+        assert all(each in mechanism.outputs for each in (report if isinstance(report, list) else [report]))
+    assert reported > 20
+
+
+@pytest.mark.parametrize("value", [(18, "jazz"), (18.0, "jazz"), (np.uint8(18), "jazz")], ids=repr)
+def test_the_type_of_a_report_tells_nothing_of_the_value(value):
+    mechanism = BRR(MIXED, 1)
+    assert [type(part) for part in mechanism.privatize(value)] == [int, str]
+    assert {type(part) for pair in mechanism.privatize([value, (20, "metal")]) for part in pair} == {int, str}
+    ages, genres = mechanism.privatize((np.array([value[0], 20]), np.array([value[1], "metal"])))
+    assert (ages.dtype, genres.dtype) == (np.int64, np.dtype("U5"))
+    kept, _ = mechanism.privatize((np.array([value[0], np.nan]), np.array(["jazz", "metal"])), nulls="keep")
+    assert kept.dtype == np.float64

@@ -151,7 +151,7 @@ class Ledger:
         person: str,
         question: str,
         mech: Mechanism | CategoryMechanism,
-        value: float | str | np.number[Any],
+        value: float | str | tuple[Any, ...] | np.number[Any],
         *,
         request: str | None = None,
         on_change: OnChange = "repeat",

@@ -62,7 +62,9 @@ class Offer:
             debit_units(mechanism.epsilon_decimal),
         )
 
-    def draw(self, value: float | str | np.number[Any], rng: Source | None, outside: Outside) -> Report:
+    def draw(
+        self, value: float | str | tuple[Any, ...] | np.number[Any], rng: Source | None, outside: Outside
+    ) -> Report:
         """One report, as it is stored and released."""
         return self._plain(self.mechanism.privatize(value, rng=rng, outside=outside))
 
