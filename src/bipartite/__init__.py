@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from bipartite.answers.quality import qloss as qloss
     from bipartite.answers.quality import share_within as share_within
     from bipartite.answers.quality import worst_loss as worst_loss
+    from bipartite.domains import Cyclic as Cyclic
     from bipartite.domains import Integers as Integers
     from bipartite.domains import Interval as Interval
     from bipartite.domains import Items as Items
@@ -105,7 +106,7 @@ _NAMES = {
         "difference estimate estimate_joint forecast identifiability"
     ),
     "answers.quality": "expected_loss local_bound local_loss loss_quantile qloss share_within worst_loss",
-    "domains": "Integers Interval Items Points Product",
+    "domains": "Cyclic Integers Interval Items Points Product",
     "ledger": "Ledger",
     "lottery": "fixed_words insecure_seed",
     "mechanisms": "RR Record",

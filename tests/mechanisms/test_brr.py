@@ -158,7 +158,7 @@ def test_an_m_that_does_not_fit_is_refused(arguments, message):
         ({"prior": [1 / 73] * 73}, "A prior is used only with m='best', got m='safe'"),
         (
             {"domain": [1, 2], "m": None, "edges": 3},
-            "3 problems:\n- Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got list",
+            "3 problems:\n- Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points or bp.Items, got list",
         ),
     ],
 )

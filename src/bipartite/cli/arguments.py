@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from bipartite.cli.output import Progress
-from bipartite.domains import Domain, Integers, Interval, SetDomain
+from bipartite.domains import Cyclic, Domain, Integers, Interval, SetDomain
 from bipartite.errors import DataFileError, InputError
 from bipartite.lottery import PREPARE_FROM, insecure_seed
 from bipartite.mechanisms import BRR, Mechanism
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.catalogue import Entry
     from bipartite.mechanisms.categories import CategoryMechanism
 
+KINDS: Final = ("integers", "interval", "cyclic", "places", "items")
+"""The options that name a domain."""
 _DETAILS: Final = ("points", "rounding", "mechanism", "epsilon", "m", "edges", "prior")
 """What a spec says itself, and what makes no sense without a domain."""
 
 
 def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, required: bool = True) -> None:
     """Add the options that describe a domain, or a spec that holds one."""
-    kinds = ["--integers", "--interval", "--places", "--items", "--spec", *(["--command"] if or_command else [])]
+    kinds = [*(f"--{kind}" for kind in KINDS), "--spec", *(["--command"] if or_command else [])]
     domain = parser.add_argument_group(f"the domain (one of {', '.join(kinds)})")
     which = domain.add_mutually_exclusive_group(required=required)
     if or_command:
@@ -42,6 +44,9 @@ def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, req
         "--integers", metavar="LOW..HIGH", help="whole numbers; --integers=-5..5 when the first is negative"
     )
     which.add_argument("--interval", metavar="LOW..HIGH", help="a continuous range, with --points")
+    which.add_argument(
+        "--cyclic", metavar="N", help="whole numbers that go around: 24 for hours 0 to 23, or 1..12 for months"
+    )
     which.add_argument("--places", metavar="FILE.csv", type=Path, help="places: columns lat, lon and, for labels, name")
     which.add_argument(
         "--items", metavar="FILE.json", type=Path, help='items: {"labels": […], "loss": [[…]]}, or "similarity"'
@@ -93,7 +98,8 @@ def add_mechanism(
     mechanism.add_argument(
         "--m",
         metavar="M",
-        help="safe (default), best, with --edges padded mean, cdf or histogram, or a whole number of near values",
+        help="safe (default), best, with --edges padded or --cyclic mean, cdf or histogram, or a whole number of near "
+        "values",
     )
     mechanism.add_argument(
         "--edges", choices=["clamped", "padded"], help="padded: reports extend past both ends, for statistics"
@@ -108,7 +114,7 @@ def add_mechanism(
 
 def describes_mechanism(options: argparse.Namespace) -> bool:
     """Whether the options give a domain or a spec; without one, nothing else about a mechanism makes sense."""
-    if _given(options, ("integers", "interval", "places", "items", "spec")):
+    if _given(options, (*KINDS, "spec")):
         return True
     given = _given(options, _DETAILS)
     if given:
@@ -201,11 +207,23 @@ def domain_of(options: argparse.Namespace) -> Domain:
     if options.integers is not None:
         low, high = _ends("--integers", options.integers, int)
         return Integers(low, high)
+    if options.cyclic is not None:
+        return _circle(options.cyclic)
     if options.points is None:
         msg = "Expected --points with --interval: how many nodes; a few hundred serve most ranges."
         raise InputError(msg)
     low, high = _ends("--interval", options.interval, float)
     return Interval(low, high, points=options.points, rounding=options.rounding or "nearest")
+
+
+def _circle(text: str) -> Cyclic:
+    if re.fullmatch("[0-9]{1,12}", text):
+        return Cyclic(int(text))
+    ends = re.fullmatch(r"(-?[0-9]{1,16})\.\.(-?[0-9]{1,16})", text)
+    if ends is None:
+        msg = f"Expected --cyclic as the number of values, or as FIRST..LAST, got {text!r}; --cyclic 24, or 1..12."
+        raise InputError(msg)
+    return Cyclic(int(ends[2]) - int(ends[1]) + 1, start=int(ends[1]))
 
 
 def _ends(option: str, text: str, number: type) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ Begin reading: base.py, integers.py.
 """
 
 from bipartite.domains.base import Domain, LineDomain, Outside
+from bipartite.domains.cyclic import Cyclic
 from bipartite.domains.integers import Integers
 from bipartite.domains.interval import Interval
 from bipartite.domains.items import Items
@@ -12,4 +13,15 @@ from bipartite.domains.points import Points
 from bipartite.domains.product import Product
 from bipartite.domains.sets import SetDomain
 
-__all__ = ["Domain", "Integers", "Interval", "Items", "LineDomain", "Outside", "Points", "Product", "SetDomain"]
+__all__ = [
+    "Cyclic",
+    "Domain",
+    "Integers",
+    "Interval",
+    "Items",
+    "LineDomain",
+    "Outside",
+    "Points",
+    "Product",
+    "SetDomain",
+]

@@ -1,4 +1,4 @@
-"""What points and items share: row numbers or labels as values, and an order of neighbours in whole numbers."""
+"""What points, items and circles share: numbers or labels as values, and an order of neighbours in whole numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Domain, Outside
 from bipartite.domains.integers import Integers
 from bipartite.domains.labelled import Labelled, is_label
 from bipartite.errors import DataError, InputError, NotAValueError, OutsideDomainError, Problems, shown
-from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,11 +32,14 @@ class SetDomain(Labelled):
     _rows: Integers
     _index: dict[Any, int]
 
-    def _finish(self, order: Order, labels: Sequence[Any] | None, **own: object) -> None:
+    def _finish(
+        self, order: Order, labels: Sequence[Any] | None, *, numbers: Integers | None = None, **own: object
+    ) -> None:
         """Set what every set has, and what this kind has of its own, at the end of a constructor."""
         names = None if labels is None else tuple(labels)
         index = {} if names is None else {name: at for at, name in enumerate(names)}
-        self._set(size=len(order), _order=order, _rows=Integers(0, len(order) - 1), labels=names, _index=index, **own)
+        rows = Integers(0, len(order) - 1) if numbers is None else numbers
+        self._set(size=len(order), _order=order, _rows=rows, labels=names, _index=index, **own)
         self._freeze()
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
@@ -46,12 +48,16 @@ class SetDomain(Labelled):
 
     def _freeze(self) -> None:
         """Nobody may move a point once ε has been promised."""
-        order = self._order
-        held = [order.vectors if isinstance(order, VectorOrder) else order.ranks]
+        held = [getattr(self._order, name, None) for name in ("vectors", "ranks")]
         held += [getattr(self, name, None) for name in ("coordinates", "_losses")]
         for array in held:
             if array is not None:
                 array.flags.writeable = False
+
+    @property
+    def numbers(self) -> Integers:
+        """What values are where they have no labels: whole numbers, from 0 but on a circle that begins elsewhere."""
+        return self._rows
 
     @property
     def order(self) -> Order:
@@ -99,10 +105,10 @@ class SetDomain(Labelled):
         return self._index[value]
 
     def decode(self, index: int) -> Any:  # noqa: ANN401 (a number or a label)
-        return index if self.labels is None else self.labels[index]
+        return self._rows.decode(index) if self.labels is None else self.labels[index]
 
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
-        return indices if self.labels is None else np.array(self.labels)[indices]
+        return self._rows.decode_array(indices) if self.labels is None else np.array(self.labels)[indices]
 
     def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
         if not isinstance(outputs, SetDomain):

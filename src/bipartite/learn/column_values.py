@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from bipartite.domains import Domain, Integers, LineDomain, Outside, SetDomain
+from bipartite.domains import Domain, LineDomain, Outside, SetDomain
 from bipartite.domains.containers import Cells, Container, library_of
 from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, array_of
@@ -153,7 +153,7 @@ def checked_values(
         elif isinstance(domain, SetDomain) and domain.labels is not None:
             found[name] = _labels(column.values, domain, other, name, refusals)
         elif isinstance(domain, SetDomain):
-            found[name] = _numbers(column.values, Integers(0, len(domain) - 1), "error", name, refusals)
+            found[name] = _numbers(column.values, domain.numbers, "error", name, refusals)
         elif isinstance(domain, LineDomain):
             found[name] = _numbers(column.values, domain, outside, name, refusals)
         else:

@@ -36,7 +36,7 @@ def network_inputs(table: object, domains: Mapping[str, Domain]) -> NDArray[np.f
 
 
 def _one_hot(column: Cells, domain: SetDomain) -> NDArray[np.float32]:
-    positions = {label: at for at, label in enumerate(domain.labels or range(len(domain)))}
+    positions = {label: at for at, label in enumerate(domain)}
     hot = np.zeros((len(column.values), len(positions)), dtype=np.float32)
     rows = np.flatnonzero(column.there)
     hot[rows, [positions[value] for value in column.values[rows].tolist()]] = 1

@@ -13,6 +13,7 @@ from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
 from bipartite.lottery.process import here
 from bipartite.lottery.regional import BlockLottery, WeightLottery
+from bipartite.lottery.ring import RingLottery
 from bipartite.lottery.rows import RowLottery, check_table, issue_rows, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.uniform import whole_numbers_below
@@ -42,6 +43,7 @@ __all__ = [
     "Lottery",
     "NoiseLottery",
     "PointLottery",
+    "RingLottery",
     "RowLottery",
     "Source",
     "Stream",

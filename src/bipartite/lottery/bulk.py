@@ -23,10 +23,11 @@ from bipartite.lottery.pairs import split_coins
 from bipartite.lottery.points import PointLottery
 from bipartite.lottery.process import here
 from bipartite.lottery.regional import BlockLottery, WeightLottery
+from bipartite.lottery.ring import RingLottery
 from bipartite.lottery.rows import RowLottery
 from bipartite.lottery.vectorised import VectorisedLine
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
-from bipartite.lottery.vectorised_rows import GroupedKernel, SearchedRows
+from bipartite.lottery.vectorised_rows import GroupedKernel, RingKernel, SearchedRows
 from bipartite.lottery.words import CHUNK, undivided
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from bipartite.lottery.kernel import Kernel
     from bipartite.lottery.words import Source, Stream
 
-Lottery = LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLottery | BlockLottery | WeightLottery
+Lottery = (
+    LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLottery | RingLottery | BlockLottery | WeightLottery
+)
 
 # Loading numba takes about as long as it saves on this many reports (0.6 s, measured), so it is loaded once so many
 # have been asked for or announced, in one call or in several; once loaded, it pays from far fewer.
@@ -113,6 +116,8 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
         return SearchedRows(lottery)
     if isinstance(lottery, GroupedLottery):
         return GroupedKernel(lottery, kernel_for(lottery.inner, values))
+    if isinstance(lottery, RingLottery):
+        return RingKernel(lottery, kernel_for(lottery.turn, values))
     _Demand.reports += values
     asked = values >= USE_COMPILED_FROM and (LINE in sys.modules or _Demand.reports >= LOAD_COMPILER_FROM)
     draws = compiled(LINE) if asked else None

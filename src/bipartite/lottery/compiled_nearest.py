@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit, types
 
 from bipartite.lottery.jit import OPTIONS, read_only
-from bipartite.lottery.order import RankOrder
+from bipartite.lottery.order import RankOrder, VectorOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,13 +170,15 @@ class NearestTable:
 
             def find(start: int, stop: int) -> None:
                 _farthest_of_ranks(order.ranks, m, start, stop, self.farthest, self.last)
-        else:
+        elif isinstance(order, VectorOrder):
             kind = SQUARED if order.kind == "squared" else MANHATTAN
             self.arguments = (order.vectors, np.zeros((0, 0), dtype=np.int32), kind)
             leaves = _leaves(order.vectors, kind)
 
             def find(start: int, stop: int) -> None:
                 _farthest_of_vectors(order.vectors, kind, m, start, stop, *leaves, self.farthest, self.last)
+        else:  # on a ring the m-th neighbour needs no search
+            raise TypeError(order)
 
         step = max(_LEAST_ROWS_A_CALL, _DISTANCES_A_CALL // size)
         starts = range(0, size, step)

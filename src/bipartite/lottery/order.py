@@ -67,7 +67,36 @@ class RankOrder:
         return nearest
 
 
-Order = VectorOrder | RankOrder
+@dataclass(frozen=True, slots=True)
+class RingOrder:
+    """Values around a circle: x itself, then the one before it, the one after it, the second before it, and so on.
+
+    Of two values equally far from x the one before it is the nearer, wherever x is: no two are tied.
+    """
+
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    def distances(self, x: int) -> NDArray[np.int64]:
+        """Twice the distance around the circle from x to all values, less one for those before x."""
+        after: NDArray[np.int64] = (np.arange(self.size, dtype=np.int64) - x) % self.size
+        before = self.size - after
+        return np.where(after < before, 2 * after, 2 * before - 1)
+
+    def nearest_of(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each value which of the chosen ones, ascending, is nearest: its number among them."""
+        at = np.arange(self.size, dtype=np.int64)
+        following = np.searchsorted(chosen, at) % len(chosen)
+        # The chosen one at or after each value, and the one before it, both around the circle.
+        ahead = (chosen[following] - at) % self.size
+        preceding = (following - 1) % len(chosen)
+        back = (at - chosen[preceding]) % self.size
+        return np.where(ahead < back, following, preceding) if len(chosen) > 1 else np.zeros_like(at)
+
+
+Order = VectorOrder | RankOrder | RingOrder
 
 
 @dataclass(frozen=True, slots=True)

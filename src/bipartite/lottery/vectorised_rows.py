@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bipartite.lottery.kernel import Drawn, Kernel, Whole, Words
     from bipartite.lottery.noise import NoiseLottery
     from bipartite.lottery.regional import BlockLottery, WeightLottery
+    from bipartite.lottery.ring import RingLottery
     from bipartite.lottery.rows import RowLottery
 
 
@@ -47,3 +48,24 @@ class GroupedKernel:
         if not all_inside(index, self.lottery.inputs):
             return 0, 0, False
         return self.inner.draw(self.lottery.groups[index], reports, words, 0, report_offset)
+
+
+@dataclass(frozen=True, slots=True)
+class RingKernel:
+    """Draws how far each report is from the first near output, with the kernel of a line, and goes that far round."""
+
+    lottery: RingLottery
+    turn: Kernel
+
+    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        """See `Kernel`."""
+        index = codes - np.int64(code_offset)
+        size = np.int64(self.lottery.inputs)
+        if not all_inside(index, self.lottery.inputs):
+            return 0, 0, False
+        done, used, _ = self.turn.draw(np.zeros_like(index), reports, words, 0, 0)
+        reports[:done] += index[:done]
+        reports[:done] -= np.int64(self.lottery.m // 2)
+        reports[:done] %= size  # never negative, as the divisor is not
+        reports[:done] += np.int64(report_offset)
+        return done, used, True

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from bipartite.domains import Interval
+from bipartite.domains import Cyclic, Interval
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, shown
 from bipartite.lottery import Epsilon, NoiseLottery
 from bipartite.lottery.noise import issue_noise
-from bipartite.mechanisms.base import Mechanism, check_domain
+from bipartite.mechanisms.base import Mechanism, check_domain, no_line
 
 if TYPE_CHECKING:
     from typing import Self
@@ -75,6 +75,8 @@ def noise_lottery(size: int, padding: int, noise: NDArray[np.int64]) -> NoiseLot
 def check_interval(domain: object, name: str) -> None:
     """Refuse a domain that is no interval."""
     check_domain(domain)
+    if isinstance(domain, Cyclic):
+        raise no_line(domain)
     if not isinstance(domain, Interval):
         msg = (
             f"Expected domain as bp.Interval for {name}, got {type(domain).__name__}; whole numbers 18 to 90 are "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from bipartite.domains import Domain, LineDomain
+from bipartite.domains import Cyclic, Domain, LineDomain
 from bipartite.domains.base import ReportsOnly
 from bipartite.domains.containers import Nulls, is_scalar, null_error, open_values
 from bipartite.domains.labelled import Names
@@ -202,7 +202,8 @@ def domain_problem(domain: object) -> str | None:
     """Why something cannot be a domain of values, if it cannot."""
     if not isinstance(domain, Domain):
         return list_problem(domain) or (
-            f"Expected domain as bp.Integers, bp.Interval, bp.Points or bp.Items, got {type(domain).__name__}; "
+            f"Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points or bp.Items, got "
+            f"{type(domain).__name__}; "
             "try bp.Integers(18, 90)."
         )
     if isinstance(domain, ReportsOnly) or (isinstance(domain, LineDomain) and domain.is_padded):
@@ -215,12 +216,22 @@ def check_domain(domain: object, *, on_a_line: bool = False) -> None:
     problem = domain_problem(domain)
     if problem is not None:
         raise InputError(problem)
+    if on_a_line and isinstance(domain, Cyclic):
+        raise no_line(domain)
     if on_a_line and not isinstance(domain, LineDomain):
         msg = (
             f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no low and high; "
             "use bp.BRR, bp.GRR, bp.Exponential or bp.Anchored there."
         )
         raise DesignError(msg)
+
+
+def no_line(circle: Cyclic) -> DesignError:
+    """The refusal of a circle where numbers are needed that have a low and a high end, and a mean."""
+    return DesignError(
+        f"Expected domain as numbers of a range, got {circle!r}, which goes around and has no ends; use bp.BRR, "
+        "bp.GRR, bp.Exponential or bp.Anchored there."
+    )
 
 
 def tickets_for(budget: Epsilon, near: int, outputs: int, what: str) -> Tickets:

@@ -6,12 +6,13 @@ import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
-from bipartite.domains import Domain, LineDomain, SetDomain
+from bipartite.domains import Cyclic, Domain, LineDomain, SetDomain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import (
     Epsilon,
     LineLottery,
     PointLottery,
+    RingLottery,
     Tickets,
     TooFewTickets,
     issue_tickets,
@@ -22,6 +23,7 @@ from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.base import Mechanism, check_tickets, domain_problem
 from bipartite.mechanisms.design.limits import largest_size, nearest_epsilon
 from bipartite.mechanisms.design.line import best_half_window, best_m, check_prior, safe_m
+from bipartite.mechanisms.design.ring import least_loss_m, statistical_m
 from bipartite.mechanisms.design.sets import best_m_of_set, safe_m_of_set
 from bipartite.mechanisms.design.statistics import Wanted, statistical_half_window
 from bipartite.mechanisms.spec.parts import SET_FIELDS, written
@@ -52,16 +54,18 @@ class BRR(Mechanism):
     Parameters
     ----------
     domain
-        :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Points` or
-        :class:`~bipartite.Items`.
+        :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Cyclic`,
+        :class:`~bipartite.Points` or :class:`~bipartite.Items`.
     epsilon
         The privacy budget of one report: a positive decimal of at most 20 digits.
     m
         ``"safe"``: Algorithm 2, the least of all values' locally best m: with clamped edges no value does worse than
         under GRR. Padded: the largest odd number not above it.
         ``"best"``: the m with the least expected loss under ``prior``.
-        ``"mean"``, ``"cdf"``, ``"histogram"``: with padded edges on a line, the m from which that statistic of many
-        people comes out with the least expected squared error; see the notes. It depends on N and ε alone.
+        ``"mean"``, ``"cdf"``, ``"histogram"``: with padded edges on a line, or around a circle, the m from which that
+        statistic of many people comes out with the least expected squared error; see the notes. It depends on N and ε
+        alone. Around a circle "mean" is the mean direction, "cdf" shares of arcs, and m is coprime to N, so that all
+        values can be told apart.
         Or a whole number: any m is private.
     prior
         For ``m="best"``: public probabilities of the values, None for uniform. Never estimate it from the private data.
@@ -69,7 +73,7 @@ class BRR(Mechanism):
         ``"clamped"``: reports stay in the domain; near an end the window stops there. Best for releasing single values,
         but values that share a window cannot be told apart by any estimator.
         ``"padded"``: reports extend half a window past both ends, so the window is always centred and every value has a
-        row of its own: for statistics. m is odd. On a line only.
+        row of its own: for statistics. m is odd. On a line only: a circle, points and items have no ends.
     progress
         Called with the number of rows done since the last call while m is searched for on points and items: N rows
         in all. From 16,384 points on, the m-th neighbours of all points are then found too, N rows more, so that
@@ -87,6 +91,9 @@ class BRR(Mechanism):
     report has the mean ȳ + (p − q)·m·(z̄(x) − ȳ): biased towards the middle of the outputs. Padded edges make
     z̄(x) = x, so the bias is a known straight line, which an estimator takes out. The variance given x is
     (1 − s)·v + s·u(x) + s(1 − s)·(z̄(x) − ȳ)² with s = (p − q)·m.
+
+    Around a circle every row is the same row, turned: all values have the same expected loss, "safe" and "best" are one
+    m for every prior, and the rank of the matrix is N − gcd(m, N) + 1.
 
     Statistics: let I be the information matrix of one padded report about the shares of the values, P·diag(1/r)·Pᵀ
     with r the law of reports when values are uniform. For n = 100,000 people the squared error of a statistic w is
@@ -113,7 +120,7 @@ class BRR(Mechanism):
     __slots__ = ("edges",)
 
     edges: Edges
-    _lottery: LineLottery | PointLottery
+    _lottery: LineLottery | PointLottery | RingLottery
 
     def __init__(
         self,
@@ -131,7 +138,7 @@ class BRR(Mechanism):
         rule = _rule(domain, m, weights, edges, progress)
         chosen = rule(len(domain), budget)
         _check_m(chosen, len(domain), edges)
-        on_set = isinstance(domain, SetDomain)
+        on_set = _is_set(domain)
         tickets = issue_tickets(budget, *_layout(chosen, len(domain), edges), by_tries=on_set)
         if isinstance(tickets, TooFewTickets):
             # On a set the same m serves the advice: another one would take another search.
@@ -157,8 +164,8 @@ class BRR(Mechanism):
         edges: Edges = fields.choice("edges", ("clamped", "padded"))
         m, tickets = fields.whole("m", 1), fields.counts("tickets", Tickets)
         by_list = "draw" in fields.spec and fields.choice("draw", ("tries", "list")) == "list"
-        if "draw" in fields.spec and edges == "padded":
-            fields.note("Expected edges 'clamped' on points and items, which have no ends to pad.")
+        if isinstance(fields.found, SetDomain) and edges == "padded":
+            fields.note("Expected edges 'clamped' on a circle, points and items, which have no ends to pad.")
         domain, budget = fields.domain, fields.budget
         outputs = _layout(m, len(domain), edges)[1]
         problems = Problems()
@@ -167,15 +174,17 @@ class BRR(Mechanism):
         elif m >= _MAX_WINDOW:
             problems.add(f"Expected m < 2^31, got m={m}; ask for another spec.")
         problems.raise_if_any(BrokenPromiseError)
-        check_tickets(budget, tickets, outputs if isinstance(domain, SetDomain) else m, outputs)
+        check_tickets(budget, tickets, outputs if _is_set(domain) else m, outputs)
         return cls._made(domain, budget, m, edges, tickets, by_list=by_list)
 
     def _assemble(
         self, domain: Domain, budget: Epsilon, m: int, edges: Edges, tickets: Tickets, *, by_list: bool
     ) -> None:
         outputs = domain
-        lottery: LineLottery | PointLottery
-        if isinstance(domain, SetDomain):
+        lottery: LineLottery | PointLottery | RingLottery
+        if isinstance(domain, Cyclic):
+            lottery = RingLottery(len(domain), m, tickets)
+        elif isinstance(domain, SetDomain):
             lottery = PointLottery(domain.order, m, tickets, by_list=by_list)
         else:
             padded = edges == "padded"
@@ -206,24 +215,32 @@ class BRR(Mechanism):
         return f", m={self.m}" + (", edges='padded'" if self.edges == "padded" else "")
 
 
+def _is_set(domain: object) -> bool:
+    """Whether near values are found by an order: on points and items; a line and a circle have windows."""
+    return isinstance(domain, SetDomain) and not isinstance(domain, Cyclic)
+
+
 def _check_arguments(domain: object, m: object, prior: object, edges: object) -> None:
     problems = Problems()
     problem = domain_problem(domain)
     if problem is not None:
         problems.add(problem)
     if isinstance(domain, SetDomain) and is_one_of(edges, ("padded",)):
-        problems.add("Expected edges='clamped' on points and items, which have no ends to pad; leave edges out.")
+        problems.add(
+            "Expected edges='clamped' on a circle, points and items, which have no ends to pad; leave edges out."
+        )
     if not is_one_of(edges, ("clamped", "padded")):
         problems.add(f"Expected edges='clamped' or 'padded', got {shown(edges)}.")
     rule = is_one_of(m, ("safe", "best", *_STATISTICS))
     if not rule and not is_whole(m):
         problems.add(f"Expected m='safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got {shown(m)}.")
     if rule and m in _STATISTICS:
-        if isinstance(domain, SetDomain):
+        if _is_set(domain):
             problems.add(
-                f"Expected m='safe', 'best' or a whole number on points and items, got {shown(m)}, which needs a line."
+                f"Expected m='safe', 'best' or a whole number on points and items, got {shown(m)}, which needs a line "
+                "or a circle."
             )
-        elif is_one_of(edges, ("clamped",)):
+        elif is_one_of(edges, ("clamped",)) and not isinstance(domain, Cyclic):
             problems.add(
                 f"Expected edges='padded' with m={shown(m)}: clamped reports cannot tell the values near an end apart; "
                 "pass edges='padded', or m='safe' to release single values."
@@ -244,6 +261,8 @@ def _rule(
     if not isinstance(m, str):
         given = operator.index(m)
         return lambda size, epsilon: given  # noqa: ARG005
+    if isinstance(domain, Cyclic):
+        return _ring_rule(m)
     if isinstance(domain, SetDomain):
         if m == "safe":
             return lambda size, epsilon: safe_m_of_set(domain, epsilon, progress)  # noqa: ARG005
@@ -251,6 +270,15 @@ def _rule(
     if edges == "padded":
         return _padded_rule(m, prior)
     return safe_m if m == "safe" else lambda size, epsilon: best_m(size, epsilon, prior)
+
+
+def _ring_rule(m: MChoice) -> Rule:
+    """How m follows from N and ε around a circle; one m has the least loss for every value, and so for every prior."""
+    if m == "safe":
+        return least_loss_m
+    if m == "best":
+        return least_loss_m
+    return lambda size, epsilon: statistical_m(size, epsilon, m)
 
 
 def _padded_rule(m: MChoice, prior: NDArray[np.float64] | None) -> Rule:

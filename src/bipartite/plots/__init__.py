@@ -6,6 +6,7 @@ Begin reading: svg.py, line.py.
 
 from bipartite.plots import style
 from bipartite.plots.bars import Bar, bars, paired_bars
+from bipartite.plots.clock import chances_on_a_clock, shares_on_a_clock
 from bipartite.plots.files import as_file, check_ending, png, save
 from bipartite.plots.forest import forest
 from bipartite.plots.grid import shares_of_pairs
@@ -28,6 +29,7 @@ __all__ = [
     "bars",
     "beyond",
     "chances_around",
+    "chances_on_a_clock",
     "chances_on_a_line",
     "check_ending",
     "forest",
@@ -47,6 +49,7 @@ __all__ = [
     "save",
     "shares_by_name",
     "shares_of_pairs",
+    "shares_on_a_clock",
     "shares_on_a_map",
     "style",
     "tag",

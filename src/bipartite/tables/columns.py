@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.domains import Integers, LineDomain, Points, Product, SetDomain
+from bipartite.domains import Cyclic, Integers, LineDomain, Points, Product, SetDomain
 from bipartite.domains.labelled import Names
 from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms.record import composition_problem
@@ -137,11 +137,11 @@ class Column:
         on_a_line = isinstance(domain, LineDomain)
         # A set has no ends: in tuples whose numbers are clamped, what is none of its values is refused all the same.
         if self.outside_as is None and (self.outside == "error" or not on_a_line):
-            what = f"outside {domain}" if on_a_line else "outside the set"
+            what = f"outside {domain}" if on_a_line or isinstance(domain, Cyclic) else "outside the set"
             found.append(f"that no {value} is {what} (outside = {self.outside!r})")
-        if on_a_line:
-            kind = "a whole number" if isinstance(domain, Integers) else "a number"
-            found.append(f"that every {value} is {kind}")
+        whole = isinstance(domain, Integers) or (isinstance(domain, Cyclic) and domain.labels is None)
+        if on_a_line or whole:
+            found.append(f"that every {value} is {'a whole number' if whole else 'a number'}")
         return found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import Points, Product, SetDomain
+from bipartite.domains import Cyclic, Points, Product, SetDomain
 from bipartite.domains.containers.arrow import numbers_of, rows_of
 from bipartite.domains.points import LARGEST, MOST_DEGREES
 from bipartite.domains.product_codec import for_part, in_fields
@@ -166,7 +166,8 @@ def _named(column: Column) -> str:
     domain = column.mechanism.domain
     if column.is_position:
         return f"the distance of {column.max_distance:g} from every point"
-    return "the set of the plan" if isinstance(domain, SetDomain) and not isinstance(domain, Product) else str(domain)
+    unnamed = isinstance(domain, SetDomain) and not isinstance(domain, (Cyclic, Product))
+    return "the set of the plan" if unnamed else str(domain)
 
 
 def _hint(reason: str, column: Column) -> str:
@@ -196,7 +197,7 @@ def _numbers(wanted: _Wanted, array: pa.Array) -> Opened:
     if wanted.outside_as is not None:
         domain = wanted.domain
         last = len(domain) - 1
-        low, high = (0, last) if isinstance(domain, SetDomain) else (domain.decode(0), domain.decode(last))
+        low, high = domain.decode(0), domain.decode(last)
         beyond = (values < low) | (values > high)
         if missing is not None:
             beyond &= ~missing

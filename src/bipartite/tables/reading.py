@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from bipartite.domains import Domain, Integers, Interval, Items, Points, Product
+from bipartite.domains import Cyclic, Domain, Integers, Interval, Items, Points, Product
 from bipartite.errors import DataFileError, InputError, Problems, is_one_of, shown
 from bipartite.files import not_found
 from bipartite.lottery import Epsilon
@@ -31,6 +31,7 @@ _KEYS: Final = ("public", "from", *_OF_MECHANISM, "spec", "nulls", "outside", "m
 _KINDS: Final = {
     "integers": (),
     "interval": ("points", "rounding"),
+    "cyclic": ("start", "labels"),
     "categories": (),
     "coordinates": ("metric", "labels"),
     "places": (),
@@ -243,6 +244,8 @@ def _domain(described: object, folder: Path | None) -> Domain:
         return _categories(value)
     if kind == "product":
         return _product(value, given.get("weights"), folder)
+    if kind == "cyclic":
+        return Cyclic(value, **{part: given[part] for part in _KINDS[kind] if part in given})
     if kind == "coordinates":
         rows = [_numbers(row) if isinstance(row, list) else row for row in value] if isinstance(value, list) else value
         return Points(rows, given.get("metric", "euclidean"), labels=given.get("labels"))

@@ -9,7 +9,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import BRR, Integers, Interval, Items, Points, Product, from_spec, verify
+from bipartite import BRR, Cyclic, Integers, Interval, Items, Points, Product, from_spec, verify
 from bipartite.errors import BrokenPromiseError, SpecError
 from bipartite.mechanisms.spec import canonical_json, load_spec, spec_sha256
 from tests.strategies import brr
@@ -81,7 +81,8 @@ def test_specs_of_every_version_load_forever(path):
 
 def test_there_are_golden_specs_of_every_kind():
     specs = [json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN.glob("v1/*.json")]
-    assert {next(iter(spec["domain"])) for spec in specs} == {"integers", "interval", "points", "items", "product"}
+    kinds = {"integers", "interval", "cyclic", "points", "items", "product"}
+    assert {next(iter(spec["domain"])) for spec in specs} == kinds
     assert {spec.get("draw") for spec in specs} == {None, "tries", "list"}
     assert {spec["edges"] for spec in specs} == {"clamped", "padded"}
     assert {spec["domain"].get("rounding") for spec in specs} == {None, "nearest", "random"}
@@ -103,6 +104,9 @@ def test_a_design_of_today_gives_the_golden_specs():
         BRR(Product(Integers(0, 9), Integers(0, 9)), epsilon=1),
         BRR(Product(Integers(18, 24), GENRES), epsilon="0.5"),
         BRR(Product(Integers(0, 2), GENRES, Interval(0, 1, points=3), weights=(1, 0.5, 2)), epsilon=6, m=1),
+        BRR(Cyclic(24), epsilon=1),
+        BRR(Cyclic(12, start=1), epsilon="0.5", m="histogram"),
+        BRR(Cyclic(7, labels=["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]), epsilon=2, m=4),
     ]
     golden = {path.stem.split("-")[-1] for path in GOLDEN.glob("v1/*.json")}
     assert {spec_sha256(mechanism)[:12] for mechanism in today} == golden
@@ -168,7 +172,7 @@ GOOD_ITEMS = BRR(Items(None, loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]), 1).to_spec
     ("spec", "message"),
     [
         (changed(GOOD_PLACES, "draw", to="guess"), "Expected draw 'tries' or 'list', got 'guess'"),
-        (changed(GOOD_PLACES, "edges", to="padded"), "Expected edges 'clamped' on points and items"),
+        (changed(GOOD_PLACES, "edges", to="padded"), "Expected edges 'clamped' on a circle, points and items"),
         ({**GOOD, "draw": "tries"}, "Expected a spec without draw"),
         ({key: value for key, value in GOOD_PLACES.items() if key != "draw"}, "Expected a spec with draw"),
         (changed(GOOD_PLACES, "domain", "points", to=[]), "Expected points as {'metric'"),

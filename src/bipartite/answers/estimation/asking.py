@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import LineDomain
+from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -23,18 +23,38 @@ if TYPE_CHECKING:
     Weights = Sequence[float] | NDArray[Any] | Series
     Asked = str | tuple[str, Any] | tuple[str, Any, Any] | Weights
 
+CIRCULAR: Final = ("circular_mean", "resultant_length", "circular_spread")
 _OF: Final = (
     "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), ('range', first, last), or one "
     "weight a value"
 )
+_OF_CIRCLE: Final = (
+    "'circular_mean', 'resultant_length', 'circular_spread', ('range', first, last), which goes around, "
+    "('bin', value), ('quantile', q, origin), or one weight a value"
+)
 _COUNTS: Final = {"quantile": 1, "cdf": 1, "bin": 1, "range": 2}
+_COUNTS_OF_CIRCLE: Final = {"quantile": 2, "bin": 1, "range": 2}
 _NONE: Final = np.empty(0)
 
 
 def line_of(domain: Domain) -> LineDomain:
     """A domain of numbers; the refusal of any other."""
+    if isinstance(domain, Cyclic):
+        msg = (
+            f"The values of {domain!r} go around, so that none is the least and none lies in the middle of all; ask "
+            f"for {_OF_CIRCLE}."
+        )
+        raise InputError(msg)
     if not isinstance(domain, LineDomain):
         msg = f"The values of {domain!r} are no numbers; use est.frequencies, or est.linear with a weight a value."
+        raise InputError(msg)
+    return domain
+
+
+def circle_of(domain: Domain) -> Cyclic:
+    """A circle; the refusal of any other domain."""
+    if not isinstance(domain, Cyclic):
+        msg = f"Expected values that go around, bp.Cyclic, got {domain!r}; on a line ask for the mean and the variance."
         raise InputError(msg)
     return domain
 
@@ -46,6 +66,11 @@ def numbers_of(domain: Domain) -> tuple[Array, float]:
     return numbers - middle, middle
 
 
+def _of(domain: Domain) -> str:
+    """What may be asked."""
+    return _OF_CIRCLE if isinstance(domain, Cyclic) else _OF
+
+
 def weights_of(domain: Domain, weights: object) -> Array:
     """One finite number a value."""
     try:
@@ -53,7 +78,7 @@ def weights_of(domain: Domain, weights: object) -> Array:
     except (TypeError, ValueError):
         w = np.empty(0)
     if w.shape != (len(domain),) or not np.isfinite(w).all():
-        msg = f"Expected {_OF}, got {shown(weights)}; this domain has {len(domain)} values."
+        msg = f"Expected {_of(domain)}, got {shown(weights)}; this domain has {len(domain)} values."
         raise InputError(msg)
     return w
 
@@ -71,37 +96,48 @@ class Question:
     """What is asked for: a kind, and the weight that each value counts with (around ``middle``)."""
 
     kind: str
-    """"mean", "variance", "quantile", "cdf", "range", "bin" or "linear"."""
+    """"mean", "variance", "quantile", "cdf", "range", "bin" or "linear", or one of `CIRCULAR`."""
     weights: Array
     middle: float = 0.0
     index: int = -1
     """Of a single value."""
     q: float = math.nan
     """Of a quantile."""
+    origin: int = 0
+    """The index from which a quantile counts, around a circle."""
 
     @classmethod
     def read(cls, of: object, domain: Domain) -> Question:
         """A question in words, or one weight a value."""
         if isinstance(of, str) and of in {"mean", "variance", "median"}:
+            line_of(domain)
             return cls("quantile", _NONE, q=0.5) if of == "median" else cls(of, *numbers_of(domain))
+        if isinstance(of, str) and of in CIRCULAR:
+            circle_of(domain)
+            return cls(of, _NONE)
         if isinstance(of, tuple) and of and isinstance(of[0], str):
             kind, *what = of
-            if kind in _COUNTS and len(what) == _COUNTS[kind]:
+            counts = _COUNTS_OF_CIRCLE if isinstance(domain, Cyclic) else _COUNTS
+            if kind in counts and len(what) == counts[kind]:
                 return cls._about(kind, what, domain)
         elif not isinstance(of, (str, bytes, dict, type(None))):
             return cls("linear", weights_of(domain, of))
-        msg = f"Expected {_OF}, got {shown(of)}."
+        msg = f"Expected {_of(domain)}, got {shown(of)}."
         raise InputError(msg)
 
     @classmethod
     def _about(cls, kind: str, what: list[Any], domain: Domain) -> Question:
         """About one or two values, or a quantile."""
         if kind == "quantile":
-            return cls(kind, _NONE, q=quantile_of(what[0]))
-        if kind != "bin":
+            origin = domain.encode(what[1]) if isinstance(domain, Cyclic) else 0
+            return cls(kind, _NONE, q=quantile_of(what[0]), origin=origin)
+        if kind != "bin" and not isinstance(domain, Cyclic):
             line_of(domain)
         at = [domain.encode(value) for value in what]
         first, last = (at[0], at[-1]) if kind != "cdf" else (0, at[0])
+        if isinstance(domain, Cyclic):
+            around = (np.arange(len(domain)) - first) % len(domain) <= (last - first) % len(domain)
+            return cls(kind, around.astype(np.float64), index=first)
         if first > last:
             msg = f"Expected a range from its first value to its last, got {shown(what[0])} to {shown(what[1])}."
             raise InputError(msg)

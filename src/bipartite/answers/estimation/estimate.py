@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import Question, line_of, quantile_of, weights_of
+from bipartite.answers.estimation.asking import CIRCULAR, Question, circle_of, line_of, quantile_of, weights_of
 from bipartite.answers.estimation.asking_pairs import names_of_two
+from bipartite.answers.estimation.circular import CircularAnswers
 from bipartite.answers.estimation.intervals import (
     FEW,
     ConfidenceInterval,
@@ -25,7 +26,7 @@ from bipartite.answers.estimation.moments import variance_answer, variance_inter
 from bipartite.answers.estimation.pair_domain import OfProduct
 from bipartite.answers.estimation.pictures import drawn, most_common
 from bipartite.answers.estimation.poisoning import poisoned, tipping_point, what_forging_does
-from bipartite.domains import LineDomain, Product
+from bipartite.domains import Cyclic, LineDomain, Product
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
 from bipartite.lottery.checks import is_whole
 
@@ -208,10 +209,35 @@ class Estimate:
         """The least value that at least half of the people are up to."""
         return self.quantile(0.5)
 
-    def quantile(self, q: float) -> float:
-        """The least value that at least a share q of the people are up to, from the histogram."""
-        domain = line_of(self.domain)
-        return float(domain.decode(self._histogram.quantile(quantile_of(q))))
+    def quantile(self, q: float, origin: object = None) -> float:
+        """The least value that at least a share q of the people are up to, from the histogram.
+
+        Around a circle, the first such value counted up from ``origin``: ``est.quantile(0.5, origin=18)``. It is a
+        number, counted from 0 where values are labels.
+        """
+        wanted = quantile_of(q)
+        if origin is None:
+            domain = line_of(self.domain)
+            return float(domain.decode(self._histogram.quantile(wanted)))
+        return self._circular.quantile(wanted, circle_of(self.domain).encode(origin))
+
+    @property
+    def circular_mean(self) -> float:
+        """The mean direction of values that go around (:class:`~bipartite.Cyclic`), from the first value on.
+
+        Counted from 0 where values are labels. :meth:`interval` says whether it is determined.
+        """
+        return self._circular.mean
+
+    @property
+    def resultant_length(self) -> float:
+        """How much values that go around point one way: 1 where all are the same, 0 where no direction is preferred."""
+        return self._circular.length
+
+    @property
+    def circular_spread(self) -> float:
+        """The circular standard deviation of values that go around, √(−2 ln R)·N/2π with R the resultant length."""
+        return self._circular.spread
 
     @overload
     def cdf(self, value: None = ...) -> Array: ...
@@ -226,11 +252,13 @@ class Estimate:
         return running if value is None else float(running[domain.encode(value)])
 
     def ranges(self, count: int = _RANGES, confidence: float = 0.95) -> list[RangeShare]:
-        """The shares of some ranges of a line, about equally many values each, with intervals.
+        """The shares of some ranges of a line or arcs of a circle, about equally many values each, with intervals.
 
-        The ranges depend on the domain alone, never on reports.
+        The ranges depend on the domain alone, never on reports. Around a circle they begin at its first value, and
+        values that are labels are counted from 0.
         """
-        domain, sure = line_of(self.domain), check_confidence(confidence)
+        sure, domain = check_confidence(confidence), self.domain
+        domain = domain.numbers if isinstance(domain, Cyclic) else line_of(domain)
         if not is_whole(count) or count < 1:
             msg = f"Expected a number of ranges of at least 1, got {shown(count)}."
             raise InputError(msg)
@@ -268,8 +296,9 @@ class Estimate:
     def unbiased(self, of: Asked = "mean") -> Answer:
         """An answer as an average of scores: its value, standard error and the spread of the scores."""
         asked = Question.read(of, self.domain)
-        if asked.kind == "quantile":
-            msg = "A quantile is not an average and has no standard error; use est.interval(0.95, of=…)."
+        if asked.kind == "quantile" or asked.kind in CIRCULAR:
+            what = "A quantile" if asked.kind == "quantile" else f"The {asked.kind.replace('_', ' ')}"
+            msg = f"{what} is not an average and has no standard error; use est.interval(0.95, of=…)."
             raise InputError(msg)
         if asked.kind == "variance":
             return variance_answer(self._answers, self.frequencies)
@@ -279,17 +308,20 @@ class Estimate:
         """(low, high) that holds the true answer in about this share of all samples, and always the answer shown.
 
         ``of`` is "mean", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), ("range", first, last)
-        or one weight a value. With fewer than 50 reports a wider interval is given that does not rest on the normal
+        or one weight a value. Around a circle it is "circular_mean", "resultant_length", "circular_spread",
+        ("range", first, last), which goes on past the last value, ("quantile", q, origin), ("bin", value) or one
+        weight a value; an arc runs from its first number up to its second, which is the smaller where it goes past the
+        last value. With fewer than 50 reports a wider interval is given that does not rest on the normal
         law, and its ``note`` says whether it is proved. Where hardly any report bears on the answer, as for a rare
         value, it is wider than the standard error tells. Where the reports cannot tell values apart, it holds
         everything that they leave open.
         """
         sure = check_confidence(confidence)
         asked = Question.read(of, self.domain)
-        if asked.kind == "quantile":
-            return self._quantile_interval(float(asked.q), sure)
         if asked.kind == "variance":
             return variance_interval(self._answers, self._histogram, sure)
+        if asked.kind == "quantile" or asked.kind in CIRCULAR:
+            return self._of_no_average(asked, sure)
         if asked.kind == "bin" and not self.bins_note:
             low, high = (float(end[asked.index]) for end in self.share_bounds(sure))
             return self._possible(low, high, float(self.frequencies[asked.index]), (0.0, 1.0), sure)
@@ -370,6 +402,11 @@ class Estimate:
                 f"  mean      {self.mean:.6g}, {self.interval(confidence)}",
                 f"  median    {self.median:.6g}, {self.interval(confidence, of='median')}",
             ]
+        elif isinstance(self.domain, Cyclic):
+            lines += [
+                f"  circular mean     {self.circular_mean:.6g}, {self.interval(confidence, of='circular_mean')}",
+                f"  resultant length  {self.resultant_length:.6g}, {self.interval(confidence, of='resultant_length')}",
+            ]
         else:
             lines.append(f"  most common  {most_common(self, check_confidence(confidence))}")
         lines.append(f"  histogram by {self.method!r}: {self.reason}")
@@ -412,10 +449,17 @@ class Estimate:
         notes = (few_note(self._answers.effective) if few else "", why)
         return ConfidenceInterval(float(first), float(last), sure, "; ".join(note for note in notes if note))
 
-    def _quantile_interval(self, q: float, sure: float) -> ConfidenceInterval:
+    def _of_no_average(self, asked: Question, sure: float) -> ConfidenceInterval:
+        """The interval of a quantile, or of what belongs to a circle."""
+        if isinstance(self.domain, Cyclic):
+            return self._circular.interval(asked, sure)
         domain = line_of(self.domain)
-        low, high, note = self._histogram.quantile_interval(q, sure)
+        low, high, note = self._histogram.quantile_interval(float(asked.q), sure)
         return ConfidenceInterval(float(domain.decode(low)), float(domain.decode(high)), sure, note)
+
+    @functools.cached_property
+    def _circular(self) -> CircularAnswers:
+        return CircularAnswers(self._answers, lambda: self._histogram)
 
 
 def _is_number(people: object) -> bool:

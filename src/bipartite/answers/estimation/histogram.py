@@ -6,6 +6,7 @@ interval of each, which contains the answer by the way it is made.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 from abc import ABC, abstractmethod
@@ -30,6 +31,7 @@ from bipartite.answers.estimation.likelihood import (
     halves,
     weigh_smoothing,
 )
+from bipartite.answers.estimation.operator import Turned
 from bipartite.answers.estimation.projection import projected_bounds
 
 if TYPE_CHECKING:
@@ -95,6 +97,10 @@ class Histogram(ABC):
         return self.share_errors, self.share_errors
 
     @abstractmethod
+    def from_origin(self, origin: int) -> Histogram:
+        """The same around a circle, counted from another value on; for quantiles."""
+
+    @abstractmethod
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         """Of Σ w·share, which is ``w @ distribution``."""
 
@@ -109,13 +115,16 @@ class Unbiased(Histogram):
     The nearest distribution is at least as near to the truth as the unbiased shares are, all shares together.
     """
 
-    def __init__(self, answers: LinearAnswers, method: str, reason: str) -> None:
-        self.method, self.reason, self._answers = method, reason, answers
-        shares = answers.shares()
-        self.frequencies = shares.values if method == "inverse" else on_simplex(shares.values)
+    def __init__(self, answers: LinearAnswers, method: str, reason: str, origin: int = 0) -> None:
+        self.method, self.reason, self._answers, self._origin = method, reason, answers, origin
+        values = np.roll(answers.shares().values, -origin)
+        self.frequencies = values if method == "inverse" else on_simplex(values)
         # What is asked of several shares is unbiased for either method: the projection raises a sum over many values
         # that nobody holds by more than its standard error, so that no interval around it would hold.
-        self._distribution = answers.distribution
+        self._distribution = np.roll(answers.distribution, -origin)
+
+    def from_origin(self, origin: int) -> Histogram:
+        return Unbiased(self._answers, self.method, self.reason, origin)
 
     @property
     def distribution(self) -> Array:
@@ -167,7 +176,8 @@ class Unbiased(Histogram):
         count = min(size, _MOST_TESTED, max(_LEAST_TESTED, _MOST_NUMBERS // size))
         some = np.linspace(0, size - 1, count).round().astype(np.int64)
         at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
-        each = self._answers.together((np.arange(size) <= at[:, None]).astype(np.float64))
+        up_to = (np.arange(size) <= at[:, None]).astype(np.float64)
+        each = self._answers.together(np.roll(up_to, self._origin, axis=1))
         assert each is not None  # noqa: S101 (all shares can be told apart)
         return at, half_widths(each.errors, each.spreads, self._answers.effective, confidence)
 
@@ -186,11 +196,14 @@ class MostLikely(Histogram):
     Its intervals hold what the reports do not rule out, by the model without smoothing or any model that is averaged.
     """
 
-    def __init__(self, operator: Operator, counts: Array, *, smooth: bool, together: bool, reason: str) -> None:
+    def __init__(
+        self, operator: Operator, counts: Array, *, smooth: bool, together: bool, around: bool = False, reason: str
+    ) -> None:
         self._known: dict[tuple[bytes, float], tuple[float, float]] = {}
         self._known_quantiles: dict[tuple[float, float], tuple[int, int]] = {}
         self._people = float(counts.sum())
-        self._cells = Cells.of(operator, together=together)
+        self._given = operator, counts, smooth, together, around, reason
+        self._cells = Cells.of(operator, together=together, around=around)
         self._counts = self._cells.counts(counts)
         self._plain = Model(self._cells.matrix, self._counts)
         self._weights = self._weighed() if smooth else {0: 1.0}
@@ -207,6 +220,11 @@ class MostLikely(Histogram):
         )
         self.method = "smooth" if any(self._weights) else "em"
         self.reason = reason + self._smoothed() if smooth else reason
+
+    def from_origin(self, origin: int) -> Histogram:
+        operator, counts, smooth, together, around, reason = self._given
+        turned = Turned(operator, origin)
+        return MostLikely(turned, counts, smooth=smooth, together=together, around=around, reason=reason)
 
     def _weighed(self) -> dict[int, float]:
         """Steps of (1, 2, 1)/4 that the bumps are wide, with their weights."""
@@ -268,6 +286,11 @@ class Fitted(Histogram):
     def __init__(self, method: str, reason: str, fit: Fit, why: str) -> None:
         self.method, self.reason, self.fit, self._why = method, reason, fit, why
         self.frequencies = fit.frequencies
+
+    def from_origin(self, origin: int) -> Histogram:
+        assert self.fit is not None  # noqa: S101 (it is one)
+        fit = dataclasses.replace(self.fit, frequencies=np.roll(self.frequencies, -origin))
+        return Fitted(self.method, self.reason, fit, self._why)
 
     @property
     def bins_note(self) -> str:

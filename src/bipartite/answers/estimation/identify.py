@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.answers.estimation.operator import Operator, Window, groups_of, operator_of
+from bipartite.answers.estimation.operator import Operator, Ring, Window, groups_of, operator_of
+from bipartite.answers.estimation.ring_scores import RingScores
 from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores, check_dense
+from bipartite.domains import Cyclic
 from bipartite.errors import InputError
-from bipartite.lottery import NoiseLottery
+from bipartite.lottery import NoiseLottery, RingLottery
 from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
@@ -73,10 +75,13 @@ class Identifiability:
     def condition(self) -> float:
         """The largest over the smallest singular value of the distinct rows: how much noise inverting them adds.
 
-        Infinite where they are not independent. For at most 2,048 of them, or m = 1, where it is 1/(p − q).
+        Infinite where they are not independent. For at most 2,048 of them, around a circle, or m = 1, where it is
+        1/(p − q).
         """
         if not self.groups_identifiable:
             return float("inf")
+        if isinstance(self.distinct, Ring):
+            return self.distinct.condition()
         if isinstance(self.distinct, Window):
             if self.distinct.m == 1:
                 # Singular values 1, and p − q for everything that sums to zero.
@@ -89,6 +94,8 @@ class Identifiability:
         """The scores of least variance under this law of reports, for the distinct rows."""
         if isinstance(self.distinct, Window):
             return WindowScores(self.distinct, law)
+        if isinstance(self.distinct, Ring):
+            return RingScores(self.distinct)
         if isinstance(self.distinct, Operator):
             cell_of, cells = self.distinct.condensed()
             if cell_of is not None:
@@ -120,12 +127,34 @@ class Identifiability:
         groups = self.groups
         parts = [f"rank {self.rank} of {size}"]
         if groups:
-            named = ", ".join(f"{group[0]}–{group[-1]} ({len(group)})" for group in groups[:_NAMED])
+            named = ", ".join(self._named(group) for group in groups[:_NAMED])
             more = f" and {len(groups) - _NAMED} more groups" if len(groups) > _NAMED else ""
             parts.append(f"{sum(map(len, groups))} values in {len(groups)} groups share their rows: {named}{more}")
         if not self.groups_identifiable:
-            parts.append(f"the {self.rows} distinct rows depend on each other")
+            parts.append(self._dependence)
         return "; ".join(parts)
+
+    def _named(self, group: list[Any]) -> str:
+        """The first and the last value of a group; around a circle a group may go on past the last value."""
+        first, last = group[0], group[-1]
+        if isinstance(self.domain, Cyclic):
+            at = np.array([self.domain.encode(value) for value in group])
+            gaps = (at - np.roll(at, 1)) % len(self.domain)
+            first, last = group[int(gaps.argmax())], group[int(gaps.argmax()) - 1]
+        return f"{first}–{last} ({len(group)})"
+
+    @property
+    def _dependence(self) -> str:
+        """Why the distinct rows are not independent; around a circle, what that hides."""
+        if not isinstance(self.distinct, Ring):
+            return f"the {self.rows} distinct rows depend on each other"
+        g, size = self.distinct.classes, len(self.domain)
+        first, second = (", ".join(map(str, self.domain[at : at + 2 * g + 1 : g])) for at in (0, 1))
+        return (
+            f"m = {self.distinct.m} and N = {size} share the factor {g}, so every window holds as many of {first}, … "
+            f"as of {second}, …: how people are spread over these {g} classes cannot be told; with an m coprime to "
+            f"{size}, such as m='histogram' chooses, everything can"
+        )
 
 
 def identifiability(mechanism: object) -> Identifiability:
@@ -133,7 +162,8 @@ def identifiability(mechanism: object) -> Identifiability:
 
     An unbiased estimator of every share exists exactly when the N rows of P are linearly independent. Windows are
     independent when they differ: a combination of rows that vanishes has weights of sum zero (each row sums to one), so
-    the constant part cancels, and windows that begin at different places are in echelon form. Other mechanisms are
+    the constant part cancels, and windows that begin at different places are in echelon form. Around a circle the rank
+    is N − gcd(m, N) + 1: the matrix is circulant, and so many of its eigenvalues are not zero. Other mechanisms are
     decided by the singular values of the differences of their whole-number tickets, for at most 2,048 values.
 
     >>> from bipartite import BRR, Integers
@@ -146,6 +176,9 @@ def identifiability(mechanism: object) -> Identifiability:
         msg = f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…) or another one."
         raise InputError(msg)
     size = len(mechanism.domain)
+    if isinstance(mechanism.lottery, RingLottery):
+        ring = Ring(mechanism.lottery)
+        return Identifiability(mechanism.domain, ring.rank, np.arange(size), ring)
     structure = groups_of(mechanism)
     if structure is not None:
         groups, distinct = structure

@@ -19,13 +19,14 @@ from a hash of the counts and are taken to be independent of them). Weighted rep
 lines into cells, for which it is not proved. The answer shown is inside: the fit to all reports cannot lose to g on the
 half that g has not seen, as g cannot lose to it on its own, but for the certified gaps of both, which the level allows.
 
-**Smoothing.** On a line f = h·S_b, a mixture of bumps: S_b takes b steps of (1, 2, 1)/4, which stop at the ends. The
-distribution shown averages over amounts of smoothing, each with the likelihood that its fits give to reports held out
-as its weight (:func:`weigh_smoothing`; pseudo-Bayes factors: Geisser, Eddy, JASA 1979). A model that smooths can miss
-the truth, so the interval is that of the model without smoothing together with those of all models averaged.
+**Smoothing.** f = h·S_b, a mixture of bumps: S_b takes b steps of (1, 2, 1)/4, which stop at the ends of a line and go
+on around a circle. The distribution shown averages over amounts of smoothing, each with the likelihood that its fits
+give to reports held out as its weight (:func:`weigh_smoothing`; pseudo-Bayes factors: Geisser, Eddy, JASA 1979). A
+model that smooths can miss the truth, so the interval is that of the model without smoothing together with those of all
+models averaged.
 
-**Cells.** Beyond 512 values on a line, neighbours are taken together, as if people were spread evenly over each cell;
-an interval then holds what the cells leave open.
+**Cells.** Beyond 512 values on a line or around a circle, neighbours are taken together, as if people were spread
+evenly over each cell; an interval then holds what the cells leave open.
 
 **Ends** are rounded outward: with a the drop allowed and f_λ the fit at the tilt λ, no f in the region has a w·f above
 w·f_λ + (a − drop(f_λ) + gap(f_λ))/(λ·n), because f_λ maximises ℓ(f) + λ·n·w·f up to its certified gap. The end is the
@@ -82,9 +83,11 @@ class Cells:
     matrix: Array
     """The chance of every group of outputs, for a value drawn evenly from each cell."""
     of_output: NDArray[np.int64]
+    around: bool = False
+    """Whether the first cell follows the last."""
 
     @classmethod
-    def of(cls, operator: Operator, *, together: bool) -> Cells:
+    def of(cls, operator: Operator, *, together: bool, around: bool = False) -> Cells:
         """At most 512 cells where values may be taken ``together``, otherwise one for each value."""
         condensed, short = operator.condensed()
         values, outputs = short.inputs, short.outputs
@@ -99,7 +102,7 @@ class Cells:
             members = (of_value == np.arange(first, min(first + _ROWS, cells))[:, None]).astype(np.float64)
             law = short.forward(members / sizes[first : first + _ROWS, None])
             matrix[first : first + _ROWS] = np.add.reduceat(law, firsts, axis=1)
-        return cls(of_value, matrix, of_output if condensed is None else of_output[condensed])
+        return cls(of_value, matrix, of_output if condensed is None else of_output[condensed], around)
 
     def counts(self, held: Array) -> Array:
         """Counts of outputs as counts of groups of them."""
@@ -117,7 +120,9 @@ class Cells:
 
     def smoother(self, steps: int) -> Array | None:
         """The bumps of so many steps, a row each; None where nothing is smoothed."""
-        return _smoother(len(self.of_value), len(self.matrix), steps) if steps else None
+        if not steps:
+            return None
+        return (_smoother_around if self.around else _smoother)(len(self.of_value), len(self.matrix), steps)
 
 
 def _cell_of_each(values: int, cells: int) -> NDArray[np.int64]:
@@ -135,14 +140,33 @@ def _smoother(values: int, cells: int, steps: int) -> Array:
     at = np.arange(cells)
     waves = np.cos(np.pi * np.outer(at + 0.5, at) / cells)
     waves /= np.sqrt((waves**2).sum(axis=0))
-    between = max(1, int(math.sqrt(steps / 2) / 2))
-    many = -(-(cells - 1) // between) + 1
+    many = -(-(cells - 1) // _between(steps)) + 1
     begins = np.linspace(0, cells - 1, many)[: -(-many // 2)].round().astype(np.int64)
     # Seen from the other end the line is the same.
     begins = np.union1d(begins, cells - 1 - begins)
     found: Array = (waves[begins] * np.cos(np.pi * at / (2 * cells)) ** (2 * steps)) @ waves.T
-    np.maximum(found, 0.0, out=found)
-    found *= np.bincount(_cell_of_each(values, cells))
+    return _as_shares(found, values)
+
+
+@functools.lru_cache(maxsize=64)
+def _smoother_around(values: int, cells: int, steps: int) -> Array:
+    """S_b around a circle, where no step stops: every bump is the same bump, turned."""
+    waves = np.arange(cells // 2 + 1)
+    bump = np.fft.irfft(np.cos(np.pi * waves / cells) ** (2 * steps), cells)
+    many = -(-cells // _between(steps))
+    begins = np.linspace(0, cells, many, endpoint=False).round().astype(np.int64)
+    return _as_shares(np.array([np.roll(bump, begin) for begin in begins.tolist()]), values)
+
+
+def _between(steps: int) -> int:
+    """How far apart bumps of so many steps begin."""
+    return max(1, int(math.sqrt(steps / 2) / 2))
+
+
+def _as_shares(bumps: Array, values: int) -> Array:
+    """Bumps without the negative numbers of rounding, each of mass one, larger where a cell has more values."""
+    found = np.maximum(bumps, 0.0)
+    found *= np.bincount(_cell_of_each(values, found.shape[1]))
     found /= found.sum(axis=1, keepdims=True)
     found.flags.writeable = False
     return found

@@ -9,8 +9,8 @@ import numpy as np
 
 from bipartite.answers.estimation.em import fit_em, fit_ems
 from bipartite.answers.estimation.histogram import BIASED, NOT_LOOKED_AT, Fitted, MostLikely, Unbiased, can_be_held
-from bipartite.answers.estimation.operator import Window, operator_of
-from bipartite.domains import LineDomain
+from bipartite.answers.estimation.operator import Ring, Window, operator_of
+from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, is_one_of, shown
 
 if TYPE_CHECKING:
@@ -54,9 +54,11 @@ def histogram_of(
     counts = tally.law * tally.effective
     if name == "ems":
         return lambda: Fitted("ems", reason, fit_ems(operator, counts, progress=progress), BIASED)
-    together = isinstance(mechanism.domain, LineDomain) and not _tells_neighbours_apart(known)
+    around = isinstance(mechanism.domain, Cyclic)
+    together = (around or isinstance(mechanism.domain, LineDomain)) and not _tells_neighbours_apart(known)
     if together or can_be_held(operator):
-        return partial(MostLikely, operator, counts, smooth=name == "smooth", together=together, reason=reason)
+        shape = {"together": together, "around": around}
+        return partial(MostLikely, operator, counts, smooth=name == "smooth", **shape, reason=reason)
     return lambda: Fitted("em", reason, fit_em(operator, counts, progress=progress), NOT_LOOKED_AT)
 
 
@@ -68,17 +70,18 @@ def method_for(mechanism: Mechanism, known: Prepared, people: float) -> str:
 def _tells_neighbours_apart(known: Prepared) -> bool:
     """Whether a neighbour is reported no more often than any other value, as by GRR: nothing is gained by smoothing."""
     distinct = None if known.found is None else known.found.distinct
-    return isinstance(distinct, Window) and distinct.m == 1
+    return isinstance(distinct, (Window, Ring)) and distinct.m == 1
 
 
 def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -> tuple[str, str]:
     """(the method, why)."""
-    line, found = isinstance(mechanism.domain, LineDomain), known.found
+    circle, found = isinstance(mechanism.domain, Cyclic), known.found
+    line = circle or isinstance(mechanism.domain, LineDomain)
     if found is None:
         return "em", "too many values to decide which can be told apart"
     if method in {"inverse", "projected"} and not found.identifiable:
         other = "'smooth' or 'em'" if line else "'em'"
-        pad = ", or collect with edges='padded'" if line else ", or collect with GRR"
+        pad = ", or collect with GRR" if circle or not line else ", or collect with edges='padded'"
         msg = (
             f"method={method!r} needs a mechanism that tells all values apart, and this one does not: {found}; use "
             f"method={other}, which spreads what cannot be told apart{pad}."
@@ -86,6 +89,11 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
         raise InputError(msg)
     if method in {"smooth", "ems"} and not line:
         msg = f"method={method!r} smooths over neighbours on a line, and points and items have no order; use 'em'."
+        raise InputError(msg)
+    if method == "ems" and circle:
+        msg = (
+            "method='ems' smooths over neighbours on a line, and a circle has no ends; use 'smooth', which goes around."
+        )
         raise InputError(msg)
     if method != "auto":
         return method, "asked for"

@@ -8,13 +8,15 @@ products cost O(N + M): ``forward(f)`` = fᵀP, how reports are distributed when
 from __future__ import annotations
 
 import functools
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.errors import DesignError
-from bipartite.lottery import GroupedLottery, LineLottery, NoiseLottery
+from bipartite.lottery import GroupedLottery, LineLottery, NoiseLottery, RingLottery
+from bipartite.mechanisms.design.ring import ring_rank
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -156,6 +158,71 @@ def _running(values: Array, scratch: Array) -> Array:
     running[..., 0] = 0.0
     np.cumsum(values, axis=-1, out=running[..., 1:])
     return running
+
+
+class Ring(Operator):
+    """Chance q everywhere and p = q + ``excess`` on m neighbouring outputs around a circle, turned with the value."""
+
+    def __init__(self, lottery: RingLottery) -> None:
+        self.inputs = self.outputs = lottery.inputs
+        self.m, self.rank = lottery.m, ring_rank(lottery.inputs, lottery.m)
+        self.q = lottery.tickets.far / lottery.total
+        self.excess = (lottery.tickets.near - lottery.tickets.far) / lottery.total
+
+    @property
+    def classes(self) -> int:
+        """What m and N share, g = gcd(m, N): reports cannot tell how people are spread over the values x mod g."""
+        return math.gcd(self.m, self.inputs)
+
+    def forward(self, f: Array) -> Array:
+        # Output y is near the values from y + ⌊m/2⌋ − m + 1 on.
+        return self._sums(f, self.m // 2 - self.m + 1)
+
+    def backward(self, v: Array) -> Array:
+        return self._sums(v, -(self.m // 2))
+
+    def _sums(self, values: Array, first: int) -> Array:
+        """q·(all) + excess·(the m from ``first`` places on), for every place."""
+        turned = np.roll(values, -first, axis=-1)
+        running = np.cumsum(np.concatenate([turned, turned[..., : self.m]], axis=-1), axis=-1)
+        sums = running[..., self.m - 1 : self.m - 1 + self.inputs].copy()
+        sums[..., 1:] -= running[..., : self.inputs - 1]
+        found: Array = self.excess * sums + self.q * values.sum(axis=-1, keepdims=True)
+        return found
+
+    def factors(self) -> NDArray[np.complex128]:
+        """λ_k for k = 0 … ⌊N/2⌋, with zeros where a wave is lost."""
+        near = np.zeros(self.inputs)
+        near[(np.arange(self.m) - self.m // 2) % self.inputs] = self.excess
+        # backward is a correlation with this row, and so multiplies by the conjugate.
+        found: NDArray[np.complex128] = np.conj(np.fft.rfft(near))
+        found[0] = 1.0
+        found[self.lost()] = 0.0
+        return found
+
+    def lost(self) -> NDArray[np.bool_]:
+        """Which of the waves 0 … ⌊N/2⌋ vanish from the reports: N divides k·m."""
+        waves = np.arange(self.inputs // 2 + 1)
+        period = self.inputs // self.classes
+        vanish: NDArray[np.bool_] = (waves % period == 0) & (waves > 0)
+        return vanish
+
+    def condition(self) -> float:
+        """The largest over the smallest singular value: those are the sizes of λ_k, the largest of which is 1."""
+        return math.inf if self.rank < self.inputs else float(1 / np.abs(self.factors()).min())
+
+
+class Turned(Operator):
+    """The same mechanism with its values counted from another one on, around a circle; its outputs stay in place."""
+
+    def __init__(self, operator: Operator, origin: int) -> None:
+        self.inputs, self.outputs, self._operator, self._origin = operator.inputs, operator.outputs, operator, origin
+
+    def forward(self, f: Array) -> Array:
+        return self._operator.forward(np.roll(f, self._origin, axis=-1))
+
+    def backward(self, v: Array) -> Array:
+        return np.roll(self._operator.backward(v), -self._origin, axis=-1)
 
 
 class Grouped(Operator):
@@ -308,6 +375,8 @@ def operator_of(mechanism: Mechanism) -> Operator:
     if isinstance(lottery, GroupedLottery):
         groups, inner = _window(lottery.inner)
         return Grouped(lottery.groups if groups is None else groups[lottery.groups], _distinct(inner))
+    if isinstance(lottery, RingLottery):
+        return Ring(lottery)
     if isinstance(lottery, NoiseLottery):
         return _noise(lottery)
     if lottery.inputs * lottery.outputs > _MOST_DENSE:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation.asking import circle_of
 from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import what_forging_does
-from bipartite.domains import LineDomain, Product
+from bipartite.domains import Cyclic, LineDomain, Product
 from bipartite.errors import how_many
-from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name
+from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
 from bipartite.plots.svg import percent
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _MOST_GROUPS: Final = 40
+_RANGES: Final = 10
+_ARCS: Final = 8
 _MOST_VALUES: Final = 6  # that groups are compared by
 _FEW_RANGES: Final = 3
 _MOST_COMMON: Final = 3  # values that the summary names
@@ -61,12 +64,37 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None)
             notes=notes,
             bands=bands,
         )
+    elif isinstance(domain, Cyclic):
+        picture = _on_a_clock(estimate, confidence, sure, notes)
     else:
         ends = bounds(estimate, confidence)
         picture = shares_by_name(
             names_of(domain), estimate.frequencies, *ends, sure=sure, guessed=_untold(estimate), notes=notes
         )
     return _written(picture, file)
+
+
+def _on_a_clock(estimate: Estimate, confidence: float, sure: str, notes: list[str]) -> Picture:
+    names, shares = names_of(estimate.domain), estimate.frequencies
+    intervals: tuple[Array, Array] | list[Band] = estimate.share_intervals(confidence)
+    if estimate.bins_note and sure:
+        intervals = _bands(estimate, confidence)
+        notes.append("the band of an arc is as high as the average share of its values")
+    marks, guessed = _directions(estimate, confidence), _untold(estimate)
+    return shares_on_a_clock(names, shares, intervals, sure=sure, marks=marks, guessed=guessed, notes=notes)
+
+
+def _directions(estimate: Estimate, confidence: float) -> list[Mark]:
+    """The circular mean, counted from 0, and the resultant length, with their intervals."""
+    domain = circle_of(estimate.domain)
+    found = []
+    for kind, value in (("circular_mean", estimate.circular_mean), ("resultant_length", estimate.resultant_length)):
+        interval, name = estimate.interval(confidence, of=kind), kind.replace("_", " ")
+        known = kind != "circular_mean" or interval.high - interval.low < len(domain)
+        words = _words(name, value, interval, around=len(domain)) if known else "the direction is not determined"
+        first = domain.start if kind == "circular_mean" else 0
+        found.append(Mark(name, value - first, interval.low - first, interval.high - first, words, known))
+    return found
 
 
 def _on_a_line(estimate: Estimate, confidence: float) -> tuple[Array, Array, list[Band] | None]:
@@ -76,15 +104,25 @@ def _on_a_line(estimate: Estimate, confidence: float) -> tuple[Array, Array, lis
     each_end = np.where(_untold(estimate), math.inf, estimate.frequencies)
     if not has_intervals(estimate):
         return each_end, each_end, []
-    values = estimate.domain.to_numpy()
-    step = float(values[1] - values[0])
+    return each_end, each_end, _bands(estimate, confidence)
+
+
+def _bands(estimate: Estimate, confidence: float) -> list[Band]:
+    """The intervals of public ranges; around a circle, whose values a picture counts from 0, those of arcs."""
+    domain = estimate.domain
+    circle = isinstance(domain, Cyclic)
+    values = domain.numbers.to_numpy() if isinstance(domain, Cyclic) else domain.to_numpy()
+    step, names = float(values[1] - values[0]), names_of(domain) if circle else []
     bands = []
-    for each in estimate.ranges(confidence=confidence):
+    for each in estimate.ranges(_ARCS if circle else _RANGES, confidence=confidence):
         size = round((each.last - each.first) / step) + 1
-        words = f"{say(each.first)} to {say(each.last)}: {share_words(each.share, *each.interval)}"
-        left, right, (low, high) = each.first - step / 2, each.last + step / 2, each.interval
-        bands.append(Band(left, right, low / size, high / size, percent(each.share), words))
-    return each_end, each_end, bands
+        first, last = each.first - values[0], each.last - values[0]
+        ends = (names[int(first)], names[int(last)]) if circle else (say(each.first), say(each.last))
+        words = f"{ends[0]} to {ends[1]}: {share_words(each.share, *each.interval)}"
+        left, right = (first, last) if circle else (each.first, each.last)
+        low, high = (end / size for end in each.interval)
+        bands.append(Band(left - step / 2, right + step / 2, low, high, percent(each.share), words))
+    return bands
 
 
 def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | Path | None = None) -> Picture:
@@ -172,7 +210,7 @@ def marks(estimate: Estimate, confidence: float) -> list[Mark]:
 
 def names_of(domain: Domain) -> list[str]:
     """What the values are called; where they have no names, their row numbers."""
-    unnamed = domain.labels is None and not isinstance(domain, (LineDomain, Product))
+    unnamed = domain.labels is None and not isinstance(domain, (LineDomain, Product, Cyclic))
     return [f"row {value}" if unnamed else str(value) for value in domain.to_numpy().tolist()]
 
 
@@ -198,9 +236,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %".replace("-", "−")
 
 
-def _words(name: str, value: float, interval: ConfidenceInterval, *, known: bool) -> str:
-    """A number and its interval, in as many digits as mean something."""
+def _words(
+    name: str, value: float, interval: ConfidenceInterval, *, known: bool = True, around: float = math.inf
+) -> str:
+    """A number and its interval, in as many digits as mean something; an arc may go ``around`` so many values."""
     width = interval.high - interval.low
+    width += around if width < 0 else 0
     all_whole = all(each == round(each) for each in (value, *interval))
     digits = 0 if all_whole else min(max(1 - math.floor(math.log10(width)), 0), 6) if width > 0 else 6
     number, low, high = (f"{each:z,.{digits}f}".replace("-", "−") for each in (value, *interval))

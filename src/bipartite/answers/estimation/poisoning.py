@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import Question, line_of, numbers_of
+from bipartite.answers.estimation.asking import CIRCULAR, Question, line_of, numbers_of
 from bipartite.answers.estimation.histogram import on_simplex
 from bipartite.answers.estimation.pairs import pair_law, replace_digit
 from bipartite.answers.estimation.tally import spare
-from bipartite.domains import LineDomain
+from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, how_many, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.categories import OLH, CategoryMechanism, HadamardResponse, SubsetSelection
@@ -111,6 +111,12 @@ def poisoned(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, k
         raise InputError(msg)
     forged = int(k)
     asked = Question.read(of, estimate.domain)
+    if asked.kind in CIRCULAR or (asked.kind == "quantile" and isinstance(estimate.domain, Cyclic)):
+        msg = (
+            f"What forged reports can do to the {asked.kind.replace('_', ' ')} of a circle is not known; ask about "
+            "('range', first, last), ('bin', value) or one weight a value."
+        )
+        raise InputError(msg)
     if asked.kind == "quantile":
         return _quantile(estimate, answers, histogram, forged, asked.q)
     if asked.kind == "variance":

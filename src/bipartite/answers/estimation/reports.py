@@ -86,7 +86,8 @@ def _codes(outputs: Domain, values: NDArray[Any]) -> NDArray[np.int64]:
             at = np.rint((values.astype(np.float64) - first) / outputs.step)
         inside = (at >= 0) & (at < len(outputs))
         return np.where(inside, _nearest(outputs, np.where(inside, at, 0).astype(np.int64), values), -1)
-    low = outputs.low if isinstance(outputs, Integers) else 0
+    numbers = outputs.numbers if isinstance(outputs, SetDomain) else outputs
+    low = numbers.low if isinstance(numbers, Integers) else 0
     if values.dtype.kind == "f":
         whole = (values >= low) & (values < low + len(outputs)) & (np.floor(values) == values)
         return np.where(whole, values, low - 1).astype(np.int64) - low

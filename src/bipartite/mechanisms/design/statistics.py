@@ -55,8 +55,8 @@ _COARSE: Final = 64
 _FINEST: Final = 1024
 # As ε → 0 information is proportional to ε² and the window tends to a limit. Below the smaller ε reports add so little
 # to the prior that rounding would decide; from the larger one on a window of one is best on 1,024 values.
-_SMALLEST: Final = math.exp(0.01)
-_LARGEST: Final = math.exp(20)
+SMALLEST: Final = math.exp(0.01)
+LARGEST: Final = math.exp(20)
 
 
 def statistical_half_window(size: int, epsilon: Epsilon, wanted: Wanted) -> int:
@@ -68,7 +68,7 @@ def statistical_half_window(size: int, epsilon: Epsilon, wanted: Wanted) -> int:
     >>> [statistical_half_window(256, Epsilon.of(1), wanted) for wanted in ("mean", "cdf", "histogram")]
     [107, 34, 16]
     """
-    exp = min(max(epsilon.exp, _SMALLEST), _LARGEST)
+    exp = min(max(epsilon.exp, SMALLEST), LARGEST)
     if size <= _FINE:
         return _best(size, exp, wanted)
     grid = _FINE if _best(_FINE, exp, wanted) > 0 else _FINEST

@@ -172,13 +172,13 @@ class Fields:
 
 def read_domain(domain: object, problems: Problems) -> Domain | None:
     """The domain, or None with the problems noted."""
-    if isinstance(domain, Mapping) and set(domain) in SET_FIELDS:
+    if isinstance(domain, Mapping) and set(domain) in (*SET_FIELDS, {"cyclic"}):
         on_parts = "product" in domain
         return read_product(domain["product"], read_domain, problems) if on_parts else read_set(domain, problems)
     if not isinstance(domain, Mapping) or set(domain) not in _DOMAIN_FIELDS:
         problems.add(
             "Expected domain as {'integers': [low, high]}, {'interval': [low, high], 'points': …, 'rounding': …}, "
-            "{'points': {…}}, {'items': {…}} or {'product': {…}}."
+            "{'cyclic': {…}}, {'points': {…}}, {'items': {…}} or {'product': {…}}."
         )
         return None
     ends = domain["integers"] if "integers" in domain else domain["interval"]

@@ -1,4 +1,4 @@
-"""Points and items in a portable description: the whole numbers that decide which outputs are near."""
+"""Points, items and circles in a portable description: the whole numbers that decide which outputs are near."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains import Items, Points
+from bipartite.domains import Cyclic, Items, Points
 from bipartite.domains.points import FINEST_BITS, MAX_DISTANCE, UNIT
 from bipartite.domains.sets import check_labels
 from bipartite.errors import Problems, is_one_of
@@ -25,8 +25,10 @@ _UNIT_TOLERANCE: Final = 1.0
 
 
 def read_set(domain: Mapping[str, Any], problems: Problems) -> Domain | None:
-    """The points or items that a spec describes, or None with the problems added."""
+    """The points, items or circle that a spec describes, or None with the problems added."""
     kind, described = next(iter(domain.items()))
+    if kind == "cyclic":
+        return _read_cyclic(described, problems)
     fields = ({"metric", "vectors"}, {"metric", "vectors", "bits"}) if kind == "points" else ({"ranks"},)
     if not isinstance(described, dict) or set(described) - {"labels"} not in fields:
         problems.add(
@@ -49,6 +51,25 @@ def read_set(domain: Mapping[str, Any], problems: Problems) -> Domain | None:
         return None if problems else Items.restore(array.astype(np.int32), names)
     _check_vectors(described, array, problems)
     return None if problems else Points.restore(described["metric"], array, described.get("bits", 0), names)
+
+
+def _read_cyclic(described: object, problems: Problems) -> Cyclic | None:
+    """The circle that a spec describes, or None with the problems added."""
+    if not isinstance(described, dict) or set(described) not in ({"size", "start"}, {"size", "labels"}):
+        problems.add("Expected cyclic as {'size': …, 'start': …} or {'size': …, 'labels': […]}.")
+        return None
+    size, start, labels = (described.get(name) for name in ("size", "start", "labels"))
+    if type(size) is not int or (labels is None and type(start) is not int):
+        problems.add("Expected the size and the start of a circle as whole numbers.")
+        return None
+    if "labels" in described and not isinstance(labels, list):
+        problems.add("Expected labels as a list.")
+        return None
+    try:
+        return Cyclic(size, start=start or 0, labels=labels)
+    except ValueError as error:
+        problems.add(str(error))
+        return None
 
 
 def _check_vectors(described: Mapping[str, Any], vectors: NDArray[np.int64], problems: Problems) -> None:

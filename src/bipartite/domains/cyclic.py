@@ -1,0 +1,149 @@
+"""Values that go around: hours, months, days of the week, directions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Outside, as_real, whole_number
+from bipartite.domains.integers import Integers
+from bipartite.domains.sets import SetDomain, check_labels
+from bipartite.errors import DomainError, InputError, NotAValueError, OutsideDomainError, Problems, shown
+from bipartite.lottery.order import RingOrder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from bipartite.errors import DataError
+    from bipartite.lottery import Stream
+
+
+_FEWEST: Final = 2
+
+
+class Cyclic(SetDomain):
+    """N values around a circle; the loss of reporting y when x is true is the shorter way round, in steps.
+
+    After the last value comes the first: 23 h and 1 h are two hours apart, December and January one month. The largest
+    loss is ⌊N/2⌋. There are no ends, so reports need no padding and no clamping.
+
+    Parameters
+    ----------
+    size
+        N, the number of values, two or more.
+    start
+        The first value, a whole number: ``Cyclic(12, start=1)`` for months 1 … 12.
+    labels
+        Names of the values in their order, instead of numbers: ``labels=["Mon", "Tue", …]``.
+
+    Notes
+    -----
+    The m nearest values of x are x − ⌊m/2⌋ … x − ⌊m/2⌋ + m − 1, counted around the circle. With an odd m that is
+    (m − 1)/2 to each side. With an even m there are two candidates for the last place, equally far, and the one
+    **before** x is taken. The rule is the same for every x: a mechanism on a circle that is turned is the same, turned.
+
+    Examples
+    --------
+    >>> hours = Cyclic(24)
+    >>> hours.losses(23)[:3].tolist()
+    [1.0, 2.0, 3.0]
+    >>> months = Cyclic(12, start=1)
+    >>> months[0], months.encode(12), months.losses(11)[0]
+    (1, 11, 1.0)
+    >>> Cyclic(4, labels=["N", "E", "S", "W"]).nearest([350, 100], period=360)
+    ['N', 'E']
+    """
+
+    __slots__ = ()
+
+    def __init__(self, size: int, *, start: int = 0, labels: Sequence[Any] | None = None) -> None:
+        problems = Problems()
+        size, start = whole_number("size", size, problems), whole_number("start", start, problems)
+        if not problems:
+            if size < _FEWEST:
+                problems.add(f"Expected size of at least 2, got {shown(size)}; a report needs two values or more.")
+            if size > MAX_SIZE:
+                problems.add(f"Expected at most 2^31 values, got {shown(size)}; use coarser steps.")
+            if max(abs(start), abs(start + size - 1)) > MAX_SPEC_INTEGER:
+                problems.add("Expected values below 2^53 in size; choose a start nearer to zero.")
+            if start and labels is not None:
+                problems.add("Expected start= or labels=, one of them; labels are the values, in their order.")
+        names = check_labels(labels, None if problems else size, problems)
+        problems.raise_if_any(DomainError)
+        self._finish(RingOrder(size), names, numbers=Integers(start, start + size - 1))
+
+    @property
+    def start(self) -> int:
+        """The first value, where values are numbers."""
+        return self._rows.low
+
+    def losses(self, x: int) -> NDArray[np.float64]:
+        """The loss of reporting each value when value number x is true: how many steps apart, the shorter way."""
+        apart = np.abs(np.arange(self.size) - x)
+        steps: NDArray[np.float64] = np.minimum(apart, self.size - apart).astype(np.float64)
+        return steps
+
+    def angles(self) -> NDArray[np.float64]:
+        """The direction of each value in radians, from 0 for the first on, all equally far apart."""
+        return np.linspace(0.0, 2 * math.pi, self.size, endpoint=False, dtype=np.float64)
+
+    def nearest(self, numbers: ArrayLike, *, period: float) -> NDArray[np.int64] | list[Any]:
+        """The values nearest to numbers that go around with this period, such as degrees with 360.
+
+        The first value stands at 0 and each next one period/N further: number v becomes value number
+        ⌊v·N/period + 1/2⌋ modulo N. Of two values equally near the later is taken.
+        """
+        length = as_real(period)
+        if not 0 < length < math.inf:
+            msg = f"Expected period as a positive number, such as 360 for degrees, got {shown(period)}."
+            raise InputError(msg)
+        try:
+            given = np.asarray(numbers, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.array([math.nan])
+        if given.ndim != 1 or not np.isfinite(given).all():
+            msg = "Expected finite numbers in a list or an array of one dimension; remove or repair what is not one."
+            raise InputError(msg)
+        turns = np.mod(given / length, 1.0)
+        found = np.floor(turns * self.size + 0.5).astype(np.int64) % self.size
+        return self.decode_array(found) if self.labels is None else self.decode_array(found).tolist()
+
+    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
+        try:
+            return super().encode(value, outside=outside, stream=stream)
+        except OutsideDomainError:
+            if self.labels is not None:
+                raise
+            msg = f"is outside {self}; {self._around}."
+            raise OutsideDomainError(msg, shown=shown(value)) from None
+        except NotAValueError:
+            msg = f"is not a whole number in {self}; round it, or use domain.nearest with its period."
+            raise NotAValueError(msg, shown=shown(value)) from None
+
+    def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
+        refusal = self._rows.explain(values, outside, place)
+        hint = f"; values are the whole numbers {self}: {self._around}, or use domain.nearest with its period."
+        return type(refusal)(str(refusal).split("; ")[0] + hint)
+
+    @property
+    def _around(self) -> str:
+        """How to bring a number that goes on counting back onto the circle."""
+        if not self.start:
+            return f"where a number goes around, pass value % {self.size}"
+        return f"where a number goes around, pass (value - {self.start}) % {self.size} + {self.start}"
+
+    def _domain_spec(self) -> dict[str, Any]:
+        return {"cyclic": {"size": self.size} | ({} if self.labels is not None else {"start": self.start})}
+
+    def __str__(self) -> str:
+        first, last = self.decode(0), self.decode(self.size - 1)
+        return f"{first}..{last}" if self.labels is None else f"{first} … {last}"
+
+    def __repr__(self) -> str:
+        if self.labels is not None:
+            return f"Cyclic({self.size}, labels {self.labels[0]} … {self.labels[-1]})"
+        return f"Cyclic({self.size}{f', start={self.start}' if self.start else ''})"
