@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation import Estimates
+from bipartite.answers.estimation.asking import CIRCULAR
 from bipartite.answers.estimation.pictures import bounds, has_intervals, names_of
 from bipartite.answers.estimation.poisoning import for_text
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
 from bipartite.cli.output import print_json, print_table
-from bipartite.domains import Integers, LineDomain
+from bipartite.domains import Cyclic, Integers, LineDomain
 from bipartite.files import write_whole
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
@@ -108,12 +109,26 @@ def _as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
         "not_identifiable": None if known is None or known.identifiable else str(known),
         "mean": _number(estimate, "mean", confidence) if line else None,
         "median": _number(estimate, "median", confidence) if line else None,
+        **_around(estimate, confidence),
         "fits": asdict(estimate.fits),
         "poisoning": _poisoning(estimate),
         "bins_note": estimate.bins_note,
         "shares": [dict(zip(_COLUMNS, row, strict=True)) for row in _rows(estimate, confidence)],
         "ranges": [dict(zip(_RANGE_COLUMNS, row, strict=True)) for row in _range_rows(estimate, confidence)],
     }
+
+
+def _around(estimate: Estimate, confidence: float) -> dict[str, Any]:
+    """The direction and the spread of values that go around; an arc runs from low up to high, past the last value."""
+    if not isinstance(estimate.domain, Cyclic):
+        return {}
+    numbers = estimate.circular_mean, estimate.resultant_length, estimate.circular_spread
+    found: dict[str, Any] = {}
+    for of, value in zip(CIRCULAR, numbers, strict=True):
+        interval = estimate.interval(confidence, of=of)
+        low, high = (_finite(end) for end in interval)
+        found[of] = {"value": _finite(value), "low": low, "high": high, "note": interval.note}
+    return found
 
 
 def _poisoning(estimate: Estimate) -> dict[str, Any]:
@@ -142,16 +157,21 @@ def _rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
     return list(zip(values, shares, *others, strict=True))
 
 
-def _range_rows(estimate: Estimate, confidence: float) -> list[tuple[float, float, float, float | None, float | None]]:
-    """(first, last, share, low, high) of ten public ranges of a line; None where there are no intervals."""
-    if not isinstance(estimate.domain, LineDomain):
+def _range_rows(estimate: Estimate, confidence: float) -> list[tuple[Any, Any, float, float | None, float | None]]:
+    """(first, last, share, low, high) of ten public ranges of a line or a circle; None where there are no intervals."""
+    domain = estimate.domain
+    if not isinstance(domain, (LineDomain, Cyclic)):
         return []
     known = has_intervals(estimate)
-    end: type[int | float] = int if isinstance(estimate.domain, Integers) else float
-    return [
-        (end(each.first), end(each.last), each.share, *(each.interval if known else (None, None)))
-        for each in estimate.ranges(confidence=confidence)
-    ]
+    found = []
+    for each in estimate.ranges(confidence=confidence):
+        ends: tuple[Any, Any] = each.first, each.last
+        if isinstance(domain, Cyclic):
+            ends = domain[int(each.first) - domain.start], domain[int(each.last) - domain.start]
+        elif isinstance(domain, Integers):
+            ends = int(each.first), int(each.last)
+        found.append((*ends, each.share, *(each.interval if known else (None, None))))
+    return found
 
 
 def _finite(number: float) -> float | None:
@@ -228,10 +248,10 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
     """A table of ten ranges of a line, of few values, or of the largest shares of named ones."""
     domain = estimate.domain
     size, heading = len(domain), f"{100 * confidence:g} % interval"
-    if isinstance(domain, LineDomain) and (size > _FEW_VALUES or estimate.bins_note):
+    if isinstance(domain, (LineDomain, Cyclic)) and (size > _FEW_VALUES or estimate.bins_note):
         ranges = _range_rows(estimate, confidence)
         rows = [
-            (f"  {first:.6g}" + f" to {last:.6g}" * (last > first), f"{share:z.2%}", _interval(low, high))
+            (f"  {_end(first)}" + f" to {_end(last)}" * (last != first), f"{share:z.2%}", _interval(low, high))
             for first, last, share, low, high in ranges
         ]
         print_table(("  range", "share", heading), rows)
@@ -257,6 +277,11 @@ def _show_shares(estimate: Estimate, confidence: float) -> None:
             "  an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
             "sample was unlucky"
         )
+
+
+def _end(value: float | str) -> str:
+    """An end of a range: a number, or a label of a circle."""
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def _interval(low: float | None, high: float | None) -> str:

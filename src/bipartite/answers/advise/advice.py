@@ -11,6 +11,7 @@ from bipartite.answers.advise.candidates import ANCHORED, SAFE
 from bipartite.answers.advise.errors import without_asking
 from bipartite.answers.advise.picking import pick
 from bipartite.answers.advise.purposes import GRR_NAME, WANTED, is_flat
+from bipartite.domains import Cyclic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 # A cumulative share that is off by this much tells no quantile.
 _COARSE: Final = 0.1
 _LEAST: Final = "the least error of what was compared"
+_AROUND: Final = (
+    "around a circle no ε-LDP report of a value has a smaller error, neither on average over equally likely values nor "
+    "in the worst case"
+)
 # A report that gains less than this part over the constant answer is worth little.
 _LITTLE: Final = 0.1
 _MOST_PEOPLE: Final = 1e12
@@ -128,6 +133,8 @@ class _Here:
         if self.name == GRR_NAME and is_flat(self.question.domain):
             return "all wrong answers are equally wrong, so there are no neighbours to make use of"
         what = "for the prior given" if self.question.prior is not None else "if all values are equally likely"
+        if self.name == SAFE and isinstance(self.question.domain, Cyclic) and self.question.prior is None:
+            return _AROUND
         if self.name == ANCHORED:
             return f"the least expected error {what}, though not at each value"
         missing = self.rows.get(ANCHORED)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from bipartite.answers.advise.purposes import GRR_NAME, WANTED
-from bipartite.domains import Integers, Interval, LineDomain, Points
+from bipartite.domains import Cyclic, Integers, Interval, LineDomain, Points
 from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
@@ -109,12 +109,27 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
         where |= {"line", "interval"}
     elif isinstance(domain, Points) and domain.metric == "haversine":
         where.add("places")
-    return [
+    found = [
         Candidate(entry, form)
         for entry in entries()
         for form in entry.forms
-        if entry.where in where and (line or form.reports != "padded") and (exact or form.work != "programme")
+        if entry.where in where and (exact or form.work != "programme")
     ]
+    if isinstance(domain, Cyclic):
+        return [around for each in found if (around := _around(each)) is not None]
+    return [each for each in found if line or each.form.reports != "padded"]
+
+
+def _around(candidate: Candidate) -> Candidate | None:
+    """A mechanism around a circle, which has no ends to pad: a window made for a statistic is one without padding."""
+    form = candidate.form
+    if form.reports != "padded":
+        return candidate
+    if "m" not in form.options:
+        return None
+    label = form.label.replace(", padded", "").replace("CDF", "arcs")
+    options = {name: value for name, value in form.options.items() if name != "edges"}
+    return Candidate(candidate.entry, form._replace(label=label, options=options, look=None))
 
 
 def as_interval(domain: Domain) -> Domain:

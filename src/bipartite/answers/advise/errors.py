@@ -27,6 +27,7 @@ from bipartite.answers.estimation.methods import method_for
 from bipartite.answers.estimation.operator import Window, groups_of, operator_of
 from bipartite.answers.estimation.scores import MOST_DENSE
 from bipartite.domains import LineDomain
+from bipartite.lottery import RingLottery
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.design.statistics import smooth_variance
@@ -61,6 +62,8 @@ class Answers:
         mechanism = self.mechanism
         if isinstance(mechanism, CategoryMechanism) or groups_of(mechanism) is not None:
             return None  # in closed form, or in O(N)
+        if isinstance(mechanism.lottery, RingLottery):
+            return None  # by waves
         size = len(mechanism.domain)
         if size > MOST_DENSE or float(size) ** 2 * len(mechanism.outputs) > _MOST_PRODUCTS:
             return "statistics left out: they need decompositions of its matrix, too large here"

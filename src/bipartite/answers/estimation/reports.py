@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.domains import Integers, Interval, Product
+from bipartite.domains import Integers, Interval, Product, SetDomain
 from bipartite.domains.containers import is_scalar, open_values
 from bipartite.domains.labelled import Labelled
 from bipartite.domains.product_codec import tuple_of
