@@ -213,6 +213,6 @@ def _direction(dial: _Dial, mark: Mark) -> list[str]:
         for end in (mark.low, last)
     ]
     x, y = dial.at(mark.value, _RIM)
-    inner = dial.at(mark.value, _INNER)
+    inner = dial.at(mark.value, dial.radius(max(0.0, dial.lowest)))
     parts.append(rule(x, y, *inner, stroke=style.INK, stroke_dasharray="1 3"))
     return [*parts, tag("circle", cx=x, cy=y, r=3.5, fill=style.INK)]
