@@ -340,3 +340,15 @@ def test_people_who_answered_are_known_better_than_their_population():
     reports = mechanism.privatize(np.random.default_rng(6).choice(24, 3_000, p=bell(0.4, 1)), rng=bp.insecure_seed(6))
     both = [bp.estimate(mechanism, reports, of_sample=each).interval(of="resultant_length") for each in (True, False)]
     assert both[0].high - both[0].low < both[1].high - both[1].low
+
+
+@pytest.mark.parametrize("kind", [bp.GRR, bp.BRR])
+def test_a_part_of_pairs_that_goes_around_has_a_direction(kind):
+    mechanism = kind(bp.Product(bp.Cyclic(12, start=1), bp.Integers(0, 1)), 3)
+    months = np.random.default_rng(7).choice(12, 6_000, p=bell(11, 3, 12)) + 1
+    pairs = list(zip(months.tolist(), [0, 1] * 3_000, strict=True))
+    est = bp.estimate(mechanism, mechanism.privatize(pairs, rng=bp.insecure_seed(7))).joint(("month", "other"))
+    month = est.marginal("month")
+    assert holds(month.interval(0.999, of="circular_mean"), 12, size=12)
+    low, high = month.interval(of=("quantile", 0.5, 6))
+    assert (low - 6) % 12 <= (month.quantile(0.5, origin=6) - 6) % 12 <= (high - 6) % 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -161,6 +162,11 @@ class SumsOfPairs(Histogram):
         self.method, self.reason, self.fit = self._pairs.method, self._pairs.reason, self._pairs.fit
         size = len(margin.domain)
         self.frequencies = np.array([margin.of_pairs(unit(size, at)) @ self._pairs.frequencies for at in range(size)])
+
+    def from_origin(self, origin: int) -> Histogram:
+        turned = copy.copy(self)
+        turned.frequencies = np.roll(self.frequencies, -origin)
+        return turned
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         return self._pairs.interval(self._margin.of_pairs(w), confidence)
