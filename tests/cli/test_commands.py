@@ -259,7 +259,7 @@ def test_verify_proves_or_refutes(run, tmp_path):
             "Expected --people from 1,000 to 10,000,000, got 0; leave it out for a million.",
         ),
         ([], 2, "the following arguments are required: COMMAND"),
-        (["design"], 2, "one of the arguments --integers --interval --places --items --spec is required"),
+        (["design"], 2, "one of the arguments --integers --interval --cyclic --places --items --spec is required"),
     ],
 )
 def test_mistakes_give_a_message_an_exit_code_and_no_traceback(run, arguments, code, message):
