@@ -223,7 +223,20 @@ def test_lines_of_json_arrays_are_reported(tmp_path, capsys, monkeypatch):
         code = main(["report", "--spec", str(spec), *options])
         return code, *capsys.readouterr()
 
-    assert run('[18, "jazz"]\n[25,"blues"]\n')[:2] == (0, '[18,"jazz"]\n[25,"blues"]\n')
+    code, cells, _ = run('[18, "jazz"]\n[25,"blues"]\n')
+    assert (code, cells) == (0, '"[18,""jazz""]"\n"[25,""blues""]"\n')
+    reports = tmp_path / "reports.csv"
+    for text, people in ((cells, 2), (f"report\n{cells * 2}", 4)):
+        reports.write_text(text, encoding="utf-8")
+        assert main(["estimate", str(reports), "--spec", str(spec), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["estimates"][0]
+        assert found["people"] == people
+        assert [each["value"] for each in found["shares"] if each["share"] > 0.4] == [[18, "jazz"], [25, "blues"]]
+    # A first cell that can be no report may be the name of the column.
+    for wrong, why in (("[18]", "line 1"), ('"[99,""jazz""]"', "line 1"), ("x", "line 2 is not a JSON array")):
+        reports.write_text(f"{wrong}\n{wrong}\n", encoding="utf-8")
+        assert main(["estimate", str(reports), "--spec", str(spec)]) == 3
+        assert why in capsys.readouterr().err
     assert run('[99, "jazz"]\n', "--outside", "clip", "--json")[:2] == (0, '{"report": [30, "jazz"]}\n')
     for line in ('[99, "jazz"]', "old", "[18]", '{"age": 18}'):
         code, out, err = run(f'[18,"jazz"]\n{line}\n')

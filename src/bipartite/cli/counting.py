@@ -11,6 +11,8 @@ from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally
 from bipartite.cli.columns import NUMBER, REPORT
+from bipartite.domains import Product
+from bipartite.domains.product_codec import tuple_of
 from bipartite.errors import DataError, DataFileError
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class Texts:
         self._mechanism = mechanism
         labels = mechanism.report_labels
         self._labels = None if labels is None else {str(label): label for label in labels}
+        self._tuples = isinstance(mechanism.domain, Product)
         self._known: dict[str, int] = {}
 
     def is_report(self, text: str) -> bool | None:
@@ -59,7 +62,7 @@ class Texts:
     def _learn(self, texts: list[str], place: Callable[[str], str]) -> None:
         values = [self._value(text) for text in texts]
         if None in values:
-            what = "a number" if self._labels is None else "a label of the domain"
+            what = "a JSON array" if self._tuples else "a number" if self._labels is None else "a label of the domain"
             msg = f"{place(texts[values.index(None)])} is not {what}; repair or remove it."
             raise DataFileError(msg)
         try:
@@ -73,8 +76,10 @@ class Texts:
             raise DataFileError(msg) from None
         self._known.update(zip(texts, found, strict=True))
 
-    def _value(self, text: str) -> int | float | str | None:
-        """The label or number that a text is; None for neither."""
+    def _value(self, text: str) -> int | float | str | tuple[Any, ...] | None:
+        """The label, number or tuple that a text is; None for none of these."""
+        if self._tuples:
+            return tuple_of(text) or None
         if self._labels is not None:
             # Spaces around a label are those of the file, unless there is a label that has them.
             return self._labels.get(text, self._labels.get(text.strip()))
@@ -84,9 +89,9 @@ class Texts:
         return float(text) if NUMBER.fullmatch(text) else None
 
     def _batch(self, values: list[Any]) -> list[Any] | NDArray[Any]:
-        return values if self._labels is not None else np.array(values)
+        return values if self._tuples or self._labels is not None else np.array(values)
 
-    def _index(self, value: float | str | None) -> int | None:
+    def _index(self, value: float | str | tuple[Any, ...] | None) -> int | None:
         try:
             return int(indices_of(self._mechanism, self._batch([value]))[0])
         except DataError:

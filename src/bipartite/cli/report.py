@@ -29,8 +29,9 @@ _EXAMPLES = """examples:
   bipartite report --spec age.json < ages.txt > reports.txt
 
 Values come from standard input, one a line, because arguments of a command can be read by other users of the machine
-and stay in the shell's history. Numbers are read as doubles, tuples of a product as JSON arrays. Reports are written in
-batches of 65,536 lines: when a line is refused, nothing of its batch is written, and the batches before it are out.
+and stay in the shell's history. Numbers are read as doubles, tuples of a product as JSON arrays, whose reports are
+quoted as cells of CSV, in which form bipartite estimate reads them. Reports are written in batches of 65,536
+lines: when a line is refused, nothing of its batch is written, and the batches before it are out.
 """
 
 
@@ -120,12 +121,17 @@ def _report_tuples(
             number for (number, _), value in zip(filled, values, strict=True) if not _fits(domain, value, options)
         )
     else:
-        return reports if options.json else [tuple_text(report) for report in reports]
+        return reports if options.json else [_quoted(tuple_text(report)) for report in reports]
     msg = (
         f"line {number} is not a JSON array with a value of each of the {len(domain.parts)} parts of {domain}, such as "
         f"{tuple_text(domain.decode(0))}; repair or remove it."
     )
     raise DataFileError(msg)
+
+
+def _quoted(text: str) -> str:
+    """A cell of CSV."""
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _fits(domain: Product, value: tuple[Any, ...], options: argparse.Namespace) -> bool:
