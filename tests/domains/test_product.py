@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from bipartite import BRR, Integers, Interval, Items, Points, Product
+from bipartite import BRR, Cyclic, Integers, Interval, Items, Points, Product
 from bipartite.domains.product import MOST_IN_A_TABLE, MOST_ON_LINES
 from bipartite.errors import DomainError, InputError, NotAValueError, OutsideDomainError
 
@@ -14,6 +14,8 @@ PRODUCTS = {
     "lines": Product(Integers(18, 24), Interval(0, 1, points=5)),
     "line and items": Product(Integers(-2, 4), GENRES),
     "items and points": Product(GENRES, SHOPS),
+    "a line and a circle": Product(Integers(1, 3), Cyclic(7, start=1)),
+    "a circle and a line": Product(Cyclic(4, labels=["N", "E", "S", "W"]), Integers(1, 3)),
     "three": Product(Integers(0, 3), GENRES, Interval(0, 2, points=3)),
 }
 
@@ -24,6 +26,9 @@ def losses_of(part):
         return np.linalg.norm(part.coordinates[:, None] - part.coordinates[None], axis=2)
     if isinstance(part, Items):
         return np.array([[0, 1, 5], [1, 0, 4], [5, 4, 0]], dtype=float)
+    if isinstance(part, Cyclic):
+        apart = np.abs(np.subtract.outer(range(len(part)), range(len(part))))
+        return np.minimum(apart, len(part) - apart).astype(float)
     values = np.array(list(part), dtype=float)
     return np.abs(values[:, None] - values[None])
 
@@ -105,7 +110,7 @@ def test_products_are_values_that_never_change():
     [
         ((), None, "two domains or more, got 0"),
         ((Integers(0, 3),), None, "two domains or more, got 1"),
-        ((Integers(0, 3), 5), None, "part 1 as bp.Integers, bp.Interval, bp.Points or bp.Items, got int"),
+        ((Integers(0, 3), 5), None, "part 1 as bp.Integers, bp.Interval, bp.Cyclic, bp.Points or bp.Items, got int"),
         ((Product(GENRES, GENRES), GENRES), None, "got Product; name all parts at once"),
         (
             (GENRES, BRR(Interval(0, 9, points=10), 1, edges="padded").outputs),

@@ -40,7 +40,8 @@ LINES = Product(Integers(0, 4), Integers(0, 3))
 MIXED = Product(Integers(18, 21), GENRES)
 SETS = Product(GENRES, Points([[0, 0], [3, 4], [6, 8]]))
 THREE = Product(Integers(0, 2), GENRES, Interval(0, 1, points=3))
-PRODUCTS = [LINES, MIXED, SETS, THREE]
+ROUND = Product(bp.Cyclic(6, start=1), Integers(0, 2))
+PRODUCTS = [LINES, MIXED, SETS, THREE, ROUND]
 OF_VALUES = [BRR, GRR, Anchored, Exponential, Optimal]
 FLAT = [OUE, SUE, OLH, SubsetSelection, HadamardResponse]
 every_product = pytest.mark.parametrize("product", PRODUCTS, ids=repr)
@@ -116,7 +117,7 @@ def test_the_optimum_is_that_of_a_linear_programme_over_the_definition(product, 
     assert best.fun * (1 - 1e-9) <= bp.expected_loss(anchored) <= anchored.lower_bound * (1 + anchored.gap) + 1e-9
 
 
-@pytest.mark.parametrize("product", [LINES, MIXED, THREE], ids=repr)
+@pytest.mark.parametrize("product", [LINES, MIXED, ROUND], ids=repr)
 @pytest.mark.parametrize("kind", OF_VALUES, ids=lambda kind: kind.__name__)
 def test_reports_have_the_law_of_the_tickets(product, kind):
     # Seeded; a false alarm has probability 1e-9.

@@ -45,8 +45,8 @@ class Product(SetDomain):
     Parameters
     ----------
     parts
-        Two domains or more: :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Points`,
-        :class:`~bipartite.Items`.
+        Two domains or more: :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Cyclic`,
+        :class:`~bipartite.Points`, :class:`~bipartite.Items`.
     weights
         What one unit of the loss of each part counts; positive. None: one over the part's mean loss between two values
         drawn uniformly, so that a blind guess costs 1 in every part. They are public, and must not be learned from
@@ -276,7 +276,7 @@ def check_parts(parts: tuple[object, ...], problems: Problems) -> None:
         padded = isinstance(part, LineDomain) and part.is_padded
         if not isinstance(part, (LineDomain, SetDomain)) or isinstance(part, Product) or padded:
             problems.add(
-                f"Expected part {number} as bp.Integers, bp.Interval, bp.Points or bp.Items, got "
+                f"Expected part {number} as bp.Integers, bp.Interval, bp.Cyclic, bp.Points or bp.Items, got "
                 f"{type(part).__name__ if not padded else 'the outputs of a mechanism'}; "
                 "name all parts at once: bp.Product(a, b, c)."
             )

@@ -202,9 +202,8 @@ def domain_problem(domain: object) -> str | None:
     """Why something cannot be a domain of values, if it cannot."""
     if not isinstance(domain, Domain):
         return list_problem(domain) or (
-            f"Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points or bp.Items, got "
-            f"{type(domain).__name__}; "
-            "try bp.Integers(18, 90)."
+            "Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points, bp.Items or bp.Product, got "
+            f"{type(domain).__name__}; try bp.Integers(18, 90)."
         )
     if isinstance(domain, ReportsOnly) or (isinstance(domain, LineDomain) and domain.is_padded):
         return "Expected domain as values, got the outputs of another mechanism; pass its domain."

@@ -55,7 +55,7 @@ class BRR(Mechanism):
     ----------
     domain
         :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Cyclic`,
-        :class:`~bipartite.Points` or :class:`~bipartite.Items`.
+        :class:`~bipartite.Points`, :class:`~bipartite.Items` or a :class:`~bipartite.Product` of these.
     epsilon
         The privacy budget of one report: a positive decimal of at most 20 digits.
     m
