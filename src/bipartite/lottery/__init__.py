@@ -9,6 +9,7 @@ from bipartite.lottery.epsilon import Epsilon, log_between
 from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.integer_noise import discrete_laplace
 from bipartite.lottery.line import LineLottery
+from bipartite.lottery.mixed import MixedLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
 from bipartite.lottery.process import here
@@ -41,6 +42,7 @@ __all__ = [
     "InsecureSeed",
     "LineLottery",
     "Lottery",
+    "MixedLottery",
     "NoiseLottery",
     "PointLottery",
     "RingLottery",

@@ -18,6 +18,7 @@ import numpy as np
 
 from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.line import LineLottery
+from bipartite.lottery.mixed import MixedLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.pairs import split_coins
 from bipartite.lottery.points import PointLottery
@@ -40,7 +41,15 @@ if TYPE_CHECKING:
     from bipartite.lottery.words import Source, Stream
 
 Lottery = (
-    LineLottery | PointLottery | RowLottery | NoiseLottery | GroupedLottery | RingLottery | BlockLottery | WeightLottery
+    LineLottery
+    | PointLottery
+    | RowLottery
+    | NoiseLottery
+    | GroupedLottery
+    | MixedLottery
+    | RingLottery
+    | BlockLottery
+    | WeightLottery
 )
 
 # Loading numba takes about as long as it saves on this many reports (0.6 s, measured), so it is loaded once so many
@@ -112,7 +121,7 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
     """The faster implementation for a call of this many values; all give the same reports."""
     if isinstance(lottery, PointLottery):
         return _point_kernel(lottery, values)
-    if isinstance(lottery, (RowLottery, NoiseLottery, BlockLottery, WeightLottery)):
+    if isinstance(lottery, (RowLottery, NoiseLottery, MixedLottery, BlockLottery, WeightLottery)):
         return SearchedRows(lottery)
     if isinstance(lottery, GroupedLottery):
         return GroupedKernel(lottery, kernel_for(lottery.inner, values))

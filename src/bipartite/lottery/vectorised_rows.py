@@ -13,6 +13,7 @@ from bipartite.lottery.uniform import tickets_below
 if TYPE_CHECKING:
     from bipartite.lottery.grouped import GroupedLottery
     from bipartite.lottery.kernel import Drawn, Kernel, Whole, Words
+    from bipartite.lottery.mixed import MixedLottery
     from bipartite.lottery.noise import NoiseLottery
     from bipartite.lottery.regional import BlockLottery, WeightLottery
     from bipartite.lottery.ring import RingLottery
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class SearchedRows:
     """Draws a ticket for each value and looks up its owner."""
 
-    lottery: RowLottery | NoiseLottery | BlockLottery | WeightLottery
+    lottery: RowLottery | NoiseLottery | MixedLottery | BlockLottery | WeightLottery
 
     def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
         """See `Kernel`."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.errors import DesignError
-from bipartite.lottery import GroupedLottery, LineLottery, NoiseLottery, RingLottery
+from bipartite.lottery import GroupedLottery, LineLottery, MixedLottery, NoiseLottery, RingLottery
 from bipartite.mechanisms.design.ring import ring_rank
 
 if TYPE_CHECKING:
@@ -379,6 +379,9 @@ def operator_of(mechanism: Mechanism) -> Operator:
         return Ring(lottery)
     if isinstance(lottery, NoiseLottery):
         return _noise(lottery)
+    if isinstance(lottery, MixedLottery):
+        groups, rows = lottery.groups()
+        return Grouped(groups, Dense(rows / lottery.total))
     if lottery.inputs * lottery.outputs > _MOST_DENSE:
         msg = (
             f"Estimating from {lottery.inputs} × {lottery.outputs} probabilities without structure takes too much "
