@@ -1,4 +1,4 @@
-"""A set of anchors, what it costs, and how far from the best release it can be at most."""
+"""Anchors, or a lottery over sets of them: what they cost, and how far from the best release they can be at most."""
 
 from __future__ import annotations
 
@@ -25,5 +25,27 @@ class AnchorChoice:
     """
 
     anchors: NDArray[np.int64]
+    loss: float
+    lower: float
+
+
+@dataclass(frozen=True, eq=False)
+class LotteryChoice:
+    """A lottery over sets of anchors and its certificate: no ε-LDP release of items has a worst case below ``lower``.
+
+    Parameters
+    ----------
+    sets : tuple of NDArray[np.int64]
+        Each the indices of anchors in increasing order.
+    weights : NDArray[np.float64]
+        The chance of each set, all positive, with sum 1.
+    loss : float
+        The largest expected loss of any input.
+    lower : float
+        A proved lower bound of that over all ε-LDP releases with reports in the domain, up to rounding of floats.
+    """
+
+    sets: tuple[NDArray[np.int64], ...]
+    weights: NDArray[np.float64]
     loss: float
     lower: float

@@ -68,7 +68,7 @@ def minimax_anchors_on_line(size: int, e: float, loss: Loss) -> AnchorChoice:
     the places, then by single steps) finds about the best *set*. But the best *release* is often a lottery over sets.
     On 60 points the set found is 0.6 / 6 / 15 / 24 / 28 % above the optimum of |x − y| at ε = 0.25 / 1 / 2 / 3 / 4, and
     0 / 0 / 0.6 / 8 / 17 % above that of the squared loss, while ``lower`` is within 1 % of it each time. Where the gap
-    between ``loss`` and ``lower`` matters, use ``optimal_matrix``.
+    between ``loss`` and ``lower`` matters, use ``minimax_lottery_on_line``, which finds the lottery.
     """
     excess, table = checked(size, e, loss)
     return from_zero(table, lambda loss: _choose(size, excess, loss))
