@@ -78,7 +78,10 @@ def test_the_comparison_of_mechanisms_is_what_the_script_prints():
         same_but_for_rounding((DOCS / "_static" / name).read_text(encoding="utf-8"), drawn + "\n", atol=_PIXELS)
 
 
-@pytest.mark.parametrize("script", ["estimates_pictures.py", "places_pictures.py", "circle_pictures.py"])
+@pytest.mark.parametrize(
+    "script",
+    ["estimates_pictures.py", "optimal_release_picture.py", "places_pictures.py", "circle_pictures.py"],
+)
 def test_pictures_are_up_to_date(script):
     for name, drawn in runpy.run_path(str(DOCS / script))["pictures"]().items():
         same_but_for_rounding((DOCS / "_static" / name).read_text(encoding="utf-8"), drawn + "\n", atol=_PIXELS)

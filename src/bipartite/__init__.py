@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import LSRR as LSRR
     from bipartite.mechanisms import RR as RR
     from bipartite.mechanisms import Anchored as Anchored
+    from bipartite.mechanisms import AnchoredMeans as AnchoredMeans
     from bipartite.mechanisms import Constant as Constant
     from bipartite.mechanisms import Custom as Custom
     from bipartite.mechanisms import Duchi as Duchi
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Geometric as Geometric
     from bipartite.mechanisms import Hybrid as Hybrid
     from bipartite.mechanisms import Laplace as Laplace
+    from bipartite.mechanisms import Minimax as Minimax
     from bipartite.mechanisms import Optimal as Optimal
     from bipartite.mechanisms import Piecewise as Piecewise
     from bipartite.mechanisms import PlanarLaplace as PlanarLaplace

@@ -1,10 +1,12 @@
 """The algorithms that choose m and anchors, by name; they live in :mod:`bipartite.mechanisms.design`."""
 
-from bipartite.mechanisms.design.anchor_choice import AnchorChoice
+from bipartite.mechanisms.design.anchor_choice import AnchorChoice, LotteryChoice
 from bipartite.mechanisms.design.anchors_line import best_anchors_on_line
 from bipartite.mechanisms.design.anchors_minimax import minimax_anchors_of_set
 from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set
 from bipartite.mechanisms.design.line import algorithm_3, best_half_window, best_m, check_prior, safe_m
+from bipartite.mechanisms.design.lottery_line import minimax_lottery_on_line
+from bipartite.mechanisms.design.lottery_sets import minimax_lottery_of_set
 from bipartite.mechanisms.design.lsrr import calibrated_rows
 from bipartite.mechanisms.design.minimax_line import minimax_anchors_on_line
 from bipartite.mechanisms.design.optimum import optimal_matrix
@@ -14,6 +16,7 @@ from bipartite.mechanisms.design.statistics import statistical_half_window
 
 __all__ = [
     "AnchorChoice",
+    "LotteryChoice",
     "RowDesign",
     "algorithm_1",
     "algorithm_2",
@@ -27,6 +30,8 @@ __all__ = [
     "check_prior",
     "minimax_anchors_of_set",
     "minimax_anchors_on_line",
+    "minimax_lottery_of_set",
+    "minimax_lottery_on_line",
     "optimal_matrix",
     "safe_m",
     "safe_m_of_set",

@@ -13,6 +13,7 @@ from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
     from bipartite.mechanisms.anchored import Anchored as Anchored
+    from bipartite.mechanisms.anchored_means import AnchoredMeans as AnchoredMeans
     from bipartite.mechanisms.base import Mechanism as Mechanism
     from bipartite.mechanisms.brr import BRR as BRR
     from bipartite.mechanisms.constant import Constant as Constant
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.hybrid import Hybrid as Hybrid
     from bipartite.mechanisms.laplace import Laplace as Laplace
     from bipartite.mechanisms.lsrr import LSRR as LSRR
+    from bipartite.mechanisms.minimax import Minimax as Minimax
     from bipartite.mechanisms.optimal import Optimal as Optimal
     from bipartite.mechanisms.piecewise import Piecewise as Piecewise
     from bipartite.mechanisms.planar_laplace import PlanarLaplace as PlanarLaplace

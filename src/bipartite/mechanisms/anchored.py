@@ -8,9 +8,10 @@ import numpy as np
 
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
-from bipartite.errors import BrokenPromiseError, DesignError, InputError
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
-from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets, tickets_for
+from bipartite.mechanisms.base import Mechanism, check_domain, check_one_of, check_tickets, tickets_for
+from bipartite.mechanisms.catalogue import entries
 from bipartite.mechanisms.design.anchors import choose_anchors
 from bipartite.mechanisms.spec.parts import written
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from bipartite.domains.losses import Loss
     from bipartite.mechanisms.spec.parts import Fields
 
+    AnchorSet = tuple[NDArray[np.int64], Tickets]
+    """Anchors as ascending indices of values, and the tickets of the nearest one and of each other."""
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
 MOST_VALUES: Final = 2**24
@@ -47,12 +50,16 @@ class Anchored(Mechanism):
     epsilon
         The privacy budget of one report.
     prior
-        Public probabilities of the values, None for uniform. ``"minimax"``: the least worst case instead of the least
-        expected loss. Never estimate it from the private data.
+        Public probabilities of the values, None for uniform. Never estimate it from the private data. ``"minimax"``:
+        the least worst case instead of the least expected loss, by a lottery over sets of anchors, which is
+        :class:`~bipartite.Minimax`.
     loss
         None for the domain's own loss, ``"squared"``, or a function that never falls as that loss grows.
     anchors
         Given anchors, as values of the domain, instead of the best ones: any are private.
+    outputs
+        ``"values"``: reports are values of the domain. ``"means"``, on a line and for the squared loss: posterior means
+        of bins, which need not be values and save much where values are few (:class:`~bipartite.AnchoredMeans`).
 
     Guarantee
     ---------
@@ -70,8 +77,8 @@ class Anchored(Mechanism):
     ---------
     On a line this is *randomized response on bins*: Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan, Zhang:
     *Regression with Label Differential Privacy* (ICLR 2023, arXiv 2212.06074), who prove it optimal for a prior and a
-    loss that grows on both sides of the value, and find it by dynamic programming. For a loss of 1 for every wrong
-    report it is RRWithPrior (Ghazi, Golowich, Kumar, Manurangsi, Zhang: NeurIPS 2021). The linear programme over all
+    loss that grows on both sides of the value, and find it by dynamic programming. Where every wrong report costs 1,
+    RRWithPrior is best (Ghazi, Golowich, Kumar, Manurangsi, Zhang: NeurIPS 2021). The linear programme over all
     releases: Kairouz, Oh, Viswanath (JMLR 2016); its corners: Holohan, Leith, Mason (2017); for places: Bordenabe,
     Chatzikokolakis, Palamidessi (CCS 2014); for unbiased reports, which these are not: Badanidiyuru et al. (NeurIPS
     2023). New here, as far as a search shows: that for any loss the best release is a facility location problem, trees,
@@ -85,16 +92,25 @@ class Anchored(Mechanism):
     ([23, 51, 78], 15.614)
     """
 
-    __slots__ = ("achieved_loss", "lower_bound")
+    __slots__ = ("_sets", "achieved_loss", "lower_bound")
     fields = frozenset({"anchors", "tickets"})
-    _lottery: GroupedLottery
-    outputs: Subset
+    _sets: Sequence[AnchorSet]
     achieved_loss: float | None
-    """F(A), the expected loss under the prior it was designed for; the worst case where ``prior="minimax"``. None where
-    anchors were given or came from a spec."""
+    """F(A), the expected loss under the prior it was designed for; the worst case of :class:`~bipartite.Minimax`. None
+    where anchors were given or came from a spec."""
     lower_bound: float | None
     """What no ε-LDP release among the domain's values can go below, in units of the loss: of the expected loss under
-    the prior, or of the worst case where ``prior="minimax"``. None where anchors were given or came from a spec."""
+    the prior, or of the worst case of :class:`~bipartite.Minimax`. None where anchors were given or came from a spec.
+    """
+
+    def __new__(
+        cls, *_: object, prior: object = None, anchors: object = None, outputs: object = "values", **__: object
+    ) -> Self:
+        """One set of anchors or, for the least worst case or for means, a mechanism of that kind."""
+        wanted = {"minimax": is_one_of(prior, ("minimax",)), "anchored-means": is_one_of(outputs, ("means",))}
+        named = next((name for name, asked in wanted.items() if asked and cls is Anchored and anchors is None), None)
+        kind: type[Self] = cls if named is None else next(each for each in entries() if each.name == named).load()
+        return super().__new__(kind)
 
     def __init__(
         self,
@@ -104,6 +120,7 @@ class Anchored(Mechanism):
         prior: Prior = None,
         loss: Loss = None,
         anchors: Sequence[Any] | None = None,
+        outputs: Literal["values", "means"] = "values",
         progress: Callable[[float], None] | None = None,
     ) -> None:
         budget = Epsilon.of(epsilon)
@@ -111,16 +128,17 @@ class Anchored(Mechanism):
         if len(domain) > MOST_VALUES:
             msg = f"Expected at most 2^24 values, got {len(domain)}; use an Interval of fewer points, or bp.BRR."
             raise DesignError(msg)
+        check_one_of("outputs", outputs, ("values", "means"))
         if anchors is not None:
-            if prior is not None or loss is not None:
-                msg = "Given anchors need no prior and no loss; leave those out, or leave out anchors."
+            if prior is not None or loss is not None or outputs != "values":
+                msg = "Given anchors need no prior, no loss and no outputs; leave those out, or leave out anchors."
                 raise InputError(msg)
             given = _given(domain, anchors)
-            self._assemble(domain, budget, given, _tickets(budget, len(given)))
+            self._assemble(domain, budget, [(given, issue(budget, len(given)))])
             return
         choice = choose_anchors(domain, budget, prior, loss, progress)
-        tickets = _tickets(budget, len(choice.anchors))
-        self._assemble(domain, budget, choice.anchors, tickets, choice.loss, choice.lower)
+        tickets = issue(budget, len(choice.anchors))
+        self._assemble(domain, budget, [(choice.anchors, tickets)], choice.loss, choice.lower)
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
@@ -129,29 +147,27 @@ class Anchored(Mechanism):
         domain, budget = fields.domain, fields.budget
         if len(domain) > MOST_VALUES:
             fields.refuse(f"Expected at most 2^24 values, got {len(domain)}; ask for another spec.")
-        if len(anchors) > 1:
-            check_tickets(budget, tickets, 1, len(anchors))
-        elif tickets != _SINGLE:
-            got = f"near={tickets.near}, far={tickets.far}"
-            msg = f"Expected near=2, far=1 for a single anchor, got {got}; ask for another spec."
-            raise BrokenPromiseError(msg)
-        # A pickle also holds what was known when the anchors were chosen.
-        known = (fields.spec.get(name) for name in ("achieved_loss", "lower_bound"))
-        return cls._made(domain, budget, anchors, tickets, *known)
+        check_read_tickets(budget, tickets, len(anchors))
+        return cls._made(domain, budget, [(anchors, tickets)], *cls.known_of(fields))
+
+    @staticmethod
+    def known_of(fields: Fields) -> tuple[float | None, float | None]:
+        """What a pickle also holds: the loss and the bound that were known when the anchors were chosen."""
+        return fields.spec.get("achieved_loss"), fields.spec.get("lower_bound")
 
     def _assemble(
         self,
         domain: Domain,
         budget: Epsilon,
-        anchors: NDArray[np.int64],
-        tickets: Tickets,
+        sets: Sequence[AnchorSet],
         achieved_loss: float | None = None,
         lower_bound: float | None = None,
     ) -> None:
+        ((anchors, tickets),) = sets
         inner = LineLottery(inputs=len(anchors), outputs=len(anchors), m=1, shift=0, tickets=tickets)
-        lottery = GroupedLottery(_nearest_anchor(domain, anchors), inner)
+        lottery = GroupedLottery(nearest_anchor(domain, anchors), inner)
         self._set(domain=domain, outputs=Subset(domain, anchors), _budget=budget, _lottery=lottery)
-        self._set(achieved_loss=achieved_loss, lower_bound=lower_bound)
+        self._set(_sets=sets, achieved_loss=achieved_loss, lower_bound=lower_bound)
 
     @property
     def anchors(self) -> list[Any]:
@@ -175,7 +191,8 @@ class Anchored(Mechanism):
         return excess / abs(self.lower_bound) if self.lower_bound else np.inf
 
     def parts(self) -> dict[str, Any]:
-        return {"anchors": self.outputs.indices.tolist(), "tickets": written(self._lottery.inner.tickets)}
+        ((anchors, tickets),) = self._sets
+        return {"anchors": anchors.tolist(), "tickets": written(tickets)}
 
     def __reduce__(self) -> tuple[Any, ...]:
         reread, (kind, domain, spec) = super().__reduce__()
@@ -197,11 +214,22 @@ def _given(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
     return np.array(sorted(found), dtype=np.int64)
 
 
-def _tickets(budget: Epsilon, anchors: int) -> Tickets:
+def issue(budget: Epsilon, anchors: int) -> Tickets:
+    """The tickets of the nearest anchor and of each other."""
     return _SINGLE if anchors == 1 else tickets_for(budget, 1, anchors, "anchors")
 
 
-def _nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+def check_read_tickets(budget: Epsilon, tickets: Tickets, anchors: int) -> None:
+    """Refuse tickets of a spec that break what its promise rests on."""
+    if anchors > 1:
+        check_tickets(budget, tickets, 1, anchors)
+    elif tickets != _SINGLE:
+        got = f"near={tickets.near}, far={tickets.far}"
+        msg = f"Expected near=2, far=1 for a single anchor, got {got}; ask for another spec."
+        raise BrokenPromiseError(msg)
+
+
+def nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each value the number of its nearest anchor, decided in whole numbers; the lower one of equals."""
     if isinstance(domain, SetDomain):
         return domain.order.nearest_of(anchors)

@@ -244,6 +244,23 @@ _ENTRIES: Final = [
         forms=(Form("Anchored", Look("#2e7d32", 2.4, mark="hollow square"), prior=True, work="anchors"),),
     ),
     Entry(
+        "minimax",
+        f"{_HERE}.minimax.Minimax",
+        "the least loss of the value that fares worst: GRR on chosen values, drawn afresh for every report",
+        "neighbours",
+        5,
+        forms=(Form("Minimax", Look("#2e7d32", 1.8, "3 2", "square"), work="programme"),),
+    ),
+    Entry(
+        "anchored-means",
+        f"{_HERE}.anchored_means.AnchoredMeans",
+        "the least expected squared loss for a prior: GRR on bins, each reported as a mean",
+        "number",
+        5,
+        "line",
+        prior=True,
+    ),
+    Entry(
         "optimal",
         f"{_HERE}.optimal.Optimal",
         "the least expected loss of all, by linear programming; for small domains",

@@ -74,7 +74,8 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
         What the reports are for: ``"release"`` (each is used as it is), ``"mean"``, ``"distribution"`` (quantiles,
         cumulative shares), ``"statistics"`` (both) or ``"categories"`` (the share of each value). None: all that apply.
     exact
-        Solve the linear programme too (:class:`~bipartite.Optimal`, at most 400 values; slow).
+        Solve linear programmes too: :class:`~bipartite.Optimal` (at most 400 values), and
+        :class:`~bipartite.Minimax` for the value that fares worst; slow.
     also
         Mechanisms of yours on the same domain, such as :class:`~bipartite.Custom`, by the names of their rows; each
         stands beside the others at its own ε, which must be one of ``epsilon``. Taken where what is asked is an

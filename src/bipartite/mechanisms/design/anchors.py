@@ -1,4 +1,4 @@
-"""Which anchors: the one question of Anchored, handed to the method that fits the domain."""
+"""Which anchors, or which lottery over sets of them: handed to the method that fits the domain."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from bipartite.domains import LineDomain, SetDomain
 from bipartite.domains.losses import applied, function_of
 from bipartite.errors import InputError
+from bipartite.mechanisms.design.anchor_choice import AnchorChoice, LotteryChoice
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses, blocks
 from bipartite.mechanisms.design.anchors_line import best_anchors_on_line
-from bipartite.mechanisms.design.anchors_minimax import minimax_anchors_of_set
 from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set
 from bipartite.mechanisms.design.line import check_prior_or_minimax
-from bipartite.mechanisms.design.minimax_line import minimax_anchors_on_line
+from bipartite.mechanisms.design.lottery_line import minimax_lottery_on_line
+from bipartite.mechanisms.design.lottery_sets import minimax_lottery_of_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
     from bipartite.domains.losses import Function, Loss
     from bipartite.lottery import Epsilon
-    from bipartite.mechanisms.design.anchor_choice import AnchorChoice
 
 _ROUNDING: Final = 1e-9
 _FALLS: Final = (
@@ -39,11 +39,41 @@ def choose_anchors(
     loss: Loss,
     progress: Callable[[float], None] | None,
 ) -> AnchorChoice:
-    """The best anchors for a prior and a loss, with their expected (or worst) loss and a proved lower bound."""
-    checked = check_prior_or_minimax(prior, len(domain))
-    minimax = isinstance(checked, str)
-    weights = None if isinstance(checked, str) else checked
-    e = budget.exp
+    """The best anchors for a prior and a loss, with their expected loss and a proved lower bound."""
+    weights = check_prior_or_minimax(prior, len(domain))
+    if isinstance(weights, str):
+        msg = "Expected prior as probabilities, or None for uniform, got 'minimax'; use bp.Minimax for the worst case."
+        raise InputError(msg)
+    function = _check_loss(loss)
+    if isinstance(domain, LineDomain):
+        known, scale = _on_a_line(domain, loss)
+        choice = best_anchors_on_line(len(domain), budget.exp, weights, known)
+        return AnchorChoice(choice.anchors, choice.loss * scale, choice.lower * scale)
+    of_set = cast("SetDomain", domain)
+    own = _on_a_set(of_set, loss, function)
+    choice = best_anchors_of_set(of_set, budget.exp, weights, own, progress)
+    if own is not None:
+        _check_nearest_is_best(of_set, own, choice.anchors)
+    return choice
+
+
+def choose_lottery(domain: Domain, budget: Epsilon, loss: Loss) -> LotteryChoice:
+    """The lottery over sets of anchors with the least worst case, and a proved lower bound of any release's."""
+    function = _check_loss(loss)
+    if isinstance(domain, LineDomain):
+        known, scale = _on_a_line(domain, loss)
+        choice = minimax_lottery_on_line(len(domain), budget.exp, known)
+        return LotteryChoice(choice.sets, choice.weights, choice.loss * scale, choice.lower * scale)
+    of_set = cast("SetDomain", domain)
+    own = _on_a_set(of_set, loss, function)
+    choice = minimax_lottery_of_set(of_set, budget.exp, own)
+    if own is not None:
+        for anchors in choice.sets:
+            _check_nearest_is_best(of_set, own, anchors)
+    return choice
+
+
+def _check_loss(loss: Loss) -> Function:
     function = function_of(loss)
     if function is None:
         msg = (
@@ -51,32 +81,22 @@ def choose_anchors(
             "for another loss build bp.Items with loss=, for 'zero-one' use bp.GRR."
         )
         raise InputError(msg)
-    if isinstance(domain, LineDomain):
-        return _on_a_line(domain, e, weights, loss, minimax=minimax)
-    of_set = cast("SetDomain", domain)
-    own = None if loss is None else cast("Callable[[NDArray[np.float64]], NDArray[np.float64]]", function)
-    if own is not None:
-        _check_never_falls(own, np.sort(of_set.losses(0)))
-    if minimax:
-        choice = minimax_anchors_of_set(of_set, e, own)
-    else:
-        choice = best_anchors_of_set(of_set, e, weights, own, progress)
-    if own is not None:
-        _check_nearest_is_best(of_set, own, choice.anchors)
-    return choice
+    return function
 
 
-def _on_a_line(
-    domain: LineDomain, e: float, weights: NDArray[np.float64] | None, loss: Loss, *, minimax: bool
-) -> AnchorChoice:
-    """Distances in steps for the two losses that scale; any other as a table over distances."""
-    size = len(domain)
-    known: Any = "absolute" if loss is None else "squared"
-    scale = domain.step if loss is None else domain.step**2
+def _on_a_line(domain: LineDomain, loss: Loss) -> tuple[Any, float]:
+    """(the loss by distance in steps, its unit): two losses scale, any other is a table over distances."""
     if callable(loss):
-        known, scale = _check_never_falls(loss, np.arange(size, dtype=np.float64) * domain.step), 1.0
-    choice = minimax_anchors_on_line(size, e, known) if minimax else best_anchors_on_line(size, e, weights, known)
-    return type(choice)(choice.anchors, choice.loss * scale, choice.lower * scale)
+        return _check_never_falls(loss, np.arange(len(domain), dtype=np.float64) * domain.step), 1.0
+    return ("absolute", domain.step) if loss is None else ("squared", domain.step**2)
+
+
+def _on_a_set(domain: SetDomain, loss: Loss, function: Function) -> Function | None:
+    """The function of the domain's own losses; None for these themselves."""
+    if loss is None:
+        return None
+    _check_never_falls(function, np.sort(domain.losses(0)))
+    return function
 
 
 def _check_never_falls(function: Function, own: NDArray[np.float64]) -> NDArray[np.float64]:

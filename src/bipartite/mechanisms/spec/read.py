@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
 
-VERSIONS: Final = (1, 2, 3, 4)
-"""1: BRR. 2: the other mechanisms, one set of fields each. 3: flat categories. 4: places in regions."""
+VERSIONS: Final = (1, 2, 3, 4, 5)
+"""1: BRR. 2: the other mechanisms, one set of fields each. 3: flat categories. 4: places in regions.
+5: lotteries over sets of anchors, and bins reported as means."""
 
 
 def from_spec(spec: object) -> Mechanism | CategoryMechanism:
@@ -43,7 +44,8 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
         raise SpecError(msg)
     version = spec.get("bipartite", 1)
     if not is_whole(version) or version not in VERSIONS:
-        msg = f"Expected a spec of version 1, 2, 3 or 4, got {shown(version)}; update bipartite to read newer ones."
+        known_ones = f"{VERSIONS[0]} to {VERSIONS[-1]}"
+        msg = f"Expected a spec of version {known_ones}, got {shown(version)}; update bipartite to read newer ones."
         raise SpecError(msg)
     known = by_spec(version)
     name: Any = spec.get("mechanism")

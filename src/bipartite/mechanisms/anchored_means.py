@@ -1,0 +1,166 @@
+"""GRR on bins of a line, each reported as a posterior mean: the least expected squared loss of all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.domains import LineDomain
+from bipartite.domains.values import Values
+from bipartite.errors import DesignError, InputError, is_one_of
+from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
+from bipartite.mechanisms.anchored import Anchored, check_read_tickets, issue
+from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.design.anchors_sets import cost_of
+from bipartite.mechanisms.design.bin_means import best_bins
+from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.spec.parts import written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal, Self
+
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Domain
+    from bipartite.mechanisms.spec.parts import Fields
+
+# O(N²); and far above, reports that are not values gain nothing worth having.
+MOST_VALUES: Final = 4096
+
+
+class AnchoredMeans(Anchored):
+    r"""Sends each value to its bin and runs GRR on the bins, each reported as its posterior mean.
+
+    With bins B_1 … B_K of neighbouring values and E = e\ :sup:`ε`, the own bin is reported with probability
+    E/(E + K − 1) and every other with 1/(E + K − 1). Bin k is reported as the mean of the value given that report,
+    [(E−1)·Σ_{B_k} π_x x + Σ_x π_x x] / [(E−1)·π(B_k) + 1]: a number that need not be a value. ``Anchored(…,
+    loss="squared", outputs="means")`` is this mechanism.
+
+    Parameters
+    ----------
+    domain
+        :class:`~bipartite.Integers` or :class:`~bipartite.Interval` of at most 4096 values.
+    epsilon
+        The privacy budget of one report.
+    prior
+        Public probabilities of the values, None for uniform. Never estimate it from the private data.
+    loss
+        ``"squared"``: a mean is the best report for no other. For the distance values are as good as any numbers.
+
+    Guarantee
+    ---------
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): all values of a bin have the same row, and two rows
+    differ as GRR's do. What a bin is reported as is public and the same for everybody.
+
+    Notes
+    -----
+    The bins are exactly the best (dynamic programming), and no ε-LDP release has a smaller expected squared loss,
+    whatever it reports (``gap``). Over values that saves 27 % for two equally likely values at ε = 1, 8 % for five,
+    and next to nothing above about ten. Reports are doubles, low + step·r with r rounded to 9 decimals; the spec
+    carries them.
+
+    Reference
+    ---------
+    Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan, Zhang: *Regression with Label Differential Privacy* (ICLR
+    2023, arXiv 2212.06074): randomized response on bins, whose bin values are any numbers.
+
+    Examples
+    --------
+    >>> from bipartite import Anchored, Integers, expected_loss
+    >>> mech = AnchoredMeans(Integers(0, 1), epsilon=1)
+    >>> mech.anchors, round(expected_loss(mech, loss="squared"), 3)
+    ([0.268941421, 0.731058579], 0.197)
+    >>> round(expected_loss(Anchored(Integers(0, 1), epsilon=1, loss="squared"), loss="squared"), 3)
+    0.269
+    """
+
+    __slots__ = ("_tickets", "bins")
+    fields = frozenset({"bins", "outputs", "tickets"})
+    _tickets: Tickets
+    bins: NDArray[np.int64]
+    """The index of the first value of each bin."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        epsilon: object,
+        *,
+        prior: Sequence[float] | NDArray[np.float64] | None = None,
+        loss: Literal["squared"] = "squared",
+        outputs: Literal["means"] = "means",
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        budget = Epsilon.of(epsilon)
+        check_domain(domain, on_a_line=True)
+        if not is_one_of(outputs, ("means",)):
+            msg = "Expected outputs='means', or none; use bp.Anchored for reports that are values."
+            raise InputError(msg)
+        if not is_one_of(loss, ("squared",)):
+            msg = "Expected loss='squared' with outputs='means': a mean is the best report for no other loss."
+            raise InputError(msg)
+        line = _line(domain)
+        size = len(line)
+        weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
+        choice = best_bins(weights, cost_of(budget.exp))
+        tickets = issue(budget, len(choice.starts))
+        reports = line.decode(0) + line.step * choice.means
+        self._hold(line, budget, choice.starts, reports, tickets)
+        self._set(achieved_loss=choice.loss * line.step**2, lower_bound=choice.lower * line.step**2)
+        if progress is not None:
+            progress(1.0)
+
+    @classmethod
+    def read(cls, fields: Fields) -> Self:
+        tickets = fields.counts("tickets", Tickets)
+        bins, given = np.array(fields.indices("bins"), dtype=np.int64), fields["outputs"]
+        domain, budget = fields.domain, fields.budget
+        numbers = isinstance(given, list) and all(type(each) in (int, float) for each in given)
+        if bins[0] != 0 or not numbers or len(given) != len(bins):
+            fields.refuse("Expected bins from index 0 on, and outputs as a number for each; ask for another spec.")
+        line = _line(domain)
+        reports = np.array(given, dtype=np.float64)
+        if not ((line.low <= reports) & (reports <= line.high)).all() or (np.diff(reports) <= 0).any():
+            fields.refuse(f"Expected outputs as ascending numbers within {line}; ask for another spec.")
+        check_read_tickets(budget, tickets, len(bins))
+        made = cls.__new__(cls)
+        made._hold(line, budget, bins, reports, tickets)
+        achieved, lower = cls.known_of(fields)
+        made._set(achieved_loss=achieved, lower_bound=lower)
+        return made
+
+    def _hold(
+        self,
+        domain: LineDomain,
+        budget: Epsilon,
+        bins: NDArray[np.int64],
+        reports: NDArray[np.float64],
+        tickets: Tickets,
+    ) -> None:
+        inner = LineLottery(inputs=len(bins), outputs=len(bins), m=1, shift=0, tickets=tickets)
+        lottery = GroupedLottery(np.searchsorted(bins, np.arange(len(domain)), side="right") - 1, inner)
+        bins.flags.writeable = False
+        self._set(domain=domain, outputs=Values(reports), _budget=budget, _lottery=lottery)
+        self._set(_tickets=tickets, bins=bins)
+
+    def parts(self) -> dict[str, Any]:
+        return {"bins": self.bins.tolist(), "outputs": list(self.outputs), "tickets": written(self._tickets)}
+
+    def _options(self) -> str:
+        return f", {len(self.bins)} means" if len(self.bins) > 1 else ", one mean"
+
+
+def _line(domain: Domain) -> LineDomain:
+    if not isinstance(domain, LineDomain):
+        msg = (
+            f"Expected domain as whole numbers or an interval, got {type(domain).__name__}; leave out outputs='means'."
+        )
+        raise DesignError(msg)
+    if len(domain) > MOST_VALUES:
+        msg = (
+            f"Expected at most {MOST_VALUES} values for means, got {len(domain)}; "
+            "use outputs='values', which costs nothing more on so many."
+        )
+        raise DesignError(msg)
+    return domain
