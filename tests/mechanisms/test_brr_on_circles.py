@@ -234,6 +234,11 @@ def test_anchors_of_a_circle_come_with_a_certificate():
     assert mechanism.gap <= 0.05
 
 
+def test_anchors_of_many_values_around_a_circle_are_refused():
+    with pytest.raises(DesignError, match="Expected at most 4096 values around a circle, got 86400; use coarser steps"):
+        bp.Anchored(bp.Cyclic(86_400), 1)
+
+
 @pytest.mark.parametrize(
     "kind", [bp.Laplace, bp.Staircase, bp.Duchi, bp.Piecewise, bp.Hybrid, bp.Geometric, bp.SquareWave], ids=str
 )

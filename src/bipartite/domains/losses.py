@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from bipartite.domains import SetDomain
+from bipartite.domains import Cyclic, SetDomain
 from bipartite.domains.labelled import Names
 from bipartite.domains.subset import Subset
 from bipartite.domains.values import Values
@@ -117,7 +117,10 @@ def output_positions(domain: Domain, outputs: Domain) -> NDArray[np.int64]:
 
 def largest_loss(domain: Domain, loss: Loss = None) -> float:
     """The largest loss between two values: what QLoss divides by."""
-    if not isinstance(domain, SetDomain) and (function := function_of(loss)) is not None:
+    function = function_of(loss)
+    if isinstance(domain, Cyclic) and function is not None:
+        return float(applied(function, np.arange(len(domain) // 2 + 1, dtype=np.float64)).max())
+    if not isinstance(domain, SetDomain) and function is not None:
         # On a line the distances are known; a function of them may have its largest anywhere.
         step = cast("LineDomain", domain).step
         if loss is None:

@@ -46,7 +46,8 @@ class Anchored(Mechanism):
     ----------
     domain
         Any domain. On :class:`~bipartite.Integers` and :class:`~bipartite.Interval` the anchors are exactly optimal
-        (dynamic programming); on points and items they come from local search, with a certified gap.
+        (dynamic programming); on points, items and a circle (of at most 4,096 values) they come from local search, with
+        a certified gap.
     epsilon
         The privacy budget of one report.
     prior

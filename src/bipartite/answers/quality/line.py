@@ -7,60 +7,24 @@ same value.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.domains import LineDomain
+from bipartite.answers.quality.circle import Circle
+from bipartite.answers.quality.closed import ClosedForm
+from bipartite.domains import Cyclic, LineDomain
 from bipartite.domains.losses import Function, applied
 from bipartite.domains.subset import Subset
-from bipartite.lottery import LineLottery
+from bipartite.lottery import LineLottery, RingLottery
 from bipartite.mechanisms.design.line import near_sum, total_near_sum, triangular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
-
-
-class ClosedForm(ABC):
-    """The worth of a mechanism on a line, for the distance as loss and the uniform prior, in O(1) or nearly."""
-
-    step: float
-    """The distance between neighbours."""
-
-    @abstractmethod
-    def expected_loss(self) -> float:
-        """Q_g, exactly."""
-
-    @abstractmethod
-    def worst_loss(self) -> float:
-        """The largest Q^(x), exactly."""
-
-    @property
-    @abstractmethod
-    def farthest(self) -> int:
-        """The largest distance that occurs, in steps."""
-
-    @abstractmethod
-    def share_within_steps(self, reach: int) -> Fraction:
-        """The chance that a report lies within this many steps of a value chosen uniformly."""
-
-    def share_within(self, distance: float) -> float:
-        """The chance that a report lies within ``distance`` of a value chosen uniformly."""
-        # A rounding error must not lose the last step.
-        return float(self.share_within_steps(int(min(distance / self.step * (1 + 1e-12), float(self.farthest)))))
-
-    def loss_quantile(self, wanted: float) -> float:
-        """The least distance within which a report lies with this chance; in O(log N)."""
-        low, high = 0, self.farthest
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.share_within_steps(middle) >= wanted else (middle + 1, high)
-        return low * self.step
 
 
 @dataclass(frozen=True)
@@ -157,9 +121,13 @@ class SingleAnswer(ClosedForm):
         return Fraction(within, self.inputs)
 
 
-def closed_form(mechanism: Mechanism) -> Window | SingleAnswer | None:
+def closed_form(mechanism: Mechanism) -> Window | Circle | SingleAnswer | None:
     """The closed form of a mechanism, where it has one."""
     domain, outputs, lottery = mechanism.domain, mechanism.outputs, mechanism.lottery
+    if isinstance(lottery, RingLottery):
+        return Circle(lottery)
+    if isinstance(domain, Cyclic) and isinstance(lottery, LineLottery) and outputs is domain:
+        return Circle(RingLottery(lottery.inputs, 1, lottery.tickets)) if lottery.m == 1 else None  # GRR
     if not isinstance(domain, LineDomain):
         return None
     if isinstance(outputs, Subset):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains import LineDomain, SetDomain
+from bipartite.domains import Cyclic, LineDomain, SetDomain
 from bipartite.domains.losses import applied, function_of
-from bipartite.errors import InputError
+from bipartite.errors import DesignError, InputError
 from bipartite.mechanisms.design.anchor_choice import AnchorChoice, LotteryChoice
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses, blocks
 from bipartite.mechanisms.design.anchors_line import best_anchors_on_line
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from bipartite.lottery import Epsilon
 
 _ROUNDING: Final = 1e-9
+# A search around a circle holds the loss of every two values.
+_MOST_AROUND: Final = 4096
 _FALLS: Final = (
     "Expected a loss function that never falls as the domain's loss grows; build bp.Items with loss= instead."
 )
@@ -93,6 +95,12 @@ def _on_a_line(domain: LineDomain, loss: Loss) -> tuple[Any, float]:
 
 def _on_a_set(domain: SetDomain, loss: Loss, function: Function) -> Function | None:
     """The function of the domain's own losses; None for these themselves."""
+    if isinstance(domain, Cyclic) and len(domain) > _MOST_AROUND:
+        msg = (
+            f"Expected at most {_MOST_AROUND} values around a circle, got {len(domain)}; use coarser steps, or bp.BRR, "
+            "which has the least error there if all values are equally likely, and the least worst case."
+        )
+        raise DesignError(msg)
     if loss is None:
         return None
     _check_never_falls(function, np.sort(domain.losses(0)))
