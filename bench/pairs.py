@@ -62,15 +62,15 @@ def quadrants(f: Array) -> Array:
     return np.array([[f[:a, :b].sum(), f[:a, b:].sum()], [f[a:, :b].sum(), f[a:, b:].sum()]])
 
 
-def asked(joint: Any) -> dict[str, Array]:  # noqa: ANN401
+def asked(joint: Any, of: str, shape: tuple[int, ...]) -> Array:  # noqa: ANN401
     """The same from reports."""
-    halves = [[np.arange(size) < size // 2, np.arange(size) >= size // 2] for size in joint.frequencies.shape]
+    if of == "cells":
+        return np.asarray(joint.frequencies)
+    if of == "correlation":
+        return np.array(joint.correlation)
+    halves = [[np.arange(size) < size // 2, np.arange(size) >= size // 2] for size in shape]
     quarters = [[joint.linear((one.astype(float), other.astype(float))) for other in halves[1]] for one in halves[0]]
-    return {
-        "cells": joint.frequencies,
-        "quadrants": np.array(quarters),
-        "correlation": np.array(joint.correlation),
-    }
+    return np.array(quarters)
 
 
 def by_delta(first: Array, second: Array, f: Array, products: Array) -> float:
@@ -127,11 +127,11 @@ def errors(cell: tuple[tuple[int, int], float, int, int]) -> list[str]:
         pair = bp.estimate(
             product, product.privatize(np.stack(list(values.values()), axis=1), rng=words), method="inverse"
         )
-        told = {("product", of): answer for of, answer in asked(pair.joint()).items()}
+        told = {("product", of): asked(pair.joint(), of, f.shape) for of in QUESTIONS}
         for of, plan in plans.items():
             assert plan is not None
             joint = bp.estimate_joint(plan.record, plan.record.privatize(values, rng=words), method="inverse")
-            told["split", of] = asked(joint)[of]
+            told["split", of] = asked(joint, of, f.shape)
         margins = bp.estimate(alone, alone.privatize(values, rng=words), method="inverse")
         taken = np.outer(margins["a"].frequencies, margins["b"].frequencies)
         told |= {("sample", "cells"): taken, ("sample", "quadrants"): quadrants(taken)}

@@ -137,8 +137,8 @@ def estimate(  # noqa: PLR0913
     another person: several reports from one :class:`~bipartite.RAPPOR` permanent response are not independent, so
     estimate each date on its own.
 
-    Of a record every attribute is estimated alone, from those who reported it; :func:`bipartite.estimate_joint` looks at
-    two of them together. Reports about pairs (:class:`~bipartite.Product`) tell both:
+    Of a record every attribute is estimated alone, from those who reported it; :func:`bipartite.estimate_joint` looks
+    at two of them together. Reports about pairs (:class:`~bipartite.Product`) tell both:
     :meth:`Estimate.joint <bipartite.Estimate.joint>`.
 
     All of this is a function of the reports, and costs no privacy.

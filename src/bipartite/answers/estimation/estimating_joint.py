@@ -106,8 +106,7 @@ def estimate_joint(
         return _of_outputs(names, (first, second), reports_of, method, progress)
     sides = _of_people(first, reports_of[0]), _of_people(second, reports_of[1])
     answers = ByPeople(sides, lambda side: from_tally(side.mechanism, tallied(side.mechanism, side.reports), How()))
-    table = _of_cells(answers, sides, method)
-    return JointEstimate(names, answers, lambda: table)
+    return JointEstimate(names, answers, _of_cells(answers, sides, method))
 
 
 def _of_outputs(
@@ -202,27 +201,32 @@ def _histogram(sides: tuple[Side, Side], tally: Tally, method: str, progress: Ca
     return Table(name, reason, fit.frequencies, fit)
 
 
-def _of_cells(answers: ByPeople, sides: tuple[PeopleSide, PeopleSide], method: str) -> Table:
-    """The table where a report is of flat categories."""
+def _of_cells(answers: ByPeople, sides: tuple[PeopleSide, PeopleSide], method: str) -> Callable[[], Table]:
+    """What makes the table where a report is of flat categories, when it is first asked for."""
     if method == "em":
         msg = (
             "method='em' needs counts of whole reports, and those of flat categories are too many to be counted; use "
             "method='projected' for shares that are never negative."
         )
         raise InputError(msg)
-    cells = answers.cells()
-    if cells is None:
-        worse = next(side for side in sides if side.scored(np.eye(len(side.domain))) is None)
-        msg = (
-            f"A table beside flat categories needs mechanisms that tell all values apart, and {worse.mechanism!r} does "
-            "not; collect with edges='padded' or GRR."
-        )
-        raise InputError(msg)
+    for side in sides:
+        if not side.tells_all:
+            msg = (
+                f"A table beside flat categories needs mechanisms that tell all values apart, and {side.mechanism!r} "
+                "does not; collect with edges='padded' or GRR."
+            )
+            raise InputError(msg)
     name, reason = method, "asked for"
     if method == "auto":
         telling = _tells(sides, answers.effective)
         name, reason = ("inverse", _SMALL) if telling else ("projected", _NOISE)
-    return Table(name, reason, cells.values if name == "inverse" else on_simplex(cells.values), None)
+
+    def table() -> Table:
+        cells = answers.cells()
+        assert cells is not None  # noqa: S101 (both tell all values apart)
+        return Table(name, reason, cells.values if name == "inverse" else on_simplex(cells.values), None)
+
+    return table
 
 
 def _choose(sides: tuple[Side, Side], people: float, *, identifiable: bool) -> tuple[str, str]:

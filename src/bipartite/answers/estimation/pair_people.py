@@ -65,6 +65,11 @@ class PeopleSide(ABC):
     def scored(self, w: Array) -> Scored | None:
         """The scores of every row of w; None where the reports cannot tell."""
 
+    @property
+    @abstractmethod
+    def tells_all(self) -> bool:
+        """Whether its reports tell all values apart."""
+
     @abstractmethod
     def mean_square(self) -> float:
         """The mean square of the score of a share, over all shares and a uniform population."""
@@ -82,6 +87,10 @@ class OutputSide(PeopleSide):
             return None
         scores = u
         return Scored(lambda some: scores[:, self.reports[some]], (u.min(axis=1), u.max(axis=1)))
+
+    @property
+    def tells_all(self) -> bool:
+        return self._side.found.identifiable
 
     def mean_square(self) -> float:
         return self._side.mean_square()
@@ -107,6 +116,10 @@ class FlatSide(PeopleSide):
         return Scored(
             lambda some: middle[:, None] + self._law.parts(z, self.reports[some]), (middle + low, middle + high)
         )
+
+    @property
+    def tells_all(self) -> bool:
+        return True
 
     def mean_square(self) -> float:
         size = len(self.domain)
