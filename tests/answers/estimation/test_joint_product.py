@@ -207,6 +207,21 @@ def test_where_not_all_pairs_can_be_told_apart_what_is_left_open_is_said():
         joint.mean_where("first", {"second": 0})
 
 
+def test_a_range_of_hours_goes_around_midnight():
+    mech = bp.GRR(bp.Product(bp.Cyclic(24), CARS), 6)
+    hours = np.random.default_rng(4).integers(0, 24, 5000)
+    values = np.stack([hours, (hours >= 22) | (hours <= 3)], axis=1).astype(np.int64)
+    joint = bp.estimate(mech, mech.privatize(values, rng=bp.insecure_seed(4))).joint(("hour", "late"))
+    night = ("range", 22, 3)
+    asked = joint.unbiased(("where", {"hour": night}))
+    assert asked == joint.unbiased(("where", {"hour": [22, 23, 0, 1, 2, 3]}))
+    assert abs(asked.value - values[:, 1].mean()) < 6 * asked.standard_error
+    assert joint.mean_where("late", {"hour": night}).mean == pytest.approx(1, abs=0.05)
+    assert joint.marginal("hour").domain == bp.Cyclic(24)
+    with pytest.raises(InputError, match="The values of 'hour' are no numbers"):
+        joint.interval(of="correlation")
+
+
 def test_what_cannot_be_asked_is_refused_with_a_reason(collected):
     mech, _, reports = collected
     est = bp.estimate(mech, reports)

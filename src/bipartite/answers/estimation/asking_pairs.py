@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.answers.estimation.asking import Question
 from bipartite.answers.estimation.pair_answers import table_of, unit
-from bipartite.domains import LineDomain
+from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Pair:
     def member(self, at: int, group: object) -> Array:
         """1 for the values of a group and 0 for all others: a value, a list of values, or ("range", first, last)."""
         domain = self.domains[at]
-        if isinstance(domain, LineDomain) and isinstance(group, tuple) and group[:1] == ("range",):
+        if isinstance(domain, (LineDomain, Cyclic)) and isinstance(group, tuple) and group[:1] == ("range",):
             return Question.read(group, domain).weights
         values = list(group) if isinstance(group, (list, tuple, set, range, np.ndarray)) else [group]
         member = np.zeros(len(domain))
