@@ -131,7 +131,7 @@ def _short(line: _Line, enough: float) -> tuple[Sets, Reals, float, float]:
         anchors, lower = line.best_set(inputs, prior, starts[0] if starts else None)
         return anchors, line.losses(anchors, inputs), lower
 
-    played = play(best_set, line.half, _ROUNDS, enough, 0.0)
+    played = play(best_set, line.half, _ROUNDS, enough, 0.0, exact=True)
     return played.sets, played.weights, played.worst, played.value
 
 

@@ -59,8 +59,12 @@ class Played:
     """What the best set costs under the hardest, as the oracle says."""
 
 
-def play(best_set: Oracle, inputs: int, rounds: int, enough: float, floor: float) -> Played:
-    """Rounds of lottery and prior, until they are closer than this part of the loss above ``floor``."""
+def play(best_set: Oracle, inputs: int, rounds: int, enough: float, floor: float, *, exact: bool) -> Played:
+    """Rounds of lottery and prior, until they are closer than this part of the loss above ``floor``.
+
+    ``exact`` says that what the oracle says of a prior is proved; else only its answer to the adversary's own prior,
+    for which it searches longest, is believed to be the last.
+    """
     prior = np.full(inputs, 1 / inputs)
     against = hardest = mean = prior
     value, worst = -np.inf, np.inf
@@ -73,14 +77,14 @@ def play(best_set: Oracle, inputs: int, rounds: int, enough: float, floor: float
         anchors, losses, cost = best_set(prior, [each.anchors for each in known[: _STARTS if own else 1]])
         if cost > value:
             hardest, value = prior, cost
-        if found and worst - value <= enough * (worst - floor):
-            break
-        if anchors in found:
-            if own:
-                break  # the best answer to the adversary is known: neither side can do better
+        close = worst - (value if exact else cost) <= enough * (worst - floor)
+        if found and (close or anchors in found):
+            if own or (close and exact):
+                break  # there is no better answer: neither side can do better
             prior, own = against, True
             continue
         found[anchors] = _Found(anchors, losses, turn)
+        value = value if exact else min(value, float(hardest @ losses))
         weights, against = solve_game(np.column_stack([each.losses for each in found.values()]))
         worst = _worst(found, weights)
         for each, weight in zip(found.values(), weights.tolist(), strict=True):

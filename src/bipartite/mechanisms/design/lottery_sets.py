@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.errors import DesignError, MissingExtraError
 from bipartite.mechanisms.design.anchor_cells import cells_of
 from bipartite.mechanisms.design.anchor_choice import LotteryChoice
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses, blocks
@@ -20,22 +21,23 @@ from bipartite.mechanisms.design.anchors_search import Assignment, grow, improve
 from bipartite.mechanisms.design.anchors_sets import EXHAUSTIVE_TO, cost_of
 from bipartite.mechanisms.design.game import solve_game
 from bipartite.mechanisms.design.lottery_search import play
+from bipartite.mechanisms.design.optimum import optimal_matrix
 
 if TYPE_CHECKING:
     from bipartite.domains import SetDomain
     from bipartite.mechanisms.design.anchor_losses import LossFunction, Reals, Wholes
 
 _SITES: Final = 200
-# Sets of at most this many items are searched anew for every prior; larger ones go on from the anchors before.
-_ANEW_TO: Final = 64
+_SMALL: Final = 64
 # Rounds by the number of pairs of items, at least and most.
-_PAIRS_TO_PLAY: Final = 2e8
+_PAIRS_TO_PLAY: Final = 1e9
 _ROUNDS: Final = (20, 400)
-_ENOUGH: Final = ((_ANEW_TO, 1e-8), (np.inf, 1e-5))
+_ENOUGH: Final = ((_SMALL, 1e-8), (np.inf, 1e-5))
 # Losses that passes over all pairs may read when certifying, and at least and most so many passes.
 _LOSSES_TO_CERTIFY: Final = 5e8
 _PASSES: Final = (4, 60)
 _CLOSE: Final = 1e-6
+_GAIN: Final = 1e-10
 _LEAST_WEIGHT: Final = 1e-6
 
 
@@ -80,24 +82,48 @@ def _of_all(losses: AnchorLosses, cost: float) -> tuple[list[tuple[int, ...]], R
 def _searched(losses: AnchorLosses, cost: float) -> tuple[list[tuple[int, ...]], Reals, float, tuple[Reals, ...]]:
     """A lottery over sets that local search finds for one prior after another."""
     sites = _sites(losses)
-    met: set[tuple[int, ...]] = set()
 
     def best_set(prior: Reals, starts: list[tuple[int, ...]]) -> tuple[tuple[int, ...], Reals, float]:
         weighed = losses.with_prior(prior)
-        states = [_improved(Assignment(weighed, cost, each), sites) for each in starts]
-        if losses.size <= _ANEW_TO:
-            states.append(local_search(weighed, cost, sites))
-        elif not states or tuple(states[0].anchors) in met:  # perhaps only because the search began there
-            states.append(shaken(_improved(grow(weighed, cost, sites)[0], sites), sites))
-        best = min(states, key=lambda each: each.rank)
+        known = Assignment(weighed, cost, starts[0]).value if starts else np.inf
+        bar = known - _GAIN * max(abs(known), abs(known - losses.least))
+        # From known sets first; where that finds nothing better, by longer and longer searches.
+        best = min((_improved(Assignment(weighed, cost, each), sites) for each in starts), key=_rank, default=None)
+        if best is None or not best.value < bar:
+            best = min([*filter(None, [best]), _anew(weighed, cost, sites)], key=_rank)
+        if losses.size <= _SMALL and not best.value < bar:
+            best = min([best, *_by_programme(weighed, cost, sites)], key=_rank)
         anchors = tuple(best.anchors)
-        met.add(anchors)
         return anchors, _means(losses, cost, anchors), best.value
 
     rounds = int(np.clip(_PAIRS_TO_PLAY / losses.size**2, *_ROUNDS))
     enough = next(gap for size, gap in _ENOUGH if losses.size <= size)
-    played = play(best_set, losses.size, rounds, enough, losses.least)
+    played = play(best_set, losses.size, rounds, enough, losses.least, exact=False)
     return played.sets, played.weights, played.worst, played.priors
+
+
+def _rank(state: Assignment) -> float:
+    return state.rank
+
+
+def _anew(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
+    """Anchors from nothing: by the longest search on small sets, where it costs little and finds more."""
+    if losses.size <= _SMALL:
+        return local_search(losses, cost, sites)
+    return shaken(_improved(grow(losses, cost, sites)[0], sites), sites)
+
+
+def _by_programme(losses: AnchorLosses, cost: float, sites: Wholes) -> list[Assignment]:
+    """What the best release of all for this prior reports, as anchors: the best ones on a tree. None without scipy."""
+    everyone = np.arange(losses.size)
+    prior = np.zeros(losses.size)
+    prior[losses.items] = losses.prior
+    try:
+        matrix, _ = optimal_matrix(losses.table(everyone, everyone), 1 + 1 / cost, prior)
+    except (DesignError, MissingExtraError):
+        return []
+    reported = np.flatnonzero(matrix.max(axis=0) > 0)
+    return [_improved(Assignment(losses, cost, reported.tolist()), sites)]
 
 
 def _sites(losses: AnchorLosses) -> Wholes:
