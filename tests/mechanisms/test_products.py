@@ -42,7 +42,7 @@ SETS = Product(GENRES, Points([[0, 0], [3, 4], [6, 8]]))
 THREE = Product(Integers(0, 2), GENRES, Interval(0, 1, points=3))
 ROUND = Product(bp.Cyclic(6, start=1), Integers(0, 2))
 PRODUCTS = [LINES, MIXED, SETS, THREE, ROUND]
-OF_VALUES = [BRR, GRR, Anchored, Exponential, Optimal]
+OF_VALUES = [BRR, GRR, Anchored, Exponential, Optimal, bp.Minimax]
 FLAT = [OUE, SUE, OLH, SubsetSelection, HadamardResponse]
 every_product = pytest.mark.parametrize("product", PRODUCTS, ids=repr)
 

@@ -52,7 +52,7 @@ class Cyclic(SetDomain):
     >>> hours.losses(23)[:3].tolist()
     [1.0, 2.0, 3.0]
     >>> months = Cyclic(12, start=1)
-    >>> months[0], months.encode(12), months.losses(11)[0]
+    >>> months[0], months.encode(12), float(months.losses(11)[0])
     (1, 11, 1.0)
     >>> Cyclic(4, labels=["N", "E", "S", "W"]).nearest([350, 100], period=360)
     ['N', 'E']
