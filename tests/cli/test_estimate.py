@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.cli import columns, counting, main, output
+from bipartite.tables.wide import to_cells
 from tests.cli.test_commands import conforms
 
 AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
@@ -370,10 +371,35 @@ def test_options_that_do_not_go_together_are_refused(run, spec, write, arguments
     assert (code, out) == (2, "") and message in err
 
 
-def test_flat_categories_are_sent_to_python(run, spec, write):
-    oue = bp.OUE(bp.Items(["a", "b", "c"], loss=1 - np.eye(3)), epsilon=1)
-    code, _, err = run("estimate", write("f.csv", "1\n"), "--spec", spec(oue))
-    assert code == 2 and "rows of numbers, which one column does not hold; use Python" in err
+@pytest.mark.parametrize("kind", [bp.OUE, bp.HadamardResponse])
+def test_reports_of_flat_categories_are_read_as_a_table_holds_them(run, spec, write, kind):
+    ways = bp.Items(["a", "b", "c"], loss=1 - np.eye(3))
+    mechanism = kind(ways, epsilon=2)
+    reports = mechanism.privatize(["a"] * 300 + ["b"] * 100, rng=bp.insecure_seed(1))
+    cells = [str(each) for each in to_cells(reports).to_pylist()]
+    groups = ["x"] * 200 + ["y"] * 200
+    table = "way,side,weight\n" + "".join(
+        f"{cell},{side},{1 + (at % 3 == 0)}\n" for at, (cell, side) in enumerate(zip(cells, groups, strict=True))
+    )
+    known = bp.estimate(mechanism, reports)
+    weights = 1 + (np.arange(400) % 3 == 0)
+    for options, wanted in (
+        ((), [known]),
+        (("--by", "side"), list(bp.estimate(mechanism, reports, by=groups).values())),
+        (("--weights", "weight"), [bp.estimate(mechanism, reports, weights=weights)]),
+    ):
+        file = write("f.csv", table)
+        code, out, _ = run("estimate", file, "--spec", spec(mechanism), "--column", "way", *options, "--json")
+        assert code == 0
+        for found, same in zip(json.loads(out)["estimates"], wanted, strict=True):
+            assert [each["share"] for each in found["shares"]] == pytest.approx(same.frequencies.tolist())
+            assert [each["standard_error"] for each in found["shares"]] == pytest.approx(same.standard_errors.tolist())
+    code, out, _ = run("estimate", write("bare.csv", "\n".join(cells) + "\n"), "--spec", spec(mechanism))
+    assert code == 0 and "400 reports" in out
+    code, _, err = run("estimate", write("bad.csv", "\n".join([*cells, "x9z"]) + "\n"), "--spec", spec(mechanism))
+    assert code == 3 and "line 401 cannot have come from" in err and "x9z" not in err
+    code, out, _ = run("estimate", write("b.csv", cells[0] + "\n"), "--spec", spec(mechanism), "--json")
+    assert code == 0 and json.loads(out)["estimates"][0]["people"] == 1
 
 
 def test_too_many_groups_are_no_groups(run, spec, write, monkeypatch):

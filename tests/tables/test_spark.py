@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyspark.sql import Window
 from pyspark.sql.functions import max_by, row_number, udf
@@ -17,6 +18,7 @@ from bipartite.errors import DataFileError, InputError, NullError, OutsideDomain
 from bipartite.tables import Column, Plan, estimate_file, spark
 from bipartite.tables.answering import carried_by
 from bipartite.tables.spark_ids import check_repeatable
+from bipartite.tables.wide import from_cells
 from tests.tables.keyed_oracle import report
 from tests.tables.spark_functions import fail_once
 from tests.tables.spark_session import ROOT
@@ -73,6 +75,25 @@ def test_two_actions_on_a_release_give_one_report_a_row(people, tmp_path):
     assert sum(first[row][0] == 18 + row % 73 for row in range(ROWS)) < 150
     assert {colour for _, _, colour in first.values()} == {"red", "green", "blue"}
     assert released.columns == ["id", "age", "income", "colour"]
+
+
+@pytest.mark.usefixtures("known_key")
+@pytest.mark.parametrize("row_id", [None, "id"])
+def test_flat_categories_are_released_counted_and_estimated(people, tmp_path, row_id):
+    oue = bp.OUE(COLOUR.domain, 3)
+    plan = Plan({"id": "public", "colour": oue})
+    released = spark.privatize(people, plan, tmp_path / "out", row_id=row_id)
+    counts = spark.count(released, "colour")
+    cells = pa.array([row["colour"] for row in released.collect()])
+    assert counts == bp.Counts(oue).add(from_cells(oue, cells)) and counts.people == ROWS
+    found = estimate_file(tmp_path / "out").columns["colour"][None]
+    assert np.array_equal(found.frequencies, bp.estimate(oue, counts=counts).frequencies)
+    if row_id is not None:
+        again = spark.privatize(people.repartition(3), plan, tmp_path / "again", row_id=row_id)
+        by_id = [{row["id"]: row["colour"] for row in frame.collect()} for frame in (released, again)]
+        assert by_id[0] == by_id[1]
+    with pytest.raises(NullError, match="reports are missing"):
+        spark.count(released.selectExpr("nullif(colour, colour) AS colour"), "colour", oue)
 
 
 def test_no_lazy_plan_that_draws_reports_is_returned(people, tmp_path):

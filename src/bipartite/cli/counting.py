@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation import Counts
+from bipartite.answers.estimation.estimating import tally_of
+from bipartite.answers.estimation.flat import Supports
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally
 from bipartite.cli.columns import NUMBER, REPORT
 from bipartite.domains import Product
 from bipartite.domains.product_codec import tuple_of
 from bipartite.errors import DataError, DataFileError
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.categories.cells import from_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
@@ -49,7 +54,7 @@ class Texts:
             return None if text == REPORT else False
         return None if _is_text(text) and not _NOT_A_NAME.fullmatch(text) else False
 
-    def indices(self, name: str, lines: list[int], texts: list[str]) -> NDArray[np.int64]:
+    def reports(self, name: str, lines: list[int], texts: list[str]) -> NDArray[np.int64]:
         """The output that each text is; ``name`` and ``lines`` say where a wrong one stands."""
         if len(self._known) > _MOST_TEXTS:
             self._known.clear()
@@ -98,6 +103,37 @@ class Texts:
             return None
 
 
+class WideTexts:
+    """The reports of flat categories that texts are."""
+
+    def __init__(self, mechanism: CategoryMechanism) -> None:
+        self._mechanism = mechanism
+
+    def is_report(self, text: str) -> bool | None:
+        """Whether a text is a report; None for what cannot be one and so may be the name of a column."""
+        if self._read([text]) is not None:
+            return True
+        return None if _is_text(text) and not _NOT_A_NAME.fullmatch(text.strip()) else False
+
+    def reports(self, name: str, lines: list[int], texts: list[str]) -> NDArray[Any]:
+        """The report that each text is; ``name`` and ``lines`` say where a wrong one stands."""
+        found = self._read(texts)
+        if found is None:
+            line = next(line for line, text in zip(lines, texts, strict=True) if self._read([text]) is None)
+            msg = (
+                f"{name}: line {line} cannot have come from {self._mechanism!r}; pass reports as privatize wrote them, "
+                "and the spec that they were made with."
+            )
+            raise DataFileError(msg)
+        return found
+
+    def _read(self, texts: list[str]) -> NDArray[Any] | None:
+        try:
+            return from_cells(self._mechanism, [text.strip() for text in texts])
+        except DataError:
+            return None
+
+
 def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.float64]:
     """Weights as numbers of at least 0."""
     found = np.array([float(text) if NUMBER.fullmatch(text) else -1.0 for text in texts])
@@ -112,26 +148,46 @@ def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.
 class GroupCounts:
     """Sums over the reports of one group: counts, or sums of weights."""
 
-    def __init__(self, mechanism: Mechanism, *, weighted: bool = False) -> None:
+    def __init__(self, mechanism: Reporting, *, weighted: bool = False) -> None:
         self.counts = Counts(mechanism)
         self._people = 0
         self._sums = [np.zeros(len(self.counts.values)) for _ in range(2)] if weighted else None
+        self._weights = np.zeros(2)
+        """The sum of all weights, and of their squares."""
 
-    def add(self, indices: NDArray[np.int64], weights: NDArray[np.float64] | None) -> None:
-        """Add some reports."""
-        size = len(self.counts.values)
-        self.counts.values += np.bincount(indices, minlength=size)
-        self.counts.people += len(indices)
-        self._people += len(indices) if weights is None else int(np.count_nonzero(weights))
-        if self._sums is not None and weights is not None:
-            self._sums[0] += np.bincount(indices, weights, size)
-            self._sums[1] += np.bincount(indices, weights**2, size)
+    def add(self, reports: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
+        """Add some reports: which outputs they are or, of flat categories, the reports themselves."""
+        counts, size = self.counts, len(self.counts.values)
+        counts.people += len(reports)
+        if isinstance(counts.mechanism, CategoryMechanism):
+            counts.values += counts.mechanism.count(reports)
+        else:
+            counts.values += np.bincount(reports, minlength=size)
+        if self._sums is None or weights is None:
+            return
+        self._people += int(np.count_nonzero(weights))
+        self._weights += weights.sum(), (weights**2).sum()
+        if not isinstance(counts.mechanism, CategoryMechanism):
+            self._sums[0] += np.bincount(reports, weights, size)
+            self._sums[1] += np.bincount(reports, weights**2, size)
+        elif weights.any():
+            some = Supports.of_weights(counts.mechanism, reports, weights)
+            self._sums[0] += some.first
+            self._sums[1] += some.second
 
     @property
-    def tally(self) -> Tally:
+    def empty(self) -> bool:
+        """Whether nothing was added that counts."""
+        return not (self._weights[0] if self._sums is not None else self.counts.people)
+
+    @property
+    def tally(self) -> Tally | Supports:
         """All that an estimate needs."""
         if self._sums is None:
-            return Tally.of_counts(self.counts.values)
+            return tally_of(self.counts)
+        if isinstance(self.counts.mechanism, CategoryMechanism):
+            total, square = self._weights.tolist()
+            return Supports(self._sums[0], self._sums[1], self._people, total, square)
         return Tally(self._sums[0], self._sums[1], self._people, self.counts.values, None)
 
 

@@ -18,7 +18,6 @@ from bipartite.cli.estimate_output import Found, write
 from bipartite.cli.estimate_reading import read
 from bipartite.cli.output import OK, Progress
 from bipartite.errors import DataFileError, InputError
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.plots import check_ending
 from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by, no_specs
 from bipartite.tables.domain_files import read_text
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.answers.estimation import Estimate
-    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
 
 _RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
 """A key that no spec has; within a label its quotes would be escaped."""
@@ -167,24 +166,16 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
         raise InputError(msg)
 
 
-def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
+def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Reporting:
     """The mechanism that the reports were made with; saved counts know theirs."""
     if describes_mechanism(options):
-        mechanism = any_mechanism_of(options)
-    elif saved:
-        mechanism = saved[0].mechanism
-    else:
-        raise InputError(_NO_SPEC if STDIN in options.files else no_specs(options.files[0]))
-    if isinstance(mechanism, CategoryMechanism):
-        msg = (
-            "The reports of flat categories are rows of numbers, which one column does not hold; use Python for them: "
-            "bp.estimate(bp.from_spec(…), reports)."
-        )
-        raise InputError(msg)
-    return mechanism
+        return any_mechanism_of(options)
+    if saved:
+        return saved[0].mechanism
+    raise InputError(_NO_SPEC if STDIN in options.files else no_specs(options.files[0]))
 
 
-def _of_release(options: argparse.Namespace, release: Described) -> dict[str | None, Mechanism]:
+def _of_release(options: argparse.Namespace, release: Described) -> dict[str | None, Reporting]:
     """The mechanisms of the columns that are read: all that are private, or the one that is asked for."""
     names = list(release.mechanisms) if options.column is None else [options.column]
     one = STDIN in options.files or options.counts or options.weights is not None or options.save_counts is not None
@@ -198,25 +189,25 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
     return {name: release.mechanisms[name] for name in names}
 
 
-def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism: Mechanism) -> None:
+def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism: Reporting) -> None:
     """Add counts that were saved to those of reports."""
     for counts in saved:
         groups.setdefault(None, GroupCounts(mechanism)).counts.merge(counts)
-    if not any(group.tally.size for group in groups.values()):
+    if all(group.empty for group in groups.values()):
         msg = "There are no reports, so nothing can be said; give at least one."
         raise DataFileError(msg)
 
 
 def _estimated(
     groups: dict[str | None, GroupCounts],
-    mechanism: Mechanism,
+    mechanism: Reporting,
     options: argparse.Namespace,
     progress: Callable[[int], None],
 ) -> dict[str | None, Estimate]:
     """The estimate of every group; the steps of a long fit are seen to pass."""
     found: dict[str | None, Estimate] = {}
     for label, group in groups.items():
-        if not group.tally.size:
+        if group.empty:
             msg = f"All weights of the group {label!r} are 0, so nothing can be said about it; leave it out."
             raise DataFileError(msg)
         how = How(options.method, of_sample=options.of_sample, progress=progress)

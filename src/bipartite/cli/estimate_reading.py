@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.cli.columns import SPOKEN, STDIN, WantedColumns, chunks
-from bipartite.cli.counting import GroupCounts, Texts, check_label, weights_of
+from bipartite.cli.counting import GroupCounts, Texts, WideTexts, check_label, weights_of
 from bipartite.cli.output import Progress
 from bipartite.errors import DataFileError, InputError
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.answering import files_of
 from bipartite.tables.counting import count_files, most_groups
 from bipartite.tables.formats import Format
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bipartite.cli.columns import Chunk
-    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
 
 
 @dataclass(slots=True)
@@ -35,7 +36,7 @@ class Sums:
 
 
 def read(
-    options: argparse.Namespace, mechanisms: dict[str | None, Mechanism], *, released: bool
+    options: argparse.Namespace, mechanisms: dict[str | None, Reporting], *, released: bool
 ) -> dict[str | None, Sums]:
     """The sums of each of these columns; of reports on their own there is one, which may have no name."""
     if not options.files:
@@ -50,7 +51,7 @@ def read(
 
 
 def _read_table(
-    options: argparse.Namespace, files: list[Path], written: Format, mechanisms: dict[str | None, Mechanism]
+    options: argparse.Namespace, files: list[Path], written: Format, mechanisms: dict[str | None, Reporting]
 ) -> dict[str | None, Sums]:
     """The sums of the columns of a table."""
     named = {name: mechanism for name, mechanism in mechanisms.items() if name is not None}
@@ -67,8 +68,7 @@ def _read_table(
         _mention(counted.unreported, f"column {name!r}: ")
         found[name] = Sums({label: GroupCounts(named[name]) for label in counted.groups}, counted.unreported)
         for label, counts in counted.groups.items():
-            held = found[name].groups[label].counts
-            held.values, held.people = counts, int(counts.sum())
+            found[name].groups[label].counts = counts
     return found
 
 
@@ -77,9 +77,9 @@ def _mention(unreported: int, where: str = "") -> None:
         print(f"bipartite: {where}{unreported:,} rows without a report were left out.", file=sys.stderr)
 
 
-def _read_text(options: argparse.Namespace, column: str | None, mechanism: Mechanism) -> Sums:
+def _read_text(options: argparse.Namespace, column: str | None, mechanism: Reporting) -> Sums:
     """The sums of a column of CSV, in files or on standard input."""
-    texts = Texts(mechanism)
+    texts = WideTexts(mechanism) if isinstance(mechanism, CategoryMechanism) else Texts(mechanism)
     asked = WantedColumns(column, tuple(name for name in (options.by, options.weights) if name is not None))
     sums = Sums()
     with Progress("reports", None) as progress:
@@ -111,12 +111,12 @@ def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
 def _count(
     name: str,
     chunk: Chunk,
-    texts: Texts,
+    texts: Texts | WideTexts,
     groups: dict[str | None, GroupCounts],
     options: argparse.Namespace,
-    mechanism: Mechanism,
+    mechanism: Reporting,
 ) -> None:
-    indices = texts.indices(name, chunk.lines, chunk.columns[0])
+    reports = texts.reports(name, chunk.lines, chunk.columns[0])
     others = [[cell.strip() for cell in column] for column in chunk.columns[1:]]
     weights = weights_of(name, chunk.lines, others[-1]) if options.weights is not None else None
     rows: dict[str | None, Any] = {None: slice(None)}
@@ -135,4 +135,4 @@ def _count(
                 )
                 raise DataFileError(msg)
             groups[label] = GroupCounts(mechanism, weighted=weights is not None)
-        groups[label].add(indices[which], None if weights is None else weights[which])
+        groups[label].add(reports[which], None if weights is None else weights[which])

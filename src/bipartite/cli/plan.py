@@ -6,21 +6,30 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bipartite.cli.output import OK, print_json, print_table
+from bipartite.cli.output import OK, Progress, print_json, print_table
+from bipartite.cli.plan_questions import Questions, at_a_terminal
 from bipartite.errors import InputError
 from bipartite.files import write_whole
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
 from bipartite.tables.formats import Asked
+from bipartite.tables.prospects import CONFIDENCE, prospect
+from bipartite.tables.purposes import PURPOSES, STATISTICS
 from bipartite.tables.suggesting import LEAK, first_plan
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse
 
+    from bipartite.tables.prospects import Prospect
+
+_WHOLE = 100
 _EXAMPLES = """examples:
   bipartite plan new people.csv > plan.toml     names and types only: what is private shapes nothing
-  bipartite plan check plan.toml                what is left to fill in, or wrong; all of it at once
+  bipartite plan new people.csv --for single-values      reports to be used one by one; by default statistics
+  bipartite plan check plan.toml                what is left to fill in, or wrong; which questions it can answer
+  bipartite plan check plan.toml --people 50000 how precisely, before anything is spent
   bipartite plan show plan.toml                 ε of a row, what each column promises, what is published beside it
 
 A plan says for every column of a table what it may become: [columns.age] with a domain, a mechanism and an epsilon, or
@@ -38,6 +47,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delimiter", metavar="MARK", help="new: between the cells of CSV, such as ';'")
     parser.add_argument("--encoding", metavar="NAME", help="new: of CSV: utf-8 (default), utf-16 or latin-1")
     parser.add_argument("--header", action="store_true", help="new: the first line holds names, whatever it looks like")
+    parser.add_argument(
+        "--for",
+        dest="purpose",
+        choices=tuple(PURPOSES),
+        help=f"new: what columns are for (default: {STATISTICS}); each may say its own in the file",
+    )
+    parser.add_argument("--no-questions", action="store_true", help="new: leave TODO, and do not ask at a terminal")
+    parser.add_argument("--people", metavar="N", type=int, help="check: how precise the answers of N people will be")
     parser.add_argument("--json", action="store_true", help="check, show: print one JSON object (schemas/plan.json)")
     parser.set_defaults(run=run)
 
@@ -46,40 +63,101 @@ def run(options: argparse.Namespace) -> int:
     """Write, check or show a plan."""
     if options.action == "new":
         return _new(options)
-    for name in ("output", "input_format", "delimiter", "encoding", "header"):
+    for name in ("output", "input_format", "delimiter", "encoding", "header", "purpose", "no_questions"):
         if getattr(options, name):
             msg = f"{name}= belongs to plan new; leave it out."
             raise InputError(msg)
+    _check_people(options)
     plan = Plan.read(options.file)
+    if options.action == "check" or options.json:
+        with Progress("columns", len(plan.private())) as progress:
+            found = {}
+            for name, mechanism in plan.mechanisms().items():
+                found[name] = prospect(mechanism, options.people)
+                progress.advance(1)
     if options.json:
-        print_json(as_json(plan))
+        print_json(as_json(plan, found, options.people))
     elif options.action == "check":
         print(f"{options.file} is complete: {plan.guarantee}.")
+        _answers(plan, found, options.people)
     else:
         _show(plan)
     return OK
 
 
+def _check_people(options: argparse.Namespace) -> None:
+    if options.people is None:
+        return
+    if options.action != "check":
+        msg = "people= belongs to plan check; leave it out."
+        raise InputError(msg)
+    if options.people < 1:
+        msg = f"Expected people= as a whole number of at least 1, got {options.people}."
+        raise InputError(msg)
+
+
+def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None:
+    """What each column will answer; with a number of people, how precisely."""
+    if people is None:
+        for name, each in found.items():
+            column = plan.private()[name]
+            told = ", ".join(each.questions) or "single reports, and no statistics"
+            print(f"  {name}, by {entry_of(type(column.mechanism)).name}: {told}")
+    else:
+        print(f"What {people:,} people will tell, ± at {CONFIDENCE:.0%}, if all values are equally common:\n")
+        rows = [
+            (
+                name,
+                entry_of(type(plan.mechanisms()[name])).name,
+                *(_half(error, points=points) for error, points in each.errors()),
+            )
+            for name, each in found.items()
+        ]
+        print_table(("column", "by", "mean", "median", "a tenth of the range", "one value"), rows)
+    notes = [f"{name}: {each.note}." for name, each in found.items() if each.note]
+    if notes:
+        print("", *notes, sep="\n")
+    if people is None:
+        print("\nHow precisely: bipartite plan check … --people N, before anything is spent.")
+
+
+def _half(error: float | None, *, points: bool) -> str:
+    """Half the width of an interval; of a share in percentage points."""
+    if error is None:
+        return "–"
+    return f"± {_short(100 * error)} points" if points else f"± {_short(error)}"
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= _WHOLE else f"{number:.2g}"
+
+
 def _new(options: argparse.Namespace) -> int:
+    if options.people is not None:
+        msg = "people= belongs to plan check; leave it out."
+        raise InputError(msg)
     if options.json:
         msg = "plan new writes TOML; leave out --json."
         raise InputError(msg)
     asked = Asked(options.input_format, options.delimiter, options.encoding)
-    written = first_plan(options.file, asked, header=options.header)
-    if options.output is None:
-        print(written, end="")
-    elif options.output.exists():
+    if options.output is not None and options.output.exists():
         msg = f"{options.output} is there already; name another file, or remove it."
         raise InputError(msg)
+    answers = Questions() if at_a_terminal() and not options.no_questions else None
+    purpose = options.purpose or STATISTICS
+    written = first_plan(options.file, asked, header=options.header, purpose=purpose, answers=answers)
+    if options.output is None:
+        print(written, end="")
     else:
         write_whole(options.output, written)
     print(f"bipartite: {LEAK}", file=sys.stderr)
     return OK
 
 
-def as_json(plan: Plan) -> dict[str, Any]:
+def as_json(plan: Plan, found: dict[str, Prospect], people: int | None) -> dict[str, Any]:
     """A plan as JSON values."""
     return {
+        "people": people,
         "epsilon": f"{plan.epsilon_decimal:f}",
         "guarantee": plan.guarantee,
         "publishes": list(plan.publishes),
@@ -92,8 +170,12 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "epsilon": f"{mechanism.epsilon_decimal:f}",
                 "guarantee": mechanism.guarantee,
                 "holds": verify(mechanism).holds,
-                "outputs": len(mechanism.outputs),
+                "outputs": len(mechanism.outputs) if isinstance(mechanism, Mechanism) else None,
                 "spec_sha256": verify(mechanism).spec_sha256,
+                "for": plan.private()[name].purpose,
+                "answers": found[name].questions,
+                "half_widths": None if people is None else found[name].half_widths(),
+                "note": found[name].note,
             }
             for name, mechanism in plan.mechanisms().items()
         ],

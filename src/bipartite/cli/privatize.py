@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +14,7 @@ from bipartite.errors import InputError
 from bipartite.tables import Plan, Settings, privatize_file
 from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, STDIO, TEXT
+from bipartite.tables.metadata import DO_NOT_AVERAGE
 
 if TYPE_CHECKING:
     import argparse
@@ -133,6 +135,7 @@ def _conclude(options: argparse.Namespace, done: Released) -> None:
                 "insecure": done.insecure,
                 "guarantee": done.guarantee,
                 "publishes": list(done.publishes),
+                "next": _next(options),
             }
         )
         return
@@ -143,3 +146,12 @@ def _conclude(options: argparse.Namespace, done: Released) -> None:
     rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
     spent = done.guarantee if done.insecure else f"each spent ε = {done.epsilon}"
     print(f"bipartite: {done.rows - done.rejected:,} rows released{rejected}; {spent}.", file=sys.stderr)
+    print(f"bipartite: {_next(options)}", file=sys.stderr)
+
+
+def _next(options: argparse.Namespace) -> str:
+    """What to do with reports."""
+    if options.target != STDIO:
+        return f"{DO_NOT_AVERAGE}; run: bipartite estimate {shlex.quote(options.target)}"
+    specs = "SPECS.json" if options.specs is None else shlex.quote(str(options.specs))
+    return f"{DO_NOT_AVERAGE}; run: bipartite estimate FILE --spec {specs}"

@@ -369,6 +369,12 @@ def by_column() -> dict[str, Entry]:
     return dict(sorted(fit.items()))
 
 
+def by_table() -> dict[str, Entry]:
+    """Those that a plan of a table may name, in alphabetical order: of RAPPOR, a device keeps the answers."""
+    fit = {each.name: each for each in _ENTRIES if each.family != "regions" and each.name != "rappor"}
+    return dict(sorted(fit.items()))
+
+
 def by_spec(version: int) -> dict[str, Entry]:
     """Those with a spec of this version, by name."""
     return {each.name: each for each in _ENTRIES if each.version == version}

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
-from bipartite.answers.estimation.estimating import How, from_tally
+from bipartite.answers.estimation.estimating import How, from_tally, tally_of
 from bipartite.answers.estimation.methods import check_method
-from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DataFileError, InputError, SpecError, shown
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.counting import count_files
@@ -140,8 +139,7 @@ def estimate_file(
     how = How(check_method(method), of_sample=of_sample, progress=progress)
     found = {
         name: {
-            label: from_tally(about.mechanisms[name], Tally.of_counts(counts), how)
-            for label, counts in each.groups.items()
+            label: from_tally(about.mechanisms[name], tally_of(counts), how) for label, counts in each.groups.items()
         }
         for name, each in counted.items()
     }

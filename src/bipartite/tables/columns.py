@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import Cyclic, Integers, LineDomain, Points, Product, SetDomain
 from bipartite.domains.labelled import Names
 from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.record import composition_problem
 
 if TYPE_CHECKING:
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Nulls
-    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
 
 PUBLIC: Final = "public"
 """What stands in a plan for a column that is copied as it is."""
@@ -44,19 +45,22 @@ class Column:
         that it is missing. ``nulls_as="no answer"`` takes this value of the domain in its place, and is private.
     max_distance
         Of a position: how far its nearest point may be before it counts as outside.
+    purpose
+        What it is for, where the plan says so; the mechanism is already chosen.
     """
 
-    mechanism: Mechanism
+    mechanism: Reporting
     inputs: tuple[str, ...] = ()
     outside: Outside = "error"
     nulls: Nulls = "error"
     outside_as: Any = None
     nulls_as: Any = None
     max_distance: float = math.inf
+    purpose: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         problems = Problems()
-        problem = composition_problem("a column", self.mechanism) or _label_problem(self.mechanism)
+        problem = composition_problem("a column", self.mechanism, flat=True) or _label_problem(self.mechanism)
         if problem is not None:
             raise InputError(problem)
         if not is_one_of(self.outside, ("error", "clip")):
@@ -150,9 +154,9 @@ def _as(name: str) -> str:
     return f"{name}_as (in a plan file, {name} = {{ as = … }})"
 
 
-def _label_problem(mechanism: Mechanism) -> str | None:
+def _label_problem(mechanism: Reporting) -> str | None:
     """Why the reports of a mechanism fit no column, if they do not."""
-    if not isinstance(mechanism.outputs, Names):
+    if isinstance(mechanism, CategoryMechanism) or not isinstance(mechanism.outputs, Names):
         return None
     return (
         f"Expected reports that are values or numbers, got {mechanism!r}, which reports labels of its own; "
@@ -160,7 +164,7 @@ def _label_problem(mechanism: Mechanism) -> str | None:
     )
 
 
-def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
+def text_labels(mechanism: Reporting) -> tuple[str, ...]:
     """The labels of a set where they are texts; none elsewhere."""
     labels = mechanism.domain.labels
     return labels if labels is not None and isinstance(labels[0], str) else ()
@@ -185,12 +189,12 @@ def _check_inputs(column: Column, problems: Problems) -> None:
         )
 
 
-def _takes_positions(mechanism: Mechanism, coordinates: int) -> bool:
+def _takes_positions(mechanism: Reporting, coordinates: int) -> bool:
     domain = mechanism.domain
     return isinstance(domain, Points) and domain.metric != "callable" and domain.coordinates.shape[1] == coordinates
 
 
-def _is_value(mechanism: Mechanism, value: object) -> bool:
+def _is_value(mechanism: Reporting, value: object) -> bool:
     try:
         mechanism.domain.encode(value)
     except DataError:

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.domains import Product
 from bipartite.errors import DataError, DataFileError, InputError
+from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.columns import PUBLIC, text_labels
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.engine import connect
 from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.plan import Plan
 from bipartite.tables.sources import Reading, open_files
+from bipartite.tables.wide import from_cells
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
     from bipartite.tables.formats import Format
 
 MOST_GROUPS: Final = 10_000
@@ -37,10 +41,16 @@ _FEW_CELLS: Final = 2**20
 class Counted:
     """The reports of one column."""
 
-    groups: dict[str | None, NDArray[np.int64]] = field(default_factory=dict)
-    """For each group how often each output came; all rows are under None."""
+    groups: dict[str | None, Counts] = field(default_factory=dict)
+    """The counts of each group; all rows are under None."""
     unreported: int = 0
     """How many rows have no report."""
+
+    def add(self, mechanism: Reporting, label: str | None, values: NDArray[np.int64], people: int) -> None:
+        """Count more reports of a group."""
+        held = self.groups.setdefault(label, Counts(mechanism))
+        held.values += values
+        held.people += people
 
 
 class _AsTheyAre(Plan):
@@ -62,7 +72,7 @@ class _AsTheyAre(Plan):
 
 
 def count_files(
-    files: list[Path], written: Format, mechanisms: dict[str, Mechanism], by: str | None
+    files: list[Path], written: Format, mechanisms: dict[str, Reporting], by: str | None
 ) -> dict[str, Counted]:
     """The counts of each of these columns, with groups in the order of their names."""
     counted = {name: Counted() for name in mechanisms}
@@ -70,7 +80,17 @@ def count_files(
     for batch in _batches(files, written, [*mechanisms, *([] if by is None else [by])]):
         groups = None if by is None else _labels(by, batch.column(by))
         for name, mechanism in mechanisms.items():
-            _add(name, mechanism, counted[name], batch.column(name), groups)
+            try:
+                if isinstance(mechanism, CategoryMechanism):
+                    _add_wide(mechanism, counted[name], batch.column(name), groups)
+                else:
+                    _add(mechanism, counted[name], batch.column(name), groups)
+            except (pa.ArrowException, DataError):
+                msg = (
+                    f"column {name!r} holds something that its mechanism never reports; the file was edited, or its "
+                    "specs are those of another one: ask for both again."
+                )
+                raise DataFileError(msg) from None
             if len(counted[name].groups) > most:
                 msg = f"Expected at most {most:,} groups, got more; is {by!r} a column of groups?"
                 raise InputError(msg)
@@ -83,15 +103,16 @@ def count_files(
     return counted
 
 
-def most_groups(*mechanisms: Mechanism) -> int:
+def most_groups(*mechanisms: Reporting) -> int:
     """How many groups can be held at once, of reports of these mechanisms each."""
-    return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(len(each.outputs) for each in mechanisms)))
+    sizes = [len(each.outputs if isinstance(each, Mechanism) else each.domain) for each in mechanisms]
+    return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(sizes)))
 
 
-def _in_order(groups: dict[str | None, NDArray[np.int64]]) -> dict[str | None, NDArray[np.int64]]:
+def _in_order(groups: dict[str | None, Counts]) -> dict[str | None, Counts]:
     """Groups by name, and then the rows without one, under a name that none has."""
     named = sorted(label for label in groups if label is not None)
-    found: dict[str | None, NDArray[np.int64]] = {label: groups[label] for label in named}
+    found: dict[str | None, Counts] = {label: groups[label] for label in named}
     if None in groups:
         nameless = "(none)"
         while nameless in found:
@@ -157,25 +178,35 @@ def _numpy(array: pa.Array) -> NDArray[Any]:
     return np.from_dlpack(array)
 
 
+def _add_wide(
+    mechanism: CategoryMechanism,
+    counted: Counted,
+    reports: pa.Array,
+    groups: tuple[list[str | None], NDArray[np.int64]] | None,
+) -> None:
+    """Count a batch of reports of flat categories, of which few are alike."""
+    there = _numpy(reports.is_valid().cast(pa.int8())) > 0
+    rows = from_cells(mechanism, reports.drop_null())
+    counted.unreported += len(reports) - len(rows)
+    labels, grouped = ([None], np.zeros(len(rows), dtype=np.int64)) if groups is None else (groups[0], groups[1][there])
+    order = np.argsort(grouped, kind="stable")
+    ends = np.searchsorted(grouped[order], np.arange(len(labels) + 1))
+    for label, first, last in zip(labels, ends, ends[1:], strict=False):
+        if first < last:
+            counted.add(mechanism, label, mechanism.count(rows[order[first:last]]), int(last - first))
+
+
 def _add(
-    name: str,
     mechanism: Mechanism,
     counted: Counted,
     reports: pa.Array,
     groups: tuple[list[str | None], NDArray[np.int64]] | None,
 ) -> None:
     """Count a batch, in which each different report is looked up once."""
-    try:
-        held, rows = _encoded(reports)
-        there = _numpy(held.is_valid().cast(pa.int8())) > 0
-        output = np.full(len(there), -1)
-        output[there] = _indices(mechanism, held.drop_null())
-    except (pa.ArrowException, DataError):
-        msg = (
-            f"column {name!r} holds something that its mechanism never reports; the file was edited, or its specs are "
-            "those of another one: ask for both again."
-        )
-        raise DataFileError(msg) from None
+    held, rows = _encoded(reports)
+    there = _numpy(held.is_valid().cast(pa.int8())) > 0
+    output = np.full(len(there), -1)
+    output[there] = _indices(mechanism, held.drop_null())
     labels, grouped = ([None], np.zeros(len(rows), dtype=np.int64)) if groups is None else groups
     # A group and a report as one number, of which few are different.
     cells, times = _times(grouped * len(there) + rows, len(labels) * len(there))
@@ -185,8 +216,9 @@ def _add(
     ends = np.searchsorted(cells, np.arange(len(labels) + 1) * len(there))
     for label, first, last in zip(labels, ends, ends[1:], strict=False):
         if first < last:
-            sums = counted.groups.setdefault(label, np.zeros(len(mechanism.outputs), dtype=np.int64))
+            sums = np.zeros(len(mechanism.outputs), dtype=np.int64)
             np.add.at(sums, reported[first:last], times[first:last])
+            counted.add(mechanism, label, sums, int(sums.sum()))
 
 
 def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.lottery import ValuesRefusedError, draw_many, is_secure
-from bipartite.lottery.words import CHUNK
+from bipartite.lottery import is_secure
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.dictionaries import copied
 from bipartite.tables.extras import pa
@@ -118,15 +117,7 @@ class Release:
 
     def _draw_column(self, name: str, way: Return, opened: Opened) -> NDArray[Any] | None:
         """The reports of the values of a column that are there; None where the lottery refuses one."""
-        values, source = opened.there, self._sources[name]
-        lottery, codec = way.column.mechanism.lottery, way.codec(values.dtype)
-        # Never more than one chunk at a time, so that a column's words follow each other however its rows are cut.
-        cuts = range(0, max(len(values), 1), CHUNK)
-        try:
-            parts = [draw_many(lottery, codec, values[cut : cut + CHUNK], source) for cut in cuts]
-        except ValuesRefusedError:
-            return None
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return way.draw(opened.there, self._sources[name])
 
     def _prepared(self, given: pa.Schema) -> tuple[pa.Schema, dict[str, Return]]:
         """(schema of the reports, the way back for each private column) for batches of this schema."""

@@ -9,11 +9,14 @@ import numpy as np
 
 from bipartite.domains.containers import library_of
 from bipartite.errors import InputError, Problems
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import duckdb, pa, pd, pl
+from bipartite.tables.metadata import DO_NOT_AVERAGE, METADATA_KEY, Described
 from bipartite.tables.returning import value_type
+from bipartite.tables.wide import most_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +34,7 @@ _LAZY: Final = (
     "Expected a frame that holds its rows, got a lazy one, which would draw new reports, and spend ε, every time it is "
     "run; call .collect() first."
 )
+_MOST_ROWS: Final = 2**31 - 1
 _OF_A_SERIES: Final = "use .to_frame(), or mech.privatize for a Series"
 
 
@@ -78,10 +82,19 @@ def _not_this(frame: object, expected: str, hint: str) -> InputError:
 
 def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Table | pa.RecordBatch:
     if isinstance(frame, pa.RecordBatch):
+        if frame.num_rows > at_once(plan):
+            msg = f"Expected a record batch of at most {at_once(plan):,} rows for reports as wide; pass pa.table(…)."
+            raise InputError(msg)
         return Release(plan, rng).privatize(_selected(frame, plan))
     if isinstance(frame, pa.Table):
         return _table(frame, plan, rng)
     raise _not_this(frame, "an Arrow table or record batch", "use .read_all() or pa.table(…)")
+
+
+def at_once(plan: Plan) -> int:
+    """How many rows can be released as one batch: the texts of wide reports fill an Arrow array."""
+    flat = [each for each in plan.mechanisms().values() if isinstance(each, CategoryMechanism)]
+    return min([_MOST_ROWS, *map(most_rows, flat)])
 
 
 def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.RecordBatch:
@@ -104,7 +117,7 @@ def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.Rec
 def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
     given = _selected(table, plan)
     release = Release(plan, rng)
-    reports = [release.privatize(batch) for batch in given.unify_dictionaries().to_batches()]
+    reports = [release.privatize(batch) for batch in given.unify_dictionaries().to_batches(max_chunksize=at_once(plan))]
     schema = plan.schema(given.schema, insecure=release.insecure)
     return pa.Table.from_batches(reports, schema=schema).unify_dictionaries()
 
@@ -127,7 +140,15 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
             continue
         mapper = _types(frame[plan.inputs_of(name)[0]].dtype, may_be_null=what.may_be_null)
         columns[name] = reports.column(name).to_pandas(types_mapper=mapper)
-    return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+    found = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+    about = Described.from_json(reports.schema.metadata[METADATA_KEY])
+    # Short: pandas copies it with every step.
+    found.attrs[METADATA_KEY.decode()] = {
+        "guarantee": about.guarantee,
+        "epsilon": about.epsilon_text,
+        "next": f"{DO_NOT_AVERAGE}: bp.estimate(plan.mechanisms()[column], frame[column]) reads them",
+    }
+    return found
 
 
 def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:

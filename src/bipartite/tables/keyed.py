@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,6 +22,7 @@ from bipartite.errors import InputError
 from bipartite.lottery import FixedWords, PointLottery, draw_many
 from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.lottery import Codec, Lottery
-    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
     from bipartite.tables.opening import Opened
     from bipartite.tables.plan import Plan
     from bipartite.tables.returning import Return
@@ -63,12 +63,13 @@ class KeyedRelease(Release):
         ids = self._ids
         if opened.missing is not None:
             ids = [ids[at] for at in np.flatnonzero(~opened.missing).tolist()]
-        mechanism = way.column.mechanism
-        values = opened.there
+        mechanism, values = way.column.mechanism, opened.there
         codec = way.codec(values.dtype)
         indices = codec.encode(values, None) - np.int64(codec.code_offset)
         if not (indices.view(np.uint64) < np.uint64(len(mechanism.domain))).all():
             return None
+        if isinstance(mechanism, CategoryMechanism):
+            return _draw_wide(mechanism, indices, ids, self._keys[name])
         parts = [
             _draw(mechanism.lottery, codec, values[cut], indices[cut], ids[cut], self._keys[name])
             for cut in (slice(start, start + CHUNK) for start in range(0, max(len(values), 1), CHUNK))
@@ -87,7 +88,7 @@ def check_keyed(plan: Plan) -> None:
             raise InputError(msg)
 
 
-def column_key(key: bytes, mechanism: Mechanism, name: str) -> bytes:
+def column_key(key: bytes, mechanism: Reporting, name: str) -> bytes:
     """The key of a column: of the release's key, the spec and the name."""
     return hmac.new(key, bytes.fromhex(spec_sha256(mechanism)) + name.encode(), hashlib.sha256).digest()
 
@@ -108,20 +109,39 @@ def id_bytes(ids: pa.Array) -> list[bytes]:
     raise InputError(msg)
 
 
-@dataclass(slots=True)
 class _RowWords:
-    """The words of one row, in order."""
+    """The words of one row, in order: a stream of its own."""
 
-    base: hashlib.blake2b
-    index: int
-    row: bytes
-    taken: int = 0
+    __slots__ = ("_base", "_blocks", "_index", "_row", "_words")
+
+    def __init__(self, base: hashlib.blake2b, index: int, row: bytes) -> None:
+        self._base, self._index, self._row = base, index.to_bytes(8, "little"), row
+        self._blocks = 0
+        self._words = np.empty(0, dtype=np.uint64)
+
+    def window(self, least: int = 1) -> NDArray[np.uint64]:
+        """The next words, at least so many, without consuming any."""
+        missing = -(-max(0, least - len(self._words)) // _BLOCK_WORDS)
+        if missing:
+            blocks = range(self._blocks, self._blocks + missing)
+            fresh = b"".join(_block(self._base, self._index, block, self._row) for block in blocks)
+            self._blocks += missing
+            self._words = np.concatenate([self._words, np.frombuffer(fresh, dtype="<u8").astype(np.uint64)])
+        return self._words.copy()  # kernels may rearrange the words that they are given
+
+    def advance(self, used: int) -> None:
+        """Consume the first words of the window."""
+        self._words = self._words[used:]
 
     def word(self) -> int:
-        block, at = divmod(self.taken, _BLOCK_WORDS)
-        self.taken += 1
-        digest = _block(self.base, self.index.to_bytes(8, "little"), block, self.row)
-        return int.from_bytes(digest[8 * at : 8 * at + 8], "little")
+        """The next word."""
+        word = int(self.window()[0])
+        self.advance(1)
+        return word
+
+    def erase(self) -> None:
+        """Forget the words at hand."""
+        self._words = np.empty(0, dtype=np.uint64)
 
 
 def _block(base: hashlib.blake2b, index: bytes, block: int, row: bytes) -> bytes:
@@ -132,8 +152,19 @@ def _block(base: hashlib.blake2b, index: bytes, block: int, row: bytes) -> bytes
 
 
 def _draw_one(lottery: Lottery, index: int, base: hashlib.blake2b, row: bytes) -> int:
-    """The report of one row, in plain Python; a scalar draw asks for its words one by one."""
-    return lottery.draw(index, _RowWords(base, index, row))  # type: ignore[arg-type]  # no windows are asked for
+    """The report of one row, in plain Python."""
+    return lottery.draw(index, _RowWords(base, index, row))
+
+
+def _draw_wide(
+    mechanism: CategoryMechanism, indices: NDArray[np.int64], ids: Sequence[bytes], key: bytes
+) -> NDArray[Any]:
+    """The reports of flat categories, one row at a time: each may take many words."""
+    base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
+    dtype, width = mechanism.report_shape
+    none = np.empty(0 if width is None else (0, width), dtype=dtype)
+    people = zip(indices.tolist(), ids, strict=True)
+    return np.concatenate([none, *(mechanism.draw_index(at, _RowWords(base, at, row)) for at, row in people)])
 
 
 def _draw(

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import SpecError
 from bipartite.lottery.budgets import exact_sum
-from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.record import composition_problem
 from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
 
 if TYPE_CHECKING:
+    from bipartite.mechanisms.record import Reporting
     from bipartite.tables.plan import Plan
 
 METADATA_KEY: Final = b"bipartite"
 """The key in the metadata of Arrow schemas and Parquet files."""
 _VERSION: Final = 1
+DO_NOT_AVERAGE: Final = "do not average these reports"
+"""What whoever holds reports must know first: they are noise around nothing until the mechanism is read backwards."""
 NOT_PRIVATE: Final = "NOT PRIVATE: drawn from words that someone may know (an insecure seed or fixed words)"
 
 
@@ -29,7 +31,7 @@ class Described:
     What it promises follows from its mechanisms and its words, and is never read from anywhere else.
     """
 
-    mechanisms: dict[str, Mechanism]
+    mechanisms: dict[str, Reporting]
     public: tuple[str, ...]
     publishes: tuple[str, ...]
     insecure: bool = False
@@ -127,13 +129,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _mechanism(name: str, column: dict[str, Any]) -> Mechanism:
+def _mechanism(name: str, column: dict[str, Any]) -> Reporting:
     mechanism = from_spec(column["spec"])
     if spec_sha256(mechanism) != column["spec_sha256"]:
         msg = f"column {name!r}: the spec is another one than its name says; ask for the file again."
         raise SpecError(msg)
-    problem = composition_problem(f"column {name!r}", mechanism)
-    if problem is not None or not isinstance(mechanism, Mechanism):  # what composes is one
+    problem = composition_problem(f"column {name!r}", mechanism, flat=True)
+    if problem is not None:
         raise SpecError(problem)
     return mechanism
 

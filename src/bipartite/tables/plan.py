@@ -12,6 +12,7 @@ from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.dictionaries import released
 from bipartite.tables.drawing import Release
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from bipartite.domains import Domain
+    from bipartite.mechanisms.record import Reporting
     from bipartite.tables.returning import Return, Style
 
 _ROWS_ARE_PUBLIC: Final = "how many rows there are, and their order"
@@ -104,7 +106,7 @@ class Plan(Frozen):
         """The columns that are copied as they are."""
         return [name for name, what in self._columns if what == PUBLIC]
 
-    def mechanisms(self) -> dict[str, Mechanism]:
+    def mechanisms(self) -> dict[str, Reporting]:
         """The mechanism of each private column, in order."""
         return {name: column.mechanism for name, column in self.private().items()}
 
@@ -218,7 +220,7 @@ class Plan(Frozen):
 
 
 def _column(what: object) -> Column | str:
-    if isinstance(what, Mechanism):
+    if isinstance(what, (Mechanism, CategoryMechanism)):
         return Column(what)
     if isinstance(what, Column) or (isinstance(what, str) and what == PUBLIC):
         return what

@@ -7,27 +7,30 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from bipartite.domains import Cyclic, Domain, Integers, Interval, Items, Points, Product
+from bipartite.domains import Cyclic, Domain, Integers, Interval, Items, LineDomain, Points, Product
 from bipartite.errors import DataFileError, InputError, Problems, is_one_of, shown
 from bipartite.files import not_found
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.catalogue import by_column
+from bipartite.mechanisms.catalogue import by_table
 from bipartite.mechanisms.spec import load_spec
 from bipartite.names import nearest_name, unknown_name
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.domain_files import read_items, read_text
 from bipartite.tables.place_files import read_places
+from bipartite.tables.purposes import PURPOSES, choice, line_choice
+
+if TYPE_CHECKING:
+    from bipartite.mechanisms.record import Reporting
 
 Found = TypeVar("Found")
 TODO: Final = "TODO"
 """What ``bipartite plan new`` writes where only a person can know."""
 _OF_MECHANISM: Final = ("domain", "mechanism", "epsilon", "m", "edges", "prior")
-_KEYS: Final = ("public", "from", *_OF_MECHANISM, "spec", "nulls", "outside", "max_distance")
+_KEYS: Final = ("public", "for", "from", *_OF_MECHANISM, "spec", "nulls", "outside", "max_distance")
 _KINDS: Final = {
     "integers": (),
     "interval": ("points", "rounding"),
@@ -117,8 +120,11 @@ def _column(options: object, folder: Path | None) -> Column | str:
     if "from" not in todo:
         with problems.noting():
             found["inputs"] = _inputs(options.get("from"))
+    if "for" not in todo:
+        with problems.noting():
+            found["purpose"] = _purpose(options.get("for"))
     with problems.noting():
-        found["mechanism"] = _mechanism(options, todo, folder)
+        found["mechanism"] = _mechanism(options, todo, folder, found.get("purpose"))
     problems.raise_if_any(InputError)
     return Column(**found)
 
@@ -157,18 +163,25 @@ def _choice(key: str, given: object, words: tuple[str, str]) -> dict[str, Any]:
     raise InputError(msg)
 
 
-def _mechanism(options: Mapping[str, Any], todo: list[str], folder: Path | None) -> Mechanism | None:
+def _purpose(given: object) -> str | None:
+    """What a column is for, where that is said."""
+    if given is None or is_one_of(given, tuple(PURPOSES)):
+        return None if given is None else str(given)
+    hint = likely(given, PURPOSES, f"one of {', '.join(PURPOSES)}.")
+    msg = f"Expected for = what the column is for, got {shown(given)}; {hint}"
+    raise InputError(msg)
+
+
+def _mechanism(
+    options: Mapping[str, Any], todo: list[str], folder: Path | None, purpose: str | None
+) -> Reporting | None:
     """The mechanism of a column; None where something is still to be filled in, and all else is right."""
     if "spec" in options:
         others = [key for key in _OF_MECHANISM if key in options]
         if others:
             msg = f"A spec says everything about the mechanism; leave out {', '.join(others)}."
             raise InputError(msg)
-        mechanism = load_spec(_in_file(options["spec"], folder, read_text))
-        if not isinstance(mechanism, Mechanism):
-            msg = "The reports of flat categories are rows of numbers, which one column does not hold; use grr."
-            raise InputError(msg)
-        return mechanism
+        return load_spec(_in_file(options["spec"], folder, read_text))
     problems = Problems()
     with problems.noting():
         name = _checked_name(options)
@@ -179,24 +192,38 @@ def _mechanism(options: Mapping[str, Any], todo: list[str], folder: Path | None)
         with problems.noting():
             Epsilon.of(options["epsilon"])
     problems.raise_if_any(InputError)
-    entry = by_column()[name]
+    entry = by_table()[name]
     if todo or "domain" not in options or (entry.epsilon and "epsilon" not in options):
         return None
+    if purpose is not None:
+        options = {**_left_open(purpose, domain, options, name), **options}
+        entry = by_table()[options.get("mechanism", name)]
     extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
     if isinstance(extra.get("prior"), list):
         extra["prior"] = _numbers(extra["prior"])
-    made: Mechanism = entry.load()(domain, *([options["epsilon"]] if entry.epsilon else []), **extra)
+    made: Reporting = entry.load()(domain, *([options["epsilon"]] if entry.epsilon else []), **extra)
     return made
+
+
+def _left_open(purpose: str, domain: Domain, options: Mapping[str, Any], name: str) -> dict[str, str]:
+    """What a purpose says where the plan does not."""
+    if not any(key in options for key in ("mechanism", "m", "edges")):
+        return choice(purpose, domain, options.get("epsilon"), flat=_is_categorical(options))
+    window = line_choice(purpose) if name == "brr" and isinstance(domain, LineDomain) else {}
+    padded = "m" in window and options.get("edges", "padded") == "padded"
+    return {key: window[key] for key in ("edges", "m")} if padded else {}
 
 
 def _checked_name(options: Mapping[str, Any]) -> str:
     """The name of the mechanism, beside which all that it needs is given and nothing that it does not take."""
     problems = Problems()
     name: str = options.get("mechanism", "grr" if _is_categorical(options) else "brr")
-    known = by_column()
+    known = by_table()
     entry = known[name] if is_one_of(name, tuple(known)) else None
     if entry is None:
         hint = likely(name, known, f"one of {', '.join(known)}.")
+        if name == "rappor":
+            hint = "its reports come from an answer that a device keeps, and a table keeps none: use 'oue'."
         problems.add(f"Expected the name of a mechanism, got {shown(name)}; {hint}")
     for key in ("domain", "epsilon"):
         needed = key != "epsilon" or entry is None or entry.epsilon
@@ -241,7 +268,7 @@ def _domain(described: object, folder: Path | None) -> Domain:
     if kind in {"integers", "interval"}:
         return _line(kind, value, given)
     if kind == "categories":
-        return _categories(value)
+        return categories_of(value)
     if kind == "product":
         return _product(value, given.get("weights"), folder)
     if kind == "cyclic":
@@ -281,11 +308,11 @@ def _line(kind: str, ends: object, given: Mapping[str, Any]) -> Domain:
     return Interval(low, high, points=given["points"], rounding=given.get("rounding", "nearest"))
 
 
-def _categories(labels: object) -> Domain:
+def categories_of(labels: object) -> Domain:
+    """A set of labels of which every wrong one is equally wrong."""
     if not isinstance(labels, list) or not _TWO <= len(labels) <= _MOST_CATEGORIES:
         msg = f"Expected categories as a list of 2 to {_MOST_CATEGORIES} labels; name every answer that there may be."
         raise InputError(msg)
-    # Every wrong answer is equally wrong.
     return Items(labels, loss=1.0 - np.eye(len(labels)))
 
 

@@ -15,14 +15,19 @@ from bipartite.domains import Product
 from bipartite.domains.base import Numbered
 from bipartite.domains.product_codec import tuple_text
 from bipartite.domains.subset import codec_between
+from bipartite.lottery import ValuesRefusedError, draw_many
+from bipartite.lottery.words import CHUNK
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.columns import text_labels
 from bipartite.tables.extras import pa
+from bipartite.tables.wide import cell_type, to_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.lottery import Codec
+    from bipartite.lottery import Codec, Source
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
     from bipartite.tables.columns import Column
 
 Style = Literal["values", "compact", "text"]
@@ -32,21 +37,39 @@ MOST_LISTED: Final = 2**16
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """How the reports of one column become an Arrow array."""
+    """How the reports of one column become an Arrow array, and how they are drawn from opened values."""
 
     column: Column
     type: pa.DataType
     listed: pa.Array | None
     """All outputs as an Arrow array of the type of the values, or None where they are too many."""
 
+    def draw(self, values: NDArray[Any], source: Source) -> NDArray[Any] | None:
+        """The reports of these values; None where one is refused."""
+        mechanism = self.column.mechanism
+        if isinstance(mechanism, CategoryMechanism):
+            return mechanism.draw_values(values, source, self.column.domain_outside)
+        codec = self.codec(values.dtype)
+        # Never more than one chunk at a time, so that a column's words follow each other however its rows are cut.
+        cuts = range(0, max(len(values), 1), CHUNK)
+        try:
+            parts = [draw_many(mechanism.lottery, codec, values[cut : cut + CHUNK], source) for cut in cuts]
+        except ValuesRefusedError:
+            return None
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
     def codec(self, dtype: np.dtype[Any]) -> Codec:
         """How values of this type are encoded: to numbers of outputs, or to outputs where they are too many."""
         mechanism = self.column.mechanism
+        if isinstance(mechanism, CategoryMechanism):
+            return mechanism.domain.codec(dtype, mechanism.domain, self.column.domain_outside)
         inner = codec_between(mechanism.domain, mechanism.outputs, dtype, self.column.domain_outside)
         return inner if self.listed is None else Numbered(inner)
 
     def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> pa.Array:
         """The column, with nulls where a row is missing."""
+        if isinstance(self.column.mechanism, CategoryMechanism):
+            return to_cells(reports, missing)
         if missing is not None:
             # Zeros under the nulls: nothing of a value may lie there.
             filled = np.zeros(len(missing), dtype=reports.dtype)
@@ -65,6 +88,8 @@ def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
     """How the reports of a column become an Arrow array; labels as a dictionary where its (first) input is one."""
     mechanism = column.mechanism
     values = value_type(mechanism)
+    if isinstance(mechanism, CategoryMechanism):
+        return Return(column, values, None)
     listed = None
     if len(mechanism.outputs) <= MOST_LISTED or pa.types.is_string(values):
         listed = _outputs(mechanism, values)
@@ -76,8 +101,10 @@ def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
     return Return(column, pa.dictionary(pa.int32(), pa.string()) if dictionary else values, listed)
 
 
-def value_type(mechanism: Mechanism) -> pa.DataType:
+def value_type(mechanism: Reporting) -> pa.DataType:
     """The type of the reports, from the outputs alone: that of the input may tell of gaps in it."""
+    if isinstance(mechanism, CategoryMechanism):
+        return cell_type(mechanism)
     if text_labels(mechanism) or isinstance(mechanism.domain, Product):
         return pa.string()
     return pa.int64() if mechanism.outputs.whole else pa.float64()

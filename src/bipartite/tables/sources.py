@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, InputError
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.categories.cells import cell_bytes
 from bipartite.tables.dictionaries import plain
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
@@ -305,7 +307,7 @@ def _selected(
     columns = [f"{values.get(each, cells[each])} AS {quoted(each)}" for each in plan.inputs()]
     marks = [f"({cells[each]} IS NOT NULL AND {value} IS NULL)" for each, value in values.items()]
     whole = [cell for _, cell in raw]
-    width = _CELL_BYTES * (len(columns) + len(whole))
+    width = _CELL_BYTES * (len(columns) + len(whole)) + _wide_bytes(plan)
     public = ", ".join(cells[each] for each in plan.public())
     if public and sample:
         first = connection.sql(f"SELECT {public} FROM {read} LIMIT {_SAMPLE}").to_arrow_table()
@@ -313,6 +315,11 @@ def _selected(
     at_once = min(BATCH, max(_VECTOR, _BATCH_BYTES // width // _VECTOR * _VECTOR))
     reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
     return Rows(reader, plan.inputs(), list(values), [name for name, _ in raw], at_once=at_once)
+
+
+def _wide_bytes(plan: Plan) -> int:
+    """What the reports of flat categories of a row take."""
+    return sum(cell_bytes(each) for each in plan.mechanisms().values() if isinstance(each, CategoryMechanism))
 
 
 def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -369,6 +376,7 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
     places = [schema.get_field_index(each) for each in plan.inputs()]
     places += range(len(schema)) if raw else ()
     public = set(plan.public())
+    at_once = min(BATCH, max(_VECTOR, _BATCH_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
     fields = [schema.field(at) for at in places]
     # Public columns are released as they are read, and a file would hold one dictionary for all of its batches.
     fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]
@@ -383,7 +391,7 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
                     for column, field in zip(columns, fields, strict=True)
                 ]
                 whole = pa.RecordBatch.from_arrays(columns, schema=selected)
-                for start in range(0, whole.num_rows, BATCH):
-                    yield whole.slice(start, BATCH)
+                for start in range(0, whole.num_rows, at_once):
+                    yield whole.slice(start, at_once)
 
     return Rows(pa.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=schema.names if raw else [])

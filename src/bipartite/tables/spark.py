@@ -18,7 +18,8 @@ import numpy as np
 
 from bipartite import errors
 from bipartite.answers.estimation import Counts
-from bipartite.errors import DataError, InputError, missing_library
+from bipartite.errors import DataError, InputError, NullError, missing_library
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import load_spec, spec_json
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
@@ -29,6 +30,7 @@ from bipartite.tables.plan import Plan
 from bipartite.tables.spark_columns import is_taken_for_one, private_schema, take, taken_for_one, through_python
 from bipartite.tables.spark_files import RELEASE_KEY
 from bipartite.tables.spark_ids import check_ids
+from bipartite.tables.wide import from_cells
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
     from bipartite.tables.spark_columns import Batches
 
 SPEC_KEY: Final = "bipartite"
@@ -44,6 +45,8 @@ SPEC_KEY: Final = "bipartite"
 # Version 2 moves a task's files as soon as the task ends: what an attempt wrote before it died could stay. Version 1
 # moves them when the whole job is done.
 _COMMIT_AT_THE_END: Final = ("mapreduce.fileoutputcommitter.algorithm.version", "1")
+_PEOPLE: Final = -1
+"""What stands for the number of people among the counts of a task."""
 _BAD_ROW: Final = re.compile(r"bipartite\.errors\.(\w+Error): (.*?)\s*$", re.MULTILINE)
 
 
@@ -137,9 +140,13 @@ def count(
             raise
     else:
         values = np.zeros(len(totals.values), dtype=np.int64)
+        people = 0
         for report, times in rows:
-            values[report] = times
-        return Counts.from_dict(totals.to_dict() | {"people": int(values.sum()), "counts": values.tolist()})
+            if report == _PEOPLE:
+                people = times
+            else:
+                values[report] = times
+        return Counts.from_dict(totals.to_dict() | {"people": people, "counts": values.tolist()})
     raise refusal
 
 
@@ -169,9 +176,21 @@ def _count_task(batches: Batches, mechanism: Mechanism | CategoryMechanism, null
     """How often each report came in one task, on an executor."""
     counts = Counts(mechanism)
     for batch in batches:
-        counts.add(batch.column(0), nulls=nulls)
+        counts.add(_cells(batch.column(0), mechanism, nulls), nulls=nulls)
     came = np.flatnonzero(counts.values)
-    yield pa.RecordBatch.from_pydict({"report": came, "times": counts.values[came]})
+    yield pa.RecordBatch.from_pydict(
+        {"report": np.append(came, _PEOPLE), "times": np.append(counts.values[came], counts.people)}
+    )
+
+
+def _cells(column: pa.Array, mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> object:
+    """A column of reports as the mechanism counts them."""
+    if not isinstance(mechanism, CategoryMechanism):
+        return column
+    if column.null_count and nulls == "error":
+        msg = f"{column.null_count} of {len(column)} reports are missing; remove them, or use nulls='drop'."
+        raise NullError(msg)
+    return from_cells(mechanism, column.drop_null())
 
 
 def _session_of(frame: DataFrame) -> SparkSession:

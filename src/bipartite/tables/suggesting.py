@@ -6,15 +6,16 @@ learned from the data is itself a release, which no ε covers. What only a perso
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.complaints import unreadable, without_lines
+from bipartite.tables.drafting import Draft, check_purpose, key
 from bipartite.tables.engine import connect, paths
 from bipartite.tables.extras import duckdb
 from bipartite.tables.formats import STDIO, Asked, inputs
+from bipartite.tables.purposes import STATISTICS
 from bipartite.tables.quotes import may_be_split
 from bipartite.tables.reading import TODO
 from bipartite.tables.scans import (
@@ -32,7 +33,7 @@ from bipartite.tables.sources import arrow_schema
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from bipartite.tables.formats import File, Format
@@ -50,50 +51,48 @@ _VALUE: Final = re.compile(
 _UNCUT: Final = re.compile(r"[;|\t]|^\s*[{\[]")
 _HEAD: Final = """# A first plan, from the names and types of the columns and nothing else.
 # Fill in every {todo} from public knowledge, never from the data: a range or a list of categories that was learned from
-# the data is itself a release, which no ε covers. `bipartite plan check` lists what is left to do.
+# the data is itself a release, which no ε covers. `bipartite plan check` lists what is left to do, and with --people
+# says what each column will answer, and how precisely, before anything is spent.
 # Names are those in the first line of a CSV file, or the keys of JSON lines: see that no values are among them.
 # A column that is not named here is dropped. One that may be read by anybody: public = true, and nothing else.
 # The ε of all private columns add up for each row; `bipartite plan show` says to how much.
-"""
-_WHOLE: Final = """domain = {{ integers = ["{todo}", "{todo}"] }}  # the least and the greatest that anybody could have
-mechanism = "brr"
-edges = "padded"  # for statistics; "clamped" keeps single reports inside the range
-epsilon = "{todo}"
-outside = "clip"  # values beyond the ends count as the ends; "error" stops, and tells that there was one
-"""
-_REAL: Final = """domain = {{ interval = ["{todo}", "{todo}"], points = 401 }}  # the ends of what anybody could have
-mechanism = "brr"
-edges = "padded"  # for statistics; "clamped" keeps single reports inside the range
-epsilon = "{todo}"
-outside = "clip"  # values beyond the ends count as the ends; "error" stops, and tells that there was one
-"""
-_TEXT: Final = """domain = {{ categories = ["{todo}", "other", "no answer"] }}  # every answer that there may be
-mechanism = "grr"
-epsilon = "{todo}"
-outside = {{ as = "other" }}
-nulls = {{ as = "no answer" }}
-"""
-_TRUTH: Final = """domain = {{ categories = ["false", "true"] }}
-mechanism = "grr"
-epsilon = "{todo}"
+# `for` says what a column is for: "statistics", "mean" or "histogram" of many people, or "single-values".
 """
 
 
 @without_lines
-def first_plan(pattern: str | Path, asked: Asked | None = None, *, header: bool = False) -> str:
+def first_plan(
+    pattern: str | Path,
+    asked: Asked | None = None,
+    *,
+    header: bool = False,
+    purpose: str = STATISTICS,
+    answers: Callable[[str, Draft], Draft | None] | None = None,
+) -> str:
     """The text of a first plan for a file, or for the files of a pattern.
 
-    ``header`` says that the first line of a CSV file holds names, though some look like values.
+    Parameters
+    ----------
+    header
+        Whether the first line of a CSV file holds names, though some look like values.
+    purpose
+        What every column is for (:data:`~bipartite.tables.purposes.PURPOSES`), unless an answer says otherwise.
+    answers
+        What a person knows of a column: called with its name and what is known of it, gives more of it, or None to
+        leave the column out. Without it, TODO stands for all that only a person can know.
     """
+    check_purpose(purpose)
     parts = [_HEAD.format(todo=TODO)]
-    for name, kind in schema_of(str(pattern), asked or Asked(), header=header).items():
-        body = _body(kind)
-        if body is None:
+    for name, found in schema_of(str(pattern), asked or Asked(), header=header).items():
+        kind = _kind_of(found)
+        if kind is None:
             # The names within a type may be private: those in a JSON object are read from the rows.
-            outer = kind.partition("(")[0]
-            parts.append(f"# {_key(name)} is of type {outer}, which no domain holds, and is dropped.\n")
-        else:
-            parts.append(f"[columns.{_key(name)}]\n{body.format(todo=TODO)}")
+            outer = found.partition("(")[0]
+            parts.append(f"# {key(name)} is of type {outer}, which no domain holds, and is dropped.\n")
+            continue
+        known = Draft(kind, purpose)
+        draft = known if answers is None else answers(name, known)
+        parts.append(f"# {key(name)} is dropped.\n" if draft is None else f"[columns.{key(name)}]\n{draft.to_toml()}")
     return "\n".join(parts)
 
 
@@ -180,18 +179,12 @@ def _kind(given: tuple[str, str]) -> str:
     return f"CASE {' '.join(nested + cases)} ELSE 'VARCHAR' END"
 
 
-def _body(kind: str) -> str | None:
-    if kind.startswith("DECIMAL") or kind in {"FLOAT", "DOUBLE"}:
-        return _REAL
-    if kind in {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT"}:
-        return _WHOLE
-    if kind == "BOOLEAN":
-        return _TRUTH
-    return _TEXT if kind == "VARCHAR" or kind.startswith("ENUM") else None
-
-
-def _key(name: str) -> str:
-    """A name as TOML writes it."""
-    if name and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in name):
-        return name
-    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _kind_of(found: str) -> str | None:
+    """What the values of a column of this DuckDB type are like."""
+    if found.startswith("DECIMAL") or found in {"FLOAT", "DOUBLE"}:
+        return "real"
+    if found in {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT"}:
+        return "whole"
+    if found == "BOOLEAN":
+        return "truth"
+    return "text" if found == "VARCHAR" or found.startswith("ENUM") else None

@@ -12,6 +12,7 @@ from bipartite.errors import InputError, SpecError, how_many, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.categories.cells import as_reports
 from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import from_spec, spec_sha256
 
@@ -68,8 +69,9 @@ class Counts:
     def add(self, reports: object, *, nulls: Missing = "error") -> Counts:  # any container
         """Count these reports too, all of them or, where one is none that the mechanism gives, none."""
         if isinstance(self.mechanism, CategoryMechanism):
-            self.values += self.mechanism.count(reports)
-            self.people += len(np.asarray(reports))
+            rows = as_reports(self.mechanism, reports)
+            self.values += self.mechanism.count(rows)
+            self.people += len(np.asarray(rows))
         else:
             indices = indices_of(self.mechanism, reports, nulls)
             self.values += np.bincount(indices, minlength=len(self.values))

@@ -20,6 +20,7 @@ from bipartite.answers.estimation.tally import Tally, check_weights
 from bipartite.errors import InputError, SpecError, of_attribute
 from bipartite.mechanisms import Mechanism, Record
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.categories.cells import as_reports
 from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import spec_sha256
 
@@ -195,9 +196,10 @@ def _read(mechanism: Mechanism | CategoryMechanism, reports: object, nulls: Miss
     """A row a report: which output it is, or for flat categories the report itself."""
     if isinstance(mechanism, Mechanism):
         return indices_of(mechanism, reports, nulls)
-    given = np.asarray(reports)
+    rows = as_reports(mechanism, reports)
+    given = np.asarray(rows)
     # Refuses what is not an array of reports.
-    mechanism.count(given[:0] if given is reports else reports)
+    mechanism.count(given[:0] if given is rows else rows)
     return given
 
 
@@ -239,16 +241,23 @@ def _counted(mechanism: Mechanism | CategoryMechanism, counts: object) -> Tally 
                 "reports were made with."
             )
             raise SpecError(msg)
-        held, people = counts.values, counts.people
-    elif isinstance(mechanism, CategoryMechanism):
+        return tally_of(counts)
+    if isinstance(mechanism, CategoryMechanism):
         msg = "Expected counts of flat categories as bp.Counts, which also says how many people reported."
         raise InputError(msg)
-    else:
-        held = check_counts(mechanism, counts, None)
-        people = int(held.sum())
-    if not people:
+    held = check_counts(mechanism, counts, None)
+    if not held.any():
         raise InputError(_EMPTY)
-    return Supports.of_counts(held, people) if isinstance(mechanism, CategoryMechanism) else Tally.of_counts(held)
+    return Tally.of_counts(held)
+
+
+def tally_of(counts: Counts) -> Tally | Supports:
+    """Sums over reports, from their counts."""
+    if not counts.people:
+        raise InputError(_EMPTY)
+    if isinstance(counts.mechanism, CategoryMechanism):
+        return Supports.of_counts(counts.values, counts.people)
+    return Tally.of_counts(counts.values)
 
 
 def _of_attributes(record: Record, reports: object, nulls: Missing, weights: object, by: object, how: How) -> Estimates:

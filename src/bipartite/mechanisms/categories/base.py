@@ -155,13 +155,36 @@ class CategoryMechanism(Certified):
         """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""
         return self._report(self._draw, batch, source, outside, threads)
 
+    @property
+    def report_shape(self) -> tuple[np.dtype[Any], int | None]:
+        """(the type of the numbers in a report, how many there are in its row; None where it is a number itself)."""
+        none = self._empty(0)
+        return none.dtype, none.shape[1] if none.ndim > 1 else None
+
+    def draw_values(self, values: NDArray[Any], source: Source, outside: Outside) -> NDArray[Any] | None:
+        """The reports of an opened array of values in order, None where one is refused; for tables."""
+        return self._drawn(self._draw, values, source, outside, 1)
+
+    def draw_index(self, index: int, stream: Stream) -> NDArray[Any]:
+        """The report of the value of this index, as an array of one row; for words that belong to a row of a table."""
+        return self._draw(np.array([index], dtype=np.int64), stream)
+
     def _report(self, draw: Draw, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
-        codec = self.domain.codec(batch.values.dtype, self.domain, outside)
-        reports: NDArray[Any] = self._empty(len(batch.values))
+        reports = self._drawn(draw, batch.values, source, outside, threads)
+        if reports is None:
+            refusal = self.domain.explain(batch.values, outside, batch.place)
+            raise type(refusal)(str(refusal).replace(_KEEP_HINT, ""))
+        return reports
+
+    def _drawn(
+        self, draw: Draw, values: NDArray[Any], source: Source, outside: Outside, threads: int
+    ) -> NDArray[Any] | None:
+        codec = self.domain.codec(values.dtype, self.domain, outside)
+        reports: NDArray[Any] = self._empty(len(values))
         refused: list[int] = []
 
         def job(start: int, stop: int, stream: Stream) -> None:
-            indices = _encode(codec, batch.values[start:stop], len(self.domain), stream)
+            indices = _encode(codec, values[start:stop], len(self.domain), stream)
             if indices is None:
                 refused.append(start)
             if indices is None or refused:
@@ -171,10 +194,7 @@ class CategoryMechanism(Certified):
                 reports[start + first : start + first + len(some)] = draw(some, stream)
 
         by_people(len(reports), self._words_each + codec.coins, source, operator.index(threads), job)
-        if refused:
-            refusal = self.domain.explain(batch.values, outside, batch.place)
-            raise type(refusal)(str(refusal).replace(_KEEP_HINT, ""))
-        return reports
+        return None if refused else reports
 
     def _privatize_one(self, draw: Draw, value: object, source: Source, outside: Outside) -> NDArray[Any]:
         if value is None:

@@ -1,0 +1,99 @@
+"""What a first plan asks a person at a terminal: what only they can know, and what the data must not tell."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bipartite.domains import Integers, Interval
+from bipartite.errors import InputError
+from bipartite.lottery import Epsilon
+from bipartite.tables.drafting import NO_ANSWER, OTHER, POINTS
+from bipartite.tables.reading import categories_of
+
+if TYPE_CHECKING:
+    from bipartite.tables.drafting import Draft
+
+_ABOUT: Final = """Answer from public knowledge, never from these data.
+Enter leaves TODO; "public" publishes a column as it is; "drop" leaves it out.
+"""
+_ASKED: Final = {
+    "whole": "{name}: the least and the greatest whole number that anybody could have, such as 18 90: ",
+    "real": "{name}: the least and the greatest number that anybody could have, such as 0 200000: ",
+    "text": f"{{name}}: every answer that there may be, with commas ({OTHER!r} and {NO_ANSWER!r} are added): ",
+    "truth": "{name}: true or false; Enter keeps it private: ",
+}
+
+
+def at_a_terminal() -> bool:
+    """Whether somebody is there to answer; what is written may go to a file all the same."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+class Questions:
+    """Asks about one column after the other, on stderr; the end of the input leaves TODO for the rest."""
+
+    def __init__(self) -> None:
+        self._epsilon: str | None = None
+        print(_ABOUT, file=sys.stderr)
+
+    def __call__(self, name: str, draft: Draft) -> Draft | None:
+        """What a person says about a column; None to leave it out."""
+        prompt = _ASKED[draft.kind].format(name=name)
+        while True:
+            answer = _ask(prompt)
+            if answer.lower() == "drop":
+                return None
+            if answer.lower() == "public":
+                return replace(draft, public=True)
+            try:
+                return self._with_epsilon(name, _filled(draft, answer) if answer else draft)
+            except InputError as error:
+                print(f"  {error}", file=sys.stderr)
+
+    def _with_epsilon(self, name: str, draft: Draft) -> Draft:
+        """With the ε of one report: there is no default, but that of the column before."""
+        before = "" if self._epsilon is None else f" (Enter: {self._epsilon}, as before)"
+        while True:
+            answer = _ask(f"{name}: ε of one report, such as 1{before}: ") or self._epsilon
+            if answer is None:
+                return draft
+            try:
+                self._epsilon = Epsilon.of(answer).text
+            except InputError as error:
+                print(f"  {error}", file=sys.stderr)
+                continue
+            return replace(draft, epsilon=self._epsilon)
+
+
+def _ask(prompt: str) -> str:
+    print(prompt, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+def _filled(draft: Draft, answer: str) -> Draft:
+    """A draft with what was answered, checked as a plan would be."""
+    if draft.kind == "truth":
+        msg = 'Expected Enter, "public" or "drop"; its values are known.'
+        raise InputError(msg)
+    if draft.kind == "text":
+        labels = tuple(dict.fromkeys(label.strip() for label in answer.split(",") if label.strip()))
+        categories_of([*labels, *(each for each in (OTHER, NO_ANSWER) if each not in labels)])
+        return replace(draft, labels=labels)
+    ends = answer.replace("..", " ").replace(",", " ").split()
+    try:
+        if draft.kind == "whole":
+            first, last = map(int, ends)
+            return replace(draft, ends=_written(Integers(first, last)))
+        low, high = map(float, ends)
+        return replace(draft, ends=_written(Interval(low, high, points=POINTS)))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        msg = f"Expected two {'whole ' if draft.kind == 'whole' else ''}numbers, such as 18 90."
+        raise InputError(msg) from None
+
+
+def _written(domain: Integers | Interval) -> tuple[str, str]:
+    return repr(domain.low), repr(domain.high)

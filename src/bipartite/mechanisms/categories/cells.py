@@ -1,0 +1,92 @@
+"""Reports of flat categories as cells of a table: a row of bits or numbers as text, a single number as it is.
+
+A row is written as ``x`` and its numbers in hexadecimal, most significant digit first: two digits for each byte of the
+bits of :class:`~bipartite.OUE`, :class:`~bipartite.SUE`, :class:`~bipartite.SubsetSelection` and
+:class:`~bipartite.RAPPOR` (eight values a byte, the first one the least significant bit), sixteen for each number of
+:class:`~bipartite.OLH` (the seeds, then the bucket). :class:`~bipartite.HadamardResponse` reports one whole number. So
+it is in every format, frame and engine: the letter keeps spreadsheets and readers of CSV from taking a cell of digits
+for a number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms.categories.base import CategoryMechanism
+
+MARK: Final = "x"
+
+
+def cell_bytes(mechanism: CategoryMechanism) -> int:
+    """How many bytes a cell takes."""
+    dtype, width = mechanism.report_shape
+    return dtype.itemsize if width is None else len(MARK) + 2 * dtype.itemsize * width
+
+
+def to_cells(reports: NDArray[Any]) -> NDArray[Any]:
+    """Reports as one array: whole numbers, or texts of ASCII bytes."""
+    if reports.ndim == 1:
+        return reports.astype(np.int64)
+    if not len(reports):
+        return np.empty(0, dtype="S1")
+    digits = np.frombuffer(reports.astype(reports.dtype.newbyteorder(">")).tobytes().hex().encode(), dtype="S1")
+    rows = digits.reshape(len(reports), -1)
+    marked = np.concatenate([np.full((len(rows), 1), MARK, dtype="S1"), rows], axis=1)
+    return np.ascontiguousarray(marked).view(f"S{marked.shape[1]}").ravel()
+
+
+def from_cells(mechanism: CategoryMechanism, cells: Sequence[object]) -> NDArray[Any]:
+    """The reports that cells hold, none of them missing; what cannot have come from the mechanism is refused."""
+    dtype, width = mechanism.report_shape
+    found = _numbers(cells, dtype) if width is None else _rows(cells, dtype, width)
+    if found is None:
+        msg = (
+            f"Expected reports as {mechanism!r} gives them, or as tables hold them, got something else; pass them as "
+            "they came, without those that are missing."
+        )
+        raise DataError(msg)
+    mechanism.count(found)  # refuses the others
+    return found
+
+
+def as_reports(mechanism: CategoryMechanism, reports: object) -> object:
+    """The reports themselves where a column of cells is given; anything else as it is, for ``count`` to judge."""
+    if not hasattr(reports, "__len__") or isinstance(reports, (str, bytes)):
+        return reports
+    held = reports if isinstance(reports, np.ndarray) else np.asarray(reports)
+    dtype, width = mechanism.report_shape
+    is_column = held.ndim == 1 and (held.dtype.kind in "OUT" or (width is None and held.dtype != dtype))
+    return from_cells(mechanism, held.tolist()) if is_column and len(held) else reports
+
+
+def _numbers(cells: Sequence[object], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    most = int(np.iinfo(dtype).max)
+    try:
+        numbers = [int(each) if isinstance(each, str) else each for each in cells]
+    except ValueError:
+        return None
+    fit = all(isinstance(each, int) and not isinstance(each, bool) and 0 <= each <= most for each in numbers)
+    return np.array(numbers, dtype=dtype) if fit else None
+
+
+def _rows(cells: Sequence[object], dtype: np.dtype[Any], width: int) -> NDArray[Any] | None:
+    digits = 2 * dtype.itemsize * width
+    texts = [each[len(MARK) :] for each in cells if isinstance(each, str) and each.startswith(MARK)]
+    if len(texts) < len(cells) or any(len(text) != digits for text in texts):
+        return None
+    try:
+        held = bytes.fromhex("".join(texts))
+    except ValueError:
+        return None
+    if 2 * len(held) != len(texts) * digits:  # a blank is no digit
+        return None
+    return np.frombuffer(held, dtype=dtype.newbyteorder(">")).astype(dtype).reshape(-1, width)

@@ -1,0 +1,106 @@
+"""A column of a first plan as text: what is known of it filled in, TODO where only a person can know."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+from bipartite.errors import InputError
+from bipartite.tables.purposes import PURPOSES, SINGLE_VALUES, STATISTICS, choice, line_choice
+from bipartite.tables.reading import TODO, categories_of
+
+OTHER: Final = "other"
+NO_ANSWER: Final = "no answer"
+POINTS: Final = 401
+TRUTH: Final = ("false", "true")
+_WORDS: Final = {
+    "padded": "reports extend past both ends: do not clip or average them, run bipartite estimate",
+    "anchored": 'the least expected error; "brr" where no value may fare worse than under randomized response',
+    "clip": 'values beyond the ends count as the ends; "error" stops, and tells that there was one',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What is known of one column. Nothing of it may come from the data."""
+
+    kind: str
+    """``whole``, ``real``, ``text`` or ``truth``: what its values look like."""
+    purpose: str = STATISTICS
+    ends: tuple[str, str] | None = None
+    """The least and the greatest number that anybody could have, as they are written."""
+    labels: tuple[str, ...] | None = None
+    """Every answer that there may be."""
+    epsilon: str | None = None
+    public: bool = False
+
+    @property
+    def own_purpose(self) -> str:
+        """What it is for: labels have no mean, and only shares."""
+        has_none = self.purpose == "mean" and self.kind in {"text", "truth"}
+        return STATISTICS if has_none else self.purpose
+
+    def to_toml(self) -> str:
+        """The keys of the column."""
+        if self.public:
+            return "public = true\n"
+        lines = [_line("for", self.own_purpose, PURPOSES[self.own_purpose]), self._domain()]
+        for key, value in self._chosen().items():
+            lines.append(_line(key, value, _WORDS.get(value, "")))
+        if self.kind == "text" and "mechanism" not in self._chosen():
+            lines.append("# mechanism: the best for that many categories and that epsilon; plan check says which\n")
+        lines.append(f"epsilon = {_quoted(TODO) if self.epsilon is None else self.epsilon}\n")
+        if self.kind in {"whole", "real"}:
+            lines.append(_line("outside", "clip", _WORDS["clip"]))
+        if self.kind == "text":
+            lines += [
+                f"{key} = {{ as = {_quoted(label)} }}\n" for key, label in (("outside", OTHER), ("nulls", NO_ANSWER))
+            ]
+        return "".join(lines)
+
+    def _domain(self) -> str:
+        if self.kind in {"whole", "real"}:
+            low, high = (_quoted(TODO),) * 2 if self.ends is None else self.ends
+            kind, points = ("integers", "") if self.kind == "whole" else ("interval", f", points = {POINTS}")
+            return f"domain = {{ {kind} = [{low}, {high}]{points} }}  # the ends of what anybody could have\n"
+        if self.kind == "truth":
+            return f"domain = {{ categories = [{', '.join(map(_quoted, TRUTH))}] }}\n"
+        listed = ", ".join(map(_quoted, (*(self.labels or (TODO,)), *self._spare())))
+        return f"domain = {{ categories = [{listed}] }}  # every answer that there may be\n"
+
+    def _spare(self) -> tuple[str, ...]:
+        """What other and missing answers become."""
+        return tuple(each for each in (OTHER, NO_ANSWER) if each not in (self.labels or ()))
+
+    def _chosen(self) -> dict[str, str]:
+        """The mechanism and its options, as far as they follow from what is known."""
+        if self.kind in {"whole", "real"}:
+            return line_choice(self.own_purpose)
+        if self.kind == "truth" or self.own_purpose == SINGLE_VALUES:
+            return {"mechanism": "grr"}  # of two values always the best, and of many the likeliest to be right
+        if self.labels is None or self.epsilon is None:
+            return {}
+        return choice(self.own_purpose, categories_of([*self.labels, *self._spare()]), self.epsilon, flat=True)
+
+
+def check_purpose(purpose: str) -> None:
+    """Refuse what a column cannot be for."""
+    if purpose not in PURPOSES:
+        msg = f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {purpose!r}."
+        raise InputError(msg)
+
+
+def key(name: str) -> str:
+    """A name as TOML writes it."""
+    if name and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in name):
+        return name
+    return _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _line(name: str, value: str, why: str) -> str:
+    return f"{name} = {_quoted(value)}{f'  # {why}' if why else ''}\n"

@@ -1,0 +1,66 @@
+"""What a column is for, and the mechanism that serves it: what a plan leaves open is chosen here, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bipartite.answers.estimation import forecast
+from bipartite.domains import LineDomain
+from bipartite.errors import DesignError, InputError
+from bipartite.mechanisms.catalogue import entries
+
+if TYPE_CHECKING:
+    from bipartite.domains import Domain
+
+STATISTICS: Final = "statistics"
+SINGLE_VALUES: Final = "single-values"
+PURPOSES: Final = {
+    STATISTICS: "means, shares and medians of many people",
+    "mean": "the mean of many people first; shares less precisely",
+    "histogram": "the share of each single value",
+    SINGLE_VALUES: "reports that are used one by one, each as near to its value as can be",
+}
+"""What a column may be for, in words."""
+_WINDOWS: Final = {STATISTICS: "cdf", "mean": "mean", "histogram": "histogram"}
+_EQUAL: Final = 1 + 1e-9
+
+
+def line_choice(purpose: str) -> dict[str, str]:
+    """The keys of a plan that a purpose stands for where values are numbers."""
+    if purpose == SINGLE_VALUES:
+        return {"mechanism": "anchored"}
+    return {"mechanism": "brr", "edges": "padded", "m": _WINDOWS[purpose]}
+
+
+def choice(purpose: str, domain: Domain, epsilon: object, *, flat: bool) -> dict[str, str]:
+    """The keys of a plan that a purpose stands for; ``flat`` where every wrong answer is equally wrong."""
+    if isinstance(domain, LineDomain):
+        return line_choice(purpose)
+    if purpose == "mean":
+        msg = "Expected numbers for a mean, got a set of values, which has none; use for = 'statistics' for its shares."
+        raise InputError(msg)
+    if purpose == SINGLE_VALUES:
+        return {"mechanism": "grr" if flat else "anchored"}
+    return {"mechanism": best_for_shares(domain, epsilon)}
+
+
+def best_for_shares(domain: Domain, epsilon: object) -> str:
+    """The mechanism with the least forecast error of a share: GRR for few values, a flat oracle for more.
+
+    >>> from bipartite import Items
+    >>> import numpy as np
+    >>> [best_for_shares(Items(range(n), loss=1 - np.eye(n)), 1) for n in (4, 40)]
+    ['grr', 'subset-selection']
+    """
+    found: list[tuple[float, str]] = []
+    for each in entries():
+        if each.name == "grr" or (each.family == "flat" and each.forms):
+            try:
+                error = forecast(each.load()(domain, epsilon), 1).histogram
+            except DesignError:
+                continue  # more values, or a larger ε, than it takes
+            if error is not None:
+                found.append((error, each.name))
+    least = min(found)[0]
+    # GRR before a set of one value, which is the same.
+    return next(name for error, name in found if error <= least * _EQUAL)

@@ -1,0 +1,43 @@
+"""Reports of flat categories in Arrow: the cells of :mod:`bipartite.mechanisms.categories.cells`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.mechanisms.categories import cells
+from bipartite.tables.extras import pa
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms.categories import CategoryMechanism
+
+_LARGEST: Final = 2**31 - 1  # bytes that the texts of one Arrow array hold
+
+
+def cell_type(mechanism: CategoryMechanism) -> pa.DataType:
+    """Whole numbers, or text."""
+    return pa.int64() if mechanism.report_shape[1] is None else pa.string()
+
+
+def most_rows(mechanism: CategoryMechanism) -> int:
+    """How many cells fit into one Arrow array."""
+    return _LARGEST // cells.cell_bytes(mechanism)
+
+
+def to_cells(reports: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Reports as an Arrow array, with nulls where a row of the table is missing and has no report."""
+    held = cells.to_cells(reports)
+    if missing is not None:
+        filled = np.zeros(len(missing), dtype=held.dtype)
+        filled[~missing] = held
+        held = filled
+    found = pa.array(held, mask=missing)
+    return found if reports.ndim == 1 else found.cast(pa.string())
+
+
+def from_cells(mechanism: CategoryMechanism, column: pa.Array) -> NDArray[Any]:
+    """The reports in an Arrow array without nulls; what cannot have come from the mechanism is refused."""
+    return cells.from_cells(mechanism, column.cast(cell_type(mechanism)).to_pylist())
