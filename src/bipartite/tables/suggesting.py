@@ -51,8 +51,8 @@ _VALUE: Final = re.compile(
 _UNCUT: Final = re.compile(r"[;|\t]|^\s*[{\[]")
 _HEAD: Final = """# A first plan, from the names and types of the columns and nothing else.
 # Fill in every {todo} from public knowledge, never from the data: a range or a list of categories that was learned from
-# the data is itself a release, which no ε covers. `bipartite plan check` lists what is left to do, and with --people
-# says what each column will answer, and how precisely, before anything is spent.
+# the data is itself a release, which no ε covers. `bipartite plan check` lists what is left to do, and says what
+# each column will answer before anything is spent.
 # Names are those in the first line of a CSV file, or the keys of JSON lines: see that no values are among them.
 # A column that is not named here is dropped. One that may be read by anybody: public = true, and nothing else.
 # The ε of all private columns add up for each row; `bipartite plan show` says to how much.
