@@ -64,7 +64,7 @@ def test_a_key_that_is_not_known_brings_the_one_that_was_meant():
     with pytest.raises(InputError) as caught:
         bp.Plan.from_dict({"columns": {"a": column}})
     assert str(caught.value) == "columns.a: unknown key 'epsilom' (did you mean 'epsilon'?)."
-    with pytest.raises(InputError, match=r"columns.a: unknown key 'zzz'; its keys are public, from, "):
+    with pytest.raises(InputError, match=r"columns.a: unknown key 'zzz'; its keys are public, for, from, "):
         bp.Plan.from_dict({"columns": {"a": column | {"epsilon": 1, "zzz": 1}}})
     with pytest.raises(InputError, match=r"columns.a: domain: unknown key 'integer' \(did you mean 'integers'\?\)"):
         bp.Plan.from_dict({"columns": {"a": {"domain": {"integer": [1, 5]}, "epsilon": 1}}})
