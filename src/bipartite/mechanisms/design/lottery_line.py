@@ -16,7 +16,7 @@ from bipartite.mechanisms.design.anchor_choice import LotteryChoice
 from bipartite.mechanisms.design.anchors_line import best_anchors_of, checked
 from bipartite.mechanisms.design.game import solve_game
 from bipartite.mechanisms.design.line_costs import LineCosts
-from bipartite.mechanisms.design.lottery_search import play
+from bipartite.mechanisms.design.lottery_search import LEAST_WEIGHT, play
 from bipartite.mechanisms.design.minimax_line import WorstCase
 
 if TYPE_CHECKING:
@@ -155,10 +155,11 @@ def _long(line: _Line) -> tuple[Sets, Reals, float, float]:
         if worst - lower <= _ENOUGH_ON_A_LONG_LINE * worst or anchors in sets:
             break
         sets.append(anchors)
-    kept = np.flatnonzero(weights > 0)
+    kept = np.flatnonzero(weights > LEAST_WEIGHT)
     most = max(1, MOST_ENTRIES // line.size // 2)  # each set and its mirror image
     if len(kept) > most:
         kept = np.sort(np.argsort(-weights, kind="stable")[:most])
         weights[kept] = solve_game(losses[:, kept])[0]
+        kept = kept[weights[kept] > LEAST_WEIGHT]
     shares = weights[kept] / weights[kept].sum()
     return [sets[at] for at in kept], shares, float((losses[:, kept] @ shares).max()), lower

@@ -25,7 +25,8 @@ _BACK: Final = 0.5
 # Sets that had no weight for so many rounds are forgotten; they come back when they are best again.
 _FORGOTTEN: Final = 25
 _STARTS: Final = 24
-_LEAST_WEIGHT: Final = 1e-6
+LEAST_WEIGHT: Final = 1e-6
+"""Sets of less weight are left out: they hardly matter, and would have too few tickets to keep ε."""
 
 
 class Oracle(Protocol):
@@ -104,7 +105,7 @@ def _worst(found: dict[tuple[int, ...], _Found], weights: Reals) -> float:
 
 def _lottery(found: dict[tuple[int, ...], _Found], weights: Reals, priors: tuple[Reals, ...], value: float) -> Played:
     """The sets that have weight."""
-    held = weights > _LEAST_WEIGHT
+    held = weights > LEAST_WEIGHT
     sets = {each.anchors: each for each, holds in zip(found.values(), held, strict=True) if holds}
     shares = weights[held] / weights[held].sum()
     return Played(list(sets), shares, _worst(sets, shares), priors, value)

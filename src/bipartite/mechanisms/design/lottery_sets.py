@@ -20,7 +20,7 @@ from bipartite.mechanisms.design.anchors_bound import certify
 from bipartite.mechanisms.design.anchors_search import Assignment, grow, improve, local_search, shaken
 from bipartite.mechanisms.design.anchors_sets import EXHAUSTIVE_TO, cost_of
 from bipartite.mechanisms.design.game import solve_game
-from bipartite.mechanisms.design.lottery_search import play
+from bipartite.mechanisms.design.lottery_search import LEAST_WEIGHT, play
 from bipartite.mechanisms.design.optimum import optimal_matrix
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ _LOSSES_TO_CERTIFY: Final = 5e8
 _PASSES: Final = (4, 60)
 _CLOSE: Final = 1e-6
 _GAIN: Final = 1e-10
-_LEAST_WEIGHT: Final = 1e-6
 
 
 def minimax_lottery_of_set(domain: SetDomain, e: float, loss: LossFunction | None = None) -> LotteryChoice:
@@ -74,7 +73,7 @@ def _of_all(losses: AnchorLosses, cost: float) -> tuple[list[tuple[int, ...]], R
     sets = [each for count in range(1, losses.size + 1) for each in combinations(everyone, count)]
     means = np.column_stack([_means(losses, cost, each) for each in sets])
     weights, prior = solve_game(means)
-    held = np.flatnonzero(weights > _LEAST_WEIGHT)
+    held = np.flatnonzero(weights > LEAST_WEIGHT)
     shares = weights[held] / weights[held].sum()
     return [sets[at] for at in held], shares, float((means[:, held] @ shares).max()), (prior,)
 
