@@ -124,6 +124,12 @@ def test_reports_are_rounded_to_nine_decimals_of_a_step():
     assert mechanism.anchors == [10 + round(1 - exact, 9), 10 + round(exact, 9)]
 
 
+def test_bins_that_rounding_reports_alike_are_one():
+    mechanism = bp.AnchoredMeans(bp.Integers(0, 1), 1, prior=[1 - 1e-12, 1e-12])
+    assert mechanism.anchors == [0.0] and bp.verify(mechanism).ratio == 1
+    assert mechanism.lower_bound <= mechanism.achieved_loss == pytest.approx(1e-12)
+
+
 def test_its_reports_have_its_law_and_an_audit_finds_no_more_than_epsilon():
     mechanism = bp.AnchoredMeans(bp.Integers(1, 5), 2)
     # Seeded; a false alarm has probability 1e-9 each.

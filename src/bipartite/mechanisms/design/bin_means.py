@@ -12,6 +12,7 @@ V is what always reporting the mean costs, R what the bins save. For a trial val
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -52,9 +53,10 @@ def best_bins(weights: Reals, cost: float) -> BinChoice:
         c = 1/(e^ε − 1).
     """
     points = np.arange(len(weights), dtype=np.float64)
-    centre = float(weights @ points)
+    # Sums that every machine rounds alike, so that all choose the same of two equally good sets of bins.
+    centre = math.fsum(weights * points)
     away = points - centre
-    spread = float(weights @ away**2)
+    spread = math.fsum(weights * away**2)
     mass, moment = (np.concatenate([[0.0], np.cumsum(each)]) for each in (weights, weights * away))
     starts, saved = np.zeros(1, dtype=np.int64), 0.0
     while True:
@@ -64,6 +66,9 @@ def best_bins(weights: Reals, cost: float) -> BinChoice:
             break
         starts, saved = found, now
     means = np.round(centre + _means(mass, moment, cost, starts), DECIMALS)
+    # Bins that are reported alike, up to rounding, are one.
+    distinct = np.append(True, np.diff(means) > 0)
+    starts, means = starts[distinct], means[distinct]
     loss = _loss(weights, points, cost, starts, means)
     # Sums of N terms, and R against V, are off by about N roundings of V each; a better ρ by less than was asked for.
     allowed = (8 * len(weights) * 2.0**-52 + _GAIN * (1 + cost * len(weights))) * spread
@@ -88,7 +93,7 @@ def _longest(mass: Reals, moment: Reals, cost: float, saved: float) -> NDArray[n
 
 def _saved(mass: Reals, moment: Reals, cost: float, starts: NDArray[np.int64]) -> float:
     """R of these bins."""
-    return float(_gain(*_sums(mass, moment, starts), cost).sum()) / (1 + cost * len(starts))
+    return math.fsum(_gain(*_sums(mass, moment, starts), cost)) / (1 + cost * len(starts))
 
 
 def _means(mass: Reals, moment: Reals, cost: float, starts: NDArray[np.int64]) -> Reals:
