@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 PLAN = Plan(
     {
-        "age": bp.BRR(bp.Integers(18, 90), epsilon=1),
-        "income": bp.BRR(bp.Interval(0, 200_000, points=401), epsilon="0.5", edges="padded"),
+        "age": bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded", m="cdf"),  # padded: for statistics
+        "income": bp.BRR(bp.Interval(0, 200_000, points=401), epsilon="0.5", edges="padded", m="cdf"),
     }
 )
 
