@@ -1,6 +1,7 @@
 """``bipartite estimate`` of released tables: where their specs may stand, several files, and what is refused."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -162,9 +163,10 @@ def test_missing_reports_are_bad_data_in_every_kind_of_file(run, tmp_path):
 def test_reports_that_the_mechanism_never_gives_so_often_are_doubted_everywhere(run, tmp_path):
     lone = "20\n" * 20_000
     code, out, err = run("estimate", "-", "--integers", "18..90", "--epsilon", 1, stdin=lone)
-    assert (
-        code == 0 and err == "" and "mean      25.5, 18 to 33" in out and "cannot have come from this mechanism" in out
-    )
+    assert code == 0 and err == "" and "cannot have come from this mechanism" in out
+    # Values 18 to 33 can report 20, all in one way; ends are rounded outward, by at most a hundredth of their distance.
+    found = re.search(r"mean +([\d.]+), 18 to ([\d.]+) ", out)
+    assert found and 18 < float(found[1]) < 33 <= float(found[2]) < 33.2
     code, out, err = run("estimate", "-", "--integers", "18..90", "--epsilon", 1, "--json", stdin=lone)
     assert code == 0 and conforms(json.loads(out), "estimate") and "cannot have come from this mechanism" in err
     table = pa.table({"age": [20] * 1000, "country": ["DE"] * 1000})

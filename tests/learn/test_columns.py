@@ -390,11 +390,11 @@ arguments = {
     "epsilon too small": ({"epsilon": "1e-14"}, "column age: "),
     "numeric": (
         {"numeric": "gauss"},
-        "Expected numeric as one of anchored, brr, .*, clamped-laplace, or .* got 'gauss'",
+        "Expected numeric as one of anchored, anchored-means, brr, .*, clamped-laplace, or .* got 'gauss'",
     ),
     "categorical": (
         {"categorical": "laplace"},
-        "Expected categorical as one of anchored, brr, exponential, grr, optimal, or",
+        "Expected categorical as one of anchored, brr, exponential, grr, minimax, optimal, or",
     ),
     "maker of nothing": ({"numeric": lambda *_: 5}, "Expected a mechanism from .* got int"),
     "greedy maker": (
