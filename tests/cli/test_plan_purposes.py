@@ -44,6 +44,7 @@ def test_at_a_terminal_a_first_plan_asks_for_what_it_cannot_know(typed, table, r
     lines = ["18 90", "1", "0.5 2.5", "", "nurse, teacher", "2", "", "", "drop"]
     code, out, err = typed(lines, "plan", "new", table, "--output", tmp_path / "plan.toml")
     assert (code, out) == (0, "") and "never from these data" in err
+    assert err.endswith(f"bipartite: next: bipartite plan check {tmp_path / 'plan.toml'} --people N\n")
     for asked in (
         "age: the least and the greatest whole number that anybody could have, such as 18 90: ",
         "height: the least and the greatest number",

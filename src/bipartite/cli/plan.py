@@ -16,6 +16,7 @@ from bipartite.tables import Plan
 from bipartite.tables.formats import Asked
 from bipartite.tables.prospects import CONFIDENCE, prospect
 from bipartite.tables.purposes import PURPOSES, STATISTICS
+from bipartite.tables.reading import TODO
 from bipartite.tables.suggesting import LEAK, first_plan
 from bipartite.verification import verify
 
@@ -150,7 +151,9 @@ def _new(options: argparse.Namespace) -> int:
         print(written, end="")
     else:
         write_whole(options.output, written)
-    print(f"bipartite: {LEAK}", file=sys.stderr)
+    todo = f'"{TODO}"' in written
+    told = LEAK if todo else f"next: bipartite plan check {options.output or 'PLAN.toml'} --people N"
+    print(f"bipartite: {told}", file=sys.stderr)
     return OK
 
 
