@@ -84,6 +84,28 @@ def test_compare_takes_the_domain_and_the_epsilon_of_a_spec(run, tmp_path):
     assert code == 2 and "leave out --points and --rounding" in err
 
 
+def test_compare_takes_a_tolerance_by_its_name_and_a_time_with_its_unit(run):
+    asked = ["compare", "--integers", "1..9", "--epsilon", 1]
+    by_name = run(*asked, "--tolerance", 2)
+    assert by_name == run(*asked, "--within", 2) and "within 2" in by_name[1]
+    assert run(*asked, "--tolerance", 2, "--within", "5min") == by_name
+    _, out, _ = run(*asked, "--within", "0.000001s")
+    assert "left out: the 1e-06 s were over" in out
+    for wrong in ("0s", "soon", "3 days"):
+        code, _, err = run(*asked, "--within", wrong)
+        assert code == 2 and "Expected --within as a time with its unit, such as 30s" in err
+
+
+def test_what_takes_long_is_said_beforehand(run, monkeypatch):
+    monkeypatch.setattr("bipartite.cli.compare.expected_seconds", lambda *_, **__: 75.0)
+    asked = ["compare", "--integers", "1..9", "--epsilon", 1]
+    assert run(*asked)[2] == "bipartite: this takes about 75 s; --within 30s gives the best that is found by then.\n"
+    assert run(*asked, "--within", "20s")[2] == "bipartite: this takes about 75 s; it ends after about 20 s.\n"
+    assert run(*asked, "--within", "9s")[2] == ""
+    monkeypatch.setattr("bipartite.cli.compare.expected_seconds", lambda *_, **__: 600.0)
+    assert "about 10 min" in run(*asked)[2]
+
+
 def test_compare_uses_a_prior(run, tmp_path):
     prior = tmp_path / "prior.txt"
     prior.write_text("0.7\n0.1\n0.1\n0.1", encoding="utf-8")

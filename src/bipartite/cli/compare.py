@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise import compare
 from bipartite.answers.advise.comparing import steps
+from bipartite.answers.advise.patience import Clock, expected_seconds
 from bipartite.answers.advise.purposes import PURPOSES
 from bipartite.answers.advise.row import MEASURES
 from bipartite.cli.arguments import add_domain, domain_of, need_epsilon, prior_of
 from bipartite.cli.output import OK, Progress, print_json
+from bipartite.cli.waiting import add_within, say_how_long, seconds_in
 from bipartite.errors import InputError
 from bipartite.files import write_whole
 from bipartite.mechanisms import Custom
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """examples:
   bipartite compare --integers 18..90 --epsilon 1
-  bipartite compare --integers 18..90 --epsilon 0.5 1 2 --users 10000 --within 5
+  bipartite compare --integers 18..90 --epsilon 0.5 1 2 --users 10000 --tolerance 5
   bipartite compare --integers 18..90 --epsilon 0.25..5 --plot loss.svg    20 values of ε
   bipartite compare --interval 0..1 --points 101 --epsilon 1 --users 10000 --plot mean.svg --measure mean_error
 
@@ -50,12 +52,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"the privacy budget of one report; several, or LOW..HIGH for {_STEPS} of them (--spec: its own)",
     )
     asked.add_argument("--users", metavar="N", type=int, help="how many people will report: adds errors of statistics")
-    asked.add_argument("--within", metavar="D", type=float, help="add the share of reports within this distance")
+    asked.add_argument("--tolerance", metavar="D", type=float, help="add the share of reports within this distance")
     asked.add_argument(
         "--prior", metavar="FILE", type=Path, help="public probabilities of the values, one a line (default: uniform)"
     )
     asked.add_argument("--purpose", choices=PURPOSES, help="what the reports are for (default: all that apply)")
     asked.add_argument("--exact", action="store_true", help="solve the linear programme too (at most 400 values; slow)")
+    add_within(asked)
     given = parser.add_argument_group("the answer")
     given.add_argument("--json", action="store_true", help="print one JSON object (schemas/compare.json)")
     given.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
@@ -70,16 +73,19 @@ def run(options: argparse.Namespace) -> int:
         msg = "--measure belongs to --plot; leave it out, or name a file with --plot."
         raise InputError(msg)
     domain, epsilons, own = _asked(options)
+    tolerance, seconds = _bounds(options)
+    say_how_long(expected_seconds(domain, len(epsilons), statistics=options.users is not None), seconds)
     with Progress("mechanisms", steps(domain, len(epsilons), exact=options.exact)) as progress:
         found = compare(
             domain,
             epsilons,
             users=options.users,
             prior=prior_of(options),
-            tolerance=options.within,
+            tolerance=tolerance,
             purpose=options.purpose,
             exact=options.exact,
             also=own,
+            seconds=Clock(seconds, progress.part),
             progress=progress.advance,
         )
     # Everything is computed before anything is written.
@@ -93,6 +99,16 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(found)
     return OK
+
+
+def _bounds(options: argparse.Namespace) -> tuple[float | None, float | None]:
+    """(the tolerance, the time that it may take); a number without a unit after --within is a tolerance, as it was."""
+    if options.within is not None and options.tolerance is None:
+        try:
+            return float(options.within), None
+        except ValueError:
+            pass
+    return options.tolerance, seconds_in(options.within)
 
 
 def _asked(options: argparse.Namespace) -> tuple[Domain, list[str], dict[str, Mechanism] | None]:

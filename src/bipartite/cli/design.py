@@ -1,4 +1,4 @@
-"""``bipartite design``: build a mechanism and show what a report will be worth."""
+"""``bipartite design``: take the mechanism for a purpose, or build a named one, and show what it is worth."""
 
 from __future__ import annotations
 
@@ -6,43 +6,79 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from bipartite.answers.advise import recommend
+from bipartite.answers.advise.errors import Answers
+from bipartite.answers.advise.patience import Clock, expected_seconds
+from bipartite.answers.advise.purposes import PURPOSES
+from bipartite.answers.advise.recommending import check_users
 from bipartite.answers.quality import expected_loss, worst_loss
-from bipartite.cli.arguments import add_mechanism, mechanism_of, prior_of
-from bipartite.cli.output import OK, print_json, print_table
+from bipartite.cli.arguments import (
+    add_mechanism,
+    any_mechanism_of,
+    domain_of,
+    need_epsilon,
+    prior_of,
+    refuse_given,
+)
+from bipartite.cli.output import OK, Progress, print_json, print_table
+from bipartite.cli.waiting import add_within, say_how_long, seconds_in
 from bipartite.errors import InputError
 from bipartite.files import write_whole
-from bipartite.mechanisms import BRR, GRR, Anchored, Constant
+from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Mechanism
+from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.statistics import PEOPLE
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse
 
-    from bipartite.mechanisms import Mechanism
-    from bipartite.verification import Certificate
+    from bipartite.answers.advise import Recommendation
+    from bipartite.mechanisms.categories import CategoryMechanism
 
 _EXAMPLES = """examples:
-  bipartite design --integers 18..90 --epsilon 1
+  bipartite design --integers 18..90 --epsilon 1 --for distribution --output age.json    the spec that clients need
+  bipartite design --integers 18..90 --epsilon 1 --for mean --users 20000
   bipartite design --interval 0..200000 --points 401 --epsilon 0.5 --edges padded
   bipartite design --integers 18..90 --epsilon 1 --mechanism anchored
-  bipartite design --integers 18..90 --epsilon 1 --output age.json    writes the spec that clients need
+
+What the reports are for decides which mechanism is best; without --for, it is the one that is named (BRR if none is).
 """
 _SHOWN: Final = (
     ("near outputs m", "m", ","),
     ("chance of each near output", "near_probability", ".6g"),
     ("chance of each other output", "far_probability", ".6g"),
-    ("expected error", "expected_loss", ".6g"),
+    ("expected error of one report", "expected_loss", ".6g"),
     ("  above the best report of a value by at most", "gap", ".2%"),
     ("  of the value that fares worst", "worst_loss", ".6g"),
     ("  of GRR with this ε", "expected_loss_grr", ".6g"),
     ("  of always giving the best single answer", "expected_loss_constant", ".6g"),
 )
 """What is shown, its key in JSON, and how it is written."""
+_ESTIMATED: Final = (
+    ("the mean", "mean_error"),
+    ("the share of a value", "histogram_error"),
+    ("a cumulative share", "distribution_error"),
+)
+"""What is estimated from many reports."""
+_ONE_OF: Final = tuple(each for each in PURPOSES if each != "statistics")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Say what this command takes."""
     parser.epilog = _EXAMPLES
     add_mechanism(parser)
+    asked = parser.add_argument_group("what the reports are for")
+    asked.add_argument(
+        "--for",
+        dest="purpose",
+        choices=_ONE_OF,
+        help="take the mechanism that is recommended: release (one value, used as it is), mean, distribution, "
+        "categories (the share of each value), map (the share of each place)",
+    )
+    asked.add_argument("--users", metavar="N", type=int, help=f"the number of people (default: {PEOPLE:,})")
+    add_within(asked)
     parser.add_argument("--output", metavar="FILE", type=Path, help="write the spec, what clients need, to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/design.json)")
     parser.set_defaults(run=run)
@@ -50,43 +86,87 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Design a mechanism and describe it."""
-    mechanism = mechanism_of(options)
+    check_users(options.users)
+    people = PEOPLE if options.users is None else options.users
+    found = None if options.purpose is None else _recommended(options)
+    mechanism = any_mechanism_of(options) if found is None else found.mechanism
     certificate = verify(mechanism)
-    described = _described(mechanism, certificate, prior_of(options), options.epsilon)
+    prior = prior_of(options)
+    described = {
+        "spec": mechanism.to_spec(),
+        "spec_sha256": certificate.spec_sha256,
+        "values": len(mechanism.domain),
+        "epsilon_upper": str(certificate.epsilon_upper),
+        "holds": certificate.holds,
+        "guarantee": certificate.guarantee,
+        **_of_one_report(mechanism, prior, options.epsilon),
+        "purpose": options.purpose,
+        "people": people,
+        **_of_many_reports(mechanism, prior, people),
+        "recommendation": None if found is None else str(found),
+    }
     if options.output is not None:
         write_whole(options.output, json.dumps(described["spec"], indent=2) + "\n")
     if options.json:
         print_json(described)
-    else:
-        print_table(("", repr(mechanism)), _rows(described))
-        print(certificate)
+        return OK
+    print_table(("", repr(mechanism)), _rows(described))
+    print(certificate)
+    print(found or "Whether another mechanism is better depends on what the reports are for: add --for.")
     return OK
 
 
-def _described(
-    mechanism: Mechanism, certificate: Certificate, prior: list[float] | None, epsilon: str | None
+def _recommended(options: argparse.Namespace) -> Recommendation:
+    refuse_given(options, ("spec", "mechanism", "m", "edges"), "--for chooses the mechanism")
+    need_epsilon(options)
+    domain, seconds = domain_of(options), seconds_in(options.within)
+    say_how_long(expected_seconds(domain), seconds)
+    with Progress("mechanisms", None) as progress:
+        return recommend(
+            domain,
+            options.epsilon,
+            options.purpose,
+            users=options.users,
+            prior=prior_of(options),
+            seconds=Clock(seconds, progress.part),
+            progress=progress.advance,
+        )
+
+
+def _of_one_report(
+    mechanism: Mechanism | CategoryMechanism, prior: list[float] | None, epsilon: str | None
 ) -> dict[str, Any]:
-    """What a report is worth, and next to what."""
+    """What one report is worth, and next to what; nothing where reports are not values."""
+    constant = expected_loss(Constant(mechanism.domain, prior=prior), prior)
+    if not isinstance(mechanism, Mechanism):
+        keys = ("outputs", "m", "near_probability", "far_probability", "expected_loss", "worst_loss", "gap")
+        return {**dict.fromkeys(keys), "expected_loss_grr": None, "expected_loss_constant": constant}
     # A window has two chances; other mechanisms have many.
     window = mechanism.tickets if isinstance(mechanism, BRR) else None
     total = mechanism.lottery.total
     return {
-        "spec": mechanism.to_spec(),
-        "spec_sha256": certificate.spec_sha256,
-        "values": len(mechanism.domain),
         "outputs": len(mechanism.outputs),
         "m": mechanism.m if isinstance(mechanism, BRR) else None,
         "near_probability": None if window is None else window.near / total,
         "far_probability": None if window is None else window.far / total,
-        "epsilon_upper": str(certificate.epsilon_upper),
-        "holds": certificate.holds,
-        "guarantee": certificate.guarantee,
         "expected_loss": expected_loss(mechanism, prior),
         "worst_loss": worst_loss(mechanism),
         "gap": mechanism.gap if isinstance(mechanism, Anchored) else None,
         "expected_loss_grr": _loss_of_grr(mechanism, prior, epsilon),
-        "expected_loss_constant": expected_loss(Constant(mechanism.domain, prior=prior), prior),
+        "expected_loss_constant": constant,
     }
+
+
+def _of_many_reports(
+    mechanism: Mechanism | CategoryMechanism, prior: list[float] | None, people: int
+) -> dict[str, float | None]:
+    """What estimates are off by; None where the reports cannot tell, or it would take too long to say."""
+    answers, size = Answers(mechanism), len(mechanism.domain)
+    if answers.left_out is not None:
+        return dict.fromkeys(key for _, key in _ESTIMATED)
+    shares = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
+    errors = {key: answers.errors(key, shares[None, :], people) for _, key in _ESTIMATED}
+    return {key: None if error is None else float(error[0]) for key, error in errors.items()}
 
 
 def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> float | None:
@@ -101,9 +181,14 @@ def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str |
 
 def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
     """The same for people; what a mechanism does not have is left out."""
-    rows = [("values, outputs", f"{described['values']:,}, {described['outputs']:,}")]
+    outputs = "" if described["outputs"] is None else f", {described['outputs']:,}"
+    rows = [("values, outputs" if outputs else "values", f"{described['values']:,}{outputs}")]
     for words, key, how in _SHOWN:
         value = described[key]
-        if value is not None or key == "expected_loss_grr":
+        if outputs and (value is not None or key == "expected_loss_grr"):
             rows.append((words, "not available" if value is None else format(value, how)))
+    rows.append((f"errors of estimates from {described['people']:,} reports", ""))
+    for words, key in _ESTIMATED:
+        value = described[key]
+        rows.append((f"  of {words}", "cannot be told" if value is None else format(value, ".6g")))
     return rows

@@ -67,6 +67,14 @@ class Progress:
             sys.stderr.write(f"\r{self._line()}")
             sys.stderr.flush()
 
+    def part(self, part: float) -> None:
+        """Note which part of the next one is done, from 0 to 1."""
+        now = time.monotonic()
+        if self._visible and now >= self._next_at:
+            self._next_at, self._shown = now + _REDRAW_SECONDS, True
+            sys.stderr.write(f"\r{self._line()}, {part:.0%} of the next   ")
+            sys.stderr.flush()
+
     def reach(self, done: int, total: int | None) -> None:
         """Note that ``done`` are done in all, of ``total`` where that is known by now."""
         self._total = total

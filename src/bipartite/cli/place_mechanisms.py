@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bipartite.answers.advise.patience import Clock, expected_seconds
 from bipartite.answers.advise.place_releases import measured
+from bipartite.cli.output import Progress
+from bipartite.cli.waiting import add_within, say_how_long, seconds_in
 from bipartite.errors import InputError
 from bipartite.locations import WHOLE, WITHIN, choose
 from bipartite.mechanisms.catalogue import entries
@@ -41,13 +44,18 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
         choices=["region"],
         help=f"with --mechanism {_WITHIN}: you agree that everybody learns the region of everybody",
     )
+    add_within(release)
 
 
 def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[PlaceRelease], str]:
     """The mechanism asked for, its row before all others, and why it was taken."""
     name = options.mechanism or "auto"
     if name == "auto":
-        choice = choose(listed.places, options.epsilon, regions=listed.regions)
+        seconds = seconds_in(options.within)
+        say_how_long(expected_seconds(listed.places), seconds)
+        with Progress("releases", None) as progress:
+            clock = Clock(seconds, progress.part)
+            choice = choose(listed.places, options.epsilon, regions=listed.regions, seconds=clock)
         return choice.mechanism, choice.table, choice.reason
     mechanism = _made(name, listed, options.epsilon)
     scope = WHOLE if mechanism.publishes is None else WITHIN

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, expected_loss, locations, verify, worst_loss
 from bipartite.answers.advise import places as advice
-from bipartite.errors import InputError, PriorError
+from bipartite.errors import DesignError, InputError, PriorError
 from bipartite.locations import PUBLISHED, WHOLE, WITHIN
 from tests.locations.worlds import authors_places, needs_data, worlds
 
@@ -68,6 +68,28 @@ def test_a_release_that_cannot_be_made_says_why(monkeypatch):
     assert "at most 2^25" in refused["Exponential tight"].note
     rows = locations.compare(SIX, [1], regions=locations.Regions.of(SIX, [0] * 4 + [1] * 4))
     assert {row.name for row in rows if row.scope == WITHIN and row.note} == set(refused)
+    # A whole table with such rows is refused before anything is made.
+    monkeypatch.setattr(advice, "MOST_TICKET_COUNTS", 63)
+    with pytest.raises(DesignError, match="Expected at most 7 places to compare every release, got 8: L-SRR"):
+        locations.compare(SIX, [1])
+
+
+def test_of_very_many_places_only_the_best_is_made_where_its_bound_is_close(monkeypatch):
+    monkeypatch.setattr(advice, "LOOK_AT_ALL", 7)
+    choice = locations.choose(SIX, 1, regions=REGIONS)
+    assert choice.name == "Anchored" and isinstance(choice.mechanism, Anchored)
+    assert choice.table[0].expected_loss == pytest.approx(expected_loss(Anchored(SIX, 1)))
+    constant = next(row for row in choice.table if row.name == "Constant")
+    assert f"always the same place: {constant.expected_loss:.1f} km" in choice.reason
+    assert "others were left out: Anchored is proved to be within" in choice.reason
+    assert sum("proved to be within" in row.note for row in choice.table) == len(choice.table) - 2
+
+
+def test_a_choice_ends_in_time_and_says_what_was_left_out():
+    choice = locations.choose(SIX, 1, regions=REGIONS, seconds=1e-9)
+    assert choice.name in {"Anchored", "Constant"} and "others were left out: the 1e-09 s were over" in choice.reason
+    with pytest.raises(InputError, match="Expected seconds as a positive number, got 0; try seconds=30"):
+        locations.choose(SIX, 1, seconds=0)
 
 
 def test_rows_within_regions_are_sums_over_regions():

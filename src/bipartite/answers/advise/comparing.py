@@ -13,7 +13,7 @@ from bipartite.answers.advise.candidates import ANCHORED, OPTIMAL, PLANAR, Broug
 from bipartite.answers.advise.comparison import Comparison
 from bipartite.answers.advise.figures import Question, measure
 from bipartite.answers.advise.purposes import asked, check_purpose
-from bipartite.answers.advise.recommending import check_users, single_answer
+from bipartite.answers.advise.recommending import check_users, clock_of, single_answer
 from bipartite.answers.advise.row import MEASURES, Row
 from bipartite.answers.quality.measures import check_distance
 from bipartite.domains import Points
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from bipartite.answers.advise.advice import Advice
     from bipartite.answers.advise.figures import Measured
+    from bipartite.answers.advise.patience import Clock
     from bipartite.answers.advise.purposes import Purpose
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
@@ -52,6 +53,7 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     purpose: Purpose | None = None,
     exact: bool = False,
     also: Mapping[str, Mechanism | CategoryMechanism] | None = None,
+    seconds: float | Clock | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Comparison:
     """Every mechanism that applies to a domain, side by side at one ε or many, and which to take.
@@ -80,6 +82,8 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
         Mechanisms of yours on the same domain, such as :class:`~bipartite.Custom`, by the names of their rows; each
         stands beside the others at its own ε, which must be one of ``epsilon``. Taken where what is asked is an
         estimate and theirs is the least error; never for single releases, where theirs is a figure to compare with.
+    seconds
+        Leave out what is not begun in this time, and say so.
     progress
         Called with 1 whenever a mechanism is done at one ε.
 
@@ -105,7 +109,9 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     budgets = _budgets(epsilon)
     _check(users, tolerance, purpose, exact)
     weights = None if prior is None else check_prior(prior, len(domain))
-    question = Question(domain, weights, None if users is None else int(users), tolerance, len(budgets))
+    question = Question(
+        domain, weights, None if users is None else int(users), tolerance, len(budgets), clock=clock_of(seconds)
+    )
     purposes = asked(domain, purpose, users)
     single = single_answer(question)
     own = _own(also, domain, budgets)
@@ -144,12 +150,14 @@ def _at(
     progress: Callable[[int], None] | None,
 ) -> list[Measured]:
     """All mechanisms at one ε."""
-    measured = []
-    for candidate in candidates(question.domain, exact=exact):
-        measured.append(measure(candidate, epsilon, question, purposes, whole=True))
+    every = candidates(question.domain, exact=exact)
+    found = {}
+    # What decides most comes first, in case that time ends; the table keeps its order.
+    for candidate in sorted(every, key=lambda each: each.name != ANCHORED):
+        found[candidate.name] = measure(candidate, epsilon, question, purposes, whole=True)
         if progress is not None:
             progress(1)
-    return measured
+    return [found[candidate.name] for candidate in every]
 
 
 def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, list[Brought]]:

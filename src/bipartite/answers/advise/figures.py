@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from bipartite.answers.advise.candidates import Brought, Candidate
 from bipartite.answers.advise.errors import Answers
-from bipartite.answers.advise.purposes import WANTED
+from bipartite.answers.advise.patience import Clock
+from bipartite.answers.advise.purposes import GRR_NAME, WANTED
 from bipartite.answers.advise.row import MEASURES, Row
 from bipartite.answers.advise.shapes import shapes_of
 from bipartite.answers.estimation.forecast import is_bounded
@@ -26,11 +28,10 @@ from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.design.statistics import PEOPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.advise.candidates import Brought, Candidate
     from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
@@ -38,10 +39,11 @@ if TYPE_CHECKING:
 # What a whole comparison may cost for one mechanism: a few seconds each (measured on one core at 2.8 GHz).
 _MOST_TABLE: Final = 4_000_000  # cells of Exponential's and L-SRR's tables
 _MOST_ANCHORS_ON_A_LINE: Final = 4_000_000  # values
-_MOST_ANCHORS_OF_A_SET: Final = 50_000_000  # pairs of values
+_MOST_ANCHORS_OF_A_SET: Final = 5_000_000_000  # pairs of values: half a minute for 70,000
 _MOST_CHANCES: Final = 2**25  # chances that are sorted for a median
 _MOST_SUMMED: Final = 2**28  # chances that are added up for a mean
 _MOST_SHAPED: Final = 2**17  # values of populations of other shapes
+REFUSED: Final = "refused: "
 _NO_VALUES: Final = "its reports are not values, so one release has no error"
 _OF_PEOPLE: Final = tuple(name for name, measure in MEASURES.items() if measure.of_people)
 
@@ -56,6 +58,10 @@ class Question:
     tolerance: float | None = None
     rounds: int = 1
     """How many ε there are: work is shared among them."""
+    shaped: bool = True
+    """Whether populations of other shapes are looked at."""
+    clock: Clock = field(default_factory=Clock)
+    """When it is too late to begin with another mechanism."""
 
     @property
     def stated(self) -> bool:
@@ -76,7 +82,7 @@ class Question:
     @cached_property
     def shapes(self) -> dict[str, Array]:
         """Populations of other shapes; none of very many values."""
-        return shapes_of(self.domain) if len(self.domain) <= _MOST_SHAPED else {}
+        return shapes_of(self.domain) if self.shaped and len(self.domain) <= _MOST_SHAPED else {}
 
     @cached_property
     def populations(self) -> Array:
@@ -102,16 +108,15 @@ def measure(
     purposes: Collection[str],
     *,
     whole: bool = False,
-    progress: Callable[[float], None] | None = None,
 ) -> Measured:
     """The figures that purposes ask for; with ``whole`` all figures of a table. The reason where there are none."""
-    reason = left_out(candidate, question)
+    reason = question.clock.note if question.clock.is_over else left_out(candidate, question)
     if reason is not None:
         return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=reason))
     try:
-        mechanism = candidate.build(question.domain, epsilon, question.prior, progress)
+        mechanism = candidate.build(question.domain, epsilon, question.prior, question.clock.check)
     except InputError as refusal:
-        return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=f"refused: {refusal}"))
+        return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=f"{REFUSED}{refusal}"))
     # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
     ratio = mechanism.largest_ratio()
     spent = log_between(ratio)[1]
@@ -150,11 +155,18 @@ def left_out(candidate: Candidate | Brought, question: Question) -> str | None:
     times = f"{size:,} values" if rounds == 1 else f"{size:,} values and {rounds} ε"
     if candidate.work == "table" and size * size * rounds > _MOST_TABLE:
         return f"left out: a table of N × N tickets takes too long with {times}"
+    near = candidate.work == "closed" and candidate.name != GRR_NAME and _reports_values(candidate)
+    if near and not line and size * size * rounds > _MOST_SUMMED:
+        return f"left out: its near values and losses need all distances, too many with {times}"
     if candidate.work == "anchors":
         cost, most = (size, _MOST_ANCHORS_ON_A_LINE) if line else (size * size, _MOST_ANCHORS_OF_A_SET)
         if cost * rounds > most:
             return f"left out: its search takes too long with {times}; build bp.Anchored by itself"
     return None
+
+
+def _reports_values(candidate: Candidate | Brought) -> bool:
+    return isinstance(candidate, Candidate) and candidate.form.reports == "release"
 
 
 def _losses(mechanism: Mechanism, question: Question, notes: list[str], *, whole: bool) -> dict[str, float | None]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 WHOLE: Final = "whole domain"
 WITHIN: Final = "within regions"
 BASELINE: Final = "GRR"
+CONSTANT: Final = "Constant"
 PUBLISHED: Final = "L-SRR as published"
 CALIBRATED: Final = "L-SRR calibrated"
 
@@ -73,20 +74,26 @@ class PlaceRelease:
         return asdict(self)
 
 
-def whole_makers(places: Points, epsilon: str, prior: Array | None, regions: Regions | None) -> dict[str, Maker]:
-    """Releases on all places, by name; those that keep ε-LDP come first."""
+def whole_makers(
+    places: Points,
+    epsilon: str,
+    prior: Array | None,
+    regions: Regions | None,
+    progress: Callable[[float], None] | None = None,
+) -> dict[str, Maker]:
+    """Releases on all places, by name; those that keep ε-LDP come first. ``progress`` hears of the longest search."""
     makers: dict[str, Maker] = {
         BASELINE: lambda: GRR(places, epsilon),
         "BRR safe": lambda: BRR(places, epsilon),
         "BRR best": lambda: BRR(places, epsilon, m="best", prior=prior),
         "Exponential tight": lambda: Exponential(places, epsilon),
         CALIBRATED: lambda: LSRR(places, epsilon),
-        "Anchored": lambda: Anchored(places, epsilon, prior=prior),
+        "Anchored": lambda: Anchored(places, epsilon, prior=prior, progress=progress),
     }
     if regions is not None and len(regions) > 1:
         makers["Two-level"] = lambda: TwoLevel(regions, epsilon, prior=prior)
         makers["Region-weighted"] = lambda: RegionWeighted(regions, epsilon)
-    makers["Constant"] = lambda: Constant(places, prior=prior)
+    makers[CONSTANT] = lambda: Constant(places, prior=prior)
     makers[PUBLISHED] = lambda: LSRR(places, epsilon, variant="published")
     return makers
 
@@ -98,7 +105,7 @@ def measured(
     try:
         mechanism = make()
     except DesignError as refusal:
-        return _unavailable(scope, name, epsilon, refusal), None
+        return unavailable(scope, name, epsilon, str(refusal)), None
     ratio = mechanism.largest_ratio()
     realised = float(log_between(ratio)[1])
     losses = local_loss(mechanism)
@@ -143,7 +150,7 @@ def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: 
                 for part, share in zip(domains, shares, strict=True)
             ]
         except DesignError as refusal:
-            yield _unavailable(WITHIN, name, epsilon, refusal)
+            yield unavailable(WITHIN, name, epsilon, str(refusal))
             continue
         expected, worst, spent = (np.array(each) for each in zip(*found, strict=True))
         promise = (
@@ -159,9 +166,10 @@ def _of_part(mechanism: Mechanism, share: Array) -> tuple[float, float, float]:
     return float(share @ losses), float(losses.max()), float(log_between(mechanism.largest_ratio())[1])
 
 
-def _unavailable(scope: str, name: str, epsilon: str, refusal: DesignError) -> PlaceRelease:
+def unavailable(scope: str, name: str, epsilon: str, why: str) -> PlaceRelease:
+    """The row of what was not made."""
     nothing = (math.nan,) * 4
-    return PlaceRelease(scope, name, epsilon, "not available", *nothing, eligible=False, note=str(refusal))
+    return PlaceRelease(scope, name, epsilon, "not available", *nothing, eligible=False, note=why)
 
 
 def planar(places: Points, per_km: object, prior: Array | None) -> PlaceRelease:

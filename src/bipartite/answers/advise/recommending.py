@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.answers.advise.advice import advised
 from bipartite.answers.advise.candidates import ANCHORED, candidates
-from bipartite.answers.advise.figures import Question, measure
-from bipartite.answers.advise.picking import NEAR
+from bipartite.answers.advise.figures import REFUSED, Question, measure
+from bipartite.answers.advise.patience import Clock
+from bipartite.answers.advise.picking import NEAR, pick
 from bipartite.answers.advise.purposes import check_purpose
 from bipartite.answers.advise.row import Row
 from bipartite.answers.quality import expected_loss, loss_quantile, share_within, worst_loss
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 # Where anchors are proved to be within 5 % of the least possible, nothing else need be looked at; on larger domains
 # nothing else is.
-_LOOK_AT_ALL: Final = 4096
+LOOK_AT_ALL: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def recommend(
     *,
     users: int | None = None,
     prior: Sequence[float] | NDArray[np.float64] | None = None,
-    exact: bool = False,
+    seconds: float | Clock | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Recommendation:
     """The mechanism to take for one purpose, with its error and why.
@@ -84,8 +85,8 @@ def recommend(
         window where there are more of them; for other purposes the choice does not depend on it.
     prior
         Public probabilities of the values, None for uniform. Never estimate it from the private data.
-    exact
-        Solve linear programmes too, where they apply; slow.
+    seconds
+        Take the best that is found in this time. No step is begun later; one that runs may take a few seconds more.
     progress
         Called with 1 whenever a mechanism has been looked at.
 
@@ -114,8 +115,8 @@ def recommend(
     check_users(users)
     budget = Epsilon.of(epsilon).text
     weights = None if prior is None else check_prior(prior, len(domain))
-    question = Question(domain, weights, None if users is None else int(users))
-    measured = look_at(budget, question, purpose, exact=exact, progress=progress)
+    question = Question(domain, weights, None if users is None else int(users), clock=clock_of(seconds))
+    measured = look_at(budget, question, purpose, progress=progress)
     constant = single_answer(question) if purpose == "release" else None
     advice, taken = advised(purpose, budget, measured, question, constant)
     if taken is None or taken.mechanism is None:
@@ -123,23 +124,35 @@ def recommend(
     return Recommendation(taken.mechanism, advice)
 
 
+def recommended(
+    domain: Domain, epsilon: object, purpose: str, people: int
+) -> tuple[Mechanism | CategoryMechanism, float]:
+    """The mechanism to take and its error, without a word: other shapes of the population are not looked at."""
+    budget = Epsilon.of(epsilon).text
+    question = Question(domain, users=people, shaped=False)
+    measured = look_at(budget, question, purpose)
+    found = pick(purpose, measured, [])
+    if found is None or found.taken.mechanism is None:
+        refused = [each.row.note for each in measured if each.row.note.startswith(REFUSED)]
+        raise DesignError(refused[0].removeprefix(REFUSED) if refused else _nothing(domain, purpose))
+    return found.taken.mechanism, found.error
+
+
 def look_at(
     epsilon: str,
     question: Question,
     purpose: str,
-    *,
-    exact: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> list[Measured]:
     """The mechanisms that are made for a purpose; of a large domain no more than decide."""
     measured = []
-    for candidate in _in_order([each for each in candidates(question.domain, exact=exact) if each.serves(purpose)]):
+    for candidate in _in_order([each for each in candidates(question.domain) if each.serves(purpose)]):
         found = measure(candidate, epsilon, question, [purpose])
         measured.append(found)
         if progress is not None:
             progress(1)
         gap = found.row.gap
-        if gap is not None and gap <= NEAR and len(question.domain) > _LOOK_AT_ALL:
+        if gap is not None and gap <= NEAR and len(question.domain) > LOOK_AT_ALL:
             break
     return measured
 
@@ -167,6 +180,11 @@ def single_answer(question: Question) -> Row:
         identifiable=False,
         note="the best single answer: it tells nothing about anybody",
     )
+
+
+def clock_of(seconds: float | Clock | None) -> Clock:
+    """The clock of a search."""
+    return seconds if isinstance(seconds, Clock) else Clock(seconds)
 
 
 def check_users(users: object) -> None:

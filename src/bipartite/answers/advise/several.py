@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.advise.pair_plans import product_plan, split_plan
+from bipartite.answers.advise.recommending import recommended
 from bipartite.answers.advise.reporting_plans import OF_ONE, OF_PAIRS, ReportingPlan, SplitOrSample
-from bipartite.answers.estimation import forecast
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, EpsilonError, InputError, is_one_of, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import rounded_down
 from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms import BRR, GRR, Record
+from bipartite.mechanisms import Record
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.choice import MOST_CHOICES
 
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.reporting_plans import OfOne, OfPairs
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
 
     Of = OfOne | OfPairs
+    Reporting = Mechanism | CategoryMechanism
 
 _OF: Final = (*OF_ONE, *OF_PAIRS)
 _TWO: Final = 2
+_PURPOSES: Final = {"mean": "mean", "histogram": "categories", "cdf": "distribution"}
 
 
 def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: object, of: Of = "mean") -> SplitOrSample:
@@ -57,11 +60,11 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
 
     Notes
     -----
-    On a line the better of :class:`~bipartite.BRR`, padded and with the window for what is asked, and
-    :class:`~bipartite.GRR` is taken, elsewhere GRR; for pairs of values and for a product also
-    :class:`~bipartite.SubsetSelection`. Errors are those of unbiased answers (:func:`bipartite.forecast`) for a uniform
-    population, in which attributes are independent; where a histogram of many values would be mostly noise, ask for
-    ``"cdf"``.
+    Each attribute has the mechanism and the error that :func:`bipartite.recommend` takes for it. For pairs of values
+    and for a product the best of :class:`~bipartite.BRR`, padded and with the window for what is asked,
+    :class:`~bipartite.GRR` and :class:`~bipartite.SubsetSelection` is taken, by the errors of unbiased answers for a
+    uniform population in which attributes are independent. Where a histogram of many values would be mostly noise, ask
+    for ``"cdf"``.
 
     For small ε an unbiased answer from n reports has a variance of about c/(n·ε²), so k of d attributes give
     c·d·k/(n·ε²): one attribute a person is best. With large ε the noise of a report is small beside the differences
@@ -105,11 +108,11 @@ def _plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfOne
     count = len(domains)
     each = rounded_down(Fraction(epsilon) / k)
     people = users * k // count
-    mechanisms: dict[str, Mechanism] = {}
+    mechanisms: dict[str, Reporting] = {}
     errors, parts = {}, []
     for name, domain in domains.items():
         try:
-            mechanisms[name], errors[name] = _best(domain, each, people, of)
+            mechanisms[name], errors[name] = recommended(domain, each, _PURPOSES[of], people)
         except InputError as error:
             refusal = of_attribute(error, name)
         else:
@@ -122,15 +125,6 @@ def _plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfOne
         raise AssertionError(msg)
     score = float(np.sqrt(np.mean(np.square(parts))))
     return ReportingPlan(k, each, people, errors, score, record, "split" if k == count else "sample")
-
-
-def _best(domain: Domain, epsilon: Decimal, people: int, of: OfOne) -> tuple[Mechanism, float]:
-    """The mechanism with the least error, and that error."""
-    rivals: list[Mechanism] = [GRR(domain, epsilon)]
-    if isinstance(domain, LineDomain):
-        rivals.insert(0, BRR(domain, epsilon, m=of, edges="padded"))
-    found = [(rival, getattr(forecast(rival, people), of)) for rival in rivals]
-    return min(found, key=lambda pair: float(pair[1]))
 
 
 def _width(domain: Domain) -> float:

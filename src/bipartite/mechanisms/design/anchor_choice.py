@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class EnoughError(Exception):
+    """Raised by whoever is told of progress, to end a search: the best that was found until then is taken."""
+
+
 @dataclass(frozen=True, eq=False)
 class AnchorChoice:
     """Anchors and their certificate: no ε-LDP release that reports items of the domain costs less than ``lower``.

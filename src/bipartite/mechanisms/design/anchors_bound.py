@@ -114,7 +114,7 @@ def paid_levels(state: Assignment, theta: float) -> Reals:
 
 
 def certify(
-    state: Assignment, cells: Cells, passes: int, enough: float, progress: Callable[[float], None] | None = None
+    state: Assignment, cells: Cells, passes: int, enough: float, progress: Callable[[float], bool] | None = None
 ) -> tuple[float, Reals]:
     """A certified lower bound for every ε-LDP release, and the levels that prove it.
 
@@ -126,6 +126,8 @@ def certify(
         How many passes over all pairs may be made.
     enough
         Closer than this part of the loss is close enough.
+    progress
+        Told which part is done; says whether to go on.
     """
     value = state.value
     close = enough * (value - state.losses.floor)
@@ -134,8 +136,8 @@ def certify(
     # Where anchors are not the best release their loss is out of reach, and aiming at it leads nowhere: aim lower.
     aim, vain = value, 0
     for done in range(1, passes):
-        if progress is not None:
-            progress(done / passes)
+        if progress is not None and not progress(done / passes):
+            break
         gap = aim - best.lower
         if value - best.lower <= close or vain > max(1, passes * _VAIN_PASSES):
             break

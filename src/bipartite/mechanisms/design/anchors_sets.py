@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.mechanisms.design.anchor_cells import cells_of
-from bipartite.mechanisms.design.anchor_choice import AnchorChoice
+from bipartite.mechanisms.design.anchor_choice import AnchorChoice, EnoughError
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.anchors_bound import certify
 from bipartite.mechanisms.design.anchors_search import Assignment, exhaustive, improve, local_search, shaken
@@ -81,17 +81,21 @@ def best_anchors_of_set(
     """
     losses = AnchorLosses(domain, prior, loss)
     cost = cost_of(e)
-    told = progress or (lambda _: None)
+    told = _told(progress)
     cells = cells_of(losses, _SITES)
     if losses.size <= EXHAUSTIVE_TO:
         state = Assignment(losses, cost, exhaustive(losses, cost))
     else:
-        state = search(losses, cost, cells.sites)
+        state = search(losses, cost, cells.sites, told)
         # Many anchors have little choice among few sites.
         while _CHOICE * len(state.totals) > len(cells.sites) and len(cells.sites) < losses.size:
+            if not told(_SEARCHED / 2):
+                break
             cells = cells_of(losses, _CHOICE * len(cells.sites))
-            state = min(state, search(losses, cost, cells.sites), key=lambda each: each.rank)
-    told(_SEARCHED)
+            state = min(state, search(losses, cost, cells.sites, told), key=lambda each: each.rank)
+    if not told(_SEARCHED):
+        # The least loss of any report is a bound, if a poor one.
+        return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(losses.floor, state.value))
     passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
     enough = next(gap for size, gap in _ENOUGH if losses.size <= size)
     lower, _ = certify(state, cells, passes, enough, lambda part: told(_SEARCHED + (1 - _SEARCHED) * part))
@@ -99,13 +103,32 @@ def best_anchors_of_set(
     return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
 
 
+def _told(progress: Progress | None) -> Callable[[float], bool]:
+    """Tells which part is done, and hears whether to go on."""
+
+    def told(part: float) -> bool:
+        try:
+            if progress is not None:
+                progress(part)
+        except EnoughError:
+            return False
+        return True
+
+    return told
+
+
 def cost_of(e: float) -> float:
     """The cost of an anchor in the units of the search, c = 1/(E−1)."""
     return 1 / min(max(e - 1, _LEAST_EXCESS), _MOST_EXCESS)
 
 
-def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
-    """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours."""
+def search(
+    losses: AnchorLosses, cost: float, sites: Wholes, told: Callable[[float], bool] = lambda _: True
+) -> Assignment:
+    """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours.
+
+    It ends where ``told`` says so.
+    """
     state = local_search(losses, cost, sites)
     if len(sites) == losses.size:
         return state
@@ -113,7 +136,9 @@ def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
         everyone = np.arange(losses.size)
         improve(state, everyone)
         return shaken(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
-    for _ in range(_ROUNDS):
+    for done in range(_ROUNDS):
+        if not told(_SEARCHED * done / _ROUNDS):
+            break
         before = state.value
         improve(state, _neighbours(state))
         if not state.value < before:

@@ -1,0 +1,67 @@
+"""How long advice may take: the time that is left, and what is said where it ended."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Final
+
+from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.domains import LineDomain
+from bipartite.domains.base import as_real
+from bipartite.errors import InputError, shown
+from bipartite.mechanisms.design.anchor_choice import EnoughError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bipartite.domains import Domain
+
+
+# Seconds on one core at 2.8 GHz, roughly: to decompose a matrix, for each value cubed; to look at a pair of values of a
+# set, for anchors; and to fill a cell of a table.
+_DECOMPOSED: Final = 5e-8
+_PAIR: Final = 6e-9
+_CELL: Final = 1e-5
+_MOST_CELLS: Final = 4_000_000
+
+
+def expected_seconds(domain: Domain, rounds: int = 1, *, statistics: bool = True) -> float:
+    """About how long it takes to compare every mechanism at this many ε."""
+    size = len(domain)
+    tables = _CELL * size**2 if size**2 * rounds <= _MOST_CELLS else 0.0
+    if not isinstance(domain, LineDomain):
+        return rounds * (tables + _PAIR * float(size) ** 2)
+    return rounds * (tables + (_DECOMPOSED * size**3 if statistics and size <= MOST_DENSE else 0.0))
+
+
+class Clock:
+    """Ends a search in time; without a number of seconds, never.
+
+    ``told`` hears which part of a long step is done, from 0 to 1.
+    """
+
+    def __init__(self, seconds: object = None, told: Callable[[float], None] | None = None) -> None:
+        if seconds is not None and not 0 < as_real(seconds) < math.inf:
+            msg = f"Expected seconds as a positive number, got {shown(seconds)}; try seconds=30."
+            raise InputError(msg)
+        self.seconds = None if seconds is None else as_real(seconds)
+        self._ends = math.inf if self.seconds is None else time.monotonic() + self.seconds
+        self._told = told
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no time left."""
+        return time.monotonic() >= self._ends
+
+    @property
+    def note(self) -> str:
+        """Why something was left out."""
+        return f"left out: the {self.seconds:g} s were over"
+
+    def check(self, part: float) -> None:
+        """Told by a long search now and then; ends it where the time is over."""
+        if self._told is not None:
+            self._told(part)
+        if self.is_over:
+            raise EnoughError
