@@ -17,6 +17,7 @@ from bipartite.domains.labelled import Names
 from bipartite.domains.subset import Subset
 from bipartite.domains.values import Values
 from bipartite.errors import InputError, is_one_of
+from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,11 +69,12 @@ def applied(function: Function, own: Array) -> Array:
 class LossRows:
     """The losses of all reports for some values at a time: no N × N table."""
 
-    __slots__ = ("_domain", "_loss", "_matrix", "_outputs")
+    __slots__ = ("_columns", "_domain", "_loss", "_matrix", "_outputs")
 
     def __init__(self, domain: Domain, outputs: Domain, loss: Loss) -> None:
         self._matrix = check_loss(loss, len(domain), len(outputs))
         self._domain, self._outputs, self._loss = domain, outputs, loss
+        self._columns: Array | None = None
 
     def rows(self, start: int, stop: int) -> Array:
         """The losses of values start … stop − 1, one row a value."""
@@ -94,6 +96,11 @@ class LossRows:
 
     def _own(self, start: int, stop: int) -> Array:
         if isinstance(self._domain, SetDomain):
+            if isinstance(self._outputs, Subset) and isinstance(self._domain.order, VectorOrder):
+                # Distances are the same both ways, and there are fewer outputs than values.
+                if self._columns is None:
+                    self._columns = np.array([self._domain.losses(int(y)) for y in self._outputs.indices])
+                return self._columns[:, start:stop].T
             rows = np.array([self._domain.losses(x) for x in range(start, stop)])
             return cast("Array", rows[:, self._outputs.indices] if isinstance(self._outputs, Subset) else rows)
         if isinstance(self._outputs, Values):

@@ -41,7 +41,6 @@ WANTED: Final = {
         "To release single values",
         "its expected error",
         frozenset({"release"}),
-        "Anchored",
     ),
     "mean": Wanted(
         "mean_error",
