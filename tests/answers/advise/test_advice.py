@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.advise import figures
+from bipartite.answers.advise import figures, recommending
+from bipartite.answers.advise.patience import Clock
 from bipartite.answers.advise.purposes import WANTED, is_flat
 from bipartite.answers.advise.shapes import shapes_of
 from bipartite.locations.atlas import cities
+from bipartite.mechanisms.design.anchor_choice import EnoughError
 
 AGES = bp.Integers(18, 90)
 FLAT = bp.Items(list("abcdefgh"), loss=1 - np.eye(8))
@@ -158,6 +160,22 @@ def test_a_window_of_one_value_is_called_grr():
 def test_equals_are_not_said_to_be_better():
     advice = only(bp.compare(bp.Integers(0, 1), 1, users=50, purpose="mean"), "mean")
     assert advice.mechanism == "GRR" and "less)" not in advice.figures
+
+
+def test_a_search_that_ended_in_time_claims_no_bound(monkeypatch):
+    monkeypatch.setattr(Clock, "check", lambda *_: (_ for _ in ()).throw(EnoughError))
+    advice = bp.recommend(PLACES, 1, "release").advice
+    assert advice.mechanism == "Anchored" and "proved" not in advice.figures
+    assert advice.reason.startswith("the least expected error if all values are equally likely that was found in the t")
+    assert advice.error == pytest.approx(bp.Anchored(PLACES, 1).achieved_loss, rel=0.05)
+
+
+def test_of_very_many_values_nothing_else_is_looked_at_where_the_bound_is_close(monkeypatch):
+    monkeypatch.setattr(recommending, "LOOK_AT_ALL", 19)
+    looked_at = []
+    advice = bp.recommend(PLACES, 1, "release", progress=looked_at.append).advice
+    assert (looked_at, advice.mechanism, advice.worst_ratio) == ([1], "Anchored", None)
+    assert "shapes" not in advice.figures and "proved to be within" in advice.figures
 
 
 def test_what_nothing_can_give_is_said():

@@ -135,6 +135,8 @@ class _Here:
         what = "for the prior given" if self.question.prior is not None else "if all values are equally likely"
         if self.name == SAFE and isinstance(self.question.domain, Cyclic) and self.question.prior is None:
             return _AROUND
+        if self.name == ANCHORED and self.found.taken.row.gap is None:
+            return f"the least expected error {what} that was found in the time, though not at each value"
         if self.name == ANCHORED:
             return f"the least expected error {what}, though not at each value"
         missing = self.rows.get(ANCHORED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -129,7 +130,8 @@ def measure(
         notes.append(f"on {mechanism.domain!r}")
     served = {WANTED[purpose].figure for purpose in purposes if candidate.serves(purpose)}
     if isinstance(mechanism, Anchored):
-        found["gap"] = mechanism.gap
+        # A search that had to end in time may prove nothing.
+        found["gap"] = mechanism.gap if mechanism.gap is None or math.isfinite(mechanism.gap) else None
     errors: dict[str, Array] = {}
     if isinstance(mechanism, Mechanism) and valued and (whole or "expected_loss" in served):
         found |= _losses(mechanism, question, notes, whole=whole)

@@ -76,7 +76,8 @@ def _worst(
     """(the largest ratio to the least error over the shapes, the shape); nothing where it was not looked at."""
     known = [each.errors[figure][1:] for each in serving if figure in each.errors]
     own = taken.errors.get(figure)
-    if own is None or not len(shapes) or len(own) != len(shapes) + 1:
+    compared = 1 < len(known) == len(serving)
+    if own is None or not shapes or not compared:
         return None, ""
     best = np.min(known, axis=0)
     if not (best > 0).all():

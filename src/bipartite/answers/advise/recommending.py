@@ -86,7 +86,7 @@ def recommend(
     prior
         Public probabilities of the values, None for uniform. Never estimate it from the private data.
     seconds
-        Take the best that is found in this time. No step is begun later; one that runs may take a few seconds more.
+        Take the best that is found in this time. No step is begun later; one that runs is finished.
     progress
         Called with 1 whenever a mechanism has been looked at.
 

@@ -105,11 +105,15 @@ def best_anchors_of_set(
 
 def _told(progress: Progress | None) -> Callable[[float], bool]:
     """Tells which part is done, and hears whether to go on."""
+    furthest = 0.0
 
     def told(part: float) -> bool:
+        # A search that begins again does not go back.
+        nonlocal furthest
+        furthest = max(furthest, part)
         try:
             if progress is not None:
-                progress(part)
+                progress(furthest)
         except EnoughError:
             return False
         return True
@@ -137,7 +141,7 @@ def search(
         improve(state, everyone)
         return shaken(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
     for done in range(_ROUNDS):
-        if not told(_SEARCHED * done / _ROUNDS):
+        if not told(_SEARCHED * (done + 1) / (_ROUNDS + 1)):
             break
         before = state.value
         improve(state, _neighbours(state))
