@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.estimation import forecast
+from bipartite.answers.advise import recommend
 from bipartite.domains import LineDomain
-from bipartite.errors import DesignError, InputError
-from bipartite.mechanisms.catalogue import entries
+from bipartite.errors import InputError
+from bipartite.mechanisms.catalogue import entry_of
 
 if TYPE_CHECKING:
     from bipartite.domains import Domain
@@ -22,7 +22,6 @@ PURPOSES: Final = {
 }
 """What a column may be for, in words."""
 _WINDOWS: Final = {STATISTICS: "cdf", "mean": "mean", "histogram": "histogram"}
-_EQUAL: Final = 1 + 1e-9
 
 
 def line_choice(purpose: str) -> dict[str, str]:
@@ -45,22 +44,11 @@ def choice(purpose: str, domain: Domain, epsilon: object, *, flat: bool) -> dict
 
 
 def best_for_shares(domain: Domain, epsilon: object) -> str:
-    """The mechanism with the least forecast error of a share: GRR for few values, a flat oracle for more.
+    """What :func:`bipartite.recommend` takes to count shares: GRR for few values, a flat oracle for more.
 
     >>> from bipartite import Items
     >>> import numpy as np
     >>> [best_for_shares(Items(range(n), loss=1 - np.eye(n)), 1) for n in (4, 40)]
     ['grr', 'subset-selection']
     """
-    found: list[tuple[float, str]] = []
-    for each in entries():
-        if each.name == "grr" or (each.family == "flat" and each.forms):
-            try:
-                error = forecast(each.load()(domain, epsilon), 1).histogram
-            except DesignError:
-                continue  # more values, or a larger ε, than it takes
-            if error is not None:
-                found.append((error, each.name))
-    least = min(found)[0]
-    # GRR before a set of one value, which is the same.
-    return next(name for error, name in found if error <= least * _EQUAL)
+    return entry_of(type(recommend(domain, epsilon, "categories").mechanism)).name
