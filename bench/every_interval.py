@@ -98,9 +98,10 @@ def one_cell(kind: str, mechanism: Any, f: Array, people: int, repetitions: int,
         name: 1.0 if w is None or matrix is None else 2 * Z * efficient(matrix, f, w, people)
         for name, (_, _, w) in asked.items()
     }
-    for each in range(repetitions):
+    for _ in range(repetitions):
         if matrix is None:
-            reports = mechanism.privatize(rng.choice(len(f), people, p=f), rng=bp.insecure_seed(each + 1))
+            words = bp.insecure_seed(int(rng.integers(2**31)))
+            reports = mechanism.privatize(rng.choice(len(f), people, p=f), rng=words)
             estimate = bp.estimate(mechanism, reports, method=method)
         else:
             estimate = bp.estimate(mechanism, counts=rng.multinomial(people, f @ matrix), method=method)
