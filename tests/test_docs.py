@@ -61,6 +61,12 @@ def test_the_table_of_points_is_what_the_script_prints():
     assert text.split("```text\n")[1].split("\n```")[0].splitlines() == table
 
 
+def test_the_table_of_unbiased_reports_is_what_the_script_prints():
+    table = runpy.run_path(str(DOCS / "unbiased_means.py"))["table"]()
+    text = (DOCS / "unbiased-means.md").read_text(encoding="utf-8")
+    same_but_for_rounding(text.split("```text\n")[1].split("\n```")[0], "\n".join(table), atol=0.0011)
+
+
 def test_the_best_release_costs_what_the_script_proves():
     # The script raises unless each optimum is attained by a release and proved by a certificate, in fractions.
     evidence = runpy.run_path(str(DOCS / "optimal_release_example.py"))["evidence"]()
@@ -80,7 +86,13 @@ def test_the_comparison_of_mechanisms_is_what_the_script_prints():
 
 @pytest.mark.parametrize(
     "script",
-    ["estimates_pictures.py", "optimal_release_picture.py", "places_pictures.py", "circle_pictures.py"],
+    [
+        "estimates_pictures.py",
+        "optimal_release_picture.py",
+        "places_pictures.py",
+        "circle_pictures.py",
+        "unbiased_means.py",
+    ],
 )
 def test_pictures_are_up_to_date(script):
     for name, drawn in runpy.run_path(str(DOCS / script))["pictures"]().items():

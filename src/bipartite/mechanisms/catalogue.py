@@ -26,8 +26,9 @@ Where = Literal["any", "line", "interval", "places", "regions"]
 Reports = Literal["release", "padded", "number", "flat"]
 """``release``: reports values. ``padded``: a centred window, for statistics. ``number``: reports numbers of its own.
 ``flat``: reports sets or hashes, from which only shares are counted."""
-Work = Literal["closed", "rows", "table", "anchors", "programme"]
-"""What a mechanism costs to build: nothing, its rows, a table of N², a search for anchors, a linear programme."""
+Work = Literal["closed", "rows", "table", "anchors", "means", "programme"]
+"""What a mechanism costs to build: nothing, its rows, a table of N², a search for anchors, a linear programme for means
+or for releases."""
 
 _NONE: Final[MappingProxyType[str, Any]] = MappingProxyType({})
 BRR_BLUE: Final = "#1f5fa8"
@@ -267,7 +268,17 @@ _ENTRIES: Final = [
         "neighbours",
         2,
         prior=True,
-        forms=(Form("Optimal", prior=True, work="programme"),),
+        forms=(
+            Form("Optimal", prior=True, work="programme"),
+            Form(
+                "Optimal, unbiased",
+                Look("#1e293b", 1.8, "8 2 2 2", "hollow square"),
+                {"unbiased": True},
+                prior=True,
+                reports="number",
+                work="means",
+            ),
+        ),
     ),
     Entry(
         "constant",

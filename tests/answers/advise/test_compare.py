@@ -89,7 +89,7 @@ def test_the_losses_of_every_mechanism_on_a_line_are_those_of_its_matrix(prior, 
         assert row.worst_loss == pytest.approx(worst, rel=1e-9), each.name
         assert row.share_within == pytest.approx(within, abs=1e-9), each.name
         checked += 1
-    assert checked == 18
+    assert checked == 19
 
 
 @pytest.mark.parametrize("domain", [CITIES, FLAT], ids=["places", "items"])
@@ -250,7 +250,7 @@ def test_the_table_shows_every_figure_at_one_epsilon_and_one_measure_a_table_at_
     tables = str(several).splitlines()
     assert "ε=1" in tables[0] and "ε=2" in tables[0]
     assert "for 100 people" in tables
-    assert repr(several) == "<Comparison of 25 lines on Integers(18, 60), ε = 1 … 2>"
+    assert repr(several) == "<Comparison of 26 lines on Integers(18, 60), ε = 1 … 2>"
     assert repr(bp.compare(AGES, 1)).endswith("ε = 1>")
 
 

@@ -59,6 +59,7 @@ NAMES = {
     "grr_pairs": "f4284f9f39300f51b20a49a50b17fbf136c5cf93c605e63a523cf719f039dedd",
     "lsrr": "9343d72a9dfc6a987fbacc733e336af9e99d2031e3e61b8a8ce4fdaf4b93f299",
     "optimal": "afb7fdc13c7cde2361e9d1e5ec97d95916d1aae163c52cb4bf47c3f42b7f6b4b",
+    "optimal_unbiased": "d90e1f31f7450c965184c961c9e13db9156e432d6b1b0352c05dcd8e0fbbc1f7",
     "rr": "4a16ee0b55651c7e13e56d3a3781b4d62d5ae46da115ec81ef249e928b35dfdd",
 }
 # The last row of each matrix, to six digits.
@@ -84,6 +85,7 @@ LAST_ROWS = {
     "anchored_hours": [0.043317, 0.043317, 0.043317, 0.870049],
     "anchored_places": [0.268941, 0.731059],
     "optimal": [0.174878, 0.174878, 0.174878, 0.475367],
+    "optimal_unbiased": [0.07379, 0.015036, 0.091291, 0.088826, 0.241453, 0.248153, 0.040872, 0.200581],
     "lsrr": [0.174878, 0.174878, 0.174878, 0.475367],
     "custom": [0.2, 0.2, 0.3, 0.3],
     "custom_numbers": [0.2, 0.3, 0.5],

@@ -117,12 +117,14 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
     ]
     if isinstance(domain, Cyclic):
         return [around for each in found if (around := _around(each)) is not None]
-    return [each for each in found if line or each.form.reports != "padded"]
+    return [each for each in found if line or each.form.reports not in {"padded", "number"}]
 
 
 def _around(candidate: Candidate) -> Candidate | None:
     """A mechanism around a circle, which has no ends to pad: a window made for a statistic is one without padding."""
     form = candidate.form
+    if form.reports == "number":
+        return None
     if form.reports != "padded":
         return candidate
     if "m" not in form.options:

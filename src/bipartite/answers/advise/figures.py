@@ -21,7 +21,7 @@ from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.line import Window, closed_form
 from bipartite.domains import LineDomain
 from bipartite.domains.labelled import Names
-from bipartite.errors import InputError
+from bipartite.errors import InputError, MissingExtraError
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import at_least, rounded_up
 from bipartite.mechanisms import Anchored, Mechanism
@@ -39,12 +39,14 @@ if TYPE_CHECKING:
 
 # What a whole comparison may cost for one mechanism: a few seconds each (measured on one core at 2.8 GHz).
 _MOST_TABLE: Final = 4_000_000  # cells of Exponential's and L-SRR's tables
+_MOST_MEANS: Final = 20_000  # pairs of values: two ε for 100 values, each 0.2 to 2 s of a linear programme
 _MOST_ANCHORS_ON_A_LINE: Final = 4_000_000  # values
 _MOST_ANCHORS_OF_A_SET: Final = 5_000_000_000  # pairs of values: half a minute for 70,000
 _MOST_CHANCES: Final = 2**25  # chances that are sorted for a median
 _MOST_SUMMED: Final = 2**28  # chances that are added up for a mean
 _MOST_SHAPED: Final = 2**17  # values of populations of other shapes
 REFUSED: Final = "refused: "
+_UNBIASED: Final = "Optimal(…, unbiased=True)"
 _NO_VALUES: Final = "its reports are not values, so one release has no error"
 _OF_PEOPLE: Final = tuple(name for name, measure in MEASURES.items() if measure.of_people)
 
@@ -111,13 +113,9 @@ def measure(
     whole: bool = False,
 ) -> Measured:
     """The figures that purposes ask for; with ``whole`` all figures of a table. The reason where there are none."""
-    reason = question.clock.note if question.clock.is_over else left_out(candidate, question)
-    if reason is not None:
-        return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=reason))
-    try:
-        mechanism = candidate.build(question.domain, epsilon, question.prior, question.clock.check)
-    except InputError as refusal:
-        return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=f"{REFUSED}{refusal}"))
+    mechanism = _built(candidate, epsilon, question)
+    if isinstance(mechanism, str):
+        return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=mechanism))
     # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
     ratio = mechanism.largest_ratio()
     spent = log_between(ratio)[1]
@@ -150,6 +148,21 @@ def measure(
     return Measured(candidate, row, mechanism, {name: errors[name] for name in errors if name in served})
 
 
+def _built(candidate: Candidate | Brought, epsilon: str, question: Question) -> Mechanism | CategoryMechanism | str:
+    """The mechanism, or the reason why there is none."""
+    reason = question.clock.note if question.clock.is_over else left_out(candidate, question)
+    if reason is not None:
+        return reason
+    try:
+        return candidate.build(question.domain, epsilon, question.prior, question.clock.check)
+    except InputError as refusal:
+        return f"{REFUSED}{refusal}"
+    except MissingExtraError as missing:
+        if candidate.work == "programme":
+            raise  # it was asked for
+        return f"left out: {missing}"
+
+
 def left_out(candidate: Candidate | Brought, question: Question) -> str | None:
     """Why a mechanism is not built at all, where that would take too long."""
     size, rounds = len(question.domain), question.rounds
@@ -160,6 +173,8 @@ def left_out(candidate: Candidate | Brought, question: Question) -> str | None:
     near = candidate.work == "closed" and candidate.name != GRR_NAME and _reports_values(candidate)
     if near and not line and size * size * rounds > _MOST_SUMMED:
         return f"left out: its near values and losses need all distances, too many with {times}"
+    if candidate.work == "means" and size * size * rounds > _MOST_MEANS:
+        return f"left out: its linear programme takes too long with {times}; build bp.{_UNBIASED} by itself"
     if candidate.work == "anchors":
         cost, most = (size, _MOST_ANCHORS_ON_A_LINE) if line else (size * size, _MOST_ANCHORS_OF_A_SET)
         if cost * rounds > most:

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -47,6 +47,8 @@ MOST_DENSE: Final = 2048
 """Beyond this many distinct rows without structure, nothing is decided by decompositions of the matrix."""
 _ROOM: Final = 2**23
 _SOLVED: Final = 1e-7
+# Singular values below this share of the largest are the rounding of a solver.
+_STEADY: Final = 1e-9
 # κ/m: how many reports in each class come from the law that is known without any report.
 _KNOWN_BEFORE: Final = 10
 
@@ -250,13 +252,24 @@ class DenseScores(Scores):
             self._solve = inverse[:, None] * np.linalg.solve(r, q.T).T
         else:
             left, values, right = np.linalg.svd(scaled, full_matrices=False)
-            self._solve = (inverse[:, None] * right[:rank].T / values[:rank]) @ left[:, :rank].T
+            # What a designed matrix has below the second rank is rounding, and dividing by it would spoil every score.
+            ranks = [rank, int((values > _STEADY * values[0]).sum())]
+            solves = [(inverse[:, None] * right[:each].T / values[:each]) @ left[:, :each].T for each in ranks]
+            self._solve, self._steady = solves
 
     def of(self, w: Array) -> Array | None:
-        found: Array = w @ self._solve.T
-        if self._full or np.abs(found @ self._matrix.T - w).max() <= _SOLVED * max(1.0, float(np.abs(w).max())):
-            return found
+        if self._full:
+            return self._scored(w, self._solve)
+        for solve in (self._solve, self._steady):
+            found = self._scored(w, solve)
+            if np.abs(found @ self._matrix.T - w).max() <= _SOLVED * max(1.0, float(np.abs(w).max())):
+                return found
         return None
+
+    @staticmethod
+    def _scored(w: Array, solve: NDArray[np.floating[Any]]) -> Array:
+        found: Array = w @ solve.T
+        return found
 
     def shares(self, law: Array) -> Moments:
         return Moments(law @ self._solve, law @ self._solve**2)

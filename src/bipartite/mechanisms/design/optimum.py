@@ -136,7 +136,7 @@ def _solve(
 
     Unknowns in order: z_y, then g_xy row by row, then the largest loss t.
     """
-    optimize, sparse = _scipy()
+    optimize, sparse = scipy_of_the_optimum()
     size = len(losses)
     minimax = weights is None
     entry = np.arange(size * size)
@@ -172,7 +172,7 @@ def _solve(
     return result.x[:size], result.x[size : size + size * size].reshape(size, size)
 
 
-def _scipy() -> tuple[ModuleType, ModuleType]:
+def scipy_of_the_optimum() -> tuple[ModuleType, ModuleType]:
     """``scipy.optimize`` and ``scipy.sparse``: an extra, slow to import."""
     try:
         return importlib.import_module("scipy.optimize"), importlib.import_module("scipy.sparse")

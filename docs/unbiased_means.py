@@ -1,0 +1,106 @@
+"""What unbiased reports of a number cost beside the best there is: the table and the pictures of ``unbiased-means.md``.
+
+``python docs/unbiased_means.py`` prints the table and writes the pictures; with a number, the table of so many values.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bipartite import BRR, Duchi, Hybrid, Interval, Optimal, Piecewise, identifiability
+from bipartite.answers.estimation.operator import operator_of
+from bipartite.plots import line_of
+from bipartite.plots.curves import Curve, curves
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+
+    Array = NDArray[np.float64]
+
+STATIC = Path(__file__).parent / "_static"
+EPSILONS = ("0.5", "1", "2", "3", "4")
+POINTS = 20
+BEST, WORST = "Optimal, unbiased", "Optimal, unbiased, minimax"
+OTHERS = {'BRR, m="mean"': "BRR, padded, mean", "Piecewise": "Piecewise", "Hybrid": "Hybrid", "Duchi": "Duchi"}
+"""What the table calls them, and as what they are drawn."""
+
+
+def variances(mechanism: Mechanism, *, estimated: bool) -> Array:
+    """Of the report itself, or of its score in `bp.estimate`, given each value; in units of half the range."""
+    x = mechanism.domain.to_numpy().astype(np.float64)
+    x = (x - x.mean()) / (x[-1] - x.mean())
+    if estimated:
+        found, operator = identifiability(mechanism), operator_of(mechanism)
+        scores = found.scores(operator.uniform_law()).of(found.by_group(x))
+        return operator.backward(scores**2) - x**2
+    low, high = mechanism.domain.low, mechanism.domain.high
+    v = (mechanism.outputs.to_numpy() - (low + high) / 2) / ((high - low) / 2)
+    return mechanism.matrix() @ v**2 - x**2
+
+
+def measured(points: int, epsilon: str) -> dict[str, tuple[float, float]]:
+    """(the variance for a uniform population, the largest variance), of each."""
+    domain = Interval(-1, 1, points=points)
+    found = {
+        BEST: variances(Optimal(domain, epsilon, unbiased=True), estimated=False),
+        WORST: variances(Optimal(domain, epsilon, unbiased=True, prior="minimax"), estimated=False),
+        'BRR, m="mean"': variances(BRR(domain, epsilon, m="mean", edges="padded"), estimated=True),
+        "Piecewise": variances(Piecewise(domain, epsilon), estimated=False),
+        "Hybrid": variances(Hybrid(domain, epsilon), estimated=False),
+        "Duchi": variances(Duchi(domain, epsilon), estimated=False),
+    }
+    return {name: (float(each.mean()), float(each.max())) for name, each in found.items()}
+
+
+def table(points: int = POINTS) -> list[str]:
+    """Variances of the best in units of half the range, and of all others as multiples of these."""
+    width = max(map(len, (*OTHERS, WORST))) + 2
+    lines = [f"{points} values".ljust(width) + "".join(f"{f'ε = {epsilon}':>9}" for epsilon in EPSILONS)]
+    found = [measured(points, epsilon) for epsilon in EPSILONS]
+    for at, title, best in ((0, "uniform population", BEST), (1, "worst case", WORST)):
+        least = [each[best][at] for each in found]
+        lines += ["", title, best.ljust(width) + "".join(f"{each:9.4f}" for each in least)]
+        for name in OTHERS:
+            ratios = [each[name][at] / one for each, one in zip(found, least, strict=True)]
+            lines.append(name.ljust(width) + "".join(f"{ratio:8.3f}×" for ratio in ratios))
+    return lines
+
+
+def pictures() -> dict[str, str]:
+    """Variances as multiples of the least, against ε."""
+    epsilons = np.linspace(0.25, 4, 16)
+    found = [measured(POINTS, f"{epsilon:g}") for epsilon in epsilons]
+    drawn = {}
+    for at, best, name, what in (
+        (0, BEST, "unbiased_means.svg", "for a uniform population"),
+        (1, WORST, "unbiased_means_worst.svg", "at the value that fares worst"),
+    ):
+        lines = [
+            Curve(each, [one[each][at] / one[best][at] for one in found], line_of(look))
+            for each, look in OTHERS.items()
+        ]
+        drawn[name] = curves(
+            epsilons.tolist(),
+            lines,
+            across="ε",
+            up="variance, as a multiple of the least",
+            says=f"The variance of unbiased reports of {POINTS} numbers {what}, as a multiple of the least there is",
+            lowest=1,
+            highest=2,
+        )
+    return drawn
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print("\n".join(table(int(sys.argv[1]))))
+    else:
+        print("\n".join(table()))
+        for name, each in pictures().items():
+            (STATIC / name).write_text(each + "\n", encoding="utf-8")

@@ -1,0 +1,192 @@
+r"""The unbiased ε-LDP report of a number with the least variance, by linear programming on a grid of outputs.
+
+Values are x = 0 … N − 1, in steps of the domain; outputs are v on a grid that reaches beyond both ends. With
+E = e\ :sup:`ε` and P\ :sub:`xy` = [z\ :sub:`y` + (E − 1)·g\ :sub:`xy`]/E, 0 ≤ g ≤ z, as in ``optimum.py``:
+
+    minimise Σ_x π_x Σ_y P_xy·v_y²   where Σ_y P_xy = 1 and Σ_y P_xy·v_y = x for every x,
+
+or, for the worst case, the largest of Σ_y P_xy·v_y² − x². A corner of this uses at most 2N outputs for a prior, and 3N
+for the worst case (Badanidiyuru et al. 2023 prove 2N for any outputs): every output in use has one basic unknown more
+than it has rows.
+
+**What the grid costs.** Let d be its step. A report between two neighbours of the grid can be replaced by one of them,
+at random with the same mean: that looks at the report alone, so it keeps ε and the mean, and adds at most d²/4 to the
+variance. So the best report on the grid is at most d²/4 above the best of all within its ends. The ends are moved out
+until neither is used.
+
+**Mirrored values.** Where the prior is symmetric, or for the worst case, a release and its mirror image cost the same,
+and so does their average: half of the rows suffice.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from bipartite.errors import DesignError
+from bipartite.mechanisms.design.optimum import scipy_of_the_optimum
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+LARGEST: Final = 200
+"""Values. Seconds of dual simplex on one core (ε = 0.5 to 8): 0.2 to 0.7 for 100 values and 0.4 to 2 for 200 where the
+prior is symmetric or for the worst case; else 2 and 7."""
+_LEAST_E, _LARGEST_E = math.exp(0.9e-4), math.exp(12)
+"""Outside, 2^52 tickets leave no room for exact means."""
+# Values times outputs: the size of the programme. About 128 outputs at least and 256 at most, up to a factor of √2.
+_CELLS: Final = 12_800
+_FEWEST, _MOST = 128, 256
+# Half of the grid, in units of half the range: 1.5 times that of Piecewise, which is C = (s + 1)/(s − 1), s = e^(ε/2).
+# Optima for uniform populations (2 to 100 values, ε from 0.1 to 8) reach 1.25·C at most.
+_REACH: Final = 1.5
+_WIDER: Final = 1.5
+_ROUNDS: Final = 4
+# Outputs of less than this share of the largest are the solver's rounding.
+_NOTHING: Final = 1e-11
+_OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 900.0}
+
+
+class Grid(NamedTuple):
+    """Outputs at middle ± j·2^power steps of the domain, j = 0 … half; the middle is (N − 1)/2."""
+
+    power: int
+    half: int
+
+    def units(self, size: int) -> tuple[NDArray[np.int64], int]:
+        """(outputs, one step of the domain), both as whole numbers of a common unit, counted from the first value."""
+        # In units of step/2^fine the middle and the grid are whole.
+        fine = max(1, -self.power)
+        places = np.arange(-self.half, self.half + 1, dtype=np.int64) << (self.power + fine)
+        return places + ((size - 1) << (fine - 1)), 1 << fine
+
+
+class Unbiased(NamedTuple):
+    """The solution: probabilities and outputs, in whole units."""
+
+    matrix: Array
+    outputs: NDArray[np.int64]
+    step: int
+    """One step of the domain, in the same units."""
+
+
+def unbiased_matrix(size: int, e: float, weights: Array | None) -> Unbiased:
+    """The release with the least variance for these weights of the values, or the least worst one where there are none.
+
+    Rows sum to one and have their mean up to the solver's tolerance of 1e-10 of the grid; ratios are at most ``e``.
+    """
+    if size > LARGEST:
+        msg = (
+            f"Expected at most {LARGEST} values for the best unbiased report, got {size}; "
+            "use BRR(…, m='mean', edges='padded'), Piecewise or Hybrid, or an Interval of fewer points."
+        )
+        raise DesignError(msg)
+    if not _LEAST_E <= e <= _LARGEST_E:
+        msg = f"Expected ε from 0.0001 to 12 for the best unbiased report, got {math.log(e):.4g}; use Duchi or Hybrid."
+        raise DesignError(msg)
+    s = math.sqrt(e)
+    reach = _REACH * (s + 1) / (s - 1) * (size - 1) / 2
+    for _ in range(_ROUNDS):
+        outputs, step = _grid(size, reach).units(size)
+        matrix = _solved(size, e, weights, outputs, step)
+        used = np.flatnonzero(matrix.any(axis=0))
+        if used[0] > 0 and used[-1] < len(outputs) - 1:
+            break
+        reach *= _WIDER
+    return Unbiased(matrix[:, used], outputs[used], step)
+
+
+def _grid(size: int, reach: float) -> Grid:
+    wanted = min(max(_CELLS / size, _FEWEST), _MOST)
+    power = round(math.log2(2 * reach / wanted))
+    return Grid(power, math.ceil(reach / 2.0**power))
+
+
+def _solved(size: int, e: float, weights: Array | None, outputs: NDArray[np.int64], step: int) -> Array:
+    mirrored = weights is None or np.array_equal(weights, weights[::-1])
+    # In units of the farthest output, from the middle.
+    middle = (size - 1) * step / 2
+    scale = float(outputs[-1] - middle)
+    v, x = ((each.astype(np.float64) - middle) / scale for each in (outputs, np.arange(size) * step))
+    rows = (size + 1) // 2 if mirrored else size
+    if weights is not None and mirrored:
+        weights = weights[:rows] * np.where(np.arange(rows) == size - 1 - np.arange(rows), 1, 2)
+    z, g = _programme(v, x[:rows], e, weights, mirrored=mirrored)
+    matrix = _cleaned(z, g, e, v, x[:rows])
+    if not mirrored:
+        return matrix
+    whole = np.zeros((size, len(v)))
+    whole[:rows] += matrix / 2
+    whole[size - rows :] += matrix[::-1, ::-1] / 2
+    # A row that is no other's mirror image counted half; the one in the middle is the average of two.
+    alone = np.arange(size) != size - 1 - np.arange(size)
+    whole[alone] *= 2
+    return whole
+
+
+def _programme(v: Array, x: Array, e: float, weights: Array | None, *, mirrored: bool) -> tuple[Array, Array]:
+    """(z, g) of an optimum. Unknowns in order: z (one for two outputs if mirrored), g row by row, the largest loss."""
+    optimize, sparse = scipy_of_the_optimum()
+    rows, outputs = len(x), len(v)
+    entry = np.arange(rows * outputs)
+    row, output = entry // outputs, entry % outputs
+    own = np.minimum(output, outputs - 1 - output) if mirrored else output
+    ceilings = int(own.max()) + 1
+    raised = ceilings + entry
+    columns = ceilings + len(entry) + (weights is None)
+
+    def sums(values: Array, count: int, where: NDArray[np.int64]) -> Any:  # noqa: ANN401 (an array of scipy's)
+        """Rows of Σ P·values."""
+        place = (np.concatenate([where, where]), np.concatenate([own, raised]))
+        held = np.concatenate([values / e, values * (1 - 1 / e)])
+        return sparse.coo_array((held, place), shape=(count, columns))
+
+    ones, square = np.ones(len(entry)), v[output] ** 2
+    below = sparse.coo_array(
+        (np.concatenate([ones, -ones]), (np.concatenate([entry, entry]), np.concatenate([raised, own]))),
+        shape=(len(entry), columns),
+    )
+    limits = np.zeros(len(entry))
+    if weights is None:
+        cost = np.zeros(columns)
+        cost[-1] = 1
+        largest = sparse.coo_array((np.ones(rows), (np.arange(rows), np.full(rows, columns - 1))), (rows, columns))
+        below = sparse.vstack([below, sums(square, rows, row) - largest], format="csr")
+        limits = np.concatenate([limits, x**2])
+    else:
+        cost = sums(square * weights[row], 1, np.zeros_like(row)).toarray().ravel()
+    equal = sparse.vstack([sums(ones, rows, row), sums(v[output], rows, row)], format="csr")
+    result = optimize.linprog(
+        cost,
+        below.tocsr(),
+        limits,
+        equal,
+        np.concatenate([np.ones(rows), x]),
+        bounds=(0, None),
+        method="highs-ds",
+        options=_OPTIONS,
+    )
+    if result.status != 0:
+        msg = f"Expected an optimum, but the solver gave up: {result.message} Use fewer values, or Piecewise."
+        raise DesignError(msg)
+    z = result.x[:ceilings]
+    return (np.concatenate([z, z[: outputs - ceilings][::-1]]) if mirrored else z), result.x[raised].reshape(rows, -1)
+
+
+def _cleaned(z: Array, g: Array, e: float, v: Array, x: Array) -> Array:
+    """P with the solver's rounding taken out: ratios hold, then sums and means are mended, by some 1e-10 of each entry.
+
+    A row is multiplied by 1 + a + b·(v − μ), which has two numbers for two conditions.
+    """
+    z = np.where(z < _NOTHING * z.max(), 0.0, z)
+    matrix: Array = z / e + (1 - 1 / e) * np.clip(g, 0.0, z)
+    for _ in range(2):
+        total = matrix.sum(axis=1, keepdims=True)
+        mean = (matrix @ v)[:, None] / total
+        spread = (matrix * (v - mean) ** 2).sum(axis=1, keepdims=True)
+        matrix = matrix * (1 / total + (x[:, None] - mean) / spread * (v - mean))
+    return matrix
