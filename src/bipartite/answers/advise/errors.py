@@ -9,8 +9,8 @@ r"""What an answer will be off by, by the estimator that gives it: ``bp.estimate
 - *A distribution* comes from the default histogram. Where that is unbiased, so is every cumulative share. Where it is
   fitted and smoothed (a line of more than 32 values, mostly), its error is forecast as the variance that the reports
   and a smooth population leave: wᵀ(n·I + J)⁻¹w of ``mechanisms/design/statistics.py``, which also chooses the window.
-  It is a model of the population, not of one shape: errors found by simulation (``bench/advisor.py``) are 1.0 to 1.45
-  times as large over several shapes together, and a quarter to a half for a uniform population.
+  It is a model of the population, not of one shape: errors found by simulation (``bench/advisor.py``) are 1.0 to 1.6
+  times as large over several shapes together, and a fifth to a half for a uniform population.
 """
 
 from __future__ import annotations
