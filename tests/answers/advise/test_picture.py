@@ -64,7 +64,7 @@ def test_what_does_not_keep_epsilon_is_marked_in_every_picture():
 def test_a_curve_with_a_figure_missing_is_named_as_not_drawn():
     compared = bp.compare(bp.Integers(1, 20), [0.25, 2], users=100)
     assert compared["Hybrid", "0.25"].histogram_error is None
-    assert "Not drawn, because it has no figure at some ε: Hybrid." in compared.plot("histogram_error")
+    assert "Not drawn, because it has no figure at some ε: Hybrid" in compared.plot("histogram_error")
 
 
 def test_measures_that_are_none_are_refused():
