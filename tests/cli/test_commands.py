@@ -176,6 +176,15 @@ def test_places_and_items_are_designed_verified_and_reported(run, places, tmp_pa
     assert set(out.split()) <= {"0", "1", "2"}
 
 
+def test_places_beside_people_are_designed_only_once_they_are_called_public(run, tmp_path):
+    file = tmp_path / "visits.csv"
+    file.write_text("user,lat,lon\n7,1,2\n8,3,4\n", encoding="utf-8")
+    code, out, err = run("design", "--places", file, "--epsilon", 1)
+    assert (code, out) == (3, "") and "beside the places: 'user'" in err
+    assert err.rstrip().endswith("say that the list is public: --places-are-public.")
+    assert run("design", "--places", file, "--epsilon", 1, "--places-are-public")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("option", "text", "message"),
     [

@@ -158,7 +158,7 @@ def test_files_with_and_without_a_header_are_read(listed, text):
         ("lat,lon,label\n1,2,a\n3,4\n", "line 3 has 2 cells instead of 3"),
         ("lat,lon\n" + "x,1\n" * 8, "and 3 more; repair or remove them"),
         ("lat,lon\n113.4,52.5\n102.4,48.9\n", "this looks like (longitude, latitude); swap the columns"),
-        ("1,2\n1,2\n", "Expected distinct places, got 1 within about 0.2 m of another"),
+        ("1,2\n1.000001,2\n", "Expected distinct places, got 1 within about 0.2 m of another"),
         ("lat,lon\nnan,2\n1,2\n3,4\n", "got NaN or infinity in 1 of 3 rows"),
         ("1,2\n", "2 rows or more"),
         ("lat,lon\n", "got none"),
@@ -168,13 +168,39 @@ def test_files_with_and_without_a_header_are_read(listed, text):
         ("52,5,13,4\n48,9,2,4\n", "without names, got 4 columns; name the columns in a first line"),
         ("1,2\n3,4,Rome\n", "line 2 has 3 cells instead of 2"),
         ("lat,lon,LAT\n1,2,3\n4,5,6\n", "the first line names 'lat' more than once"),
-        ("lat,lon\n1,2\n1,2\n3,4\n", "pass --merge 1 (metres)"),
+        ("lat,lon\n1,2\n1.000001,2\n3,4\n", "pass --merge 1 (metres)"),
         (b"\xff\xfe1,2\n", "is not UTF-8 text"),
     ],
 )
 def test_files_that_cannot_be_used_are_refused_with_the_reason(listed, text, message):
     code, found, err = listed(text)
     assert (code, found) == (3, None) and message in err
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("lat,lon\n1,2\n3,4\n1,2\n1,2\n", "gives the same coordinates again in 2 rows, the first on line 4."),
+        ("lat,lon,user_id\n1,2,7\n3,4,8\n", "has a column of people or times beside the places: 'user_id'."),
+        ("lat,lon,visitTime,label\n1,2,9,a\n3,4,9,b\n", "beside the places: 'visitTime'."),
+        (
+            "Person;lat;lon;CHECKED IN UTC\n5;1;2;x\n5;1;2;y\n",
+            "has columns of people or times beside the places: 'Person', 'CHECKED IN UTC'; it gives the same",
+        ),
+    ],
+)
+def test_a_list_that_looks_like_the_positions_of_people_is_refused_until_it_is_called_public(listed, text, reason):
+    code, found, err = listed(text, "--merge", "1")
+    assert (code, found) == (3, None) and reason in err
+    assert "places taken from those tell where somebody was, whatever ε is" in err
+    assert "say that the list is public: --places-are-public." in err
+    code, found, _ = listed(text + "5;6;7;8\n" if ";" in text else text, "--merge", "1", "--places-are-public")
+    assert code == 0 and found["places"] == 2
+
+
+def test_columns_that_are_only_about_places_are_not_taken_for_people(listed):
+    text = "lat,lon,label,owner,phone,candidate,usertype,daylight\n1,2,a,,,,,\n3,4,b,,,,,\n"
+    assert listed(text)[0] == 0
 
 
 def test_merging_keeps_the_region_of_the_place_that_stands_for_all(listed):

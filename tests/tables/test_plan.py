@@ -110,6 +110,19 @@ def test_domains_in_files_stand_beside_the_plan(write):
     assert plan.mechanisms()["age"] == AGE and plan.inputs_of("age") == ("years",)
 
 
+def test_places_of_a_plan_that_look_like_visits_are_refused_until_they_are_called_public(write):
+    write("lat,lon,time\n52.52,13.4,9\n48.86,2.35,10\n", "visits.csv")
+
+    def written(more):
+        return write(f'[columns.home]\nfrom = ["y", "x"]\ndomain = {{ places = "visits.csv"{more} }}\nepsilon = 1\n')
+
+    with pytest.raises(InputError, match="beside the places: 'time'.*is public: places_are_public = true"):
+        bp.Plan.read(written(""))
+    with pytest.raises(InputError, match=r"Expected places_are_public = true or false, got 'yes'"):
+        bp.Plan.read(written(', places_are_public = "yes"'))
+    assert len(bp.Plan.read(written(", places_are_public = true")).mechanisms()["home"].domain) == 2
+
+
 def test_every_problem_is_listed_and_near_names_are_suggested():
     told = problems(
         {

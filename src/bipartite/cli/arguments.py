@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 KINDS: Final = ("integers", "interval", "cyclic", "places", "items")
 """The options that name a domain."""
+ARE_PUBLIC: Final = "--places-are-public"
 _DETAILS: Final = ("points", "rounding", "mechanism", "epsilon", "m", "edges", "prior")
 """What a spec says itself, and what makes no sense without a domain."""
 
@@ -57,6 +58,16 @@ def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, req
     domain.add_argument("--points", metavar="N", type=int, help="how many nodes on the interval")
     domain.add_argument(
         "--rounding", choices=["nearest", "random"], help="how a value moves to a node (default: nearest)"
+    )
+    add_are_public(domain)
+
+
+def add_are_public(parser: argparse._ActionsContainer) -> None:
+    """Add the option that says in words that a list of places is public."""
+    parser.add_argument(
+        ARE_PUBLIC,
+        action="store_true",
+        help="you say that the list is public, though it repeats places or has columns of people or times",
     )
 
 
@@ -201,7 +212,7 @@ def domain_of(options: argparse.Namespace) -> Domain:
         msg = "--points and --rounding belong to --interval; leave them out."
         raise InputError(msg)
     if options.places is not None:
-        return read_places(options.places)
+        return read_places(options.places, are_public=options.places_are_public, unless=ARE_PUBLIC)
     if options.items is not None:
         return read_items(options.items)
     if options.integers is not None:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bipartite.cli.arguments import ARE_PUBLIC, add_are_public
 from bipartite.errors import DataFileError, DomainError, InputError
 from bipartite.locations import Regions, cities, places
 from bipartite.tables.place_files import PlaceFile
+from bipartite.tables.public_places import check_public
 
 if TYPE_CHECKING:
     import argparse
@@ -43,6 +45,7 @@ def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hund
     listed.add_argument(
         "--regions", metavar="COLUMN", help="the column of FILE with the region of each place (default: by map tile)"
     )
+    add_are_public(listed)
     parser.set_defaults(places_of=places_of)
 
 
@@ -64,6 +67,8 @@ def _of_file(options: argparse.Namespace) -> Listed:
     path: Path = options.file
     table = PlaceFile.read(path, _LABEL)
     coordinates = table.coordinates()
+    if not options.places_are_public:
+        check_public(path, table.names, table.lines, coordinates, ARE_PUBLIC)
     try:
         found = places(coordinates, table.labels(), merge_within=options.merge_within)
     except DomainError as error:

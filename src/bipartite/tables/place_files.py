@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.domains import Points
 from bipartite.errors import DataFileError, how_many
 from bipartite.tables.domain_files import read_text
+from bipartite.tables.public_places import check_public
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +23,16 @@ _NAMED: Final = 5  # bad rows in an error
 _PAIR: Final = 2
 
 
-def read_places(path: Path) -> Points:
-    """The places of a file as a domain; a column called name holds their labels."""
+def read_places(path: Path, *, are_public: bool = False, unless: str = "places_are_public = true") -> Points:
+    """The places of a file as a domain; a column called name holds their labels.
+
+    A file that looks like the positions of people is refused unless ``are_public``; ``unless`` is how to say that.
+    """
     found = PlaceFile.read(path, ("name",))
-    return Points(found.coordinates(), metric="haversine", labels=found.labels())
+    coordinates = found.coordinates()
+    if not are_public:
+        check_public(path, found.names, found.lines, coordinates, unless)
+    return Points(coordinates, metric="haversine", labels=found.labels())
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ _KINDS: Final = {
     "cyclic": ("start", "labels"),
     "categories": (),
     "coordinates": ("metric", "labels"),
-    "places": (),
+    "places": ("places_are_public",),
     "items": (),
     "product": ("weights",),
 }
@@ -276,7 +276,15 @@ def _domain(described: object, folder: Path | None) -> Domain:
     if kind == "coordinates":
         rows = [_numbers(row) if isinstance(row, list) else row for row in value] if isinstance(value, list) else value
         return Points(rows, given.get("metric", "euclidean"), labels=given.get("labels"))
-    return _in_file(value, folder, read_places if kind == "places" else read_items)
+    return _in_file(value, folder, read_items if kind == "items" else _reader_of_places(given))
+
+
+def _reader_of_places(given: Mapping[str, object]) -> Callable[[Path], Domain]:
+    public = given.get("places_are_public", False)
+    if not isinstance(public, bool):
+        msg = f"Expected places_are_public = true or false, got {shown(public)}; true says that the list is public."
+        raise InputError(msg)
+    return lambda path: read_places(path, are_public=public)
 
 
 def _product(parts: object, weights: Any, folder: Path | None) -> Domain:  # noqa: ANN401 (as it was written)

@@ -1,0 +1,65 @@
+"""Whether a file of places looks like the positions of people: candidates must be public, never what is protected."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from bipartite.errors import DataFileError, how_many
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+# What a list of shops may well have (owner, phone, email, year) is not among them.
+_PEOPLE: Final = (
+    "caller", "citizen", "client", "customer", "device", "driver", "employee", "guest", "imei", "imsi", "individual",
+    "member", "msisdn", "participant", "passenger", "patient", "person", "respondent", "rider", "subscriber", "tourist",
+    "traveler", "traveller", "uid", "user", "userid", "username", "visitor",
+)  # fmt: skip
+_TIMES: Final = (
+    "checkin", "date", "datetime", "day", "hour", "minute", "month", "time", "timestamp", "ts", "utc", "visited",
+    "when",
+)  # fmt: skip
+_TELLING: Final = {form for word in (*_PEOPLE, *_TIMES) for form in (word, f"{word}s")}
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def check_public(
+    path: Path, names: Sequence[str], lines: Sequence[int], positions: Sequence[tuple[float, float]], unless: str
+) -> None:
+    """Refuse a list of places that looks like a list of visits; ``unless`` is what says that it is public.
+
+    A list of distinct places may still be the homes of people: nothing in a file can show that it is public.
+    """
+    found = []
+    beside = [name for name in names if not _TELLING.isdisjoint(_words(name))]
+    if beside:
+        column = "a column" if len(beside) == 1 else "columns"
+        found.append(f"has {column} of people or times beside the places: {', '.join(map(repr, beside))}")
+    again = _repeated(lines, positions)
+    if again:
+        found.append(f"gives the same coordinates again in {how_many(len(again), 'row')}, the first on line {again[0]}")
+    if found:
+        msg = (
+            f"{path} {'; it '.join(found)}. So it looks like the positions of people, and places taken from those tell "
+            "where somebody was, whatever ε is. Give a list of each place once that nobody's position chose, or a grid "
+            f"(bp.locations.grid); or say that the list is public: {unless}."
+        )
+        raise DataFileError(msg)
+
+
+def _words(name: str) -> set[str]:
+    """The words of a name: ``userId``, ``user_id`` and ``User ID`` have the same."""
+    return {word.lower() for word in _WORDS.findall(name)}
+
+
+def _repeated(lines: Sequence[int], positions: Sequence[tuple[float, float]]) -> list[int]:
+    """The lines with coordinates that an earlier line has."""
+    seen: set[tuple[float, float]] = set()
+    again = []
+    for line, position in zip(lines, positions, strict=True):
+        if position in seen:
+            again.append(line)
+        seen.add(position)
+    return again
