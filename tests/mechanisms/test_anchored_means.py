@@ -151,6 +151,14 @@ def test_what_its_reports_tell_is_estimated():
     assert not bp.identifiability(several).identifiable
 
 
+def test_a_mean_at_an_end_stays_within_the_domain_however_it_is_rounded():
+    line = bp.Interval(-0.3, 7.4, points=10)
+    mechanism = bp.AnchoredMeans(line, 0.5, prior=[0] * 9 + [1])
+    assert line.low + line.step * 9 > line.high  # by rounding
+    assert mechanism.anchors == [7.4]
+    assert bp.from_spec(mechanism.to_spec()) == mechanism == pickle.loads(pickle.dumps(mechanism))
+
+
 def test_a_plan_and_the_command_line_name_it(capsys):
     column = {"domain": {"integers": [1, 5]}, "mechanism": "anchored-means", "epsilon": 1}
     assert bp.Plan.from_dict({"columns": {"stars": column}}).mechanisms()["stars"] == bp.AnchoredMeans(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import LineDomain
+from bipartite.domains.base import as_double
 from bipartite.domains.values import Values
 from bipartite.errors import DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
@@ -105,7 +106,8 @@ class AnchoredMeans(Anchored):
         weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
         choice = best_bins(weights, cost_of(budget.exp))
         tickets = issue(budget, len(choice.starts))
-        reports = line.decode(0) + line.step * choice.means
+        # Rounding must not carry a mean past the ends: a spec with such a report is refused.
+        reports = np.clip(line.decode(0) + line.step * choice.means, line.low, line.high)
         self._hold(line, budget, choice.starts, reports, tickets)
         self._set(achieved_loss=choice.loss * line.step**2, lower_bound=choice.lower * line.step**2)
         if progress is not None:
@@ -120,7 +122,7 @@ class AnchoredMeans(Anchored):
         if bins[0] != 0 or not numbers or len(given) != len(bins):
             fields.refuse("Expected bins from index 0 on, and outputs as a number for each; ask for another spec.")
         line = _line(domain)
-        reports = np.array(given, dtype=np.float64)
+        reports = np.array([as_double(each) for each in given])
         if not ((line.low <= reports) & (reports <= line.high)).all() or (np.diff(reports) <= 0).any():
             fields.refuse(f"Expected outputs as ascending numbers within {line}; ask for another spec.")
         check_read_tickets(budget, tickets, len(bins))

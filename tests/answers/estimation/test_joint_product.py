@@ -11,7 +11,7 @@ from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.linear import ByOutput, prepared
 from bipartite.answers.estimation.methods import histogram_of
 from bipartite.answers.estimation.tally import Tally
-from bipartite.errors import InputError
+from bipartite.errors import DesignError, InputError
 from tests.answers.estimation.test_categories import law_of
 
 AGES, CARS = bp.Integers(1, 3), bp.Integers(0, 1)
@@ -203,8 +203,17 @@ def test_where_not_all_pairs_can_be_told_apart_what_is_left_open_is_said():
     assert margin.interval(of=("range", 1, 2)).low < 0.5 < margin.interval(of=("range", 1, 2)).high
     assert "no intervals of quantiles" in margin.interval(of="median").note
     assert margin.plot()
+    with pytest.raises(DesignError, match="The reports about pairs cannot tell all values of this part apart"):
+        margin.group_shares()
     with pytest.raises(InputError, match="The reports cannot tell this group"):
         joint.mean_where("first", {"second": 0})
+
+
+def test_one_report_has_no_variance_of_a_part():
+    # Of nine pairs, so that weights of some pairs are compared.
+    mech = bp.BRR(bp.Product(bp.Integers(0, 2), bp.Items(["a", "b", "c"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])), 1)
+    part = bp.estimate(mech, [(0, "a")]).joint().marginal("first")
+    assert math.isnan(part.variance) and tuple(part.interval(of="variance")) == (0.0, 1.0)
 
 
 def test_a_range_of_hours_goes_around_midnight():

@@ -109,6 +109,7 @@ def changed(name, *path, to):
         (changed("means", "outputs", 0, to=4.5), "Expected outputs as ascending numbers within 1..5"),
         (changed("means", "outputs", 1, to=5.5), "Expected outputs as ascending numbers within 1..5"),
         (changed("means", "outputs", 0, to=float("nan")), "Expected outputs as ascending numbers within 1..5"),
+        (changed("means", "outputs", 1, to=10**400), "Expected outputs as ascending numbers within 1..5"),
         (changed("means", "tickets", to={}), "Expected tickets as"),
         (changed("means", "domain", to={"items": {"ranks": [[0, 1], [1, 0]]}}), "Expected "),
         (changed("means", "domain", to={"integers": [1, 5000]}), "Expected at most 4096 values for means, got 5000"),

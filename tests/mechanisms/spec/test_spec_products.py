@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import bipartite
-from bipartite import BRR, OLH, Integers, Interval, Items, Product, SubsetSelection, from_spec
+from bipartite import BRR, OLH, Anchored, Integers, Interval, Items, Product, SubsetSelection, from_spec
 from bipartite.errors import SpecError
 from bipartite.mechanisms.spec import load_spec, spec_sha256
 
@@ -18,6 +18,7 @@ GENRES = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]
 PEOPLE = Product(Integers(18, 24), GENRES)
 GOOD = BRR(PEOPLE, 1).to_spec()
 LINES = BRR(Product(Integers(0, 3), Interval(0, 1, points=3)), 1).to_spec()
+FEW = Anchored(Product(Integers(0, 3), Integers(0, 3)), 1, anchors=[(0, 0), (3, 3)]).to_spec()
 
 
 def changed(spec, **fields):
@@ -57,6 +58,8 @@ LOSSES = "Expected losses as a whole number of at least 1 for a line and a squar
         (changed(GOOD, weights=[1, 0]), "Expected weights as positive numbers"),
         (changed(GOOD, weights=[1, True]), "Expected weights as positive numbers"),
         (changed(GOOD, weights=[1, "1"]), "Expected weights as positive numbers"),
+        (changed(GOOD, weights=[1, 10**400]), "Expected weights as positive numbers"),
+        (changed(FEW, parts=[{"integers": [0, 999]}] * 2), "Expected at most 131072 values of lines where every two"),
         (changed(GOOD, bits=1.5), "Expected bits as a whole number"),
         (changed(GOOD, bits=10**6), "Expected bits as a whole number"),
         (changed(GOOD, parts=[{"integers": [18, 24]}, {"integers": "x"}]), "Expected the ends of a domain"),

@@ -18,6 +18,7 @@ from bipartite import (
     Anchored,
     Constant,
     Custom,
+    Cyclic,
     Exponential,
     Geometric,
     Integers,
@@ -245,6 +246,14 @@ COUNTS = "whole numbers of at most 16 digits as strings; ask for another spec"
         (changed(TABLE, "outputs", to=[0, 1, 2, 3]), f"Expected rows as 4 {COUNTS}"),
         (changed(TABLE, "outputs", to={"numbers": [0.5, 1, 2, 3, 4]}), INDICES),
         (changed(FEW, "outputs", to={"labels": ["a", "b"]}), INDICES),
+        (
+            changed(Custom(Cyclic(3), ["a"], [[1]] * 3, 1).to_spec(), "outputs", to={"numbers": [0.5]}),
+            "Expected outputs {'numbers': \\[…\\]} on a line only; ask for another spec",
+        ),
+        (
+            changed(WORDS, "domain", to=Product(Integers(0, 4), Cyclic(2)).to_spec()),
+            "Expected outputs of a product as indices of its values; ask for another spec",
+        ),
         *((changed(WORDS, "outputs", to={"labels": each}), LABELS) for each in ([], ["a", "a"], ["a", 1], "ab", None)),
         *(
             (changed(WORDS, "outputs", to={"numbers": each}), NUMBERS)

@@ -39,6 +39,8 @@ def variance_answer(answers: LinearAnswers, frequencies: Array) -> Answer:
     squares = None if mean is None else answers.answer((w - mean.value) ** 2)
     if mean is None or squares is None:
         return Answer(float((w - w @ frequencies) ** 2 @ frequencies), math.inf, math.inf)
+    if math.isnan(mean.standard_error):  # a single report
+        return Answer(math.nan, math.nan, squares.spread)
     noise = mean.standard_error**2
     centres = np.clip([mean.value - mean.standard_error, mean.value + mean.standard_error], w[0], w[-1])
     around = [answers.answer((w - centre) ** 2) for centre in centres]

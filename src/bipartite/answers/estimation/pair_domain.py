@@ -12,6 +12,7 @@ import numpy as np
 from bipartite.answers.estimation.histogram import Histogram, Unbiased
 from bipartite.answers.estimation.linear import LinearAnswers, Several
 from bipartite.answers.estimation.pair_answers import PairAnswers, table_of, unit
+from bipartite.errors import DesignError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -142,6 +143,12 @@ class Margin(LinearAnswers):
         rows = np.eye(len(self.domain))
         parts = [self.together(rows[start : start + step]) for start in range(0, len(rows), step)]
         held = [part for part in parts if part is not None]
+        if len(held) < len(parts):
+            msg = (
+                "The reports about pairs cannot tell all values of this part apart; use est.frequencies, which are a "
+                "guess."
+            )
+            raise DesignError(msg)
         columns = [[part.values, part.errors, part.spreads] for part in held]
         return Several(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 

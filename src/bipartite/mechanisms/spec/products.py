@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import LineDomain, Product
-from bipartite.domains.base import MAX_SPEC_INTEGER
+from bipartite.domains.base import MAX_SPEC_INTEGER, as_double
 from bipartite.domains.product import MAX_TABLE_LOSS, check_parts
 from bipartite.mechanisms.spec.sets import whole_matrix
 
@@ -40,7 +40,7 @@ def read_product(
         )
         return None
     weights, bits = described["weights"], described["bits"]
-    if not all(type(each) in (int, float) and 0 < each < math.inf for each in weights):
+    if not all(type(each) in (int, float) and 0 < as_double(each) < math.inf for each in weights):
         problems.add("Expected weights as positive numbers, one a part.")
     if type(bits) is not int or abs(bits) > _MOST_BITS:
         problems.add("Expected bits as a whole number, the power of two of the unit of the losses.")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import DesignError, Problems, SpecError, is_one_of, shown
+from bipartite.errors import DesignError, DomainError, Problems, SpecError, is_one_of, shown
 from bipartite.mechanisms.catalogue import by_spec, is_built_in
 from bipartite.mechanisms.spec.parts import Fields, check_epsilon, check_fields, is_whole, read_domain
 
@@ -67,8 +67,8 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
     domain = read_domain(spec["domain"], problems)
     try:
         mechanism = kind.read(Fields(spec, domain, problems))
-    except DesignError as error:
-        # What no design could be is a spec that nobody could have written.
+    except (DesignError, DomainError) as error:
+        # What no design could be, or no domain, is a spec that nobody could have written.
         raise SpecError(str(error)) from None
     problems.raise_if_any(SpecError)
     return mechanism if is_built_in(kind) else mechanism.checked()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bipartite.domains import LineDomain, Product
 from bipartite.domains.labelled import Names
 from bipartite.domains.sets import check_labels
 from bipartite.domains.subset import Subset
@@ -39,8 +40,17 @@ def read_reports(fields: Fields, own: frozenset[str]) -> Domain:
     given = fields["outputs"]
     if isinstance(given, Mapping) and len(given) == 1 and set(given) <= own:
         ((kind, held),) = given.items()
+        _check_kind(fields, kind)
         return _numbers(fields, held) if kind == "numbers" else _labels(fields, held)
     return chosen_values(fields.domain, fields.indices("outputs"))
+
+
+def _check_kind(fields: Fields, kind: str) -> None:
+    """Refuse reports that no container of these values could hold."""
+    if kind == "numbers" and not isinstance(fields.domain, LineDomain):
+        fields.refuse("Expected outputs {'numbers': […]} on a line only; ask for another spec.")
+    if kind == "labels" and isinstance(fields.domain, Product):
+        fields.refuse("Expected outputs of a product as indices of its values; ask for another spec.")
 
 
 def _numbers(fields: Fields, held: object) -> Values:
