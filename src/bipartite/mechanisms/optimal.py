@@ -121,8 +121,6 @@ class Optimal(Tabled):
     def read(cls, fields: Fields) -> Self:
         read = super().read(fields)
         if read.unbiased:
-            if not isinstance(read.domain, LineDomain):
-                fields.refuse("Expected numbers as outputs on a line only; ask for another spec.")
             if read.bias > _ROUNDING * float(np.abs(cast("Values", read.outputs).values).max()):
                 off = f"got one off by {read.bias:.3g}"
                 fields.refuse(f"Expected reports whose mean is the value, {off}; ask for another spec.")

@@ -48,7 +48,7 @@ def read_reports(fields: Fields, own: frozenset[str]) -> Domain:
 def _check_kind(fields: Fields, kind: str) -> None:
     """Refuse reports that no container of these values could hold."""
     if kind == "numbers" and not isinstance(fields.domain, LineDomain):
-        fields.refuse("Expected outputs {'numbers': […]} on a line only; ask for another spec.")
+        fields.refuse("Expected numbers as outputs on a line only; ask for another spec.")
     if kind == "labels" and isinstance(fields.domain, Product):
         fields.refuse("Expected outputs of a product as indices of its values; ask for another spec.")
 
