@@ -120,10 +120,9 @@ class Optimal(Tabled):
     @classmethod
     def read(cls, fields: Fields) -> Self:
         read = super().read(fields)
-        if read.unbiased:
-            if read.bias > _ROUNDING * float(np.abs(cast("Values", read.outputs).values).max()):
-                off = f"got one off by {read.bias:.3g}"
-                fields.refuse(f"Expected reports whose mean is the value, {off}; ask for another spec.")
+        if read.unbiased and read.bias > _ROUNDING * float(np.abs(cast("Values", read.outputs).values).max()):
+            off = f"got one off by {read.bias:.3g}"
+            fields.refuse(f"Expected reports whose mean is the value, {off}; ask for another spec.")
         return read
 
     @property
