@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from bipartite import BRR, GRR, insecure_seed
-from bipartite.locations import Regions, draw, heat_map, places
+from bipartite.locations import Regions, draw, encode, grid, heat_map, places
 from bipartite.locations.atlas import cities
 
 TARGET = Path(__file__).parent / "_static"
@@ -23,10 +23,17 @@ def pictures() -> dict[str, str]:
     people = [name for name, count in zip(names, counts.tolist(), strict=True) for _ in range(count)]
     mechanism = GRR(world, epsilon=3)
     reports = mechanism.privatize(people, rng=insecure_seed(1))
+    cells = GRR(grid((35, -12, 62, 42), metres=300_000), epsilon=3)
+    # A third of them in each city of Europe, the rest two degrees to its east and to its north.
+    near = (coordinates[:, 0] > 35) & (coordinates[:, 0] < 60) & (coordinates[:, 1] > -12) & (coordinates[:, 1] < 38)
+    around = np.vstack([coordinates[near] + step for step in ((0, 0), (0, 2), (2, 0))])
+    positions = np.repeat(around, 4000, axis=0)
+    european = cells.privatize(encode(cells.domain, positions), rng=insecure_seed(1))
     return {
         "places_regions.svg": draw(Regions.by_prefix(world), credit=CREDIT),
         "places_paris.svg": draw(BRR(world, epsilon=2), at="Paris", credit=CREDIT),
         "places_heat.svg": heat_map(mechanism, reports, smoothing_km=300).draw(credit=CREDIT),
+        "places_cells.svg": heat_map(cells, european).draw(),
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 import bipartite as bp
 from bipartite import locations
 from bipartite.errors import DomainError
-from bipartite.locations.grids import MOST_GRID_CELLS
+from bipartite.locations.grids import MOST_GRID_CELLS, cells_of
 
 
 @pytest.mark.parametrize("box", [(52.3, 13.0, 52.7, 13.8), (-10, 20, 10, 40), (59.0, -3, 61, 3), (84, 0, 90, 180)])
@@ -68,3 +68,43 @@ def test_a_grid_across_the_date_line_is_the_same_grid_farther_west():
     assert np.abs(there.coordinates[:, 1]).max() <= 180
     assert (there.coordinates - here.coordinates)[:, 0] == pytest.approx(0)
     assert (there.coordinates - here.coordinates)[:, 1] % 360 == pytest.approx(170)
+
+
+@pytest.mark.parametrize(
+    ("box", "metres"),
+    [
+        ((52.3, 13.0, 52.7, 13.8), 5000),
+        ((-20, 170, -10, -170), 400_000),
+        ((60, -180, 80, 180), 700_000),
+        ((0, 0, 1, 1), 60_000),
+    ],
+)
+def test_the_cells_of_a_grid_tile_its_box(box, metres):
+    cells = cells_of(locations.grid(box, metres=metres))
+    south, west, north, east = box
+    width = (east - west) % 360 or 360
+    area = (cells[:, 2] - cells[:, 0]) * (cells[:, 3] - cells[:, 1])
+    assert area.sum() == pytest.approx((north - south) * width)
+    assert cells[:, 0].min() == pytest.approx(south) and cells[:, 2].max() == pytest.approx(north)
+    assert ((cells[:, 1] - west + 1e-6) % 360 <= width).all() and (np.abs(cells[:, 1]) <= 180 + 1e-9).all()
+    middles = np.column_stack([cells[:, [0, 2]].mean(axis=1), cells[:, [1, 3]].mean(axis=1)])
+    off = middles - locations.grid(box, metres=metres).coordinates
+    off[:, 1] = (off[:, 1] + 180) % 360 - 180
+    assert np.abs(off).max() < 1e-9
+
+
+def test_places_that_are_no_grid_have_no_cells():
+    rows = locations.grid((0, 0, 3, 3), metres=60_000).coordinates
+    moved = rows.copy()
+    moved[4, 1] += 0.001
+    others = (
+        rows[::-1],
+        rows[1:],
+        rows[:-1],
+        moved,
+        rows[:3],
+        np.array([[0.0, 1.0], [1.0, 1.0]]),
+        np.delete(rows, 5, 0),
+    )
+    for other in others:
+        assert cells_of(bp.Points(other, metric="haversine")) is None

@@ -10,6 +10,7 @@ import pytest
 from bipartite.errors import InputError, MissingExtraError
 from bipartite.plots import chances_around, png, regions_on_a_map, save, shares_on_a_map, style
 from bipartite.plots.map import _hull, heat
+from bipartite.plots.map_heat import Drawn
 from bipartite.plots.map_numbers import numbered
 from bipartite.plots.view import View
 
@@ -184,3 +185,34 @@ def test_png_without_its_extra_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     with pytest.raises(MissingExtraError, match="needs resvg-py, which is not installed; run: pip install resvg-py"):
         png("<svg/>")
+
+
+def test_cells_are_drawn_where_they_lie_and_some_have_an_edge():
+    cells = np.array([[50.0, 10.0, 51.0, 12.0], [51.0, 10.0, 52.0, 12.0]])
+    centres = np.array([[50.5, 11.0], [51.5, 11.0]])
+    how = Drawn(
+        cells, np.array([False, True]), {"Here": (50.5, 10.5), "Far": (0.0, 0.0), "Below it": (50.5, 10.6)}, 440
+    )
+    drawn = shares_on_a_map(
+        centres, np.array([0.25, 0.75]), labels=["south", "north"], words=["25 %", "75 %"], coasts=[], how=how
+    )
+    root = ET.fromstring(drawn)
+    assert root.get("viewBox").startswith("0 0 440 ") and "A heat map of 2 cells; the most at north: 75 %" in drawn
+    filled = {each[0].text: each for each in root.iter(f"{SVG}rect") if len(each)}
+    south, north = filled["south: 25 %"], filled["north: 75 %"]
+    assert (south.get("x"), north.get("fill")) == (north.get("x"), heat(1.0))
+    assert float(north.get("y")) + float(north.get("height")) == pytest.approx(float(south.get("y")), abs=0.11)
+    wide, tall = (float(south.get(each)) for each in ("width", "height"))
+    assert wide / tall == pytest.approx(2 * np.cos(np.radians(51)), rel=0.01)
+    edged = [each for each in root.iter(f"{SVG}rect") if each.get("stroke") == style.INK]
+    assert [each.get("y") for each in edged] == [north.get("y")]
+    words = [each.text for each in root.iter(f"{SVG}text")]
+    # One beyond the map is not named, nor one whose name would cover another.
+    assert "Here" in words and "Far" not in words and "Below it" not in words
+
+
+def test_coasts_are_seen_above_cells_but_not_in_a_town():
+    coast = [np.array([[40.0, 0.0], [60.0, 0.0], [60.0, 15.0]])]
+    for size, lines in ((4.0, 1), (0.1, 0)):
+        view = View(np.array([[50.0, 10.0], [50.0 + size, 10.0 + size]]), 0)
+        assert len(view.shores(coast)) == lines

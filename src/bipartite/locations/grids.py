@@ -16,9 +16,12 @@ from bipartite.locations.areas import Box
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 MOST_GRID_CELLS: Final = 100_000
 METRES_A_DEGREE: Final = EARTH_RADIUS_KM * 1000 * math.pi / 180
 _FINEST_METRES: Final = 0.2
+_SAME_DEGREES: Final = 1e-7  # a centimetre, far below the finest cell
 
 
 def grid(box: Sequence[float], *, metres: float) -> Points:
@@ -73,6 +76,33 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
     cells = np.vstack(centres)
     cells[cells[:, 1] > MOST_DEGREES[1], 1] -= 360  # beyond the date line
     return Points(cells, metric="haversine")
+
+
+def cells_of(places: Points) -> NDArray[np.float64] | None:
+    """The cell of each centre as rows (south, west, north, east), east above 180 across the date line.
+
+    None for places that are not all the centres of a grid of :func:`grid`, in its order, and for a grid of one row or
+    of one cell in every row, whose centres do not say how large its cells are.
+    """
+    latitudes, longitudes = places.coordinates.T
+    starts = np.flatnonzero(np.diff(latitudes, prepend=np.nan) != 0)
+    columns = np.diff(starts, append=len(latitudes))
+    rows = latitudes[starts]
+    widest = int(columns.argmax())
+    if len(rows) == 1 or columns[widest] == 1:
+        return None
+    height = (rows[-1] - rows[0]) / (len(rows) - 1)
+    first, last = longitudes[[starts[widest], starts[widest] + columns[widest] - 1]]
+    step = (last - first) % 360 / (columns[widest] - 1)
+    each_row = np.repeat(np.arange(len(rows)), columns)
+    widths = step * columns[widest] / columns[each_row]
+    south = rows[0] + (each_row - 0.5) * height
+    west = first - step / 2 + (np.arange(len(latitudes)) - starts[each_row]) * widths
+    off = np.abs((west + widths / 2 - longitudes + 180) % 360 - 180).max(), np.abs(south + height / 2 - latitudes).max()
+    if height <= 0 or max(off) > _SAME_DEGREES:
+        return None
+    west = (west + 180) % 360 - 180
+    return np.column_stack([south, west, south + height, west + widths])
 
 
 def _area(box: Box) -> float:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.answers.estimation.intervals import FEW, check_confidence, normal_width
 from bipartite.domains.base import as_real
 from bipartite.errors import InputError, shown
-from bipartite.locations.atlas import coasts
 from bipartite.locations.estimates import UNKNOWN, estimated
-from bipartite.locations.names import names_of
-from bipartite.plots import save, shares_on_a_map
-from bipartite.plots.svg import percent
+from bipartite.locations.heat_drawing import drawn
+from bipartite.locations.heat_files import as_geojson
+from bipartite.locations.pages.heat import heat_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_SMOOTHED: Final = 4_096
 _SURE: Final = 0.95
+_NOTHING: Final = "no ε is claimed, because the reports cannot have come from the mechanism"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +44,20 @@ class HeatMap:
     smoothing_km: float
     people: int
     guarantee: str
-    """What each report that went into it promises."""
+    """What each report that went into it promises; that nothing is claimed where they do not fit the mechanism."""
     note: str
     """What to know about it; empty where there is nothing."""
 
-    def intervals(self, confidence: float = _SURE) -> tuple[Array, Array]:
-        """(low, high) of each share, each alone with this confidence, for the smoothed population."""
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there are intervals: the reports can tell the places apart, and are enough for the normal law."""
+        return self.standard_errors is not None and self.people >= FEW
+
+    def intervals(self, confidence: float = _SURE, *, together: bool = False) -> tuple[Array, Array]:
+        """(low, high) of each share for the smoothed population: each alone with this confidence, or all together.
+
+        Whoever looks at the hottest places of many picks lucky ones; ``together`` (Bonferroni) holds for those too.
+        """
         sure = check_confidence(confidence)
         if self.standard_errors is None:
             msg = f"There are no intervals here: {UNKNOWN}."
@@ -57,40 +65,28 @@ class HeatMap:
         if self.people < FEW:
             msg = f"Expected {FEW} reports or more for intervals by the normal law, got {self.people}; collect more."
             raise InputError(msg)
-        half = normal_width(sure) * self.standard_errors
+        half = normal_width(1 - (1 - sure) / len(self.shares) if together else sure) * self.standard_errors
         return np.clip(self.shares - half, 0.0, 1.0), np.clip(self.shares + half, 0.0, 1.0)
 
     def draw(self, file: str | Path | None = None, *, credit: str = "") -> Picture:
         """The heat map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) if given.
 
-        ``credit`` says whose list of places this is.
+        The places of a grid are drawn as its cells; a cell has a dark edge where its interval, which holds for all
+        cells together, does not reach 0. Other places are dots. ``credit`` says whose list of places this is.
         """
-        if self.standard_errors is None or self.people < FEW:
-            words = [f"{percent(share)}, a guess" for share in self.shares.tolist()]
-        else:
-            words = [
-                f"{percent(share)}, {percent(low)} to {percent(high)}"
-                for share, low, high in zip(
-                    self.shares.tolist(), *(each.tolist() for each in self.intervals()), strict=True
-                )
-            ]
-        smoothed = f", smoothed over {self.smoothing_km:g} km" if self.smoothing_km else ""
-        notes = [f"{self.people:,} reports{smoothed}. What was promised: {self.guarantee}."]
-        if self.note:
-            notes.append(f"{self.note[0].upper()}{self.note[1:]}.")
-        if credit:
-            notes.append(f"Places: {credit}.")
-        picture = shares_on_a_map(
-            self.places.coordinates,
-            self.shares,
-            labels=names_of(self.places),
-            words=words,
-            coasts=coasts(),
-            notes=notes,
-        )
-        if file is not None:
-            save(picture, file)
-        return picture
+        return drawn(self, file, credit)
+
+    def page(self, *, title: str = "Where people are", credit: str = "", confidence: float = _SURE) -> str:
+        """The heat map as HTML text with a table of the largest shares: one file, no network, for phones and paper."""
+        return heat_page(self, title, credit, check_confidence(confidence))
+
+    def to_geojson(self, confidence: float = _SURE) -> dict[str, Any]:
+        """The shares as GeoJSON (RFC 7946): a polygon for each cell of a grid, a point for each other place.
+
+        ``low`` and ``high`` hold for each place alone, ``low_together`` and ``high_together`` for all at once; they are
+        null where the reports cannot tell. What the reports promise is in ``bipartite``, beside the features.
+        """
+        return as_geojson(self, check_confidence(confidence))
 
 
 def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.0) -> HeatMap:  # Estimate, or mechanism
@@ -128,8 +124,9 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
         msg = f"Expected at most {MOST_SMOOTHED:,} places on a heat map, got {len(places):,}; use a coarser grid."
         raise InputError(msg)
     shares, errors = _answers(found, smoothing(places, width))
-    note = _note(found.people, errors)
-    return HeatMap(places, shares, errors, width, found.people, found.mechanism.guarantee, note)
+    note = found.doubt.rstrip(".") or _note(found.people, errors)
+    promise = _NOTHING if found.doubt else found.mechanism.guarantee
+    return HeatMap(places, shares, errors, width, found.people, promise, note)
 
 
 def _note(people: int, errors: Array | None) -> str:

@@ -12,7 +12,8 @@ from bipartite.plots.forest import forest
 from bipartite.plots.grid import shares_of_pairs
 from bipartite.plots.histogram import Band, Mark, histogram
 from bipartite.plots.line import chances_on_a_line, reports_on_a_line
-from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map, shares_on_a_map
+from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map
+from bipartite.plots.map_heat import shares_on_a_map
 from bipartite.plots.marks import beyond, mark
 from bipartite.plots.palette import line_of, lines, mark_of
 from bipartite.plots.shares import shares_by_name

@@ -1,4 +1,4 @@
-"""Maps: places by region, what one person may report, and shares, from plain arrays."""
+"""Maps: places by region, and what one person may report, from plain arrays."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ COLOURS: Final = (
     "#1f5fa8", "#c2571a", "#2e7d4f", "#8b3fa0", "#b8860b",
     "#0f7f8c", "#b03060", "#5a6b1f", "#6a4c93", "#7a4b2a",
 )  # fmt: skip
-_TOP: Final = 30.0
-_LINE: Final = 18.0
+TOP: Final = 30.0
+LINE: Final = 18.0
 _LETTERS: Final = 120  # of a line below a map
 _LARGEST: Final = 7.0
 _LARGEST_OF_MANY: Final = 4.5
 _DOT: Final = 2.6
 _DOT_OF_MANY: Final = 1.6
-_MANY: Final = 400
+MANY: Final = 400
 _COLUMNS: Final = 3
 _MOST_NAMED: Final = 24
 _LONGEST: Final = 18  # letters of a name below the map
@@ -56,7 +56,7 @@ def regions_on_a_map(
 
     ``names`` are the regions (a single one: no outlines), ``labels`` the places. ``notes`` are lines below.
     """
-    view = View(coordinates, _TOP)
+    view = View(coordinates, TOP)
     spots = view.at(coordinates)
     parts = view.ground(coasts)
     several = len(names) > 1
@@ -65,7 +65,7 @@ def regions_on_a_map(
         corners = _hull([spots[each] for each in np.flatnonzero(region_of == region).tolist()])
         colour = COLOURS[region % len(COLOURS)]
         parts.append(path(corners, closed=True, fill=colour, fill_opacity="0.10", stroke=colour, stroke_width=0.9))
-    radius = _DOT_OF_MANY if len(spots) > _MANY else _DOT
+    radius = _DOT_OF_MANY if len(spots) > MANY else _DOT
     for (x, y), region, label in zip(spots, region_of.tolist(), labels, strict=True):
         words = f"{label}, region {region + 1}: {names[region]}" if several else label
         parts.append(tag("circle", title(words), cx=x, cy=y, r=radius, fill=COLOURS[region % len(COLOURS)]))
@@ -80,11 +80,11 @@ def regions_on_a_map(
     count = f"{len(spots):,} places"
     heading = f"{count} in {len(names)} regions of {min(sizes)} to {max(sizes)}" if several else count
     parts.append(text(2, 18, heading, font_weight="bold"))
-    y = view.bottom + _LINE
+    y = view.bottom + LINE
     if several:
         y = _named(parts, y, names, sizes, named)
     says = f"A map: {heading}" + (": " + "; ".join(_entries(names, sizes, named)) if several else "")
-    return _finished(parts, y, says, notes)
+    return finished(parts, y, says, notes)
 
 
 def chances_around(
@@ -101,11 +101,11 @@ def chances_around(
     Two chances are drawn dark (the favoured places) and light (all others), more of them in shades between the two;
     places that are never reported are grey.
     """
-    view = View(coordinates, _TOP)
+    view = View(coordinates, TOP)
     spots = view.at(coordinates)
     possible = chances > 0
     low, high = float(chances[possible].min()), float(chances.max())
-    radii = np.maximum((_LARGEST if len(spots) <= _MANY else _LARGEST_OF_MANY) * np.sqrt(chances / high), 1.6)
+    radii = np.maximum((_LARGEST if len(spots) <= MANY else _LARGEST_OF_MANY) * np.sqrt(chances / high), 1.6)
     parts = view.ground(coasts)
     # Those that matter most last, so that nothing hides them.
     for which in np.argsort(chances, kind="stable").tolist():
@@ -129,39 +129,7 @@ def chances_around(
     entries = _kinds(chances)
     parts += legend(entries, 18)
     says = f"A map for a person at {labels[truth]}: " + "; ".join(words for words, _ in entries)
-    return _finished(parts, view.bottom + _LINE, says, notes)
-
-
-def shares_on_a_map(
-    coordinates: Array,
-    shares: Array,
-    *,
-    labels: Sequence[str],
-    words: Sequence[str],
-    coasts: Iterable[Array],
-    notes: Sequence[str] = (),
-) -> Picture:
-    """Shares as colours, the largest dark; ``words`` say each share, with its interval where there is one."""
-    view = View(coordinates, _TOP)
-    spots = view.at(coordinates)
-    top = float(max(shares.max(), 0.0)) or 1.0
-    parts = view.ground(coasts)
-    radius = 3.2 if len(spots) > _MANY else 5.0
-    for which in np.argsort(shares, kind="stable").tolist():
-        x, y = spots[which]
-        says = title(f"{labels[which]}: {words[which]}")
-        colour = heat(float(shares[which]) / top)
-        parts.append(tag("circle", says, cx=x, cy=y, r=radius, fill=colour, stroke=style.GRR, stroke_width=0.3))
-    parts += view.scale()
-    x = 2.0
-    for step in range(5):
-        level = step / 4
-        parts.append(tag("rect", x=x, y=8, width=22, height=12, fill=heat(level), stroke=style.GRR, stroke_width=0.3))
-        parts.append(text(x + 28, 18, percent(level * top)))
-        x += 100
-    most = int(shares.argmax())
-    says = f"A heat map of {len(spots):,} places; the most at {labels[most]}: {words[most]}"
-    return _finished(parts, view.bottom + _LINE, says, notes)
+    return finished(parts, view.bottom + LINE, says, notes)
 
 
 def heat(level: float) -> str:
@@ -216,11 +184,11 @@ def _named(parts: list[str], y: float, names: Sequence[str], sizes: Sequence[int
     wide = style.WIDTH / _COLUMNS
     rows = -(-len(entries) // _COLUMNS)
     for number, words in enumerate(entries):
-        x, line = 2 + number // rows * wide, y + number % rows * _LINE
+        x, line = 2 + number // rows * wide, y + number % rows * LINE
         if number < len(named):
             parts.append(tag("circle", cx=x + 5, cy=line - 4, r=5, fill=COLOURS[named[number] % len(COLOURS)]))
         parts.append(text(x + 16, line, words, font_size=12))
-    return y + rows * _LINE
+    return y + rows * LINE
 
 
 def _elided(name: str) -> str:
@@ -228,11 +196,12 @@ def _elided(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[:4]}…{name[5 - _LONGEST :]}"
 
 
-def _finished(parts: Sequence[str], y: float, says: str, notes: Sequence[str]) -> Picture:
+def finished(parts: Sequence[str], y: float, says: str, notes: Sequence[str], width: float = style.WIDTH) -> Picture:
     """The picture, with sentences below it in lines that fit."""
-    lines = [line for note in notes for line in wrap(note, _LETTERS, break_long_words=False, break_on_hyphens=False)]
-    below = [text(2, y + number * (_LINE - 2), line, font_size=12) for number, line in enumerate(lines)]
-    return picture(y + len(lines) * (_LINE - 2), f"{says}. {' '.join(notes)}", [*parts, *below])
+    letters = int(_LETTERS * width / style.WIDTH)
+    lines = [line for note in notes for line in wrap(note, letters, break_long_words=False, break_on_hyphens=False)]
+    below = [text(2, y + number * (LINE - 2), line, font_size=12) for number, line in enumerate(lines)]
+    return picture(y + len(lines) * (LINE - 2), f"{says}. {' '.join(notes)}", [*parts, *below], width)
 
 
 def _hull(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

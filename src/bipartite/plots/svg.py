@@ -60,13 +60,13 @@ def whisker(start: float, end: float, at: float, cap: float, *, upright: bool = 
     return [rule(*line, stroke=INK, stroke_width=width) for line in lines]
 
 
-def picture(height: float, says: str, parts: Iterable[str]) -> Picture:
+def picture(height: float, says: str, parts: Iterable[str], width: float = WIDTH) -> Picture:
     """A whole picture; ``says`` is what it shows, for those who cannot see it."""
     drawn = tag(
         "svg",
         "\n".join(["", *parts, ""]),
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {WIDTH} {height:.0f}",
+        viewBox=f"0 0 {width:.0f} {height:.0f}",
         role="img",
         aria_label=html.escape(says),
         font_family=html.escape(FONT),

@@ -34,7 +34,7 @@ class View:
     One degree of longitude is as wide as it is in the middle of the view, so that shapes are right there.
     """
 
-    def __init__(self, coordinates: Array, top: float) -> None:
+    def __init__(self, coordinates: Array, top: float, across: float = style.WIDTH) -> None:
         latitudes = coordinates[:, 0]
         start, span = _longitudes(coordinates[:, 1])
         south, north = float(latitudes.min()), float(latitudes.max())
@@ -43,14 +43,14 @@ class View:
         self.middle = start + span / 2
         centre = (south + north) / 2
         self.flat = max(math.cos(math.radians(centre)), _FLATTEST)
-        self._scale = min(style.WIDTH / (width * self.flat), _TALLEST / height)
+        self._scale = min(across / (width * self.flat), _TALLEST / height)
         # What the picture has room for beside the places is shown too, as far as there is a globe.
-        self._half = min(style.WIDTH / self._scale / self.flat / 2, _TURN / 2)
+        self._half = min(across / self._scale / self.flat / 2, _TURN / 2)
         self.north = min(_POLE, centre + height / 2)
         self.south = max(-_POLE, centre - height / 2)
         self.top = top
         self.width = 2 * self._half * self.flat * self._scale
-        self.left = (style.WIDTH - self.width) / 2
+        self.left = (across - self.width) / 2
         self.height = (self.north - self.south) * self._scale
 
     @property
@@ -62,6 +62,14 @@ class View:
         """Where rows (latitude, longitude) stand."""
         away = (coordinates[:, 1] - self.middle + _TURN / 2) % _TURN - _TURN / 2
         return [(x + self.left, y + self.top) for x, y in self._drawn(coordinates[:, 0], away)]
+
+    def spans(self, boxes: Array) -> list[tuple[float, float, float, float]]:
+        """(x, y, width, height) of rows (south, west, north, east), east a larger number than west."""
+        south, west, north, east = boxes.T
+        middles = self.at(np.column_stack([north, (west + east) / 2]))
+        across, down = (east - west) * self.flat * self._scale, (north - south) * self._scale
+        sizes = zip(middles, across.tolist(), down.tolist(), strict=True)
+        return [(x - wide / 2, y, wide, tall) for (x, y), wide, tall in sizes]
 
     def ground(self, coasts: Iterable[Array]) -> list[str]:
         """Water, land, and lines of latitude and longitude; nothing leaves the map.
@@ -80,6 +88,18 @@ class View:
         edge = tag("rect", **box, fill="none", stroke=style.GRR, stroke_width=0.8)
         # A picture within the picture cuts off what lies beyond its edge.
         return [tag("svg", "\n".join([water, *land, *lines]), **box), edge, *numbers]
+
+    def shores(self, coasts: Iterable[Array]) -> list[str]:
+        """The coasts as lines, for what would cover the land; none in a town, as on the ground."""
+        if self.north - self.south < _COARSE:
+            return []
+        lines = [
+            path(corners, closed=True, fill="none", stroke=style.INK, stroke_width=0.6, stroke_opacity="0.5")
+            for ring in coasts
+            for corners in self._copies(ring)
+        ]
+        box = {"x": self.left, "y": self.top, "width": self.width, "height": self.height}
+        return [tag("svg", "\n".join(lines), **box)] if lines else []
 
     def scale(self) -> list[str]:
         """A bar with its length in km, in the middle of the map's latitudes."""

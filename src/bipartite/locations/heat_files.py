@@ -1,0 +1,70 @@
+"""A heat map as GeoJSON, for any program that draws maps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite._version import __version__
+from bipartite.locations.grids import cells_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bipartite.locations.heat import HeatMap
+
+    Array = NDArray[np.float64]
+
+_DECIMALS: Final = 7  # of a degree: a centimetre
+_HALF_TURN: Final = 180.0
+
+
+def as_geojson(heat: HeatMap, confidence: float) -> dict[str, Any]:
+    """A collection of features (RFC 7946), and beside them what they are."""
+    cells = cells_of(heat.places)
+    shapes = _points(heat.places.coordinates) if cells is None else [_cell(*each) for each in cells.tolist()]
+    size = len(shapes)
+    errors = [None] * size if heat.standard_errors is None else heat.standard_errors.tolist()
+    ends: list[list[Any]] = [[None] * size] * 4
+    if heat.has_intervals:
+        ends = [each.tolist() for both in (False, True) for each in heat.intervals(confidence, together=both)]
+    keys = ("share", "standard_error", "low", "high", "low_together", "high_together")
+    rows = zip(heat.shares.tolist(), errors, *ends, strict=True)
+    features = [
+        {
+            "type": "Feature",
+            "geometry": shape,
+            "properties": {"place": heat.places.decode(number), **dict(zip(keys, row, strict=True))},
+        }
+        for number, (shape, row) in enumerate(zip(shapes, rows, strict=True))
+    ]
+    about = {
+        "version": __version__,
+        "guarantee": heat.guarantee,
+        "reports": heat.people,
+        "smoothing_km": heat.smoothing_km,
+        "confidence": confidence,
+        "note": heat.note,
+    }
+    return {"type": "FeatureCollection", "bipartite": about, "features": features}
+
+
+def _points(coordinates: Array) -> list[dict[str, Any]]:
+    return [
+        {"type": "Point", "coordinates": [round(east, _DECIMALS), round(north, _DECIMALS)]}
+        for north, east in coordinates.tolist()
+    ]
+
+
+def _cell(south: float, west: float, north: float, east: float) -> dict[str, Any]:
+    """A polygon; of a cell across the date line one on each side, as RFC 7946 asks for."""
+    if east <= _HALF_TURN + 10**-_DECIMALS:
+        return {"type": "Polygon", "coordinates": [_ring(south, west, north, min(east, _HALF_TURN))]}
+    parts = (west, _HALF_TURN), (-_HALF_TURN, east - 2 * _HALF_TURN)
+    return {"type": "MultiPolygon", "coordinates": [[_ring(south, low, north, high)] for low, high in parts]}
+
+
+def _ring(south: float, west: float, north: float, east: float) -> list[list[float]]:
+    """Counter-clockwise from the south-west, and closed."""
+    corners = (west, south), (east, south), (east, north), (west, north), (west, south)
+    return [[round(x, _DECIMALS), round(y, _DECIMALS)] for x, y in corners]

@@ -1,0 +1,114 @@
+"""Heat maps in cells, as GeoJSON and as pages: positions, shares, intervals and promises are read back."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bipartite import BRR, GRR, PlanarLaplace, insecure_seed
+from bipartite.errors import InputError
+from bipartite.locations import grid, heat_map, places
+
+SQUARE = grid((50, 0, 51, 1), metres=40_000)  # three rows of two
+EVEN = [each for each in range(6) for _ in range(1000)]
+
+
+def heated(domain, values, epsilon=2, mechanism=GRR, seed=1):
+    made = mechanism(domain, epsilon)
+    return heat_map(made, made.privatize(values, rng=insecure_seed(seed)))
+
+
+@pytest.fixture(scope="module")
+def square():
+    return heated(SQUARE, [0] * 12_000 + [5] * 4_000)
+
+
+def test_a_grid_becomes_polygons_around_its_centres(square):
+    assert len(SQUARE) == 6
+    found = json.loads(json.dumps(square.to_geojson(0.9)))
+    assert found["type"] == "FeatureCollection" and len(found["features"]) == 6
+    assert found["bipartite"]["guarantee"] == "ε-LDP of each report with ε = 2"
+    assert (found["bipartite"]["reports"], found["bipartite"]["confidence"]) == (16_000, 0.9)
+    low, high = square.intervals(0.9)
+    for number, each in enumerate(found["features"]):
+        (ring,) = each["geometry"]["coordinates"]
+        assert each["geometry"]["type"] == "Polygon" and ring[0] == ring[-1]
+        corners = np.array(ring[:-1])
+        np.testing.assert_allclose(corners.mean(axis=0)[::-1], SQUARE.coordinates[number], atol=1e-6)
+        x, y = corners.T
+        assert (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() > 0  # counter-clockwise, as RFC 7946 asks for
+        said = each["properties"]
+        assert (said["place"], said["share"]) == (number, square.shares[number])
+        assert (said["low"], said["high"]) == (low[number], high[number])
+        assert said["low_together"] <= said["low"] and said["high"] <= said["high_together"]
+
+
+def test_cells_across_the_date_line_are_cut_there():
+    domain = grid((-1, 179, 1, -179.2), metres=100_000)
+    shapes = [each["geometry"] for each in heated(domain, [0] * 100).to_geojson()["features"]]
+    cut = [each for each in shapes if each["type"] == "MultiPolygon"]
+    whole = [each["coordinates"] for each in shapes if each["type"] == "Polygon"]
+    longitudes = np.array(
+        [x for shape in (*whole, *(p for each in cut for p in each["coordinates"])) for r in shape for x, _ in r]
+    )
+    assert cut and np.abs(longitudes).max() == 180
+    for each in cut:
+        west, east = (np.array(ring)[:, 0] for (ring,) in each["coordinates"])
+        assert west.min() > 178 and west.max() == 180 and east.min() == -180 and east.max() < -178
+
+
+def test_other_places_become_points_and_unknown_intervals_null():
+    three = places([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]], labels=["Berlin", "Paris", "London"])
+    told = heated(three, ["Paris"] * 500).to_geojson()["features"][1]
+    assert told["geometry"] == {"type": "Point", "coordinates": [2.35, 48.86]}
+    assert told["properties"]["place"] == "Paris" and told["properties"]["low"] > 0.8
+    guessed = heat_map(BRR(SQUARE, 1, m=3), [0] * 60).to_geojson()
+    few = heated(SQUARE, [0] * 20).to_geojson()
+    for each in (*guessed["features"], *few["features"]):
+        assert all(each["properties"][key] is None for key in ("low", "high", "low_together", "high_together"))
+    assert "too few for intervals" in few["bipartite"]["note"]
+
+
+def test_intervals_for_all_together_hold_for_all_cells():
+    # 200 runs, each missed with a chance of at most 0.1: more than 40 missed has a chance below 2e-5, and the seeds are
+    # fixed. Intervals of each alone miss somewhere in about 47 % of the runs.
+    missed = {True: 0, False: 0}
+    for seed in range(200):
+        heat = heated(SQUARE, EVEN, seed=seed)
+        for together in missed:
+            low, high = heat.intervals(0.9, together=together)
+            missed[together] += bool(((low > 1 / 6) | (high < 1 / 6)).any())
+    assert missed[True] <= 40 < missed[False]
+
+
+def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing(square):
+    text = square.page(title="<b>", credit="me & you", confidence=0.9)
+    assert "<h1>&lt;b&gt;</h1>" in text and "Places: me &amp; you." in text and "<script" not in text
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+    assert '<p class="promise">What was promised: ε-LDP of each report with ε = 2.</p>' in text
+    assert 'viewBox="0 0 440 ' in text and "@media print" in text and 'content="width=device-width' in text
+    low, high = square.intervals(0.9, together=True)
+    assert "hold for all 6 places together with a confidence of 90 %" in text
+    assert f"Those of {(low <= 0).sum()} places reach 0: nobody may be there." in text
+    assert f"{100 * low[0]:.0f} % to {100 * high[0]:.0f} %</td>" in text
+    assert "A cell with a dark edge has an interval above 0" in text
+    few = heated(SQUARE, [0] * 20).page()
+    assert "Guesses: there are no intervals." in few and "dark edge" not in few
+
+
+def test_a_weaker_promise_stands_out_on_a_page():
+    text = heated(SQUARE, EVEN, epsilon=0.05, mechanism=PlanarLaplace).page()
+    assert '<p class="promise not">What was promised: geo-indistinguishability of each report' in text
+    assert "this is not ε-LDP" in text
+
+
+def test_reports_that_do_not_fit_claim_nothing():
+    heat = heat_map(GRR(SQUARE, 1), [0] * 5000)
+    assert heat.guarantee.startswith("no ε is claimed") and heat.note
+    assert "no ε is claimed" in heat.page() and "no ε is claimed" in heat.draw()
+
+
+def test_a_confidence_that_is_none_is_refused(square):
+    for ask in (square.to_geojson, lambda sure: square.page(confidence=sure)):
+        with pytest.raises(InputError, match="confidence"):
+            ask(1.5)
