@@ -8,6 +8,7 @@ import numpy as np
 
 from bipartite import BRR, GRR, insecure_seed
 from bipartite.locations import Regions, draw, encode, grid, heat_map, places
+from bipartite.locations.areas import Box
 from bipartite.locations.atlas import cities
 
 TARGET = Path(__file__).parent / "_static"
@@ -25,8 +26,7 @@ def pictures() -> dict[str, str]:
     reports = mechanism.privatize(people, rng=insecure_seed(1))
     cells = GRR(grid((35, -12, 62, 42), metres=300_000), epsilon=3)
     # A third of them in each city of Europe, the rest two degrees to its east and to its north.
-    near = (coordinates[:, 0] > 35) & (coordinates[:, 0] < 60) & (coordinates[:, 1] > -12) & (coordinates[:, 1] < 38)
-    around = np.vstack([coordinates[near] + step for step in ((0, 0), (0, 2), (2, 0))])
+    around = np.vstack([coordinates[Box(35, -12, 60, 38).holds(world)] + step for step in ((0, 0), (0, 2), (2, 0))])
     positions = np.repeat(around, 4000, axis=0)
     european = cells.privatize(encode(cells.domain, positions), rng=insecure_seed(1))
     return {
