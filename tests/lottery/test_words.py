@@ -278,7 +278,7 @@ def test_a_statistical_generator_is_refused_as_a_source(rng):
 
 
 def test_no_statistical_generator_is_near_a_private_value():
-    """One makes the population of the demo, and one cuts counts of reports, which are public, into halves."""
+    """Two make up populations, of the demo and for a plan, and one cuts counts of reports into halves."""
     package = Path(bipartite.__file__).parent
     users = set()
     for path in package.rglob("*.py"):
@@ -295,7 +295,7 @@ def test_no_statistical_generator_is_near_a_private_value():
                 for name in names
             ):
                 users.add(path.relative_to(package).as_posix())
-    assert users == {"cli/demo.py", "answers/estimation/likelihood.py"}
+    assert users == {"cli/demo.py", "answers/estimation/likelihood.py", "answers/estimation/rehearsal.py"}
 
 
 def test_only_words_that_nobody_can_know_are_secure():

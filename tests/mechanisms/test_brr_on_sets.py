@@ -276,7 +276,7 @@ def test_specs_and_pickles_of_sets_come_back(mechanism):
 
 
 def test_padding_a_set_is_refused():
-    with pytest.raises(InputError, match="Expected edges='clamped' on points and items, which have no ends to pad"):
+    with pytest.raises(InputError, match="edges='clamped' on a circle, points and items, which have no ends to pad"):
         BRR(Items(None, loss=[[0, 1], [1, 0]]), 1, edges="padded")
     with pytest.raises(DesignError, match="ε=0.00000000000001 is too small for N=2: .* smallest ε for N=2 is about"):
         BRR(Items(None, loss=[[0, 1], [1, 0]]), "1e-14")

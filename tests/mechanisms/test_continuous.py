@@ -527,7 +527,7 @@ def test_counts_that_run_over_whole_numbers_are_refused():
 def test_domains_that_do_not_fit_are_refused(kind):
     with pytest.raises(DesignError, match=f"Expected domain as bp.Interval for {kind.__name__}, got Integers"):
         kind(Integers(18, 90), 1)
-    with pytest.raises(InputError, match="Expected domain as bp.Integers"):
+    with pytest.raises(InputError, match="bp.Integers for a range, got a list"):
         kind([0, 1], 1)
     with pytest.raises(InputError, match="got the outputs of another mechanism"):
         kind(kind(DOMAIN, 1).outputs, 1)
