@@ -112,7 +112,7 @@ def test_without_the_extra_a_png_is_missing_and_nothing_is_written(run, file, tm
         (("--output", "m.html", "--epsilon", "1", "--at", "Paris"), "--at belongs to a picture"),
         (("--output", "m.svg", "--epsilon", "1"), "the place of a made-up person; try --at 'Berlin'"),
         (("--output", "m.svg", "--epsilon", "1", "--at", "Rom"), "Expected --at as the label of a place, got 'Rom'"),
-        (("--output", "m.svg", "--dataset", "cities"), "Expected a FILE.csv or --dataset NAME, one of them"),
+        (("--output", "m.svg", "--dataset", "cities"), "Expected a FILE.csv, --dataset NAME, or --box"),
     ],
 )
 def test_options_of_a_map_that_do_not_fit_are_refused(run, file, options, message, tmp_path, monkeypatch):
@@ -238,7 +238,7 @@ def test_a_missing_file_is_missing(run, tmp_path):
         (("--dataset", "atlantis"), "Expected --dataset cities, got 'atlantis'; name a FILE.csv for other places, or"),
         (("--dataset", "gowalla"), "the data sets of the paper: python -m reproduction locations."),
         (("--dataset", "cities", "--regions", "x"), "--regions names a column of a FILE"),
-        ((), "Expected a FILE.csv or --dataset NAME"),
+        ((), "Expected a FILE.csv, --dataset NAME, or --box with --metres, one of them"),
     ],
 )
 def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
     from bipartite.mechanisms.record import Reporting
 
-_RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
+RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
 """A key that no spec has; within a label its quotes would be escaped."""
 _NO_SPEC: Final = (
     "Expected --spec, or a domain and --epsilon: what the reports on standard input, which is read as CSV, were made "
@@ -121,7 +121,7 @@ def _release_of(options: argparse.Namespace) -> Described | None:
     """The release that the reports belong to, where --spec names its description or the files carry it."""
     if options.spec is not None:
         held = read_text(options.spec)
-        return Described.from_json(held) if _RELEASE.search(held) else None
+        return Described.from_json(held) if RELEASE.search(held) else None
     if not options.files or STDIN in options.files or options.counts or describes_mechanism(options):
         return None
     return carried_by_all(options.files)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.cli.arguments import need_epsilon
 from bipartite.cli.output import OK, print_json
+from bipartite.cli.place_heat import add_heat
 from bipartite.cli.place_lists import add_places
 from bipartite.cli.place_mechanisms import add_mechanism, check_publishes, released
 from bipartite.cli.program import Command
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """examples:
   bipartite locations design shops.csv --epsilon 1 --output shops.json    the best ε-LDP release, as a spec
+  bipartite locations design --box 52.3,13,52.7,13.8 --metres 5000 --epsilon 2 --mechanism grr --output cells.json
+  bipartite locations heat reports.csv --spec cells.json --output heat.html    where people are, from their reports
   bipartite locations map shops.csv --output shops.html                   places and regions, to look around on
   bipartite locations map --dataset cities --epsilon 2 --mechanism brr --at Paris --output paris.svg
 
@@ -38,7 +41,7 @@ _ENDINGS: Final = (".svg", ".png", ".html")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Say what this command takes."""
     parser.epilog = _EXAMPLES
-    add_actions(parser, add_places)
+    add_heat(add_actions(parser, add_places))
 
 
 def add_actions(

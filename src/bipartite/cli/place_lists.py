@@ -1,4 +1,4 @@
-"""Lists of places for the commands: a CSV file, or large cities."""
+"""Lists of places for the commands: a CSV file, large cities, or a grid over a box."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.cli.arguments import ARE_PUBLIC, add_are_public
 from bipartite.errors import DataFileError, DomainError, InputError
-from bipartite.locations import Regions, cities, places
+from bipartite.locations import Regions, cities, grid, places
 from bipartite.tables.place_files import PlaceFile
 from bipartite.tables.public_places import check_public
 
@@ -34,11 +34,19 @@ class Listed:
 
 def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hundred large cities of the world") -> None:
     """Add the options that name a list of places."""
-    listed = parser.add_argument_group("the places (FILE or --dataset): public, never the positions of who reports")
+    listed = parser.add_argument_group(
+        "the places (FILE, --dataset or --box): public, never the positions of who reports"
+    )
     listed.add_argument(
         "file", metavar="FILE.csv", nargs="?", type=Path, help="columns lat, lon and, for names, label; header or none"
     )
     listed.add_argument("--dataset", metavar="NAME", help=data_sets)
+    listed.add_argument(
+        "--box",
+        metavar="S,W,N,E",
+        help="a grid over this box in degrees, with --metres; --box=-5,… where south is below 0",
+    )
+    listed.add_argument("--metres", metavar="M", type=float, help="the largest height and width of a cell of the grid")
     listed.add_argument(
         "--merge", dest="merge_within", metavar="METRES", type=float, help="places nearer than that become one"
     )
@@ -51,9 +59,14 @@ def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hund
 
 def places_of(options: argparse.Namespace) -> Listed:
     """The places that the options name."""
-    if (options.file is None) == (options.dataset is None):
-        msg = "Expected a FILE.csv or --dataset NAME, one of them; try --dataset cities."
+    if sum(each is not None for each in (options.file, options.dataset, options.box)) != 1:
+        msg = "Expected a FILE.csv, --dataset NAME, or --box with --metres, one of them; try --dataset cities."
         raise InputError(msg)
+    if (options.box is None) != (options.metres is None):
+        msg = "Expected --box and --metres together, a grid; for example --box 52.3,13.0,52.7,13.8 --metres 5000."
+        raise InputError(msg)
+    if options.box is not None:
+        return _of_box(options)
     if options.dataset not in {None, CITIES}:
         msg = (
             f"Expected --dataset cities, got {options.dataset!r}; name a FILE.csv for other places, or take the data "
@@ -102,3 +115,16 @@ def _of_cities(options: argparse.Namespace) -> Listed:
     table = cities()
     found = places(table.coordinates, table.names, merge_within=options.merge_within)
     return Listed(found, Regions.by_prefix(found), CITIES, "GeoNames, CC BY 4.0, a selection")
+
+
+def _of_box(options: argparse.Namespace) -> Listed:
+    if options.regions is not None or options.merge_within is not None:
+        msg = "--regions and --merge belong to a FILE; leave them out with --box."
+        raise InputError(msg)
+    try:
+        box = [float(each) for each in options.box.split(",")]
+    except ValueError:
+        msg = f"Expected --box as four numbers, south, west, north and east in degrees, got {options.box!r}."
+        raise InputError(msg) from None
+    found = grid(box, metres=options.metres)
+    return Listed(found, Regions.by_prefix(found), f"grid of at most {options.metres:g} m")

@@ -1,0 +1,166 @@
+"""``bipartite locations heat``: reports of places in, a heat map with intervals out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.estimating import How, from_tally
+from bipartite.answers.estimation.intervals import check_confidence
+from bipartite.cli.columns import STDIN
+from bipartite.cli.estimate import RELEASE
+from bipartite.cli.estimate_reading import read
+from bipartite.cli.output import OK, Progress, print_json
+from bipartite.domains import Points
+from bipartite.errors import DataFileError, InputError
+from bipartite.files import write_whole
+from bipartite.locations import heat_map
+from bipartite.locations.names import names_of
+from bipartite.mechanisms.spec import load_spec
+from bipartite.plots import png
+from bipartite.plots.svg import percent
+from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by
+from bipartite.tables.domain_files import read_text
+from bipartite.tables.metadata import NOT_PRIVATE, Described
+
+if TYPE_CHECKING:
+    import argparse
+
+    from bipartite.locations import HeatMap
+    from bipartite.mechanisms.record import Reporting
+
+_ENDINGS: Final = (".html", ".svg", ".png", ".geojson")
+_EXAMPLES = """examples:
+  bipartite locations heat reports.csv --spec cells.json --output heat.html
+  bipartite locations heat reports.csv --spec cells.json --smoothing-km 2 --output heat.geojson
+  bipartite locations heat released.parquet --column home --output heat.png
+
+The map is made from the reports alone, and is as private as they are. The cells of a grid are drawn as cells.
+"""
+_LISTED: Final = 5
+
+
+def add_heat(actions: argparse._SubParsersAction[Any]) -> None:
+    """Add the action."""
+    parser = actions.add_parser("heat", help="draw where people are, from their reports", epilog=_EXAMPLES)
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="reports: files, folders, quoted patterns; - for standard input"
+    )
+    parser.add_argument("--spec", metavar="FILE.json", type=Path, help="what the reports were made with")
+    parser.add_argument("--column", metavar="NAME", help='the reports (default: the only column, or "report")')
+    parser.add_argument(
+        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or leave them out"
+    )
+    parser.add_argument(
+        "--smoothing-km", metavar="KM", type=float, default=0.0, help="spread each person over so many km (default: 0)"
+    )
+    parser.add_argument("--confidence", metavar="C", type=float, default=0.95, help="of the intervals (default: 0.95)")
+    parser.add_argument("--title", metavar="WORDS", default="Where people are", help="the heading of a page")
+    parser.add_argument("--credit", metavar="WORDS", default="", help="whose list of places this is")
+    parser.add_argument(
+        "--output", metavar="FILE", type=Path, required=True, help="a page, .html; a picture, .svg or .png; or .geojson"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-heat.json)")
+    parser.set_defaults(run=run_heat, by=None, weights=None)
+
+
+def run_heat(options: argparse.Namespace) -> int:
+    """Read reports and draw the map."""
+    ending = options.output.suffix.lower()
+    if ending not in _ENDINGS:
+        msg = f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
+        raise InputError(msg)
+    confidence = check_confidence(options.confidence)
+    heat = _heated(options)
+    write_whole(options.output, _content(heat, ending, options, confidence))
+    low, high = heat.intervals(confidence, together=True) if heat.has_intervals else (None, None)
+    names = names_of(heat.places)
+    top = [
+        {
+            "place": names[each],
+            "share": float(heat.shares[each]),
+            "low": None if low is None else float(low[each]),
+            "high": None if high is None else float(high[each]),
+        }
+        for each in np.argsort(-heat.shares, kind="stable")[:_LISTED].tolist()
+    ]
+    if options.json:
+        print_json(
+            {
+                "places": len(heat.places),
+                "reports": heat.people,
+                "smoothing_km": heat.smoothing_km,
+                "guarantee": heat.guarantee,
+                "note": heat.note,
+                "confidence": confidence,
+                "largest": top,
+                "output": str(options.output),
+                "format": ending[1:],
+            }
+        )
+        return OK
+    print(f"{heat.people:,} reports of {len(heat.places):,} places. What was promised: {heat.guarantee}.")
+    if heat.note:
+        print(f"{heat.note[0].upper()}{heat.note[1:]}.")
+    for row in top:
+        held = "" if row["low"] is None else f", {percent(row['low'])} to {percent(row['high'])}"
+        print(f"  {row['place']}: {percent(row['share'])}{held}")
+    if low is not None:
+        print(f"The intervals hold for all places together with a confidence of {100 * confidence:g} %.")
+    print(f"Wrote {options.output}.")
+    return OK
+
+
+def _heated(options: argparse.Namespace) -> HeatMap:
+    """The heat map of the reports, which says so where they are not private."""
+    options.files = [path for name in options.files for path in ([STDIN] if name == str(STDIN) else files_at([name]))]
+    column, mechanism, release = _made_with(options)
+    sums = read(options, {column: mechanism}, released=release is not None)[column]
+    if not sums.groups or sums.groups[None].empty:
+        msg = "There are no reports, so nothing can be said; give at least one."
+        raise DataFileError(msg)
+    with Progress("steps", None) as progress:
+        how = How(progress=lambda _: progress.advance(1))
+        heat = heat_map(from_tally(mechanism, sums.groups[None].tally, how), smoothing_km=options.smoothing_km)
+    insecure = insecure_by([path for path in options.files if path != STDIN]) or (
+        release is not None and release.insecure
+    )
+    return replace(heat, guarantee=NOT_PRIVATE) if insecure else heat
+
+
+def _made_with(options: argparse.Namespace) -> tuple[str | None, Reporting, Described | None]:
+    """(the column of the reports, what they were made with, the release that they are of)."""
+    release = None
+    if options.spec is not None:
+        text = read_text(options.spec)
+        if not RELEASE.search(text):
+            return options.column, load_spec(text), None
+        release = Described.from_json(text)
+    elif STDIN not in options.files:
+        release = carried_by_all(options.files)
+    if release is None:
+        msg = "Expected --spec: what the reports were made with; files that bipartite privatize wrote carry theirs."
+        raise InputError(msg)
+    column = options.column
+    if column is None:
+        positions = [name for name, each in release.mechanisms.items() if isinstance(each.domain, Points)]
+        if len(positions) != 1:
+            there = ", ".join(map(repr, release.mechanisms))
+            msg = f"Expected --column: which private column of the release to draw, of {there}."
+            raise InputError(msg)
+        (column,) = positions
+    check_asked(release, [column], None)
+    return column, release.mechanisms[column], release
+
+
+def _content(heat: HeatMap, ending: str, options: argparse.Namespace, confidence: float) -> str | bytes:
+    if ending == ".geojson":
+        return json.dumps(heat.to_geojson(confidence), ensure_ascii=False, allow_nan=False) + "\n"
+    if ending == ".html":
+        return heat.page(title=options.title, credit=options.credit, confidence=confidence)
+    picture = heat.draw(credit=options.credit)
+    return png(picture) if ending == ".png" else picture + "\n"

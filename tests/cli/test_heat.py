@@ -1,0 +1,125 @@
+"""``bipartite locations heat``: a box to a grid, reports to a map, with what they promise."""
+
+import json
+
+import pytest
+
+from tests.cli.test_commands import conforms
+from tests.locations.worlds import six_cities
+
+BOX = ("--box", "50,0,51,1", "--metres", "40000")  # three rows of two cells
+
+
+@pytest.fixture
+def spec(run, tmp_path):
+    path = tmp_path / "cells.json"
+    asked = ("locations", "design", *BOX, "--epsilon", "3", "--mechanism", "grr", "--output", path)
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "") and "grid of at most 40000 m: 6 places" in out
+    return path
+
+
+@pytest.fixture
+def reports(run, spec, tmp_path):
+    path = tmp_path / "reports.csv"
+    _, out, _ = run("report", "--spec", spec, "--insecure-seed", "1", stdin="0\n" * 3000 + "5\n" * 1000)
+    path.write_text(out, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("ending", ["html", "svg", "png", "geojson"])
+def test_a_heat_map_is_written_in_each_format(run, spec, reports, tmp_path, ending):
+    target = tmp_path / f"heat.{ending}"
+    code, out, _ = run("locations", "heat", reports, "--spec", spec, "--output", target, "--json")
+    found = conforms(json.loads(out), "locations-heat")
+    assert code == 0 and (found["format"], found["places"], found["reports"]) == (ending, 6, 4000)
+    assert found["guarantee"] == "ε-LDP of each report with ε = 3" and found["note"] == ""
+    largest = found["largest"]
+    assert len(largest) == 5 and largest[0]["place"].startswith("0 (")
+    assert largest[0]["low"] < 0.75 < largest[0]["high"] and largest[1]["low"] < 0.25 < largest[1]["high"]
+    starts = {"svg": b"<svg", "png": b"\x89PNG", "html": b"<!DOCTYPE html>", "geojson": b'{"type": "FeatureCollection"'}
+    assert target.read_bytes().startswith(starts[ending])
+
+
+def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports, tmp_path):
+    target = tmp_path / "heat.html"
+    words = ("--title", "Us", "--credit", "me", "--smoothing-km", "20", "--confidence", "0.9")
+    code, out, err = run("locations", "heat", reports, "--spec", spec, "--output", target, *words)
+    assert (code, err) == (0, "")
+    assert "4,000 reports of 6 places. What was promised: ε-LDP of each report with ε = 3." in out
+    assert "hold for all places together with a confidence of 90 %" in out and f"Wrote {target}." in out
+    text = target.read_text(encoding="utf-8")
+    assert "<h1>Us</h1>" in text and "Places: me." in text and "each person spread over 20 km" in text
+
+
+def test_a_release_carries_what_it_was_made_with(run, tmp_path):
+    cities = six_cities(tmp_path)
+    (tmp_path / "plan.toml").write_text(
+        '[columns.home]\nfrom = ["lat", "lon"]\ndomain = { places = "towns.csv" }\nmechanism = "grr"\nepsilon = 2\n'
+        "[columns.age]\ndomain = { integers = [1, 9] }\nepsilon = 1\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "towns.csv").write_text(cities.read_text(encoding="utf-8").replace("label", "name"), encoding="utf-8")
+    rows = "".join(f"48.9,2.3,{1 + each % 9}\n" for each in range(200))
+    (tmp_path / "people.csv").write_text("lat,lon,age\n" + rows, encoding="utf-8")
+    released, target = tmp_path / "out.parquet", tmp_path / "heat.geojson"
+    plan = ("--plan", tmp_path / "plan.toml")
+    assert run("privatize", tmp_path / "people.csv", released, *plan)[0] == 0
+    code, out, _ = run("locations", "heat", released, "--output", target, "--json")
+    found = json.loads(out)
+    assert code == 0 and (found["places"], found["reports"]) == (6, 200) and "ε = 2" in found["guarantee"]
+    code, _, err = run("locations", "heat", released, "--column", "age", "--output", target)
+    assert code == 2 and "Expected places as bp.Points" in err
+    code, _, err = run("locations", "heat", released, "--column", "name", "--output", target)
+    assert code == 2 and "Expected a private column of the release, got 'name'" in err
+    known = tmp_path / "known.parquet"
+    assert run("privatize", tmp_path / "people.csv", known, *plan, "--insecure-seed", "1")[0] == 0
+    code, out, _ = run("locations", "heat", known, "--output", target)
+    assert code == 0 and "What was promised: NOT PRIVATE" in out
+    assert json.loads(target.read_text(encoding="utf-8"))["bipartite"]["guarantee"].startswith("NOT PRIVATE")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--output", "heat.pdf"), 2, "ends with .html, .svg, .png, .geojson, got 'heat.pdf'"),
+        (("--output", "heat.svg", "--confidence", "2"), 2, "confidence"),
+        (("--output", "heat.svg", "--smoothing-km", "-1"), 2, "Expected --smoothing-km as a number of km from 0"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(run, spec, reports, options, code, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found, out, err = run("locations", "heat", reports, "--spec", spec, *options)
+    assert (found, out) == (code, "") and message in err
+    assert {path.name for path in tmp_path.iterdir()} == {"cells.json", "reports.csv"}
+
+
+def test_reports_without_a_spec_and_files_without_reports_are_refused(run, spec, reports, tmp_path):
+    target = tmp_path / "heat.svg"
+    code, _, err = run("locations", "heat", reports, "--output", target)
+    assert code == 2 and "Expected --spec: what the reports were made with" in err
+    code, _, err = run("locations", "heat", "-", "--spec", spec, "--output", target, stdin="report\n")
+    assert code == 3 and "There are no reports" in err
+    code, _, err = run("locations", "heat", "-", "--spec", spec, "--output", target, stdin="0\nx\n")
+    assert code == 3 and "line 2" in err
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    assert run("locations", "heat", reports, "--spec", tmp_path / "bad.json", "--output", target)[0] == 3
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--box", "50,0,51"), "Expected --box and --metres together, a grid"),
+        (("--metres", "5"), "Expected a FILE.csv, --dataset NAME, or --box with --metres"),
+        (("--box", "50,0,51", "--metres", "5"), "Expected --box as four numbers, got [50.0, 0.0, 51.0]"),
+        (("--box", "50,0,51,x", "--metres", "5"), "south, west, north and east in degrees, got '50,0,51,x'"),
+        (("--box", "51,0,50,1", "--metres", "5"), "−90 ≤ south ≤ north ≤ 90"),
+        (("--box", "50,0,51,1", "--metres", "5"), "Expected at most 100,000 cells"),
+        (("--box", "50,0,51,1", "--metres", "5e4", "--merge", "1"), "--regions and --merge belong to a FILE"),
+        (("--box", "50,0,51,1", "--metres", "5e4", "--dataset", "cities"), "one of them"),
+    ],
+)
+def test_boxes_that_make_no_grid_are_refused(run, tmp_path, options, message):
+    code, out, err = run("locations", "map", *options, "--output", tmp_path / "map.svg")
+    assert (code, out) == (2, "") and message in err
