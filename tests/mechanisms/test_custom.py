@@ -398,3 +398,18 @@ def test_it_stands_in_a_comparison_beside_the_others():
 def test_what_cannot_be_compared_is_refused(also, message):
     with pytest.raises(InputError, match=message):
         bp.compare(AGES, [1, 2], also=also)
+
+
+def test_rounding_to_tickets_makes_no_rank():
+    """Rows that are mixtures of a few have the rank of those few; a last ticket here or there tells nothing."""
+    rng = np.random.default_rng(20)
+    for _ in range(40):
+        few, more, reports = rng.integers(2, 5), rng.integers(1, 5), rng.integers(5, 9)
+        made = 0.5 / reports + 0.5 * rng.dirichlet(np.full(reports, 3.0), size=few)
+        rows = rng.dirichlet(np.ones(few), size=few + more) @ made
+        epsilon = round(math.log((rows.max(axis=0) / rows.min(axis=0)).max()) + 1e-3, 6)
+        mech = bp.Custom(bp.Integers(1, int(few + more)), [f"word {at}" for at in range(reports)], rows, epsilon)
+        assert bp.identifiability(mech).rank == few
+        est = bp.estimate(mech, mech.privatize([1, 2] * 100, rng=bp.insecure_seed(1)))
+        low, high = est.interval(of="mean")
+        assert 1 <= low <= est.mean <= high <= few + more

@@ -9,10 +9,10 @@ import numpy as np
 
 from bipartite.answers.estimation.operator import Operator, Ring, Window, groups_of, operator_of
 from bipartite.answers.estimation.ring_scores import RingScores
-from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores, check_dense
+from bipartite.answers.estimation.scores import STEADY, CellScores, DenseScores, WindowScores, check_dense
 from bipartite.domains import Cyclic
 from bipartite.errors import InputError
-from bipartite.lottery import NoiseLottery, RingLottery
+from bipartite.lottery import NoiseLottery, RingLottery, RowLottery
 from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ def identifiability(mechanism: object) -> Identifiability:
     independent when they differ: a combination of rows that vanishes has weights of sum zero (each row sums to one), so
     the constant part cancels, and windows that begin at different places are in echelon form. Around a circle the rank
     is N − gcd(m, N) + 1: the matrix is circulant, and so many of its eigenvalues are not zero. Other mechanisms are
-    decided by the singular values of the differences of their whole-number tickets, for at most 2,048 values.
+    decided by the singular values of the differences of their whole-number tickets, for at most 2,048 values. Where
+    tickets are rounded probabilities, as in a table, what is 10⁹ times fainter than the largest is rounding, not rank.
 
     >>> from bipartite import BRR, Integers
     >>> print(identifiability(BRR(Integers(18, 90), epsilon=1)))
@@ -197,17 +198,21 @@ def identifiability(mechanism: object) -> Identifiability:
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return Identifiability(
-        mechanism.domain, _rank(rows), place[group_of.reshape(-1)], rows[order] / mechanism.lottery.total
-    )
+    rank = _rank(rows, STEADY if isinstance(mechanism.lottery, RowLottery) else 0.0)
+    return Identifiability(mechanism.domain, rank, place[group_of.reshape(-1)], rows[order] / mechanism.lottery.total)
 
 
-def _rank(rows: NDArray[np.int64]) -> int:
-    """The rank of rows of whole numbers with one sum: one more than that of their differences, which are exact."""
+def _rank(rows: NDArray[np.int64], faint: float) -> int:
+    """The rank of rows of whole numbers with one sum: one more than that of their differences, which are exact.
+
+    What is ``faint`` beside the largest singular value counts as none.
+    """
     if len(rows) == 1:
         return 1
     differences = (rows[1:] - rows[0]).astype(np.float64)
-    return 1 + int(np.linalg.matrix_rank(differences / np.abs(differences).max()))
+    values = np.linalg.svd(differences / np.abs(differences).max(), compute_uv=False)
+    rounding = max(differences.shape) * float(np.finfo(np.float64).eps)
+    return 1 + int((values > max(rounding, faint) * values[0]).sum())
 
 
 def _independent(matrix: Array) -> bool:

@@ -47,8 +47,8 @@ MOST_DENSE: Final = 2048
 """Beyond this many distinct rows without structure, nothing is decided by decompositions of the matrix."""
 _ROOM: Final = 2**23
 _SOLVED: Final = 1e-7
-# Singular values below this share of the largest are the rounding of a solver.
-_STEADY: Final = 1e-9
+STEADY: Final = 1e-9
+"""Singular values below this share of the largest are the rounding of a solver, or of probabilities to tickets."""
 # κ/m: how many reports in each class come from the law that is known without any report.
 _KNOWN_BEFORE: Final = 10
 
@@ -253,7 +253,7 @@ class DenseScores(Scores):
         else:
             left, values, right = np.linalg.svd(scaled, full_matrices=False)
             # What a designed matrix has below the second rank is rounding, and dividing by it would spoil every score.
-            ranks = [rank, int((values > _STEADY * values[0]).sum())]
+            ranks = [rank, int((values > STEADY * values[0]).sum())]
             solves = [(inverse[:, None] * right[:each].T / values[:each]) @ left[:, :each].T for each in ranks]
             self._solve, self._steady = solves
 
