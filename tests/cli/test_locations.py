@@ -153,7 +153,7 @@ def test_files_with_and_without_a_header_are_read(listed, text):
         ("a,b\n1,2\n3,4\n", "expected columns lat and lon (or latitude, longitude) in the first line, got 'a', 'b'"),
         (
             "lat,lon\n1,2\nx,4\n5,\n",
-            "line 3 has a latitude that is no number; line 4 has a longitude that is no number",
+            "line 3 has a latitude that is not a number; line 4 has a longitude that is not a number",
         ),
         ("lat,lon,label\n1,2,a\n3,4\n", "line 3 has 2 cells instead of 3"),
         ("lat,lon\n" + "x,1\n" * 8, "and 3 more; repair or remove them"),

@@ -325,7 +325,7 @@ refusals = {
     "text": (
         FRAME.assign(income=["1", str(SENTINEL), "3", "4"]),
         NotAValueError,
-        "4 of 4 values of column 'income' are no numbers",
+        "4 of 4 values of column 'income' are not numbers",
     ),
     "several": (
         FRAME.assign(age=[0, 40, 40, 50], income=[1, None, 3, 4]),
@@ -484,7 +484,7 @@ def test_types_of_numbers_that_numpy_lacks_are_read_without_loss():
     assert column.transform(wide)["a"].to_list() == [1, 5, -5]
     exact = pd.array([Decimal("1.5"), Decimal("2.25")], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
     assert column.transform(pd.DataFrame({"a": exact}))["a"].tolist() == [1.5, 2.25]
-    with pytest.raises(NotAValueError, match="are no numbers"):
+    with pytest.raises(NotAValueError, match="are not numbers"):
         column.transform(pd.DataFrame({"a": [1 + 2j]}))
 
 

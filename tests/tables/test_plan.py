@@ -88,7 +88,7 @@ def test_a_plan_says_what_no_epsilon_covers(write):
     assert "'income': that no value is outside" not in told and "'job': that no value is outside" not in told
     silent = Column(JOB, outside_as="other", nulls_as="no answer")
     assert silent.publishes == ()
-    # What is no number, or no position, stops a release whatever else is said about it.
+    # What is not a number, or no position, stops a release whatever else is said about it.
     assert Column(INCOME, outside="clip", nulls_as=0.0).publishes == ("that every value is a number",)
     there = Column(HOME, inputs=("lat", "lon"), outside="clip", nulls_as="Paris")
     assert there.publishes == ("that every value is a position",)

@@ -37,7 +37,7 @@ class Survey:
     estimate: Estimate
     """About these people, not about a population that they might be drawn from."""
     true_mean: float | None
-    """Of these people; None where answers are no numbers."""
+    """Of these people; None where answers are not numbers."""
     bounds: ConfidenceInterval | None
     """What the reports of the first survey say about that mean."""
     certificate: Certificate

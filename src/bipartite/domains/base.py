@@ -229,7 +229,7 @@ def finite_number(name: str, value: object, problems: Problems) -> float:
 
 
 def as_real(value: object) -> float:
-    """A number as a double, infinite beyond all doubles; NaN for what is no number, truth values too."""
+    """A number as a double, infinite beyond all doubles; NaN for what is not a number, truth values too."""
     if type(value) is bool or not isinstance(value, numbers.Real):
         return math.nan
     return as_double(value)

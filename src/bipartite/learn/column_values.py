@@ -169,7 +169,7 @@ def _numbers(values: NDArray[Any], domain: LineDomain, outside: Outside, name: s
     if values.dtype.kind in "OUS":
         alien = np.array([not _is_number(value) for value in values.tolist()], dtype=bool)
         if alien.any():
-            refusals.add(NotAValueError, alien, name, "are no numbers; convert them, or give a list of categories.")
+            refusals.add(NotAValueError, alien, name, "are not numbers; convert them, or give a list of categories.")
             return values
         may_be_infinite = any(isinstance(value, (float, np.floating)) for value in values.tolist())
         values = array_of(values.tolist())

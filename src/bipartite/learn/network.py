@@ -161,7 +161,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         )
         if not all(np.isfinite(part).all() for layer in layers for part in layer):
             message = (
-                "Training diverged, so that weights are no numbers any more; use a smaller learning_rate, or a "
+                "Training diverged, so that weights are no longer numbers; use a smaller learning_rate, or a "
                 "mechanism whose reports stay in their range. The reports that were drawn have spent their ε."
             )
             raise InputError(message)

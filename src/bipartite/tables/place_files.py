@@ -102,7 +102,7 @@ class PlaceFile:
                 continue
             pair = _number(row[self.latitude]), _number(row[self.longitude])
             if pair[0] is None or pair[1] is None:
-                bad.append(f"line {line} has a {'latitude' if pair[0] is None else 'longitude'} that is no number")
+                bad.append(f"line {line} has a {'latitude' if pair[0] is None else 'longitude'} that is not a number")
                 continue
             found.append((pair[0], pair[1]))
         if bad:

@@ -136,7 +136,7 @@ def test_what_cannot_be_planned_is_refused_or_left_out(monkeypatch):
         bp.split_or_sample(TWO | {"car": bp.Integers(0, 1)}, 1, 100, of="cells")
     pets = {"pet": bp.Items(["cat", "dog"], loss=1 - np.eye(2)), "age": bp.Integers(1, 4)}
     assert bp.split_or_sample(pets, 1, 100, of="cells").best.way == "product"
-    with pytest.raises(InputError, match="'pet' are no numbers, so they have no correlation; use of='cells'"):
+    with pytest.raises(InputError, match="'pet' are not numbers, so they have no correlation; use of='cells'"):
         bp.split_or_sample(pets, 1, 100, of="correlation")
     monkeypatch.setattr(pair_plans, "MOST_PAIRS", 99)
     assert bp.split_or_sample(TWO, 1, 100).product is None

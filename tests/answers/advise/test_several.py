@@ -58,7 +58,7 @@ def test_the_forecast_is_what_people_then_see():
 def test_labels_are_told_by_their_histogram():
     domains = {"pet": bp.Items(["cat", "dog", "fish"], loss=1 - np.eye(3)), "age": bp.Integers(1, 9)}
     assert bp.split_or_sample(domains, 1, 100, of="histogram").record.sample == 1
-    with pytest.raises(InputError, match="'pet' are no numbers, so they have no mean"):
+    with pytest.raises(InputError, match="'pet' are not numbers, so they have no mean"):
         bp.split_or_sample(domains, 1, 100)
 
 

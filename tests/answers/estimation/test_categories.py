@@ -373,7 +373,7 @@ def test_what_cannot_be_done_is_refused_with_a_reason():
         bp.estimate(mech, 7)
     points = bp.OUE(bp.Items(["a", "b", "c"], loss=1 - np.eye(3)), epsilon=1)
     est = bp.estimate(points, points.privatize(["a", "b"], rng=bp.insecure_seed(1)))
-    with pytest.raises(InputError, match="no numbers"):
+    with pytest.raises(InputError, match="not numbers"):
         _ = est.mean
     assert bp.forecast(points, 100).mean is None
 

@@ -594,7 +594,7 @@ def test_answers_that_do_not_exist_are_refused():
     items = Items(["a", "b", "c"], loss=1 - np.eye(3))
     named = estimate(GRR(items, 1), ["a", "b"])
     for ask in (lambda: named.mean, lambda: named.median, lambda: named.cdf("a"), named.interval):
-        with pytest.raises(InputError, match="are no numbers; use est.frequencies"):
+        with pytest.raises(InputError, match="are not numbers; use est.frequencies"):
             ask()
     found = estimate(PADDED, [30, 40])
     for of in ("mode", ("share", 3), None, b"mean", {"mean": 1}, [1, 2, 3], ["a"] * 73, np.full(73, np.nan)):

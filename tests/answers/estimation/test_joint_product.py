@@ -227,7 +227,7 @@ def test_a_range_of_hours_goes_around_midnight():
     assert abs(asked.value - values[:, 1].mean()) < 6 * asked.standard_error
     assert joint.mean_where("late", {"hour": night}).mean == pytest.approx(1, abs=0.05)
     assert joint.marginal("hour").domain == bp.Cyclic(24)
-    with pytest.raises(InputError, match="The values of 'hour' are no numbers"):
+    with pytest.raises(InputError, match="The values of 'hour' are not numbers"):
         joint.interval(of="correlation")
 
 

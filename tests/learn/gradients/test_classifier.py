@@ -123,7 +123,7 @@ def test_no_message_shows_what_somebody_said():
         train_privately(torch.nn.Linear(2, 2), features, labels, LaplaceSGD(1.0, 1.0, 1, 1.0), optimizer=fast)
     assert "77" not in str(caught.value)
     assert caught.value.__context__ is None or "77" not in str(caught.value.__context__)
-    with pytest.raises(InputError, match="Expected X as numbers, a row a person; encode what is no number") as caught:
+    with pytest.raises(InputError, match="Expected X as numbers, a row a person; encode what is not one") as caught:
         PrivateSGDClassifier(network, GAUSSIAN, classes=range(10), device="cpu").fit([["secret"] * 64], [1])
     assert "secret" not in str(caught.value)
     # What fails for anybody is told: it shows shapes, not values.

@@ -198,7 +198,7 @@ def _errors(mechanism: Any_, of: str, weights: Array | None) -> tuple[float, flo
 
 def _not_to_be_had(mechanism: Any_, of: str) -> str:
     if of == "mean" and not isinstance(mechanism.domain, LineDomain):
-        return f"The values of {mechanism.domain!r} are no numbers and have no mean; ask for share_within=0.01."
+        return f"The values of {mechanism.domain!r} are not numbers and have no mean; ask for share_within=0.01."
     return (
         f"The {of} cannot be estimated from {mechanism!r}: some values have the same reports; "
         "use edges='padded', or leave the choice to bp.sample_size(domain, epsilon, …)."
@@ -220,7 +220,7 @@ def _check(
         if epsilon is None:
             problems.add("Expected epsilon with a domain; try epsilon=1, or pass a mechanism.")
         if mean_within is not None and not isinstance(what, LineDomain):
-            problems.add(f"The values of {what!r} are no numbers and have no mean; ask for share_within=0.01.")
+            problems.add(f"The values of {what!r} are not numbers and have no mean; ask for share_within=0.01.")
     elif not isinstance(what, (Mechanism, CategoryMechanism)):
         problems.add(f"Expected a mechanism or a domain, got {type(what).__name__}; try bp.Integers(18, 90).")
     elif epsilon is not None:

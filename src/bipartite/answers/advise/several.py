@@ -146,7 +146,7 @@ def _check_arguments(domains: object, epsilon: object, users: object, of: object
         check_domain(domain)
         if of in {"mean", "cdf", "quadrants", "correlation"} and not isinstance(domain, LineDomain):
             other = "cells" if of in OF_PAIRS else "histogram"
-            msg = f"The values of {shown(name)} are no numbers, so they have no {of}; use of={other!r}."
+            msg = f"The values of {shown(name)} are not numbers, so they have no {of}; use of={other!r}."
             raise InputError(msg)
     if not is_whole(users) or users < len(domains):
         msg = f"Expected users as a whole number of at least {len(domains)}, one an attribute, got {shown(users)}."

@@ -46,7 +46,7 @@ def line_of(domain: Domain) -> LineDomain:
         )
         raise InputError(msg)
     if not isinstance(domain, LineDomain):
-        msg = f"The values of {domain!r} are no numbers; use est.frequencies, or est.linear with a weight a value."
+        msg = f"The values of {domain!r} are not numbers; use est.frequencies, or est.linear with a weight a value."
         raise InputError(msg)
     return domain
 

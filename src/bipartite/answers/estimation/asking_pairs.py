@@ -46,7 +46,7 @@ class Pair:
         """(the numbers of one of them around their middle, the middle)."""
         domain = self.domains[at]
         if not isinstance(domain, LineDomain):
-            msg = f"The values of {self.names[at]!r} are no numbers; ask for cells, or give weights."
+            msg = f"The values of {self.names[at]!r} are not numbers; ask for cells, or give weights."
             raise InputError(msg)
         numbers = domain.to_numpy().astype(np.float64)
         middle = float(numbers[0] / 2 + numbers[-1] / 2)

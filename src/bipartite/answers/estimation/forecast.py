@@ -38,7 +38,7 @@ class Forecast:
     rank: int
     """The rank of the mechanism's matrix."""
     mean: float | None
-    """Of the estimated mean; None where values are no numbers, or the mean cannot be estimated without bias."""
+    """Of the estimated mean; None where values are not numbers, or the mean cannot be estimated without bias."""
     histogram: float | None
     """Of one share: root mean square over all values; None where they cannot all be estimated."""
     cdf: float | None

@@ -156,9 +156,7 @@ def _tensor(features: ArrayLike, device: torch.device) -> torch.Tensor:
     except (TypeError, ValueError):  # which would show a value
         found = np.zeros(0, dtype=np.float32)
     if found.ndim < 2:  # noqa: PLR2004
-        msg = (
-            "Expected X as numbers, a row a person; encode what is no number, and use X.reshape(-1, 1) for one feature."
-        )
+        msg = "Expected X as numbers, a row a person; encode what is not one, and use X.reshape(-1, 1) for one feature."
         raise InputError(msg)
     return torch.as_tensor(found).to(device)
 

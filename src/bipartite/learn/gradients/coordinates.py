@@ -110,7 +110,7 @@ class CoordinateReports:
         return whole_numbers_below(self.size, people, source)
 
     def report(self, values: Array, source: Source) -> Array:
-        """The reports, in units of the clipping bound, of chosen coordinates; what is no number counts as 0."""
+        """The reports, in units of the clipping bound, of chosen coordinates; what is not a number counts as 0."""
         with np.errstate(invalid="ignore", over="ignore"):
             scaled = np.nan_to_num(np.asarray(values, dtype=np.float64) / self.clip, nan=0.0)
         found: Array = self.randomizer.privatize(scaled.ravel(), rng=source, outside="clip")
