@@ -19,6 +19,7 @@ from bipartite.errors import InputError
 from bipartite.files import write_whole
 from bipartite.mechanisms import Custom
 from bipartite.mechanisms.spec import load_spec
+from bipartite.plots import as_file, check_ending
 from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
@@ -62,13 +63,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     given = parser.add_argument_group("the answer")
     given.add_argument("--json", action="store_true", help="print one JSON object (schemas/compare.json)")
     given.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
-    given.add_argument("--plot", metavar="FILE.svg", type=Path, help="draw a picture")
+    given.add_argument("--plot", metavar="FILE.svg", type=Path, help="draw a picture, .svg or .png")
     given.add_argument("--measure", choices=MEASURES, help="what the picture shows (default: expected_loss)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare the mechanisms on a domain."""
+    if options.plot is not None:
+        check_ending(options.plot)
     if options.measure is not None and options.plot is None:
         msg = "--measure belongs to --plot; leave it out, or name a file with --plot."
         raise InputError(msg)
@@ -89,11 +92,11 @@ def run(options: argparse.Namespace) -> int:
             progress=progress.advance,
         )
     # Everything is computed before anything is written.
-    picture = None if options.plot is None else found.plot(options.measure or "expected_loss")
+    picture = None if options.plot is None else as_file(found.plot(options.measure or "expected_loss"), options.plot)
     if options.csv is not None:
         write_whole(options.csv, found.to_csv())
     if picture is not None:
-        write_whole(options.plot, picture + "\n")
+        write_whole(options.plot, picture)
     if options.json:
         print_json(found.to_dict())
     else:
