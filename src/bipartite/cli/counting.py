@@ -18,6 +18,7 @@ from bipartite.domains.product_codec import tuple_of
 from bipartite.errors import DataError, DataFileError
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.categories.cells import from_cells
+from bipartite.tables.counting import may_weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +32,6 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
 # A text may be written in many ways (40, 40.0, 4e1); nobody's file needs more of them than this at a time.
 _MOST_TEXTS: Final = 2**20
-_LARGEST: Final = 1e100
 
 
 class Texts:
@@ -137,8 +137,7 @@ class WideTexts:
 def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.float64]:
     """Weights as numbers of at least 0."""
     found = np.array([float(text) if NUMBER.fullmatch(text) else -1.0 for text in texts])
-    # Their squares are added up, too.
-    wrong = np.flatnonzero(~((found >= 0) & (found <= _LARGEST)) | ((found > 0) & (found < 1 / _LARGEST)))
+    wrong = np.flatnonzero(~may_weigh(found))
     if len(wrong):
         msg = f"{name}: line {lines[wrong[0]]} has no weight of at least 0 and at most 1e100; repair or remove it."
         raise DataFileError(msg)

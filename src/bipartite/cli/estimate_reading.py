@@ -14,7 +14,7 @@ from bipartite.cli.output import Progress
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.answering import files_of
-from bipartite.tables.counting import count_files, most_groups
+from bipartite.tables.counting import count_files, in_order, most_groups, weighed_files
 from bipartite.tables.formats import Format
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read(
         return {name: Sums() for name in mechanisms}
     if STDIN not in options.files:
         files, written = files_of(options.files)
-        # Weights, and reports on their own, are read from CSV as text, where each line can be named.
+        # Weights, and reports on their own, are read from plain CSV as text, where each line can be named.
         if written != Format("csv") or (released and options.weights is None):
             return _read_table(options, files, written, mechanisms)
     ((column, mechanism),) = mechanisms.items()
@@ -55,21 +55,50 @@ def _read_table(
 ) -> dict[str | None, Sums]:
     """The sums of the columns of a table."""
     named = {name: mechanism for name, mechanism in mechanisms.items() if name is not None}
-    if not named or options.weights is not None:
-        what = "no --weights, which need plain CSV" if named else "--column, the column of reports"
-        instead = "; privatize to .csv, or use bp.estimate(…, weights=…) in Python" if named else ""
-        msg = f"Expected {what}, for {files[0]}, which is of another format{instead}."
+    if not named:
+        msg = f"Expected --column, the column of reports, for {files[0]}, which is of another format."
         raise InputError(msg)
+    if options.weights is not None:
+        ((name, mechanism),) = named.items()
+        return {name: _weighed(options, files, written, name, mechanism)}
     found: dict[str | None, Sums] = {}
     for name, counted in count_files(files, written, named, options.by).items():
-        if counted.unreported and options.nulls == "error":
-            msg = f"column {name!r}: {counted.unreported:,} rows have no report; use --nulls drop to leave them out."
-            raise DataFileError(msg)
-        _mention(counted.unreported, f"column {name!r}: ")
+        _check_unreported(options, name, counted.unreported)
         found[name] = Sums({label: GroupCounts(named[name]) for label in counted.groups}, counted.unreported)
         for label, counts in counted.groups.items():
             found[name].groups[label].counts = counts
     return found
+
+
+def _check_unreported(options: argparse.Namespace, name: str, unreported: int) -> None:
+    if unreported and options.nulls == "error":
+        msg = f"column {name!r}: {unreported:,} rows have no report; use --nulls drop to leave them out."
+        raise DataFileError(msg)
+    _mention(unreported, f"column {name!r}: ")
+
+
+def _weighed(options: argparse.Namespace, files: list[Path], written: Format, name: str, mechanism: Reporting) -> Sums:
+    """The sums of the weights of a column of a table."""
+    sums = Sums()
+    for batch in weighed_files(files, written, name, mechanism, options.by, options.weights):
+        sums.unreported += batch.unreported
+        for at, label in enumerate(batch.labels):
+            which = np.flatnonzero(batch.groups == at)
+            if not len(which):
+                continue
+            if label not in sums.groups:
+                if len(sums.groups) >= most_groups(mechanism):
+                    msg = f"more than {len(sums.groups):,} groups, too many to hold; is {options.by!r} one of groups?"
+                    raise DataFileError(msg)
+                sums.groups[label] = GroupCounts(mechanism, weighted=True)
+            sums.groups[label].add(batch.reports[which], batch.weights[which])
+    _check_unreported(options, name, sums.unreported)
+    if not sums.groups:
+        msg = f"column {name!r} has no reports, so nothing can be said about it."
+        raise DataFileError(msg)
+    if options.by is not None:
+        sums.groups = in_order(sums.groups)
+    return sums
 
 
 def _mention(unreported: int, where: str = "") -> None:
@@ -91,6 +120,8 @@ def _read_text(options: argparse.Namespace, column: str | None, mechanism: Repor
                 _count(name, kept, texts, sums.groups, options, mechanism)
                 progress.advance(len(chunk.lines))
     _mention(sums.unreported)
+    if options.by is not None:
+        sums.groups = in_order(sums.groups)
     return sums
 
 

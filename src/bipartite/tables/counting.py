@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # of the counts of all groups and columns together
 _FEW_CELLS: Final = 2**20
+_LARGEST: Final = 1e100  # weight
+Sums = TypeVar("Sums")
 
 
 @dataclass(slots=True)
@@ -80,17 +83,11 @@ def count_files(
     for batch in _batches(files, written, [*mechanisms, *([] if by is None else [by])]):
         groups = None if by is None else _labels(by, batch.column(by))
         for name, mechanism in mechanisms.items():
-            try:
+            with _named(name):
                 if isinstance(mechanism, CategoryMechanism):
                     _add_wide(mechanism, counted[name], batch.column(name), groups)
                 else:
                     _add(mechanism, counted[name], batch.column(name), groups)
-            except (pa.ArrowException, DataError):
-                msg = (
-                    f"column {name!r} holds something that its mechanism never reports; the file was edited, or its "
-                    "specs are those of another one: ask for both again."
-                )
-                raise DataFileError(msg) from None
             if len(counted[name].groups) > most:
                 msg = f"Expected at most {most:,} groups, got more; is {by!r} a column of groups?"
                 raise InputError(msg)
@@ -99,8 +96,77 @@ def count_files(
             msg = f"column {name!r} has no reports, so nothing can be said about it."
             raise DataFileError(msg)
         if by is not None:
-            each.groups = _in_order(each.groups)
+            each.groups = in_order(each.groups)
     return counted
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A batch of reports with weights."""
+
+    reports: NDArray[Any]
+    """Which outputs they are or, of flat categories, the reports themselves; those that are missing are left out."""
+    weights: NDArray[np.float64]
+    labels: list[str | None]
+    """The groups of the batch; None for rows without one, and for all rows where nobody asks for groups."""
+    groups: NDArray[np.int64]
+    """Which of them each report is in."""
+    unreported: int
+
+
+def weighed_files(
+    files: list[Path], written: Format, name: str, mechanism: Reporting, by: str | None, weights: str
+) -> Iterator[Weighed]:
+    """The reports of one column with the weights of their rows, a batch at a time."""
+    others = dict.fromkeys([weights] if by is None else [by, weights])
+    for batch in _batches(files, written, [name, *others]):
+        column = batch.column(name)
+        labels: list[str | None] = [None]
+        groups = np.zeros(len(column), dtype=np.int64)
+        if by is not None:
+            labels, groups = _labels(by, batch.column(by))
+        there = _numpy(column.is_valid().cast(pa.int8())) > 0
+        with _named(name):
+            if isinstance(mechanism, CategoryMechanism):
+                reports: NDArray[Any] = from_cells(mechanism, column.drop_null())
+            else:
+                reports = _outputs(mechanism, column)[there]
+        given = weights_in(weights, batch.column(weights))[there]
+        yield Weighed(reports, given, labels, groups[there], int(len(there) - np.count_nonzero(there)))
+
+
+def weights_in(name: str, column: pa.Array) -> NDArray[np.float64]:
+    """Weights as numbers of at least 0; their squares are added up, too."""
+    try:
+        found = np.array(column.cast(pa.float64()).fill_null(-1.0).to_pylist(), dtype=np.float64)
+    except pa.ArrowException:
+        found = np.full(1, -1.0)
+    if not may_weigh(found).all():
+        msg = f"column {name!r} has a cell that is not a weight of at least 0 and at most 1e100; repair or remove it."
+        raise DataFileError(msg)
+    return found
+
+
+def may_weigh(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which numbers are weights, whose squares can be added up."""
+    found: NDArray[np.bool_] = ((weights >= 1 / _LARGEST) & (weights <= _LARGEST)) | (weights == 0)
+    return found
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """What is said of reports that cannot be: the column, and never the report."""
+    try:
+        yield
+    except (pa.ArrowException, DataError):
+        msg = (
+            f"column {name!r} holds something that its mechanism never reports; the file was edited, or its "
+            "specs are those of another one: ask for both again."
+        )
+        problem = DataFileError(msg)
+    else:
+        return
+    raise problem
 
 
 def most_groups(*mechanisms: Reporting) -> int:
@@ -109,10 +175,10 @@ def most_groups(*mechanisms: Reporting) -> int:
     return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(sizes)))
 
 
-def _in_order(groups: dict[str | None, Counts]) -> dict[str | None, Counts]:
+def in_order(groups: dict[str | None, Sums]) -> dict[str | None, Sums]:
     """Groups by name, and then the rows without one, under a name that none has."""
     named = sorted(label for label in groups if label is not None)
-    found: dict[str | None, Counts] = {label: groups[label] for label in named}
+    found: dict[str | None, Sums] = {label: groups[label] for label in named}
     if None in groups:
         nameless = "(none)"
         while nameless in found:
@@ -204,21 +270,34 @@ def _add(
 ) -> None:
     """Count a batch, in which each different report is looked up once."""
     held, rows = _encoded(reports)
-    there = _numpy(held.is_valid().cast(pa.int8())) > 0
-    output = np.full(len(there), -1)
-    output[there] = _indices(mechanism, held.drop_null())
+    output = _outputs_of(mechanism, held)
+    there = len(output)
     labels, grouped = ([None], np.zeros(len(rows), dtype=np.int64)) if groups is None else groups
     # A group and a report as one number, of which few are different.
-    cells, times = _times(grouped * len(there) + rows, len(labels) * len(there))
-    reported = output[cells % max(1, len(there))]
+    cells, times = _times(grouped * there + rows, len(labels) * there)
+    reported = output[cells % max(1, there)]
     counted.unreported += int(times[reported < 0].sum())
     cells, times, reported = (each[reported >= 0] for each in (cells, times, reported))
-    ends = np.searchsorted(cells, np.arange(len(labels) + 1) * len(there))
+    ends = np.searchsorted(cells, np.arange(len(labels) + 1) * there)
     for label, first, last in zip(labels, ends, ends[1:], strict=False):
         if first < last:
             sums = np.zeros(len(mechanism.outputs), dtype=np.int64)
             np.add.at(sums, reported[first:last], times[first:last])
             counted.add(mechanism, label, sums, int(sums.sum()))
+
+
+def _outputs(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
+    """Which output each report is, −1 for none, where each different one is looked up once."""
+    held, rows = _encoded(reports)
+    return _outputs_of(mechanism, held)[rows]
+
+
+def _outputs_of(mechanism: Mechanism, held: pa.Array) -> NDArray[np.int64]:
+    """Which output each report is, −1 for none."""
+    there = _numpy(held.is_valid().cast(pa.int8())) > 0
+    output = np.full(len(there), -1)
+    output[there] = _indices(mechanism, held.drop_null())
+    return output
 
 
 def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
