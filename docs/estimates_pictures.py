@@ -32,12 +32,15 @@ def pictures() -> dict[str, str]:
     survey = bp.BRR(bp.Integers(0, 99), epsilon=1, m="cdf", edges="padded")
     people = np.repeat([22, 81], [130_000, 70_000])
     regions = np.array(["north", "south"])[np.arange(PEOPLE) % 2]
+    groups = bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7)), by=regions)
+    named: dict[str, Any] = {"label": "age", "unit": "years"}
     return {
-        "estimate_ages.svg": bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7))).plot(),
-        "estimate_clamped.svg": bp.estimate(clamped, clamped.privatize(ages, rng=bp.insecure_seed(7))).plot(),
+        "estimate_ages.svg": bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7))).plot(**named),
+        "estimate_clamped.svg": bp.estimate(clamped, clamped.privatize(ages, rng=bp.insecure_seed(7))).plot(**named),
         "estimate_spikes.svg": bp.estimate(survey, survey.privatize(people, rng=bp.insecure_seed(7))).plot(),
         "estimate_trips.svg": bp.estimate(trips, trips.privatize(made, rng=bp.insecure_seed(7))).plot(),
-        "estimate_regions.svg": bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7)), by=regions).plot(),
+        "estimate_regions.svg": groups.plot(**named),
+        "estimate_region_shares.svg": groups.plot(**named, bins=[30, 45, 65]),
     }
 
 

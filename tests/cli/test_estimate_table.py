@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
@@ -140,7 +141,7 @@ def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path)
     code, out, err = run("estimate", file, "--spec", spec)
     assert (code, out) == (2, "") and "Expected --column, the column of reports, for" in err
     code, out, err = run("estimate", file, "--spec", spec, "--column", "age", "--weights", "w")
-    assert (code, out) == (2, "") and "Expected no --weights" in err
+    assert (code, out) == (3, "") and "it has no column 'w'" in err
     code, out, err = run("estimate", file, "--spec", spec, "--column", "job")
     assert (code, out) == (3, "") and "column 'job' holds something that its mechanism never reports" in err
     gaps = write_arrow(tmp_path / "g.arrow", pa.table({"age": [20, None, 30]}))
@@ -148,6 +149,67 @@ def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path)
     assert (code, out) == (3, "") and "1 rows have no report; use --nulls drop" in err
     code, out, err = run("estimate", gaps, "--spec", spec, "--column", "age", "--nulls", "drop")
     assert code == 0 and "1 rows without a report were left out" in err and "2 reports" in out
+
+
+OUE = bp.OUE(bp.Items(["nurse", "teacher", "cook"], loss=1 - np.eye(3)), epsilon=1)
+
+
+def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
+    plan = bp.Plan({"age": AGES, "job": OUE, "country": "public", "w": "public"})
+    draw = np.random.default_rng(5)
+    count = 600
+    given = {
+        "age": draw.integers(18, 91, count),
+        "job": draw.choice(["nurse", "teacher", "cook"], count),
+        "country": draw.choice(["FR", "DE"], count),
+        "w": draw.integers(0, 4, count) / 2,
+    }
+    table = bp.privatize_frame(pa.table(given), plan, bp.insecure_seed(3))
+    files = [write_arrow(tmp_path / "t.arrow", table)]
+    pq.write_table(table, tmp_path / "t.parquet")
+    files.append(tmp_path / "t.parquet")
+    both = table["country"].to_pylist(), table["w"].to_pylist()
+    expected = bp.estimate(AGES, table["age"].to_pylist(), by=both[0], weights=both[1])
+    plain = None
+    for file in files:
+        code, out, _ = run("estimate", file, "--column", "age", "--by", "country", "--weights", "w", "--json")
+        assert code == 0
+        (column,) = conforms(json.loads(out), "estimate-table")["columns"]
+        assert [each["group"] for each in column["estimates"]] == ["DE", "FR"]
+        for each in column["estimates"]:
+            theirs = expected[each["group"]]
+            assert each["mean"]["value"] == pytest.approx(theirs.mean)
+            assert each["mean"]["standard_error"] == pytest.approx(theirs.standard_error())
+            assert each["effective_people"] == pytest.approx(theirs.effective_people)
+        code, out, _ = run("estimate", file, "--column", "job", "--weights", "w", "--json")
+        (column,) = conforms(json.loads(out), "estimate-table")["columns"]
+        shares = [each["share"] for each in column["estimates"][0]["shares"]]
+        assert code == 0 and (plain is None or plain == shares)
+        plain = shares
+    code, out, err = run("estimate", files[0], "--column", "age", "--weights", "country")
+    assert (code, out) == (3, "") and "column 'country' has a cell that is not a weight of at least 0" in err
+    code, out, err = run("estimate", files[0], "--bins", "30,45")
+    assert (code, out) == (2, "") and "--bins has edges of one column; name it with --column" in err
+    code, out, err = run("estimate", files[0], "--bins", 3, "--json")
+    found = conforms(json.loads(out), "estimate-table")["columns"]
+    assert [len(each["estimates"][0]["ranges"]) for each in found] == [3, 0]
+    assert "\n  67 to 90 " in run("estimate", files[0], "--bins", 3)[1]
+    code, out, err = run("estimate", files[0], "--column", "job", "--bins", "30,45")
+    assert (code, out) == (2, "") and "are not numbers" in err
+
+
+@pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf"), 1e101, 1e-101, None])
+def test_what_cannot_weigh_is_refused(run, tmp_path, bad):
+    table = pa.table({"age": [20, 30, 40], "w": [1.0, bad, 2.0]})
+    (tmp_path / "age.json").write_text(json.dumps(AGES.to_spec()))
+    file = write_arrow(tmp_path / "t.arrow", table)
+    code, out, err = run("estimate", file, "--spec", tmp_path / "age.json", "--column", "age", "--weights", "w")
+    assert (code, out) == (3, "") and "column 'w' has a cell that is not a weight of at least 0" in err
+    gaps = write_arrow(tmp_path / "g.arrow", pa.table({"age": [20, None, 40], "w": [1.0, 1.0, 2.0]}))
+    arguments = ["estimate", gaps, "--spec", tmp_path / "age.json", "--column", "age", "--weights", "w"]
+    code, out, err = run(*arguments)
+    assert (code, out) == (3, "") and "1 rows have no report; use --nulls drop" in err
+    assert run(*arguments, "--nulls", "drop")[1].startswith("2 reports")
 
 
 def test_missing_reports_are_bad_data_in_every_kind_of_file(run, tmp_path):

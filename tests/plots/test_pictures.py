@@ -122,6 +122,7 @@ def test_ticks_are_round_numbers(low, high, about, expected):
 
 
 def test_shares_are_shown_in_two_digits_that_count():
+    assert [percent(share) for share in (1e-6, -1e-6, 9e-5, 1e-4)] == ["< 0.01 %", "0 %", "< 0.01 %", "0.01 %"]
     assert [percent(share) for share in (0, 0.0084, 0.0228, 0.54, 1)] == ["0 %", "0.84 %", "2.3 %", "54 %", "100 %"]
 
 

@@ -11,8 +11,9 @@ from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.methods import METHODS
+from bipartite.answers.estimation.ranges import has_ranges, spans
 from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
-from bipartite.cli.columns import STDIN
+from bipartite.cli.columns import NUMBER, STDIN
 from bipartite.cli.counting import GroupCounts
 from bipartite.cli.estimate_output import Found, write
 from bipartite.cli.estimate_reading import read
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.answers.estimation import Estimate
+    from bipartite.answers.estimation.ranges import Bins
+    from bipartite.domains import Domain
     from bipartite.mechanisms.record import Reporting
 
 RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
@@ -43,6 +46,7 @@ _EXAMPLES = """examples:
   bipartite estimate --counts week.json --counts other-server.json --csv shares.csv
   bipartite report --spec age.json < ages.txt | bipartite estimate - --spec age.json
   bipartite estimate released.parquet --by country --html answers.html
+  bipartite estimate released.parquet --column age --by country --bins 30,45,65 --plot shares.svg --unit years
 
 A table that bipartite privatize wrote says itself what its reports were made with: every private column is estimated,
 or the one named with --column; --spec may name the file of its specs instead. Reports on their own need a spec, and are
@@ -73,16 +77,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
     asking.add_argument("--method", choices=METHODS, default="auto", help="how the histogram is made (default: auto)")
     asking.add_argument("--of-sample", action="store_true", help="errors for the people who answered, not a population")
     asking.add_argument("--confidence", metavar="C", type=float, default=0.95, help="of every interval (default: 0.95)")
+    asking.add_argument(
+        "--bins", metavar="EDGES", type=bins_of, help="public edges of ranges, such as 30,45,65; or a number of ranges"
+    )
     writing = parser.add_argument_group("what is written")
     writing.add_argument("--save-counts", metavar="FILE.json", type=Path, help="all counts, to be merged with others")
     writing.add_argument("--csv", metavar="FILE.csv", type=Path, help="value, share, standard error, low, high")
-    writing.add_argument("--ranges", metavar="FILE.csv", type=Path, help="first, last, share, low, high of ten ranges")
+    writing.add_argument(
+        "--ranges", metavar="FILE.csv", type=Path, help="first, last, share, low, high of ten ranges, or of --bins"
+    )
     writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="a picture with error bars, .svg or .png")
+    writing.add_argument("--title", metavar="TEXT", help="of the picture")
+    writing.add_argument("--unit", metavar="TEXT", help="of the values in the picture, such as years")
     writing.add_argument("--html", metavar="FILE.html", type=Path, help="of a released table: a page with pictures")
     writing.add_argument(
         "--json", action="store_true", help="print one JSON object (schemas/estimate.json, or estimate-table.json)"
     )
     parser.set_defaults(run=run)
+
+
+def bins_of(text: str) -> int | list[int | float | str]:
+    """A number of ranges, or edges: numbers, or labels of a circle."""
+    parts = [part.strip() for part in text.split(",")]
+    edges = [int(part) if part.isdecimal() else float(part) if NUMBER.fullmatch(part) else part for part in parts]
+    return edges[0] if len(edges) == 1 and isinstance(edges[0], int) else edges
 
 
 def run(options: argparse.Namespace) -> int:
@@ -93,6 +111,7 @@ def run(options: argparse.Namespace) -> int:
     _check(options, release)
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
     mechanisms = {options.column: _mechanism(options, saved)} if release is None else _of_release(options, release)
+    _check_bins(options.bins, [each.domain for each in mechanisms.values()])
     sums = read(options, mechanisms, released=release is not None)
     mark = _mark(options, release)
     for name, mechanism in mechanisms.items():
@@ -112,6 +131,7 @@ def run(options: argparse.Namespace) -> int:
         confidence,
         counts.insecure,
         None if release is None or saved else replace(release, insecure=bool(mark)),
+        options.bins,
     )
     write(found, options, counts)
     return OK
@@ -161,9 +181,19 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
         raise InputError(msg)
     if options.plot is not None:
         check_ending(options.plot)
+    elif options.title is not None or options.unit is not None:
+        msg = "--title and --unit belong to a picture; add --plot FILE.svg."
+        raise InputError(msg)
     if not options.files and options.column is not None:
         msg = "--column belongs to files of reports; leave it out."
         raise InputError(msg)
+
+
+def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:
+    """Refuse edges that no column has, before anything is read."""
+    ranged = [domain for domain in domains if has_ranges(domain)]
+    for domain in (ranged or domains[:1]) if bins is not None else ():
+        spans(domain, bins or 0, None)
 
 
 def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Reporting:
@@ -184,6 +214,9 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
         raise InputError(msg)
     if options.plot is not None and len(names) > 1:
         msg = "--plot draws one column; name it with --column, or use --html for all of them."
+        raise InputError(msg)
+    if isinstance(options.bins, list) and len(names) > 1:
+        msg = "--bins has edges of one column; name it with --column, or give a number of ranges for all."
         raise InputError(msg)
     check_asked(release, names, options.by, options.weights)
     return {name: release.mechanisms[name] for name in names}

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.asking import CIRCULAR
-from bipartite.answers.estimation.pictures import bounds, has_intervals, names_of
 from bipartite.answers.estimation.poisoning import for_text
+from bipartite.answers.estimation.ranges import has_ranges
+from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, finite, range_rows, value_rows
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
-from bipartite.cli.output import print_json, print_table
-from bipartite.domains import Cyclic, Integers, LineDomain
+from bipartite.cli.output import print_json
+from bipartite.domains import Cyclic, LineDomain
 from bipartite.files import write_whole
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
@@ -29,12 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bipartite.answers.estimation import Counts, Estimate
+    from bipartite.answers.estimation.ranges import Bins
     from bipartite.tables.metadata import Described
-
-_FEW_VALUES: Final = 20
-_LARGEST: Final = 10
-_COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
-_RANGE_COLUMNS: Final = ("first", "last", "share", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +45,8 @@ class Found:
     """Whether the reports were drawn from words that someone may know; None where nobody says."""
     release: Described | None
     """The release that they are of; None for reports on their own, which are one column."""
+    bins: Bins | None = None
+    """The public ranges that are asked for, where values have ranges; None for ten."""
 
     @property
     def doubted(self) -> list[str]:
@@ -64,11 +60,20 @@ class Found:
         which = ", ".join(self.doubted)
         return f"no ε is claimed: the reports of {which} cannot have come from the mechanism of the release"
 
-    def picture(self, name: str | None) -> str:
-        """A column with its error bars."""
+    def answers(self, name: str | None) -> Estimate | Estimates:
+        """The estimate of a column, or those of its groups."""
         groups = self.columns[name]
-        drawn = groups[None] if self.by is None else Estimates(groups)
-        return drawn.plot(confidence=self.confidence)
+        return groups[None] if self.by is None else Estimates(groups)
+
+    def picture(self, name: str | None, title: str = "", unit: str = "") -> str:
+        """A column with its error bars."""
+        label = "value" if name is None else name
+        drawn = self.answers(name)
+        return drawn.plot(None, self.confidence, self.bins_of(name), title=title, label=label, unit=unit)
+
+    def bins_of(self, name: str | None) -> Bins | None:
+        """The ranges of a column; None where its values have none."""
+        return self.bins if has_ranges(next(iter(self.columns[name].values())).domain) else None
 
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
@@ -80,11 +85,12 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     if options.html is not None and found.release is not None:
         files.append((options.html, page(found, found.release, first)))
     if options.csv is not None:
-        files.append((options.csv, _as_csv(found, _COLUMNS, _rows)))
+        files.append((options.csv, _as_csv(found, VALUE_COLUMNS, value_rows)))
     if options.ranges is not None:
-        files.append((options.ranges, _as_csv(found, _RANGE_COLUMNS, _range_rows)))
+        files.append((options.ranges, _as_csv(found, RANGE_COLUMNS, _range_rows(found.bins))))
     if options.plot is not None:
-        files.append((options.plot, as_file(found.picture(next(iter(found.columns))), options.plot)))
+        drawn = found.picture(next(iter(found.columns)), options.title or "", options.unit or "")
+        files.append((options.plot, as_file(drawn, options.plot)))
     described = _described(found) if options.json else None
     for path, content in files:
         write_whole(path, content)
@@ -95,7 +101,12 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
         _show(found)
 
 
-def _as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
+def _range_rows(bins: Bins | None) -> Callable[[Estimate, float], list[tuple[Any, ...]]]:
+    """The rows of these ranges, of columns that have ranges."""
+    return lambda estimate, sure: range_rows(estimate, sure, bins) if has_ranges(estimate.domain) else []
+
+
+def _as_json(estimate: Estimate, confidence: float, bins: Bins | None) -> dict[str, Any]:
     """The answers of one group as JSON values."""
     known = estimate.identifiability
     line = isinstance(estimate.domain, LineDomain)
@@ -107,15 +118,21 @@ def _as_json(estimate: Estimate, confidence: float) -> dict[str, Any]:
         "reason": estimate.reason,
         "identifiable": None if known is None else known.identifiable,
         "not_identifiable": None if known is None or known.identifiable else str(known),
+        "cannot_be_told_apart": [] if known is None else [_together(group, line=line) for group in known.groups],
         "mean": _number(estimate, "mean", confidence) if line else None,
         "median": _number(estimate, "median", confidence) if line else None,
         **_around(estimate, confidence),
         "fits": asdict(estimate.fits),
         "poisoning": _poisoning(estimate),
         "bins_note": estimate.bins_note,
-        "shares": [dict(zip(_COLUMNS, row, strict=True)) for row in _rows(estimate, confidence)],
-        "ranges": [dict(zip(_RANGE_COLUMNS, row, strict=True)) for row in _range_rows(estimate, confidence)],
+        "shares": [dict(zip(VALUE_COLUMNS, row, strict=True)) for row in value_rows(estimate, confidence)],
+        "ranges": [dict(zip(RANGE_COLUMNS, row, strict=True)) for row in range_rows(estimate, confidence, bins)],
     }
+
+
+def _together(group: list[Any], *, line: bool) -> dict[str, Any]:
+    """Values that the reports cannot tell apart: a range of a line, or all of them."""
+    return {"first": group[0], "last": group[-1]} if line else {"values": group}
 
 
 def _around(estimate: Estimate, confidence: float) -> dict[str, Any]:
@@ -126,8 +143,8 @@ def _around(estimate: Estimate, confidence: float) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for of, value in zip(CIRCULAR, numbers, strict=True):
         interval = estimate.interval(confidence, of=of)
-        low, high = (_finite(end) for end in interval)
-        found[of] = {"value": _finite(value), "low": low, "high": high, "note": interval.note}
+        low, high = (finite(end) for end in interval)
+        found[of] = {"value": finite(value), "low": low, "high": high, "note": interval.note}
     return found
 
 
@@ -140,42 +157,11 @@ def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
     interval = estimate.interval(confidence, of=of)
     return {
         "value": estimate.mean if of == "mean" else estimate.median,
-        "standard_error": _finite(estimate.standard_error("mean")) if of == "mean" else None,
+        "standard_error": finite(estimate.standard_error("mean")) if of == "mean" else None,
         "low": interval.low,
         "high": interval.high,
         "note": interval.note,
     }
-
-
-def _rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
-    """(value, share, standard error, low, high) of every value; None for a number that does not exist."""
-    values, shares = estimate.domain.to_numpy().tolist(), estimate.frequencies.tolist()
-    low, high = estimate.share_intervals(confidence)
-    if estimate.bins_note and not isinstance(estimate.domain, LineDomain):
-        low, high = bounds(estimate, confidence)
-    others = ([_finite(each) for each in column.tolist()] for column in (estimate.standard_errors, low, high))
-    return list(zip(values, shares, *others, strict=True))
-
-
-def _range_rows(estimate: Estimate, confidence: float) -> list[tuple[Any, Any, float, float | None, float | None]]:
-    """(first, last, share, low, high) of ten public ranges of a line or a circle; None where there are no intervals."""
-    domain = estimate.domain
-    if not isinstance(domain, (LineDomain, Cyclic)):
-        return []
-    known = has_intervals(estimate)
-    found = []
-    for each in estimate.ranges(confidence=confidence):
-        ends: tuple[Any, Any] = each.first, each.last
-        if isinstance(domain, Cyclic):
-            ends = domain[int(each.first) - domain.start], domain[int(each.last) - domain.start]
-        elif isinstance(domain, Integers):
-            ends = int(each.first), int(each.last)
-        found.append((*ends, each.share, *(each.interval if known else (None, None))))
-    return found
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _described(found: Found) -> dict[str, Any]:
@@ -184,7 +170,10 @@ def _described(found: Found) -> dict[str, Any]:
         {
             "spec_sha256": spec_sha256(next(iter(groups.values())).mechanism),
             "unreported": found.unreported[name],
-            "estimates": [{"group": label, **_as_json(each, found.confidence)} for label, each in groups.items()],
+            "estimates": [
+                {"group": label, **_as_json(each, found.confidence, found.bins_of(name))}
+                for label, each in groups.items()
+            ],
         }
         for name, groups in found.columns.items()
     ]
@@ -233,56 +222,7 @@ def _show(found: Found) -> None:
         print(f"{found.guarantee_of(found.release)}.")
     elif found.insecure:
         print(f"{NOT_PRIVATE}.\n")
-    for name, groups in found.columns.items():
+    for name in found.columns:
         if found.release is not None:
             print(f"\n{name}")
-        for number, (label, estimate) in enumerate(groups.items()):
-            if number:
-                print()
-            summary = estimate.summary(found.confidence)
-            print(summary if label is None else f"{label}: {summary}")
-            _show_shares(estimate, found.confidence)
-
-
-def _show_shares(estimate: Estimate, confidence: float) -> None:
-    """A table of ten ranges of a line, of few values, or of the largest shares of named ones."""
-    domain = estimate.domain
-    size, heading = len(domain), f"{100 * confidence:g} % interval"
-    if isinstance(domain, (LineDomain, Cyclic)) and (size > _FEW_VALUES or estimate.bins_note):
-        ranges = _range_rows(estimate, confidence)
-        rows = [
-            (f"  {_end(first)}" + f" to {_end(last)}" * (last != first), f"{share:z.2%}", _interval(low, high))
-            for first, last, share, low, high in ranges
-        ]
-        print_table(("  range", "share", heading), rows)
-        if any(share < 0 or share > 1 for _, _, share, _, _ in ranges):
-            print("  unbiased shares may lie below 0 % or above 100 % by chance")
-        if not has_intervals(estimate):
-            print(f"  {estimate.bins_note}")
-        return
-    shares = _rows(estimate, confidence)
-    names = names_of(domain)
-    order: list[int] = list(range(size))
-    if size > _FEW_VALUES:
-        order = np.argsort(-estimate.frequencies, kind="stable")[:_LARGEST].tolist()
-        print(f"  the {_LARGEST} largest of {size:,} shares")
-    print_table(
-        ("  value", "share", heading),
-        [(f"  {names[at]}", f"{shares[at][1]:z.2%}", _interval(*shares[at][3:])) for at in order],
-    )
-    if not all(0 <= shares[at][1] <= 1 for at in order):
-        print("  unbiased shares may lie below 0 % or above 100 % by chance; those of --method projected do not")
-    if any(low is not None and (high < 0 or low > 1) for low, high in (shares[at][3:] for at in order)):
-        print(
-            "  an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
-            "sample was unlucky"
-        )
-
-
-def _end(value: float | str) -> str:
-    """An end of a range: a number, or a label of a circle."""
-    return value if isinstance(value, str) else f"{value:.6g}"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "none" if low is None or high is None else f"{low:z.2%} to {high:z.2%}"
+        print(found.answers(name).summary(found.confidence, found.bins_of(name)))

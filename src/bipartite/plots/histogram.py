@@ -84,7 +84,7 @@ def histogram(  # noqa: PLR0913
     top = (TOP - 22 + _ROW * len(marks) if marks else TOP - 12) + (_NUMBERS if bands else 0)
     frame = Frame(values, highest, say, lowest=lowest, top=top)
     bars = len(values) <= MOST_BARS and bands is None
-    parts = frame.axes(label, "share of people")
+    parts = frame.axes(label, "share of people at each value")
     parts += [_band_of(frame, each) for each in bands or ()]
     hatched = _runs(~known)
     for first, last in hatched:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _SMALL: Final = 13
 _SWATCH: Final = 22
+_TITLE: Final = 30
+_LEAST: Final = 0.01  # per cent
 LETTER: Final = 6.9  # the mean width of a letter at this size, a little generous
 
 
@@ -75,6 +77,17 @@ def picture(height: float, says: str, parts: Iterable[str], width: float = WIDTH
     return Picture(drawn)
 
 
+def titled(drawn: Picture, words: str) -> Picture:
+    """A picture with a title above it; without words, the picture itself."""
+    if not words:
+        return drawn
+    height = int(drawn.partition(f'viewBox="0 0 {WIDTH} ')[2].partition('"')[0])
+    parts = drawn.replace(f'viewBox="0 0 {WIDTH} {height}"', f'viewBox="0 {-_TITLE} {WIDTH} {height + _TITLE}"', 1)
+    parts = parts.replace('aria-label="', f'aria-label="{html.escape(words)}. ', 1)
+    heading = text(2, 18 - _TITLE, words, font_size=17, font_weight="bold")
+    return Picture(parts.removesuffix("</svg>") + heading + "\n</svg>")
+
+
 def legend(entries: Iterable[tuple[str, Mapping[str, Any]]], y: float = 14) -> list[str]:
     """Names in a row, each after a sample of how it is drawn."""
     parts, x = [], 2.0
@@ -98,8 +111,11 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def percent(share: float) -> str:
-    """A share in two digits that count: 2.3 %, 0.84 %, 54 %."""
+    """A share in two digits that count: 2.3 %, 0.84 %, 54 %; what is not zero is not called so."""
     hundred = 100 * share
+    if 0 < hundred < _LEAST:
+        return f"< {_LEAST} %"
+    hundred = 0 if -_LEAST < hundred < 0 else hundred
     size = abs(hundred)
     digits = 0 if size >= 10 or size == 0 else 1 if size >= 1 else 2  # noqa: PLR2004
     return f"{hundred:z.{digits}f} %".replace("-", "−")

@@ -610,7 +610,7 @@ def test_answers_that_do_not_exist_are_refused():
         with pytest.raises(InputError, match="A quantile is not an average"):
             ask("median")
     for count in (0, -3, 2.5, True, "ten"):
-        with pytest.raises(InputError, match="Expected a number of ranges of at least 1"):
+        with pytest.raises(InputError, match="Expected bins as a number of ranges of at least 1"):
             found.ranges(count)
     with pytest.raises(InputError, match="from its first value to its last"):
         found.interval(of=("range", 40, 30))

@@ -2,7 +2,7 @@
 
 from bipartite.answers.estimation.counts import Counts
 from bipartite.answers.estimation.difference import Difference, difference
-from bipartite.answers.estimation.estimate import Estimate, RangeShare
+from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.estimating import estimate
 from bipartite.answers.estimation.estimating_joint import estimate_joint
 from bipartite.answers.estimation.forecast import Forecast, forecast
@@ -14,6 +14,7 @@ from bipartite.answers.estimation.intervals import ConfidenceInterval
 from bipartite.answers.estimation.joint import JointEstimate
 from bipartite.answers.estimation.linear import Answer
 from bipartite.answers.estimation.poisoning import Poisoning
+from bipartite.answers.estimation.ranges import RangeShare
 
 __all__ = [
     "Answer",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import numpy as np
@@ -24,11 +23,13 @@ from bipartite.answers.estimation.joint import JointEstimate
 from bipartite.answers.estimation.linear import Answer
 from bipartite.answers.estimation.moments import variance_answer, variance_interval
 from bipartite.answers.estimation.pair_domain import OfProduct
-from bipartite.answers.estimation.pictures import drawn, most_common
-from bipartite.answers.estimation.poisoning import poisoned, tipping_point, what_forging_does
-from bipartite.domains import Cyclic, LineDomain, Product
+from bipartite.answers.estimation.pictures import Naming, drawn
+from bipartite.answers.estimation.poisoning import poisoned, tipping_point
+from bipartite.answers.estimation.ranges import RANGES, RangeShare, spans
+from bipartite.answers.estimation.rows import RANGE_COLUMNS, range_rows
+from bipartite.answers.estimation.wording import answers_in_words, share_table
+from bipartite.domains import Cyclic, Product
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
-from bipartite.lottery.checks import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.identify import Identifiability
     from bipartite.answers.estimation.linear import LinearAnswers
     from bipartite.answers.estimation.poisoning import Poisoning
+    from bipartite.answers.estimation.ranges import Bins
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
@@ -55,18 +57,7 @@ _UNLUCKY: Final = "no population has an answer in this range, so the sample is a
 _MOVED: Final = "the answer is unbiased, and chance has moved it beyond what is possible"
 _DOUBTED: Final = "no population has an answer in this range: these reports cannot have come from this mechanism"
 _NOT_KNOWN: Final = "the reports cannot tell all values apart, so that no number of them would narrow this"
-_RANGES: Final = 10
 _TWO: Final = 2
-
-
-@dataclass(frozen=True, slots=True)
-class RangeShare:
-    """The share of people whose value lies in a public range."""
-
-    first: float
-    last: float
-    share: float
-    interval: ConfidenceInterval
 
 
 class Estimate:
@@ -251,27 +242,32 @@ class Estimate:
         running = self._histogram.cdf
         return running if value is None else float(running[domain.encode(value)])
 
-    def ranges(self, count: int = _RANGES, confidence: float = 0.95) -> list[RangeShare]:
-        """The shares of some ranges of a line or arcs of a circle, about equally many values each, with intervals.
+    def ranges(self, bins: Bins = RANGES, confidence: float = 0.95) -> list[RangeShare]:
+        """The shares of public ranges of a line or arcs of a circle, with intervals.
 
-        The ranges depend on the domain alone, never on reports. Around a circle they begin at its first value, and
-        values that are labels are counted from 0.
+        ``bins`` is a number of ranges with about equally many values each, or a list of edges: a range begins at each
+        edge and ends before the next. On a line what lies below the first edge is a range, too, and a last edge that
+        is the last value ends the last range; ``est.ranges([30, 45, 65])`` gives 18 to 29, 30 to 44, 45 to 64 and 65 to
+        90. Around a circle, edges are values, and the last arc goes on up to the first edge.
+
+        Given as a number, the ranges depend on the domain and the mechanism alone, never on reports: values that the
+        reports cannot tell apart stay in one range. Around a circle they begin at its first value, and values that are
+        labels are counted from 0. Choose edges before you see the answers, or intervals hold less often than they say.
         """
         sure, domain = check_confidence(confidence), self.domain
+        cut = spans(domain, bins, self._answers.found)
         domain = domain.numbers if isinstance(domain, Cyclic) else line_of(domain)
-        if not is_whole(count) or count < 1:
-            msg = f"Expected a number of ranges of at least 1, got {shown(count)}."
-            raise InputError(msg)
-        edges = np.linspace(0, len(domain), min(count, len(domain)) + 1).round().astype(np.int64)
         running, found = np.append(0.0, self._histogram.cdf), []
-        for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        for first, count in cut:
             w = np.zeros(len(domain))
-            w[low:high] = 1.0
+            inside = np.arange(first, first + count) % len(domain)
+            w[inside] = 1.0
             interval = self._histogram.interval(w, sure)
+            past = max(0, first + count - len(domain))  # around a circle
             # The interval holds the share but for rounding.
-            share = float(np.clip(running[high] - running[low], *interval))
-            ends = float(domain.decode(low)), float(domain.decode(high - 1))
-            found.append(RangeShare(*ends, share, interval))
+            share = running[first + count - past] - running[first] + running[past]
+            ends = float(domain.decode(first)), float(domain.decode(inside[-1]))
+            found.append(RangeShare(*ends, float(np.clip(share, *interval)), interval))
         return found
 
     def linear(self, weights: Weights) -> float:  # one number a value
@@ -352,13 +348,18 @@ class Estimate:
         """(values, share, standard error) for every group of values that the reports can tell from all others."""
         return self._answers.group_shares()
 
-    def to_frame(self, confidence: float = 0.95) -> DataFrame:
-        """A row for every value: value, share, standard error, low, high; the last three empty for a fitted curve."""
+    def to_frame(self, confidence: float = 0.95, bins: Bins | None = None) -> DataFrame:
+        """A row for every value: value, share, standard error, low, high; the last three empty for a fitted curve.
+
+        With ``bins``, as in :meth:`ranges`, a row for every range: first, last, share, low, high.
+        """
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
         except ImportError:
             msg = "to_frame needs pandas; install it, or use est.frequencies and est.standard_errors."
             raise MissingExtraError(msg) from None
+        if bins is not None:
+            return pd.DataFrame(range_rows(self, check_confidence(confidence), bins), columns=list(RANGE_COLUMNS))
         low, high = self.share_intervals(confidence)
         return pd.DataFrame(
             {
@@ -382,43 +383,36 @@ class Estimate:
         """:meth:`share_intervals` also past what is possible: around a negative share."""
         return self._histogram.share_bounds(sure)
 
-    def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
+    def plot(
+        self,
+        file: str | Path | None = None,
+        confidence: float = 0.95,
+        bins: Bins | None = None,
+        *,
+        title: str = "",
+        label: str = "value",
+        unit: str = "",
+    ) -> Picture:
         """A picture of the shares with their intervals, as SVG text, written to ``file`` (.svg, .png) if one is given.
 
         On a line a histogram with the mean and the median above it (for more than 120 values a line in a band), or a
         fitted curve over the intervals of ten ranges; elsewhere bars, the largest 40 first. Unbiased shares may lie
         below zero and are drawn there. What the reports cannot tell apart is hatched. A notebook shows the picture.
-        """
-        return drawn(self, check_confidence(confidence), file)
 
-    def summary(self, confidence: float = 0.95) -> str:
-        """The answers in words, with intervals."""
-        whose = "these people" if self.of_sample else "the population"
-        lines = [f"{how_many(self.people, 'report')} of {self.mechanism!r}, for {whose}"]
-        if self.doubt:
-            lines.append(f"  {self.doubt}")
-        if isinstance(self.domain, LineDomain):
-            lines += [
-                f"  mean      {self.mean:.6g}, {self.interval(confidence)}",
-                f"  median    {self.median:.6g}, {self.interval(confidence, of='median')}",
-            ]
-        elif isinstance(self.domain, Cyclic):
-            lines += [
-                f"  circular mean     {self.circular_mean:.6g}, {self.interval(confidence, of='circular_mean')}",
-                f"  resultant length  {self.resultant_length:.6g}, {self.interval(confidence, of='resultant_length')}",
-            ]
-        else:
-            lines.append(f"  most common  {most_common(self, check_confidence(confidence))}")
-        lines.append(f"  histogram by {self.method!r}: {self.reason}")
-        lines += [f"  {line}" for line in [what_forging_does(self)] if line]
-        found = self._answers.found
-        if found is not None and not found.identifiable:
-            lines.append(f"  not identifiable: {found}")
-            if isinstance(self.domain, LineDomain) and getattr(self.mechanism, "edges", "") == "clamped":
-                lines.append("  clamped reports are for single values; for statistics collect with edges='padded'")
-        if self.fit is not None and not self.fit.converged:
-            lines.append(f"  ended up to {self.fit.gap:.2g} nats below the most likely distribution: take it with care")
-        return "\n".join(lines)
+        ``bins`` asks for the bands of other ranges, as in :meth:`ranges`. ``label`` and ``unit`` name the values:
+        ``est.plot("ages.svg", title="Readers", label="age", unit="years")``.
+        """
+        return drawn(self, check_confidence(confidence), file, bins, Naming(title, label, unit))
+
+    def summary(self, confidence: float = 0.95, bins: Bins | None = None) -> str:
+        """The answers in words, with intervals, and a table of shares.
+
+        The table has the shares of ``bins`` as in :meth:`ranges`; without them those of ten ranges, of each value where
+        there are few, or the largest ones where values are names.
+        """
+        return "\n".join(
+            [*answers_in_words(self, check_confidence(confidence)), *share_table({None: self}, confidence, bins)]
+        )
 
     def __repr__(self) -> str:
         return f"<Estimate from {how_many(self.people, 'report')} of {self.mechanism!r}, method {self.method!r}>"

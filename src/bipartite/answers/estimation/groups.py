@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.answers.estimation.intervals import check_confidence
-from bipartite.answers.estimation.pictures import drawn_groups
+from bipartite.answers.estimation.pictures import Naming, drawn_groups
+from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.errors import InputError, MissingExtraError, shown
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from bipartite.answers.estimation.estimate import Estimate
+    from bipartite.answers.estimation.ranges import Bins
     from bipartite.plots import Picture
 
 
@@ -41,31 +43,52 @@ class Estimates(Mapping[Any, "Estimate"]):
     def __len__(self) -> int:
         return len(self._groups)
 
-    def to_frame(self, confidence: float = 0.95) -> DataFrame:
-        """A row for every value of every group or attribute."""
+    def to_frame(self, confidence: float = 0.95, bins: Bins | None = None) -> DataFrame:
+        """A row for every value of every group or attribute, or of groups for every range (:meth:`Estimate.ranges`)."""
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
         except ImportError:
             msg = "to_frame needs pandas; install it, or use the frequencies of each group."
             raise MissingExtraError(msg) from None
         return pd.concat(
-            {label: each.to_frame(confidence) for label, each in self._groups.items()}, names=[self._kind, None]
+            {label: each.to_frame(confidence, bins) for label, each in self._groups.items()}, names=[self._kind, None]
         ).reset_index(level=0)
 
-    def plot(self, file: str | Path | None = None, confidence: float = 0.95) -> Picture:
+    def plot(
+        self,
+        file: str | Path | None = None,
+        confidence: float = 0.95,
+        bins: Bins | None = None,
+        *,
+        title: str = "",
+        label: str = "value",
+        unit: str = "",
+    ) -> Picture:
         """A picture of the groups below each other, as SVG text, written to ``file`` (.svg, .png) if one is given.
 
         On a line the mean and the median of each group with their intervals; elsewhere the shares of the values that
-        are most common over all groups. Attributes are drawn one by one.
+        are most common over all groups. With ``bins``, as in :meth:`Estimate.ranges`, the shares of these ranges.
+        Attributes are drawn one by one. ``title``, ``label`` and ``unit`` are those of :meth:`Estimate.plot`.
         """
         if self._kind != "group":
             msg = f"Expected groups to draw, got {self._kind}s, which share no axis; draw each: est[name].plot()."
             raise InputError(msg)
-        return drawn_groups(self._groups, check_confidence(confidence), file)
+        return drawn_groups(self._groups, check_confidence(confidence), file, bins, Naming(title, label, unit))
 
-    def summary(self, confidence: float = 0.95) -> str:
-        """The answers of every group in words."""
-        return "\n".join(f"{label}: {each.summary(confidence)}" for label, each in self._groups.items())
+    def summary(self, confidence: float = 0.95, bins: Bins | None = None) -> str:
+        """The answers of every group in words, and the shares of all groups side by side, with intervals.
+
+        ``bins`` are the ranges of the table, as in :meth:`Estimate.ranges`. Attributes have a table each.
+        """
+        sure = check_confidence(confidence)
+        if self._kind != "group":
+            return "\n".join(f"{label}: {each.summary(sure, bins)}" for label, each in self._groups.items())
+        lines = [
+            f"{label}: {line}" if not number else line
+            for label, each in self._groups.items()
+            for number, line in enumerate(answers_in_words(each, sure))
+        ]
+        return "\n".join([*lines, *share_table(self._groups, sure, bins)])
 
     def __repr__(self) -> str:
         return (

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import circle_of
+from bipartite.answers.estimation.asking import circle_of, line_of
 from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import what_forging_does
+from bipartite.answers.estimation.ranges import RANGES, spans, splits
 from bipartite.domains import Cyclic, LineDomain, Product
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
-from bipartite.plots.svg import percent
+from bipartite.plots.svg import percent, titled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.intervals import ConfidenceInterval
+    from bipartite.answers.estimation.ranges import Bins
     from bipartite.domains import Domain
     from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
 _MOST_GROUPS: Final = 40
-_RANGES: Final = 10
 _ARCS: Final = 8
 _MOST_VALUES: Final = 6  # that groups are compared by
 _FEW_RANGES: Final = 3
@@ -39,13 +41,34 @@ _MOST_COMMON: Final = 3  # values that the summary names
 _MOST_POINTS: Final = 1_500  # of a line: twice as many as the picture is wide
 
 
-def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None) -> Picture:
-    """One estimate: a histogram or a curve on a line, bars elsewhere."""
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What a picture is called: its title, what its values are, and their unit."""
+
+    title: str = ""
+    label: str = "value"
+    unit: str = ""
+
+    @property
+    def axis(self) -> str:
+        """The name of an axis of values."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def of(self, what: str) -> str:
+        """A number of the values, such as their mean, with its unit."""
+        named = what if self.label == "value" else f"{what} {self.label}"
+        return f"{named} ({self.unit})" if self.unit else named
+
+
+def drawn(estimate: Estimate, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:
+    """One estimate: a histogram or a curve on a line, bars elsewhere; bands of the ranges that are asked for."""
     domain = estimate.domain
+    if bins is not None and not isinstance(domain, Cyclic):
+        line_of(domain)
     sure = f"{100 * confidence:g} %" if has_intervals(estimate) else ""
     notes = _notes(estimate)
     if isinstance(domain, LineDomain):
-        low, high, bands = _on_a_line(estimate, confidence)
+        low, high, bands = _on_a_line(estimate, confidence, bins)
         if bands:
             notes.append("above: the share of each range; its band is as high as the average share of its values")
         steps = len(domain) if bands is None else 1 + np.count_nonzero(np.diff(estimate.frequencies))
@@ -57,7 +80,7 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None)
             estimate.frequencies[every],
             low[every],
             high[every],
-            label="value",
+            label=naming.axis,
             say=say,
             sure=sure,
             marks=marks(estimate, confidence),
@@ -65,20 +88,20 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None = None)
             bands=bands,
         )
     elif isinstance(domain, Cyclic):
-        picture = _on_a_clock(estimate, confidence, sure, notes)
+        picture = _on_a_clock(estimate, confidence, sure, notes, bins)
     else:
         ends = bounds(estimate, confidence)
         picture = shares_by_name(
             names_of(domain), estimate.frequencies, *ends, sure=sure, guessed=_untold(estimate), notes=notes
         )
-    return _written(picture, file)
+    return _written(titled(picture, naming.title), file)
 
 
-def _on_a_clock(estimate: Estimate, confidence: float, sure: str, notes: list[str]) -> Picture:
+def _on_a_clock(estimate: Estimate, confidence: float, sure: str, notes: list[str], bins: Bins | None) -> Picture:
     names, shares = names_of(estimate.domain), estimate.frequencies
     intervals: tuple[Array, Array] | list[Band] = estimate.share_intervals(confidence)
-    if estimate.bins_note and sure:
-        intervals = _bands(estimate, confidence)
+    if (estimate.bins_note or bins is not None) and sure:
+        intervals = _bands(estimate, confidence, _ARCS if bins is None else bins)
         notes.append("the band of an arc is as high as the average share of its values")
     marks, guessed = _directions(estimate, confidence), _untold(estimate)
     return shares_on_a_clock(names, shares, intervals, sure=sure, marks=marks, guessed=guessed, notes=notes)
@@ -97,51 +120,56 @@ def _directions(estimate: Estimate, confidence: float) -> list[Mark]:
     return found
 
 
-def _on_a_line(estimate: Estimate, confidence: float) -> tuple[Array, Array, list[Band] | None]:
+def _on_a_line(estimate: Estimate, confidence: float, bins: Bins | None) -> tuple[Array, Array, list[Band] | None]:
     """(low, high) of every share; or, of a curve, the bands of public ranges, and infinite what cannot be told."""
-    if not estimate.bins_note:
+    if not estimate.bins_note and bins is None:
         return *bounds(estimate, confidence), None
     each_end = np.where(_untold(estimate), math.inf, estimate.frequencies)
     if not has_intervals(estimate):
         return each_end, each_end, []
-    return each_end, each_end, _bands(estimate, confidence)
+    return each_end, each_end, _bands(estimate, confidence, RANGES if bins is None else bins)
 
 
-def _bands(estimate: Estimate, confidence: float) -> list[Band]:
+def _bands(estimate: Estimate, confidence: float, bins: Bins) -> list[Band]:
     """The intervals of public ranges; around a circle, whose values a picture counts from 0, those of arcs."""
     domain = estimate.domain
     circle = isinstance(domain, Cyclic)
     values = domain.numbers.to_numpy() if isinstance(domain, Cyclic) else domain.to_numpy()
     step, names = float(values[1] - values[0]), names_of(domain) if circle else []
     bands = []
-    for each in estimate.ranges(_ARCS if circle else _RANGES, confidence=confidence):
-        size = round((each.last - each.first) / step) + 1
+    for each in estimate.ranges(bins, confidence):
+        # An arc may go on past the last value.
+        size = round((each.last - each.first) / step) % len(domain) + 1
         first, last = each.first - values[0], each.last - values[0]
         ends = (names[int(first)], names[int(last)]) if circle else (say(each.first), say(each.last))
         words = f"{ends[0]} to {ends[1]}: {share_words(each.share, *each.interval)}"
-        left, right = (first, last) if circle else (each.first, each.last)
+        left, right = (first, first + size - 1) if circle else (each.first, each.last)
         low, high = (end / size for end in each.interval)
         bands.append(Band(left - step / 2, right + step / 2, low, high, percent(each.share), words))
     return bands
 
 
-def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | Path | None = None) -> Picture:
-    """Groups below each other: their means and medians, or their shares of the most common values."""
+def drawn_groups(
+    groups: Mapping[Any, Estimate], confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming
+) -> Picture:
+    """Groups below each other: their means and medians, or their shares of ranges or of the most common values."""
     shown = dict(list(groups.items())[:_MOST_GROUPS])
     first = next(iter(shown.values()))
     domain = first.domain
     sure = f"{100 * confidence:g} %"
     write: Callable[[float], str] = say
-    if isinstance(domain, LineDomain):
+    left_out = ""
+    if bins is not None:
+        sections, write = _of_ranges(shown, confidence, bins, naming), _percent
+    elif isinstance(domain, LineDomain):
         pairs = {label: marks(each, confidence) for label, each in shown.items()}
         sections = [
             (
-                f"{name} of each group, with its {sure} interval",
+                f"{naming.of(name)} of each group, with its {sure} interval",
                 [_row(label, pair[at]) for label, pair in pairs.items()],
             )
             for at, name in enumerate(("mean", "median"))
         ]
-        left_out = ""
     else:
         total = np.sum([each.people * each.frequencies for each in groups.values()], axis=0)
         most = np.argsort(-total, kind="stable")[:_MOST_VALUES].tolist()
@@ -157,7 +185,31 @@ def drawn_groups(groups: Mapping[Any, Estimate], confidence: float, file: str | 
         left_out, write = f"{left:,} less common values are left out" if left else "", _percent
     hidden = len(groups) - len(shown)
     notes = [left_out, f"{hidden:,} more groups are left out" if hidden else ""]
-    return _written(forest(sections, write, "; ".join(note for note in notes if note)), file)
+    picture = forest(sections, write, "; ".join(note for note in notes if note))
+    return _written(titled(picture, naming.title), file)
+
+
+def _of_ranges(
+    groups: Mapping[Any, Estimate], confidence: float, bins: Bins, naming: Naming
+) -> list[tuple[str, list[Mark]]]:
+    """A section for each range: the shares of all groups."""
+    bins = bins if isinstance(bins, int) else list(bins)
+    first = next(iter(groups.values()))
+    cut = spans(first.domain, bins, first.identifiability)
+    names, found = names_of(first.domain), {label: each.ranges(bins, confidence) for label, each in groups.items()}
+    size, unit = len(names), f" {naming.unit}" if naming.unit else ""
+    sections = []
+    for at, (start, count) in enumerate(cut):
+        ends = names[start], names[(start + count - 1) % size]
+        named = f"{ends[0]} to {ends[1]}{unit}" if count > 1 else f"{ends[0]}{unit}"
+        what = f"of {named}" if naming.label == "value" else f"with {naming.label} {named}"
+        rows = []
+        for label, each in groups.items():
+            share, (low, high) = found[label][at].share, found[label][at].interval
+            known = has_intervals(each) and not splits(each.identifiability, (start, count))
+            rows.append(_share_mark(label, share, low, high, known=known))
+        sections.append((f"share {what} in each group, with its {100 * confidence:g} % interval", rows))
+    return sections
 
 
 def bounds(estimate: Estimate, confidence: float) -> tuple[Array, Array]:
@@ -228,6 +280,10 @@ def _share_row(label: object, estimate: Estimate, at: int, confidence: float) ->
     value = estimate.domain.decode(at)
     share, (low, high) = float(estimate.frequencies[at]), estimate.interval(confidence, of=("bin", value))
     known = has_intervals(estimate) and not _untold(estimate)[at]
+    return _share_mark(label, share, low, high, known=known)
+
+
+def _share_mark(label: object, share: float, low: float, high: float, *, known: bool) -> Mark:
     words = share_words(share, low, high) if known else f"no more is known than {_percent(low)} to {_percent(high)}"
     return Mark(str(label), share, low, high, words, known)
 

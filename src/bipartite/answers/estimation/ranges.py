@@ -1,0 +1,131 @@
+"""Public ranges of a line, or arcs of a circle: some of about one size, or those between given edges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.asking import line_of
+from bipartite.domains import Cyclic, LineDomain
+from bipartite.errors import InputError, shown
+from bipartite.lottery.checks import is_whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.answers.estimation.identify import Identifiability
+    from bipartite.answers.estimation.intervals import ConfidenceInterval
+    from bipartite.domains import Domain
+
+    Bins = int | Iterable[Any]
+    Span = tuple[int, int]
+
+RANGES: Final = 10
+_NEAR: Final = 1e-9  # of a step: an edge written in decimals is the value that it means
+
+
+@dataclass(frozen=True, slots=True)
+class RangeShare:
+    """The share of people whose value lies in a public range."""
+
+    first: float
+    last: float
+    share: float
+    interval: ConfidenceInterval
+
+
+def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Span]:
+    """(position of the first value, number of values) of each range, by the domain and the mechanism alone.
+
+    A number of ranges gives ones of about equally many values; where the reports cannot tell neighbours apart, all of
+    these are in one range, so that there may be fewer. Edges are kept as they are.
+    """
+    circle = isinstance(domain, Cyclic)
+    size = len(domain if circle else line_of(domain))
+    if is_whole(bins) and bins >= 1:
+        starts = np.linspace(0, size, min(int(bins), size) + 1).round().astype(np.int64)
+        starts = starts[:-1] if circle or found is None else _whole_groups(starts[:-1], found)
+    elif is_whole(bins) or isinstance(bins, (str, bytes, float)) or not isinstance(bins, Iterable):
+        msg = f"Expected bins as a number of ranges of at least 1, or a list of public edges, got {shown(bins)}."
+        raise InputError(msg)
+    else:
+        starts = np.array(_on_a_circle(domain, list(bins)) if circle else _on_a_line(line_of(domain), list(bins)))
+    after = np.append(starts[1:], starts[0] + size)
+    return list(zip(starts.tolist(), (after - starts).tolist(), strict=True))
+
+
+def has_ranges(domain: Domain) -> bool:
+    """Whether values have ranges: on a line, or around a circle."""
+    return isinstance(domain, (LineDomain, Cyclic))
+
+
+def splits(found: Identifiability | None, span: Span) -> bool:
+    """Whether a range has some but not all of the values that the reports cannot tell apart."""
+    if found is None:
+        return False
+    inside = np.arange(span[0], sum(span)) % len(found.domain)
+    within = np.bincount(found.group_of[inside], minlength=found.rows)
+    return bool(((within > 0) & (within < np.bincount(found.group_of, minlength=found.rows))).any())
+
+
+def _whole_groups(starts: NDArray[np.int64], found: Identifiability) -> NDArray[np.int64]:
+    """Starts where no run of neighbours that cannot be told apart is cut: one that would be is a range of its own."""
+    size = len(found.group_of)
+    ends = np.append(np.flatnonzero(np.diff(found.group_of)) + 1, size)
+    begins = np.append(0, ends[:-1])
+    run = np.searchsorted(begins, starts, side="right") - 1
+    cut = np.unique(run[begins[run] < starts])
+    bounds = np.unique(np.concatenate([[0, size], begins[cut], ends[cut]]))
+    found_starts = []
+    for first, last in pairwise(bounds.tolist()):
+        parts = 1 if first in begins[cut] else max(1, round((last - first) * len(starts) / size))
+        found_starts.append(np.linspace(first, last, parts + 1).round().astype(np.int64)[:-1])
+    # What is cut anew is short, and goes to the range before.
+    new = np.concatenate(found_starts)
+    return np.unique(begins[np.searchsorted(begins, new, side="right") - 1])
+
+
+def _on_a_line(domain: LineDomain, edges: list[Any]) -> list[int]:
+    """Where ranges begin: at the first value, and at each edge; a last edge that is the last value ends the last."""
+    values = domain.to_numpy().astype(np.float64)
+    low, high = float(values[0]), float(values[-1])
+    step = float(values[1] - values[0]) if len(values) > 1 else 1.0
+    if not edges or not all(_is_number(edge) for edge in edges):
+        msg = f"Expected bins as edges that are numbers, such as [30, 45, 65], got {shown(edges)}."
+        raise InputError(msg)
+    numbers = [float(edge) for edge in edges]
+    if any(not low - _NEAR * step <= edge <= high + _NEAR * step for edge in numbers):
+        wrong = next(edge for edge in numbers if not low <= edge <= high)
+        msg = (
+            f"Expected bins with edges from {low:.6g} to {high:.6g}, all of the domain, got {wrong:.6g}; leave it out."
+        )
+        raise InputError(msg)
+    inner = numbers[:-1] if len(numbers) > 1 and abs(numbers[-1] - high) <= _NEAR * step else numbers
+    at = [int(each) for each in np.searchsorted(values, np.array(inner) - _NEAR * step)]
+    found = at if at[0] == 0 else [0, *at]
+    if any(one >= other for one, other in pairwise(found)):
+        msg = f"Expected bins with ascending edges and a value of the domain in every range, got {shown(edges)}."
+        raise InputError(msg)
+    return found
+
+
+def _on_a_circle(domain: Domain, edges: list[Any]) -> list[int]:
+    """Where arcs begin: at each edge; the last arc goes on past the last value, up to the first edge."""
+    found = sorted(domain.encode(edge) for edge in edges)
+    if not found or len(set(found)) < len(found):
+        msg = f"Expected bins as different values for arcs to begin at, such as [0, 6, 12, 18], got {shown(edges)}."
+        raise InputError(msg)
+    return found
+
+
+def _is_number(edge: object) -> bool:
+    return (
+        isinstance(edge, (int, float, np.integer, np.floating))
+        and not isinstance(edge, bool)
+        and math.isfinite(float(edge))
+    )

@@ -1,0 +1,54 @@
+"""Shares as rows, of values or of public ranges: what tables, CSV and JSON hold."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.answers.estimation.pictures import bounds, has_intervals
+from bipartite.answers.estimation.ranges import RANGES
+from bipartite.domains import Cyclic, Integers, LineDomain
+
+if TYPE_CHECKING:
+    from bipartite.answers.estimation.estimate import Estimate
+    from bipartite.answers.estimation.ranges import Bins
+
+VALUE_COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
+RANGE_COLUMNS: Final = ("first", "last", "share", "low", "high")
+
+
+def value_rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
+    """(value, share, standard error, low, high) of every value; None for a number that does not exist."""
+    values, shares = estimate.domain.to_numpy().tolist(), estimate.frequencies.tolist()
+    low, high = estimate.share_intervals(confidence)
+    if estimate.bins_note and not isinstance(estimate.domain, LineDomain):
+        low, high = bounds(estimate, confidence)
+    others = ([finite(each) for each in column.tolist()] for column in (estimate.standard_errors, low, high))
+    return list(zip(values, shares, *others, strict=True))
+
+
+def range_rows(
+    estimate: Estimate, confidence: float, bins: Bins | None = None
+) -> list[tuple[Any, Any, float, float | None, float | None]]:
+    """(first, last, share, low, high) of public ranges of a line or a circle; None where there are no intervals.
+
+    Of ten ranges where no ``bins`` are given, and then none where values are names.
+    """
+    domain = estimate.domain
+    if bins is None and not isinstance(domain, (LineDomain, Cyclic)):
+        return []
+    known = has_intervals(estimate)
+    found = []
+    for each in estimate.ranges(RANGES if bins is None else bins, confidence):
+        ends: tuple[Any, Any] = each.first, each.last
+        if isinstance(domain, Cyclic):
+            ends = domain[int(each.first) - domain.start], domain[int(each.last) - domain.start]
+        elif isinstance(domain, Integers):
+            ends = int(each.first), int(each.last)
+        found.append((*ends, each.share, *(each.interval if known else (None, None))))
+    return found
+
+
+def finite(number: float) -> float | None:
+    """A number, or None for what is not one."""
+    return number if math.isfinite(number) else None

@@ -1,0 +1,142 @@
+"""Estimates in words: the answers of one, and a table of the shares of one or of several groups side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.answers.estimation.pictures import has_intervals, most_common, names_of
+from bipartite.answers.estimation.poisoning import what_forging_does
+from bipartite.answers.estimation.ranges import RANGES, spans, splits
+from bipartite.answers.estimation.rows import range_rows, value_rows
+from bipartite.domains import Cyclic, LineDomain
+from bipartite.errors import how_many
+from bipartite.texts import aligned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bipartite.answers.estimation.estimate import Estimate
+    from bipartite.answers.estimation.ranges import Bins
+
+    Share = tuple[float, float | None, float | None]
+
+_FEW_VALUES: Final = 20
+_LARGEST: Final = 10
+_SIDE_BY_SIDE: Final = 4  # groups; more of them are further tables below
+_POPULATION: Final = "the population that these people are a random sample of"
+
+
+def answers_in_words(estimate: Estimate, confidence: float) -> list[str]:
+    """The mean and the median, or what is known instead of them; how, and what to know about it."""
+    whose = "these people alone" if estimate.of_sample else _POPULATION
+    lines = [f"{how_many(estimate.people, 'report')} of {estimate.mechanism!r}; intervals are for {whose}"]
+    if estimate.doubt:
+        lines.append(f"  {estimate.doubt}")
+    domain = estimate.domain
+    if isinstance(domain, LineDomain):
+        lines += [
+            f"  mean      {estimate.mean:.6g}, {estimate.interval(confidence)}",
+            f"  median    {estimate.median:.6g}, {estimate.interval(confidence, of='median')}",
+        ]
+    elif isinstance(domain, Cyclic):
+        direction, length = (estimate.interval(confidence, of=of) for of in ("circular_mean", "resultant_length"))
+        lines += [
+            f"  circular mean     {estimate.circular_mean:.6g}, {direction}",
+            f"  resultant length  {estimate.resultant_length:.6g}, {length}",
+        ]
+    else:
+        lines.append(f"  most common  {most_common(estimate, confidence)}")
+    lines.append(f"  histogram by {estimate.method!r}: {estimate.reason}")
+    lines += [f"  {line}" for line in [what_forging_does(estimate)] if line]
+    found = estimate.identifiability
+    if found is not None and not found.identifiable:
+        lines.append(f"  not identifiable: {found}")
+        if isinstance(domain, LineDomain) and getattr(estimate.mechanism, "edges", "") == "clamped":
+            lines.append("  clamped reports are for single values; for statistics collect with edges='padded'")
+    fit = estimate.fit
+    if fit is not None and not fit.converged:
+        lines.append(f"  ended up to {fit.gap:.2g} nats below the most likely distribution: take it with care")
+    return lines
+
+
+def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> list[str]:
+    """The shares of public ranges, of few values, or the largest of many names; a column for each group."""
+    bins = bins if bins is None or isinstance(bins, int) else list(bins)
+    every = list(groups.values())
+    domain = every[0].domain
+    fitted = any(each.bins_note for each in every)
+    ranged = isinstance(domain, (LineDomain, Cyclic)) and (len(domain) > _FEW_VALUES or fitted)
+    if ranged or bins is not None:
+        return _of_ranges(groups, confidence, RANGES if bins is None else bins)
+    return _of_values(groups, confidence)
+
+
+def _of_ranges(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) -> list[str]:
+    found = {label: range_rows(each, confidence, bins) for label, each in groups.items()}
+    one = next(iter(groups.values()))
+    names = [range_name(row[0], row[1]) for row in next(iter(found.values()))]
+    shares: dict[Any, list[Share]] = {label: [row[2:] for row in rows] for label, rows in found.items()}
+    lines = _tables("range", names, shares, confidence)
+    known = one.identifiability
+    if any(splits(known, span) for span in spans(one.domain, bins, known)):
+        lines.append(
+            "  a range that parts values which the reports cannot tell apart has a share that is a guess within its "
+            "interval"
+        )
+    if any(not 0 <= share <= 1 for rows in shares.values() for share, _, _ in rows):
+        lines.append("  unbiased shares may lie below 0 % or above 100 % by chance")
+    return lines + [f"  {note}" for note in {each.bins_note for each in groups.values() if not has_intervals(each)}]
+
+
+def _of_values(groups: Mapping[Any, Estimate], confidence: float) -> list[str]:
+    domain = next(iter(groups.values())).domain
+    size, lines = len(domain), []
+    order = list(range(size))
+    if size > _FEW_VALUES:
+        total = np.sum([each.people * each.frequencies for each in groups.values()], axis=0)
+        order = np.argsort(-total, kind="stable")[:_LARGEST].tolist()
+        lines.append(f"  the {_LARGEST} largest of {size:,} shares")
+    names = names_of(domain)
+    shares: dict[Any, list[Share]] = {}
+    for label, each in groups.items():
+        rows = value_rows(each, confidence)
+        shares[label] = [(rows[at][1], *rows[at][3:]) for at in order]
+    lines += _tables("value", [names[at] for at in order], shares, confidence)
+    every = [share for rows in shares.values() for share in rows]
+    if any(not 0 <= share <= 1 for share, _, _ in every):
+        lines.append("  unbiased shares may lie below 0 % or above 100 % by chance; those of method 'projected' do not")
+    if any(low is not None and high is not None and (high < 0 or low > 1) for _, low, high in every):
+        lines.append(
+            "  an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
+            "sample was unlucky"
+        )
+    return lines
+
+
+def _tables(what: str, names: list[str], shares: Mapping[Any, list[Share]], confidence: float) -> list[str]:
+    """One table of shares and intervals; of groups, a column for each, a few of them side by side."""
+    sure = f"{100 * confidence:g} % interval"
+    if list(shares) == [None]:
+        pairs = zip(names, shares[None], strict=True)
+        rows = [(f"  {name}", f"{share[0]:z.2%}", _interval(share)) for name, share in pairs]
+        return aligned([(f"  {what}", "share", sure), *rows])
+    lines = [f"  share in each group ({sure})"]
+    for first in range(0, len(shares), _SIDE_BY_SIDE):
+        labels = list(shares)[first : first + _SIDE_BY_SIDE]
+        cells = [[f"{share[0]:z.2%} ({_interval(share)})" for share in shares[label]] for label in labels]
+        rows = [(f"  {name}", *row) for name, *row in zip(names, *cells, strict=True)]
+        lines += aligned([(f"  {what}", *map(str, labels)), *rows])
+    return lines
+
+
+def range_name(first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or labels of a circle)
+    """A range by its ends; a number in few digits."""
+    one, other = (end if isinstance(end, str) else f"{end:.6g}" for end in (first, last))
+    return one if one == other else f"{one} to {other}"
+
+
+def _interval(share: Share) -> str:
+    _, low, high = share
+    return "none" if low is None or high is None else f"{low:z.2%} to {high:z.2%}"

@@ -1,0 +1,163 @@
+"""Shares of public ranges: edges, arcs, values that cannot be told apart, and what tables and frames hold of them."""
+
+import re
+
+import numpy as np
+import pytest
+
+import bipartite as bp
+from bipartite.errors import InputError, OutsideDomainError
+
+AGES = bp.Integers(18, 90)
+PADDED = bp.BRR(AGES, epsilon=1, edges="padded", m="cdf")
+CLAMPED = bp.BRR(AGES, epsilon=1)
+TRUTH = np.repeat([22, 35, 50, 71], 500)
+
+
+def estimated(mechanism, values, **how):
+    return bp.estimate(mechanism, mechanism.privatize(values, rng=bp.insecure_seed(3)), **how)
+
+
+@pytest.fixture(scope="module")
+def ages():
+    return estimated(PADDED, TRUTH)
+
+
+def ends(ranges):
+    return [(each.first, each.last) for each in ranges]
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [30, 45, 65],
+        (18, 30, 45, 65),
+        np.array([30, 45, 65, 90]),
+        [18, 30.0, 45, 64.5, 90],
+        iter([29.5, 45, 65]),
+    ],
+    ids=["inner", "with the first value", "with the last value", "both, between values", "once"],
+)
+def test_a_range_begins_at_each_edge(ages, edges):
+    found = ages.ranges(edges)
+    assert ends(found) == [(18, 29), (30, 44), (45, 64), (65, 90)]
+    for each in found:
+        inside = (AGES.to_numpy() >= each.first) & (AGES.to_numpy() <= each.last)
+        assert each.share == pytest.approx(ages.frequencies[inside].sum())
+        assert each.interval == ages.interval(of=("range", each.first, each.last))
+
+
+def test_edges_of_a_grid_are_the_values_that_they_mean():
+    mechanism = bp.BRR(bp.Interval(0, 1, points=11), epsilon=2, edges="padded")
+    found = estimated(mechanism, [0.3, 0.7] * 200).ranges([0.3, 0.6000000000000001])
+    assert [each.first for each in found] == pytest.approx([0, 0.3, 0.6])
+    assert [each.last for each in found] == pytest.approx([0.2, 0.5, 1])
+
+
+def test_arcs_begin_at_edges_and_the_last_goes_around():
+    hours = bp.BRR(bp.Cyclic(24), epsilon=1, m=7)
+    est = estimated(hours, [23, 1, 12] * 300)
+    found = est.ranges([6, 12, 22])
+    assert ends(found) == [(6, 11), (12, 21), (22, 5)]
+    assert found[2].share == pytest.approx(est.frequencies[[22, 23, 0, 1, 2, 3, 4, 5]].sum(), abs=1e-9)
+    assert found[2].interval == est.interval(of=("range", 22, 5))
+    assert "22 to 5: " in est.plot(bins=[6, 12, 22]) and "22 to 5 " in est.summary(bins=[6, 12, 22])
+    days = bp.BRR(bp.Cyclic(7, labels=["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]), epsilon=1, m=3)
+    assert "\n  Sa to Su" in estimated(days, ["Mo", "Sa"] * 200).summary(bins=["Mo", "Sa"])
+    for wrong, why in (([6, 6], "different values for arcs"), ([], "different values for arcs")):
+        with pytest.raises(InputError, match=why):
+            est.ranges(wrong)
+    with pytest.raises(OutsideDomainError):
+        est.ranges([3, 24])
+
+
+@pytest.mark.parametrize(
+    ("edges", "why"),
+    [
+        ([], r"Expected bins as edges that are numbers, such as \[30, 45, 65\], got \[\]"),
+        (["30"], "as edges that are numbers"),
+        ([True], "as edges that are numbers"),
+        ([np.nan], "as edges that are numbers"),
+        ([30, 95], "Expected bins with edges from 18 to 90, all of the domain, got 95; leave it out"),
+        ([17], "got 17; leave it out"),
+        ([45, 30], "Expected bins with ascending edges and a value of the domain in every range"),
+        ([30, 30], "with ascending edges"),
+        ([30.2, 30.4], "with ascending edges"),
+        ("30,45", "Expected bins as a number of ranges of at least 1, or a list of public edges, got '30,45'"),
+        (0, "or a list of public edges, got 0"),
+        (None, "or a list of public edges, got None"),
+    ],
+)
+def test_edges_that_cut_nothing_are_refused(ages, edges, why):
+    with pytest.raises(InputError, match=why):
+        ages.ranges(edges)
+
+
+def test_values_that_cannot_be_told_apart_are_one_range():
+    est = estimated(CLAMPED, TRUTH)
+    together = [(group[0], group[-1]) for group in est.identifiability.groups]
+    assert together == [(18, 31), (77, 90)]
+    found = est.ranges()
+    assert set(together) <= set(ends(found)) and len(found) == 8
+    # Neighbours follow each other without a gap, from the first value to the last.
+    assert [each.first for each in found] == [18, *(each.last + 1 for each in found[:-1])] and found[-1].last == 90
+    assert "\n  18 to 31  " in est.summary() and "18 to 31: " in est.plot()
+    assert "guess within its interval" not in est.summary()
+    # Edges are kept as they are, and it is said what their shares are.
+    assert ends(est.ranges([25, 60])) == [(18, 24), (25, 59), (60, 90)]
+    assert "a share that is a guess within its interval" in est.summary(bins=[25, 60])
+    assert "guess within" not in est.summary(bins=[32, 77])
+    for count in range(1, 74):
+        cut = ends(est.ranges(count, 0.9))
+        assert not any(18 < first <= 31 or first > 77 for first, _ in cut)
+
+
+def test_a_summary_has_the_table_of_shares(ages):
+    lines = ages.summary(0.9).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("  range "))
+    assert lines[at].split() == ["range", "share", "90", "%", "interval"]
+    for line, each in zip(lines[at + 1 :], ages.ranges(confidence=0.9), strict=True):
+        numbers = f"{each.share:z.2%}", f"{each.interval.low:z.2%}", "to", f"{each.interval.high:z.2%}"
+        assert line.split() == [f"{each.first:g}", "to", f"{each.last:g}", *numbers]
+    assert lines[0].endswith("; intervals are for the population that these people are a random sample of")
+    sample = estimated(bp.GRR(bp.Integers(1, 5), 1), [1, 5] * 100, of_sample=True).summary().splitlines()
+    assert sample[0].endswith("; intervals are for these people alone")
+    assert [line.split()[0] for line in sample[-5:]] == ["1", "2", "3", "4", "5"]
+
+
+def test_groups_are_side_by_side_in_words_frames_and_pictures():
+    regions = np.array([f"r{at}" for at in range(5)])[np.arange(len(TRUTH)) % 5]
+    groups = estimated(PADDED, TRUTH, by=regions)
+    text = groups.summary(bins=[30, 65])
+    assert "  share in each group (95 % interval)" in text
+    # Four beside each other, the fifth below.
+    assert re.search(r"\n  range +r0 +r1 +r2 +r3\n", text) and re.search(r"\n  range +r4\n", text)
+    frame = groups.to_frame(bins=[30, 65])
+    assert list(frame) == ["group", "first", "last", "share", "low", "high"] and len(frame) == 15
+    picture = groups.plot(bins=[30, 65], label="age", unit="years")
+    for label, each in groups.items():
+        rows = frame[frame["group"] == label].to_dict("records")
+        for row, found in zip(rows, each.ranges([30, 65]), strict=True):
+            assert (row["first"], row["share"], row["low"]) == (found.first, found.share, found.interval.low)
+            assert f"{found.share:z.2%} ({found.interval.low:z.2%} to {found.interval.high:z.2%})" in text
+    assert "share with age 30 to 64 years in each group, with its 95 % interval" in picture
+    assert picture.count("<circle") == 15
+    assert "mean age (years) of each group" in groups.plot(label="age", unit="years")
+    jobs = bp.GRR(bp.Items(["nurse", "cook"], loss=1 - np.eye(2)), epsilon=1)
+    found = estimated(jobs, ["nurse", "cook", "cook"] * 100, by=["a", "b", "b"] * 100)
+    assert re.search(r"\n  value +a +b\n  nurse ", found.summary())
+    for ask in (found["a"].summary, found.summary, found.plot, found["a"].plot, found["a"].to_frame):
+        with pytest.raises(InputError, match="are not numbers"):
+            ask(bins=[1, 2])
+
+
+def test_a_picture_has_a_title_an_axis_and_a_unit(ages):
+    plain, named = ages.plot(), ages.plot(title="Age & <health>", label="age", unit="years", bins=[30, 65])
+    assert ">value</text>" in plain and ">share of people at each value</text>" in plain
+    assert ">age (years)</text>" in named and ">Age &amp; &lt;health&gt;</text>" in named
+    assert 'aria-label="Age &amp; &lt;health&gt;. The estimated shares' in named
+    assert "30 to 64: " in named and "25 to 32: " not in named
+    height = [int(re.search(r'viewBox="0 (?:-30|0) 860 (\d+)"', each)[1]) for each in (plain, named)]
+    assert height[1] == height[0] + 30
+    trips = bp.GRR(bp.Items(["bus", "car"], loss=1 - np.eye(2)), epsilon=1)
+    assert ">Trips</text>" in estimated(trips, ["bus", "car"] * 50).plot(title="Trips")
