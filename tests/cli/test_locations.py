@@ -257,3 +257,43 @@ def test_the_cities_are_a_data_set_of_their_own(run, tmp_path):
 def test_a_release_that_cannot_be_made_is_said_so(run, file):
     code, out, _ = run("locations", "design", file, "--epsilon", "45")
     assert code == 0 and "nan" not in out and "GRR cannot be made with this ε" in out
+
+
+def test_planar_laplace_takes_its_epsilon_per_km_and_says_that_it_is_not_ldp(run, file, tmp_path):
+    spec = tmp_path / "spec.json"
+    asked = ("locations", "design", file, "--mechanism", "planar-laplace", "--output", spec)
+    code, out, _ = run(*asked, "--per-km", "0.001")
+    assert code == 0 and "km expected; this is not ε-LDP." in out
+    assert "geo-indistinguishability of each report with ε = 0.001 per km of distance; this is not ε-LDP: holds" in out
+    assert "(*) Planar Laplace promises geo-indistinguishability, not ε-LDP: places d km apart are told apart" in out
+    made = load_spec(spec.read_text(encoding="utf-8"))
+    told = float(out.split("On these places it is ε-LDP with ε = ")[1].split(".\n")[0])
+    assert made.distance_unit == "km" and float(made.ldp_epsilon) <= told < float(made.ldp_epsilon) + 2e-4
+    for wrong in (("--epsilon", "1"), ("--epsilon", "1", "--per-km", "1"), ()):
+        code, out, err = run(*asked, *wrong)
+        assert (code, out) == (2, "") and "its ε is per km of distance (geo-indistinguishability), which is not" in err
+
+
+@pytest.mark.parametrize("named", [(), ("--mechanism", "brr")])
+def test_planar_laplace_stands_beside_the_others_and_is_never_chosen(run, file, named):
+    asked = ("locations", "design", file, "--epsilon", "1", "--per-km", "0.01", *named)
+    code, out, _ = run(*asked)
+    assert code == 0 and "ε-LDP of each report with ε = 1: holds" in out and "0.01 per km" in out
+    assert "For places nearer than 100 km that promises more than ε-LDP with ε = 1, for farther ones less" in out
+    assert "neither implies the other, and their errors are not comparable" in out
+    found = conforms(json.loads(run(*asked, "--json")[1]), "locations-design")
+    (row,) = [each for each in found["rows"] if each["name"] == "Planar Laplace"]
+    # With 0.01 per km it is nearer to the truth than anything with ε = 1, and still not chosen.
+    assert row["expected_loss"] < found["expected_loss"] and not row["eligible"] and "not ε-LDP" in row["guarantee"]
+
+
+def test_a_map_of_planar_laplace_says_that_it_is_not_ldp(run, file, tmp_path):
+    target = tmp_path / "map.html"
+    asked = ("locations", "map", file, "--output", target)
+    code, out, _ = run(*asked, "--mechanism", "planar-laplace", "--per-km", "0.01")
+    assert code == 0 and "this is not ε-LDP" in out
+    assert '<p class="promise not">PlanarLaplace: geo-indist' in target.read_text(encoding="utf-8")
+    code, _, err = run(*asked, "--epsilon", "1", "--per-km", "0.01")
+    assert code == 2 and "--per-km belongs to --mechanism planar-laplace on a map" in err
+    code, _, err = run(*asked, "--per-km", "0.01")
+    assert code == 2 and "Expected --epsilon beside --mechanism" in err

@@ -10,7 +10,7 @@ from bipartite.cli.arguments import need_epsilon
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_heat import add_heat
 from bipartite.cli.place_lists import add_places
-from bipartite.cli.place_mechanisms import add_mechanism, check_publishes, released
+from bipartite.cli.place_mechanisms import add_mechanism, check_budget, check_publishes, released
 from bipartite.cli.program import Command
 from bipartite.cli.release_tables import as_csv, described, headline, plain, print_releases
 from bipartite.errors import InputError
@@ -73,7 +73,8 @@ def add_actions(
 
 def run_design(options: argparse.Namespace) -> int:
     """Choose or build a release."""
-    need_epsilon(options)
+    if not check_budget(options):
+        need_epsilon(options)
     check_publishes(options)
     listed = options.places_of(options)
     mechanism, rows, reason = released(options, listed)
@@ -113,7 +114,13 @@ def run_map(options: argparse.Namespace) -> int:
     if ending not in _ENDINGS:
         msg = f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
         raise InputError(msg)
-    if options.epsilon is None and (options.mechanism or options.at or options.publishes):
+    has_release = check_budget(options)
+    if options.per_km is not None and options.epsilon is not None:
+        msg = (
+            "--per-km belongs to --mechanism planar-laplace on a map; locations design shows it beside other releases."
+        )
+        raise InputError(msg)
+    if not has_release and (options.mechanism or options.at or options.publishes or options.per_km):
         msg = "Expected --epsilon beside --mechanism, --at and --publishes; try --epsilon 1, or leave them out."
         raise InputError(msg)
     if ending == ".html" and options.at is not None:
@@ -121,7 +128,7 @@ def run_map(options: argparse.Namespace) -> int:
         raise InputError(msg)
     check_publishes(options)
     listed = options.places_of(options)
-    mechanism = None if options.epsilon is None else released(options, listed)[0]
+    mechanism = released(options, listed)[0] if has_release else None
     if ending == ".html":
         beside = None if mechanism is None else listed.regions
         content: str | bytes = page(

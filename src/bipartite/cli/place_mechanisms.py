@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise.patience import Clock, expected_seconds
-from bipartite.answers.advise.place_releases import measured
+from bipartite.answers.advise.place_releases import measured, planar
 from bipartite.cli.output import Progress
 from bipartite.cli.waiting import add_within, say_how_long, seconds_in
 from bipartite.errors import InputError
 from bipartite.locations import WHOLE, WITHIN, choose
+from bipartite.mechanisms import PlanarLaplace
 from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
 _WITHIN: Final = "within-region"
+_PLANAR: Final = "planar-laplace"
 _RELEASES: Final[dict[str, tuple[str, dict[str, str]]]] = {
     **{name: (name, {}) for name in ("anchored", "brr", "exponential", "grr", "lsrr", "region-weighted", "two-level")},
     "brr-best": ("brr", {"m": "best"}),
@@ -36,8 +38,14 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
     release.add_argument(
         "--mechanism",
         metavar="NAME",
-        choices=["auto", *sorted(_RELEASES)],
-        help=f"auto, {', '.join(sorted(_RELEASES))} (default: {default})",
+        choices=["auto", *sorted([*_RELEASES, _PLANAR])],
+        help=f"auto, {', '.join(sorted([*_RELEASES, _PLANAR]))} (default: {default})",
+    )
+    release.add_argument(
+        "--per-km",
+        metavar="E",
+        help=f"the ε of {_PLANAR}, per km of distance: geo-indistinguishability, not ε-LDP; beside other releases: a "
+        "row of it in the table",
     )
     release.add_argument(
         "--publishes",
@@ -50,17 +58,27 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
 def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[PlaceRelease], str]:
     """The mechanism asked for, its row before all others, and why it was taken."""
     name = options.mechanism or "auto"
+    if name == _PLANAR:
+        row = planar(listed.places, options.per_km, None)
+        return (
+            PlanarLaplace(listed.places, options.per_km),
+            [row],
+            f"{name}, as asked for: {row.expected_loss:.1f} km expected; this is not ε-LDP.",
+        )
     if name == "auto":
         seconds = seconds_in(options.within)
         say_how_long(expected_seconds(listed.places), seconds)
         with Progress("releases", None) as progress:
             clock = Clock(seconds, progress.part)
-            choice = choose(listed.places, options.epsilon, regions=listed.regions, seconds=clock)
+            choice = choose(
+                listed.places, options.epsilon, regions=listed.regions, per_km=options.per_km, seconds=clock
+            )
         return choice.mechanism, choice.table, choice.reason
     mechanism = _made(name, listed, options.epsilon)
     scope = WHOLE if mechanism.publishes is None else WITHIN
     row, _ = measured(scope, name, options.epsilon, lambda: mechanism, None)
-    return mechanism, [row], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
+    beside = [] if options.per_km is None else [planar(listed.places, options.per_km, None)]
+    return mechanism, [row, *beside], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
 
 
 def _made(name: str, listed: Listed, epsilon: str) -> Mechanism:
@@ -68,6 +86,19 @@ def _made(name: str, listed: Listed, epsilon: str) -> Mechanism:
     entry = next(each for each in entries() if each.name == known)
     made: Mechanism = entry.load()(listed.regions if entry.where == "regions" else listed.places, epsilon, **options)
     return made
+
+
+def check_budget(options: argparse.Namespace) -> bool:
+    """Whether a release is asked for; its ε is --epsilon, and of planar Laplace alone --per-km."""
+    if options.mechanism != _PLANAR:
+        return options.epsilon is not None
+    if options.per_km is None or options.epsilon is not None:
+        msg = (
+            f"Expected --per-km, and no --epsilon, with --mechanism {_PLANAR}: its ε is per km of distance "
+            "(geo-indistinguishability), which is not ε-LDP; for example --per-km 0.5."
+        )
+        raise InputError(msg)
+    return True
 
 
 def check_publishes(options: argparse.Namespace) -> None:

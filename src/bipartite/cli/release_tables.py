@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite import texts
+from bipartite.answers.advise.place_releases import PER_KM
 from bipartite.cli.output import print_table
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from bipartite.locations import PlaceRelease
 
 _TOO_MUCH: Final = "(!)"
+_OTHER: Final = "(*)"
 
 
 def described(listed: Listed) -> dict[str, Any]:
@@ -61,6 +63,8 @@ def print_releases(rows: Sequence[PlaceRelease]) -> None:
     if any(_spent(row).endswith(_TOO_MUCH) for row in rows):
         print(f"{_TOO_MUCH} spends more than the ε it names, and is never chosen.")
     for row in rows:
+        if _is_per_km(row):
+            print(per_km_words(row, rows))
         if row.note:
             print(f"{row.name}, {row.scope}, ε = {row.epsilon}: {row.note}")
 
@@ -69,7 +73,32 @@ def _spent(row: PlaceRelease) -> str:
     """The ε of plain ε-LDP that a release really spends."""
     if math.isinf(row.realised_epsilon):
         return "none: region published"
-    return f"{row.realised_epsilon:.4f}" + ("" if row.eligible else f" {_TOO_MUCH}")
+    mark = "" if row.eligible else f" {_OTHER if _is_per_km(row) else _TOO_MUCH}"
+    return f"{row.realised_epsilon:.4f}{mark}"
+
+
+def _is_per_km(row: PlaceRelease) -> bool:
+    return row.epsilon.endswith(PER_KM)
+
+
+def per_km_words(row: PlaceRelease, rows: Sequence[PlaceRelease]) -> str:
+    """What the ε of planar Laplace means, beside that of the other releases."""
+    per_km = row.epsilon.removesuffix(PER_KM).strip()
+    words = (
+        f"{_OTHER} {row.name} promises geo-indistinguishability, not ε-LDP: places d km apart are told apart by at "
+        f"most e^({per_km}·d)."
+    )
+    others = {float(each.epsilon) for each in rows if not _is_per_km(each)}
+    if len(others) == 1:
+        (epsilon,) = others
+        words += (
+            f" For places nearer than {epsilon / float(per_km):.3g} km that promises more than ε-LDP with "
+            f"ε = {epsilon:g}, for farther ones less: neither implies the other, and their errors are not comparable."
+        )
+    if row.note:
+        return words
+    upward = math.ceil(row.realised_epsilon * 10**4) / 10**4  # a promise is never rounded down
+    return f"{words} On these places it is ε-LDP with ε = {upward:.4f}."
 
 
 def plain(row: PlaceRelease) -> dict[str, Any]:

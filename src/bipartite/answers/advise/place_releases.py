@@ -40,6 +40,8 @@ WHOLE: Final = "whole domain"
 WITHIN: Final = "within regions"
 BASELINE: Final = "GRR"
 CONSTANT: Final = "Constant"
+PER_KM: Final = " per km"
+"""What follows the ε of planar Laplace, which is not that of ε-LDP."""
 PUBLISHED: Final = "L-SRR as published"
 CALIBRATED: Final = "L-SRR calibrated"
 
@@ -174,4 +176,4 @@ def unavailable(scope: str, name: str, epsilon: str, why: str) -> PlaceRelease:
 
 def planar(places: Points, per_km: object, prior: Array | None) -> PlaceRelease:
     """Planar Laplace with ε per km: another promise, beside the others and never chosen."""
-    return measured(WHOLE, "Planar Laplace", f"{per_km} per km", lambda: PlanarLaplace(places, per_km), prior)[0]
+    return measured(WHOLE, "Planar Laplace", f"{per_km}{PER_KM}", lambda: PlanarLaplace(places, per_km), prior)[0]
