@@ -201,6 +201,7 @@ def test_points_that_cannot_be_are_refused(arguments, message):
         ([True, False], "Expected labels as strings, or all as whole numbers"),
         (5, "Expected labels as a list, one a value, got int"),
         ("ab", "Expected labels as a list, one a value, got str"),
+        ({"a", "b"}, "Expected labels as a list, one a value, got set"),
         (["a", "\ud800"], "Expected labels that JSON can carry"),
         ([1, 2**53], "Expected labels that JSON can carry"),
     ],

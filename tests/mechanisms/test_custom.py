@@ -198,6 +198,7 @@ def test_what_is_no_such_matrix_is_refused(matrix, error, message):
     [
         (AGES, "yes", "Expected outputs as the domain, or as a list of values, numbers or labels, got 'yes'; pass"),
         (AGES, 5, "Expected outputs as the domain, or as a list of values, numbers or labels, got 5"),
+        (AGES, {"yes"}, "Expected outputs as the domain, or as a list of values, numbers or labels, got {'yes'}; pass"),
         (AGES, [], "Expected at least one output, got none; pass the domain itself, or a list."),
         (AGES, ["a", "a"], "Expected distinct outputs, got 1 duplicates; add up their columns."),
         (AGES, [1, 1.0], "Expected distinct outputs, got 1 duplicates"),

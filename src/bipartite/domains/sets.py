@@ -137,7 +137,8 @@ def check_labels(labels: object, size: int | None, problems: Problems) -> tuple[
         problems.add(f"Expected at most 2^31 values, got {size}.")
     if labels is None:
         return None
-    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+    # Nor a set, whose order may be another one each time.
+    if isinstance(labels, (str, bytes, set, frozenset)) or not isinstance(labels, Iterable):
         problems.add(f"Expected labels as a list, one a value, got {type(labels).__name__}.")
         return None
     names = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)

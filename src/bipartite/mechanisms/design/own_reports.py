@@ -46,7 +46,8 @@ def _listed(domain: Domain, outputs: object) -> list[Any] | Domain:
     """The outputs one by one, or the domain itself."""
     if isinstance(outputs, Domain) and outputs == domain:
         return domain
-    if isinstance(outputs, (str, bytes)) or not isinstance(outputs, Iterable):
+    # Nor a set, whose order, and with it that of the columns, may be another one each time.
+    if isinstance(outputs, (str, bytes, set, frozenset)) or not isinstance(outputs, Iterable):
         msg = (
             f"Expected outputs as the domain, or as a list of values, numbers or labels, got {shown(outputs)}; "
             "pass domain, or a list such as ['yes', 'no']."
