@@ -112,3 +112,10 @@ def test_a_confidence_that_is_none_is_refused(square):
     for ask in (square.to_geojson, lambda sure: square.page(confidence=sure)):
         with pytest.raises(InputError, match="confidence"):
             ask(1.5)
+
+
+def test_a_heat_map_is_short_in_words_and_a_picture_in_a_notebook(square):
+    assert repr(square) == "<heat map of 6 places from 16,000 reports: ε-LDP of each report with ε = 2>"
+    assert square._repr_svg_() == square.draw()
+    smoothed = heat_map(GRR(SQUARE, 2), [0] * 60, smoothing_km=30)
+    assert "60 reports, smoothed over 30 km: " in repr(smoothed)

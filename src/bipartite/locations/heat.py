@@ -32,7 +32,7 @@ _SURE: Final = 0.95
 _NOTHING: Final = "no ε is claimed, because the reports cannot have come from the mechanism"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HeatMap:
     """The share of people around each place. Made by :func:`heat_map`."""
 
@@ -47,6 +47,14 @@ class HeatMap:
     """What each report that went into it promises; that nothing is claimed where they do not fit the mechanism."""
     note: str
     """What to know about it; empty where there is nothing."""
+
+    def __repr__(self) -> str:
+        smoothed = f", smoothed over {self.smoothing_km:g} km" if self.smoothing_km else ""
+        return f"<heat map of {len(self.shares):,} places from {self.people:,} reports{smoothed}: {self.guarantee}>"
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        return str(self.draw())
 
     @property
     def has_intervals(self) -> bool:
