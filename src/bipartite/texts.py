@@ -1,8 +1,9 @@
-"""Tables as text: aligned columns for people, CSV for programs."""
+"""Tables as text: aligned columns for people, CSV for programs, and both for notebooks."""
 
 from __future__ import annotations
 
 import csv
+import html
 import io
 from typing import TYPE_CHECKING
 
@@ -29,3 +30,8 @@ def as_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return written.getvalue()
+
+
+def in_notebooks(words: str, picture: str = "") -> str:
+    """What a notebook shows: a picture, and below it the words as they are printed."""
+    return f'{picture}<pre style="white-space: pre-wrap">{html.escape(words)}</pre>'

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _SMALL: Final = 13
 _SWATCH: Final = 22
 _TITLE: Final = 30
+_LONG: Final = 100
 _LEAST: Final = 0.01  # per cent
 LETTER: Final = 6.9  # the mean width of a letter at this size, a little generous
 
@@ -25,6 +26,10 @@ class Picture(str):
 
     def _repr_svg_(self) -> str:
         return str(self)
+
+    def __repr__(self) -> str:
+        says = html.unescape(self.partition('aria-label="')[2].partition('"')[0])
+        return f"<Picture: {says if len(says) <= _LONG else says[: _LONG - 1] + '…'}>"
 
 
 def tag(name: str, content: str = "", /, **attributes: object) -> str:

@@ -20,6 +20,7 @@ from bipartite.tables.extras import pa
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.reading import columns_in, likely, read_toml
 from bipartite.tables.returning import way_back
+from bipartite.texts import in_notebooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -214,6 +215,10 @@ class Plan(Frozen):
 
     def __hash__(self) -> int:
         return hash(tuple(name for name, _ in self._columns))
+
+    def _repr_html_(self) -> str:
+        held = [(name, repr(what.mechanism if isinstance(what, Column) else what)) for name, what in self._columns]
+        return in_notebooks(f"{self!r}\n" + "\n".join(f"{name}: {what}" for name, what in held))
 
     def __repr__(self) -> str:
         return f"<Plan of {len(self._columns)} columns, ε = {self.epsilon_decimal:f} a row>"

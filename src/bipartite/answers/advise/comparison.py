@@ -11,7 +11,7 @@ from bipartite.answers.advise.picture import picture_of
 from bipartite.answers.advise.row import COLUMNS, MEASURES
 from bipartite.answers.advise.table import table_of
 from bipartite.errors import InputError, is_one_of, missing_library, shown
-from bipartite.texts import as_csv
+from bipartite.texts import as_csv, in_notebooks
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -95,6 +95,9 @@ class Comparison:
             msg = f"Expected measure as one of {', '.join(map(repr, MEASURES))}, got {shown(measure)}."
             raise InputError(msg)
         return picture_of(self.rows, measure, users=self.users)
+
+    def _repr_html_(self) -> str:
+        return in_notebooks(str(self))
 
     def __str__(self) -> str:
         return f"{table_of(self.rows, users=self.users, tolerance=self.tolerance)}\n\n{self.recommendation}"

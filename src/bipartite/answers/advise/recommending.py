@@ -21,6 +21,7 @@ from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Constant
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design.line import check_prior
+from bipartite.texts import in_notebooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,8 +54,14 @@ class Recommendation:
         """The advice as plain numbers and words."""
         return dataclasses.asdict(self.advice)
 
+    def __repr__(self) -> str:
+        return f"<Recommendation for {self.advice.purpose!r}: {self.mechanism!r}>"
+
     def __str__(self) -> str:
         return str(self.advice)
+
+    def _repr_html_(self) -> str:
+        return in_notebooks(str(self))
 
 
 def recommend(

@@ -30,6 +30,7 @@ from bipartite.answers.estimation.rows import RANGE_COLUMNS, range_rows
 from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.domains import Cyclic, Product
 from bipartite.errors import InputError, MissingExtraError, how_many, shown
+from bipartite.texts import in_notebooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -413,6 +414,9 @@ class Estimate:
         return "\n".join(
             [*answers_in_words(self, check_confidence(confidence)), *share_table({None: self}, confidence, bins)]
         )
+
+    def _repr_html_(self) -> str:
+        return in_notebooks(self.summary(), self.plot())
 
     def __repr__(self) -> str:
         return f"<Estimate from {how_many(self.people, 'report')} of {self.mechanism!r}, method {self.method!r}>"

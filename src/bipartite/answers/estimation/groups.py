@@ -11,6 +11,7 @@ from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.pictures import Naming, drawn_groups
 from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.texts import in_notebooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +90,9 @@ class Estimates(Mapping[Any, "Estimate"]):
             for number, line in enumerate(answers_in_words(each, sure))
         ]
         return "\n".join([*lines, *share_table(self._groups, sure, bins)])
+
+    def _repr_html_(self) -> str:
+        return in_notebooks(self.summary(), self.plot() if self._kind == "group" else "")
 
     def __repr__(self) -> str:
         return (
