@@ -186,6 +186,15 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
         shares = [each["share"] for each in column["estimates"][0]["shares"]]
         assert code == 0 and (plain is None or plain == shares)
         plain = shares
+    page = tmp_path / "page.html"
+    assert run("estimate", files[0], "--by", "country", "--bins", 3, "--html", page)[0] == 0
+    shown = page.read_text(encoding="utf-8")
+    by_country = bp.estimate(AGES, table["age"].to_pylist(), by=both[0])
+    for label in ("DE", "FR"):
+        for each in by_country[label].ranges(3):
+            assert f"<td>{each.share:z.2%} ({each.interval.low:z.2%} to {each.interval.high:z.2%})</td>" in shown
+    assert "<th>range</th><th>DE</th><th>FR</th>" in shown and "<th>value</th><th>DE</th><th>FR</th>" in shown
+    assert "share with age 18 to 41 in each group" in shown
     code, out, err = run("estimate", files[0], "--column", "age", "--weights", "country")
     assert (code, out) == (3, "") and "column 'country' has a cell that is not a weight of at least 0" in err
     code, out, err = run("estimate", files[0], "--bins", "30,45")

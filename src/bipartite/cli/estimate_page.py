@@ -6,11 +6,13 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
+from bipartite.answers.estimation.wording import in_cell, shares_shown
 from bipartite.cli.pages import table, whole_page
 from bipartite.domains import LineDomain
 
 if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
+    from bipartite.answers.estimation.wording import Shares
     from bipartite.cli.estimate_output import Found
     from bipartite.tables.metadata import Described
 
@@ -31,6 +33,7 @@ def page(found: Found, release: Described, title: str) -> str:
         parts += [f"<h2>{escape(str(name))}</h2>", f"<p>{promise}{left_out}</p>"]
         parts += [f"<p><strong>{escape(each)}</strong></p>" for each in doubts]
         parts += [found.picture(name), _numbers(groups, found.confidence)]
+        parts += _shares(shares_shown(groups, found.confidence, found.bins_of(name)))
     parts += [
         "<h2>Published beside it</h2>",
         "<p>No ε covers the following:</p>",
@@ -52,3 +55,12 @@ def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
             cells += [f"{value:,.6g}", f"{ends.low:,.6g} to {ends.high:,.6g}"]
         rows.append([escape(cell) for cell in cells])
     return table(("group", "people", "mean", "interval", "median", "interval"), rows)
+
+
+def _shares(found: Shares) -> list[str]:
+    """A table of shares with their intervals: a column for each group, or one for all people."""
+    header = [found.what, *("share" if label is None else escape(str(label)) for label in found.groups)]
+    cells = [[escape(in_cell(share)) for share in rows] for rows in found.groups.values()]
+    rows = [[escape(name), *row] for name, *row in zip(found.names, *cells, strict=True)]
+    notes = [f"<p>{escape(note)}.</p>" for note in ([found.heading] if found.heading else []) + list(found.notes)]
+    return [table(header, rows), *notes]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.answers.estimation.pictures import has_intervals, most_common, names_of
 from bipartite.answers.estimation.poisoning import what_forging_does
-from bipartite.answers.estimation.ranges import RANGES, spans, splits
+from bipartite.answers.estimation.ranges import RANGES, has_ranges, spans, splits
 from bipartite.answers.estimation.rows import range_rows, value_rows
 from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import how_many
@@ -61,74 +62,94 @@ def answers_in_words(estimate: Estimate, confidence: float) -> list[str]:
     return lines
 
 
-def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> list[str]:
-    """The shares of public ranges, of few values, or the largest of many names; a column for each group."""
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The shares that a table shows, with a column for each group."""
+
+    what: str
+    """What the rows are: values or ranges."""
+    names: list[str]
+    groups: dict[Any, list[Share]]
+    """By group, or under None for all people: (share, low, high) of each row; None where there is no interval."""
+    heading: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def shares_shown(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> Shares:
+    """The shares of public ranges, of few values, or the largest of many names."""
     bins = bins if bins is None or isinstance(bins, int) else list(bins)
     every = list(groups.values())
     domain = every[0].domain
     fitted = any(each.bins_note for each in every)
-    ranged = isinstance(domain, (LineDomain, Cyclic)) and (len(domain) > _FEW_VALUES or fitted)
+    ranged = has_ranges(domain) and (len(domain) > _FEW_VALUES or fitted)
     if ranged or bins is not None:
         return _of_ranges(groups, confidence, RANGES if bins is None else bins)
     return _of_values(groups, confidence)
 
 
-def _of_ranges(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) -> list[str]:
+def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> list[str]:
+    """The same as lines of text; several groups side by side, a few in a row."""
+    found = shares_shown(groups, confidence, bins)
+    sure = f"{100 * confidence:g} % interval"
+    lines = [f"  {found.heading}"] if found.heading else []
+    if list(groups) == [None]:
+        pairs = zip(found.names, found.groups[None], strict=True)
+        rows = [(f"  {name}", f"{share[0]:z.2%}", _interval(share)) for name, share in pairs]
+        lines += aligned([(f"  {found.what}", "share", sure), *rows])
+    else:
+        lines.append(f"  share in each group ({sure})")
+        for first in range(0, len(found.groups), _SIDE_BY_SIDE):
+            labels = list(found.groups)[first : first + _SIDE_BY_SIDE]
+            cells = [[in_cell(share) for share in found.groups[label]] for label in labels]
+            rows = [(f"  {name}", *row) for name, *row in zip(found.names, *cells, strict=True)]
+            lines += aligned([(f"  {found.what}", *map(str, labels)), *rows])
+    return lines + [f"  {note}" for note in found.notes]
+
+
+def in_cell(share: Share) -> str:
+    """A share and its interval."""
+    return f"{share[0]:z.2%} ({_interval(share)})"
+
+
+def _of_ranges(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) -> Shares:
     found = {label: range_rows(each, confidence, bins) for label, each in groups.items()}
     one = next(iter(groups.values()))
     names = [range_name(row[0], row[1]) for row in next(iter(found.values()))]
     shares: dict[Any, list[Share]] = {label: [row[2:] for row in rows] for label, rows in found.items()}
-    lines = _tables("range", names, shares, confidence)
-    known = one.identifiability
+    notes, known = [], one.identifiability
     if any(splits(known, span) for span in spans(one.domain, bins, known)):
-        lines.append(
-            "  a range that parts values which the reports cannot tell apart has a share that is a guess within its "
+        notes.append(
+            "a range that parts values which the reports cannot tell apart has a share that is a guess within its "
             "interval"
         )
     if any(not 0 <= share <= 1 for rows in shares.values() for share, _, _ in rows):
-        lines.append("  unbiased shares may lie below 0 % or above 100 % by chance")
-    return lines + [f"  {note}" for note in {each.bins_note for each in groups.values() if not has_intervals(each)}]
+        notes.append("unbiased shares may lie below 0 % or above 100 % by chance")
+    notes += dict.fromkeys(each.bins_note for each in groups.values() if not has_intervals(each))
+    return Shares("range", names, shares, notes=tuple(notes))
 
 
-def _of_values(groups: Mapping[Any, Estimate], confidence: float) -> list[str]:
+def _of_values(groups: Mapping[Any, Estimate], confidence: float) -> Shares:
     domain = next(iter(groups.values())).domain
-    size, lines = len(domain), []
+    size, heading = len(domain), ""
     order = list(range(size))
     if size > _FEW_VALUES:
         total = np.sum([each.people * each.frequencies for each in groups.values()], axis=0)
         order = np.argsort(-total, kind="stable")[:_LARGEST].tolist()
-        lines.append(f"  the {_LARGEST} largest of {size:,} shares")
+        heading = f"the {_LARGEST} largest of {size:,} shares"
     names = names_of(domain)
     shares: dict[Any, list[Share]] = {}
     for label, each in groups.items():
         rows = value_rows(each, confidence)
         shares[label] = [(rows[at][1], *rows[at][3:]) for at in order]
-    lines += _tables("value", [names[at] for at in order], shares, confidence)
-    every = [share for rows in shares.values() for share in rows]
+    every, notes = [share for rows in shares.values() for share in rows], []
     if any(not 0 <= share <= 1 for share, _, _ in every):
-        lines.append("  unbiased shares may lie below 0 % or above 100 % by chance; those of method 'projected' do not")
+        notes.append("unbiased shares may lie below 0 % or above 100 % by chance; those of method 'projected' do not")
     if any(low is not None and high is not None and (high < 0 or low > 1) for _, low, high in every):
-        lines.append(
-            "  an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
+        notes.append(
+            "an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
             "sample was unlucky"
         )
-    return lines
-
-
-def _tables(what: str, names: list[str], shares: Mapping[Any, list[Share]], confidence: float) -> list[str]:
-    """One table of shares and intervals; of groups, a column for each, a few of them side by side."""
-    sure = f"{100 * confidence:g} % interval"
-    if list(shares) == [None]:
-        pairs = zip(names, shares[None], strict=True)
-        rows = [(f"  {name}", f"{share[0]:z.2%}", _interval(share)) for name, share in pairs]
-        return aligned([(f"  {what}", "share", sure), *rows])
-    lines = [f"  share in each group ({sure})"]
-    for first in range(0, len(shares), _SIDE_BY_SIDE):
-        labels = list(shares)[first : first + _SIDE_BY_SIDE]
-        cells = [[f"{share[0]:z.2%} ({_interval(share)})" for share in shares[label]] for label in labels]
-        rows = [(f"  {name}", *row) for name, *row in zip(names, *cells, strict=True)]
-        lines += aligned([(f"  {what}", *map(str, labels)), *rows])
-    return lines
+    return Shares("value", [names[at] for at in order], shares, heading, tuple(notes))
 
 
 def range_name(first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or labels of a circle)
