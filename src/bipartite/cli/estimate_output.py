@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.asking import CIRCULAR
+from bipartite.answers.estimation.pictures import UNNAMED
 from bipartite.answers.estimation.poisoning import for_text
 from bipartite.answers.estimation.ranges import has_ranges
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, finite, range_rows, value_rows
@@ -67,7 +68,7 @@ class Found:
 
     def picture(self, name: str | None, title: str = "", unit: str = "") -> str:
         """A column with its error bars."""
-        label = "value" if name is None else name
+        label = UNNAMED if name is None else name
         drawn = self.answers(name)
         return drawn.plot(None, self.confidence, self.bins_of(name), title=title, label=label, unit=unit)
 

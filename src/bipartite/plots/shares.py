@@ -35,12 +35,13 @@ def shares_by_name(  # noqa: PLR0913
     high: Array,
     *,
     sure: str,
+    label: str = "",
     truth: Array | None = None,
     guessed: NDArray[np.bool_] | None = None,
     most: int = MOST_NAMES,
     notes: Sequence[str] = (),
 ) -> Picture:
-    """The largest shares with their intervals, and how many smaller ones are left out.
+    """The largest shares with their intervals, and how many smaller ones are left out; ``label`` says of what.
 
     ``low`` and ``high`` are infinite where nothing is known, and not numbers where there is no interval. Shares that
     are ``guessed``, or about which nothing is known, are outlined.
@@ -81,7 +82,7 @@ def shares_by_name(  # noqa: PLR0913
     if guesses[rows].any():
         entries.append(("cannot be known: a guess", style.GUESS_STYLE))
     parts += legend(entries)
-    below = ["share of people"]
+    below = [f"share of people, by {label}" if label else "share of people"]
     if len(rest):
         below.append(f"{len(rest):,} smaller shares are left out, together {percent(float(shares[rest].sum()))}")
     parts.append(text(_LEFT, bottom + 34, "; ".join(below)))

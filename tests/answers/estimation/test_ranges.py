@@ -160,4 +160,7 @@ def test_a_picture_has_a_title_an_axis_and_a_unit(ages):
     height = [int(re.search(r'viewBox="0 (?:-30|0) 860 (\d+)"', each)[1]) for each in (plain, named)]
     assert height[1] == height[0] + 30
     trips = bp.GRR(bp.Items(["bus", "car"], loss=1 - np.eye(2)), epsilon=1)
-    assert ">Trips</text>" in estimated(trips, ["bus", "car"] * 50).plot(title="Trips")
+    found = estimated(trips, ["bus", "car"] * 50)
+    assert ">Trips</text>" in found.plot(title="Trips") and ">share of people</text>" in found.plot(title="Trips")
+    assert ">share of people, by way to work</text>" in found.plot(label="way to work")
+    assert found.plot() == found.plot(title="", label="value", unit="")

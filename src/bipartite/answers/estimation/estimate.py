@@ -23,7 +23,7 @@ from bipartite.answers.estimation.joint import JointEstimate
 from bipartite.answers.estimation.linear import Answer
 from bipartite.answers.estimation.moments import variance_answer, variance_interval
 from bipartite.answers.estimation.pair_domain import OfProduct
-from bipartite.answers.estimation.pictures import Naming, drawn
+from bipartite.answers.estimation.pictures import UNNAMED, Naming, drawn
 from bipartite.answers.estimation.poisoning import poisoned, tipping_point
 from bipartite.answers.estimation.ranges import RANGES, RangeShare, spans
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, range_rows
@@ -391,7 +391,7 @@ class Estimate:
         bins: Bins | None = None,
         *,
         title: str = "",
-        label: str = "value",
+        label: str = UNNAMED,
         unit: str = "",
     ) -> Picture:
         """A picture of the shares with their intervals, as SVG text, written to ``file`` (.svg, .png) if one is given.

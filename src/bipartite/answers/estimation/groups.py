@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.answers.estimation.intervals import check_confidence
-from bipartite.answers.estimation.pictures import Naming, drawn_groups
+from bipartite.answers.estimation.pictures import UNNAMED, Naming, drawn_groups
 from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.texts import in_notebooks
@@ -62,7 +62,7 @@ class Estimates(Mapping[Any, "Estimate"]):
         bins: Bins | None = None,
         *,
         title: str = "",
-        label: str = "value",
+        label: str = UNNAMED,
         unit: str = "",
     ) -> Picture:
         """A picture of the groups below each other, as SVG text, written to ``file`` (.svg, .png) if one is given.

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS: Final = 40
 _ARCS: Final = 8
+UNNAMED: Final = "value"
+"""What values are called where nobody names them."""
 _MOST_VALUES: Final = 6  # that groups are compared by
 _FEW_RANGES: Final = 3
 _MOST_COMMON: Final = 3  # values that the summary names
@@ -46,7 +48,7 @@ class Naming:
     """What a picture is called: its title, what its values are, and their unit."""
 
     title: str = ""
-    label: str = "value"
+    label: str = UNNAMED
     unit: str = ""
 
     @property
@@ -56,7 +58,7 @@ class Naming:
 
     def of(self, what: str) -> str:
         """A number of the values, such as their mean, with its unit."""
-        named = what if self.label == "value" else f"{what} {self.label}"
+        named = what if self.label == UNNAMED else f"{what} {self.label}"
         return f"{named} ({self.unit})" if self.unit else named
 
 
@@ -91,8 +93,10 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None, bins: 
         picture = _on_a_clock(estimate, confidence, sure, notes, bins)
     else:
         ends = bounds(estimate, confidence)
+        label = "" if naming.label == UNNAMED else naming.axis
+        guessed = _untold(estimate)
         picture = shares_by_name(
-            names_of(domain), estimate.frequencies, *ends, sure=sure, guessed=_untold(estimate), notes=notes
+            names_of(domain), estimate.frequencies, *ends, sure=sure, label=label, guessed=guessed, notes=notes
         )
     return _written(titled(picture, naming.title), file)
 
@@ -202,7 +206,7 @@ def _of_ranges(
     for at, (start, count) in enumerate(cut):
         ends = names[start], names[(start + count - 1) % size]
         named = f"{ends[0]} to {ends[1]}{unit}" if count > 1 else f"{ends[0]}{unit}"
-        what = f"of {named}" if naming.label == "value" else f"with {naming.label} {named}"
+        what = f"of {named}" if naming.label == UNNAMED else f"with {naming.label} {named}"
         rows = []
         for label, each in groups.items():
             share, (low, high) = found[label][at].share, found[label][at].interval
