@@ -140,6 +140,15 @@ def test_groups_are_side_by_side_in_words_frames_and_pictures():
         for row, found in zip(rows, each.ranges([30, 65]), strict=True):
             assert (row["first"], row["share"], row["low"]) == (found.first, found.share, found.interval.low)
             assert f"{found.share:z.2%} ({found.interval.low:z.2%} to {found.interval.high:z.2%})" in text
+    # Edges that come one by one are the same for every group.
+    assert groups.summary(bins=iter([30, 65])) == text == groups.summary(bins=np.array([30, 65]))
+    assert groups.to_frame(bins=iter([30, 65])).equals(frame)
+    assert groups.plot(bins=iter([30, 65]), label="age", unit="years") == picture
+    assert groups.summary(bins=np.int64(3)) == groups.summary(bins=3)
+    for wrong in (2.5, "30,65"):
+        for ask in (groups.summary, groups.plot, groups.to_frame, groups["r0"].summary):
+            with pytest.raises(InputError, match="Expected bins as a number of ranges of at least 1"):
+                ask(bins=wrong)
     assert "share with age 30 to 64 years in each group, with its 95 % interval" in picture
     assert picture.count("<circle") == 15
     assert "mean age (years) of each group" in groups.plot(label="age", unit="years")

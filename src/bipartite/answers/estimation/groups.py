@@ -9,6 +9,7 @@ import numpy as np
 
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.pictures import UNNAMED, Naming, drawn_groups
+from bipartite.answers.estimation.ranges import asked_again
 from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.texts import in_notebooks
@@ -51,8 +52,9 @@ class Estimates(Mapping[Any, "Estimate"]):
         except ImportError:
             msg = "to_frame needs pandas; install it, or use the frequencies of each group."
             raise MissingExtraError(msg) from None
+        cut = None if bins is None else asked_again(bins)
         return pd.concat(
-            {label: each.to_frame(confidence, bins) for label, each in self._groups.items()}, names=[self._kind, None]
+            {label: each.to_frame(confidence, cut) for label, each in self._groups.items()}, names=[self._kind, None]
         ).reset_index(level=0)
 
     def plot(

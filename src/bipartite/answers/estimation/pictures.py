@@ -12,7 +12,7 @@ from bipartite.answers.estimation.asking import circle_of, line_of
 from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import what_forging_does
-from bipartite.answers.estimation.ranges import RANGES, spans, splits
+from bipartite.answers.estimation.ranges import RANGES, asked_again, spans, splits
 from bipartite.domains import Cyclic, LineDomain, Product
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
@@ -197,7 +197,7 @@ def _of_ranges(
     groups: Mapping[Any, Estimate], confidence: float, bins: Bins, naming: Naming
 ) -> list[tuple[str, list[Mark]]]:
     """A section for each range: the shares of all groups."""
-    bins = bins if isinstance(bins, int) else list(bins)
+    bins = asked_again(bins)
     first = next(iter(groups.values()))
     cut = spans(first.domain, bins, first.identifiability)
     names, found = names_of(first.domain), {label: each.ranges(bins, confidence) for label, each in groups.items()}

@@ -59,6 +59,11 @@ def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Spa
     return list(zip(starts.tolist(), (after - starts).tolist(), strict=True))
 
 
+def asked_again(bins: Bins) -> Bins:
+    """Bins that several groups can be asked for, where edges come one by one."""
+    return list(bins) if isinstance(bins, Iterable) and not isinstance(bins, (str, bytes)) else bins
+
+
 def has_ranges(domain: Domain) -> bool:
     """Whether values have ranges: on a line, or around a circle."""
     return isinstance(domain, (LineDomain, Cyclic))

@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.answers.estimation.pictures import has_intervals, most_common, names_of
 from bipartite.answers.estimation.poisoning import what_forging_does
-from bipartite.answers.estimation.ranges import RANGES, has_ranges, spans, splits
+from bipartite.answers.estimation.ranges import RANGES, asked_again, has_ranges, spans, splits
 from bipartite.answers.estimation.rows import range_rows, value_rows
 from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import how_many
@@ -77,7 +77,7 @@ class Shares:
 
 def shares_shown(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> Shares:
     """The shares of public ranges, of few values, or the largest of many names."""
-    bins = bins if bins is None or isinstance(bins, int) else list(bins)
+    bins = None if bins is None else asked_again(bins)
     every = list(groups.values())
     domain = every[0].domain
     fitted = any(each.bins_note for each in every)
