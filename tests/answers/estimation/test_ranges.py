@@ -1,11 +1,13 @@
 """Shares of public ranges: edges, arcs, values that cannot be told apart, and what tables and frames hold of them."""
 
 import re
+import types
 
 import numpy as np
 import pytest
 
 import bipartite as bp
+from bipartite.answers.estimation.ranges import spans
 from bipartite.errors import InputError, OutsideDomainError
 
 AGES = bp.Integers(18, 90)
@@ -110,6 +112,19 @@ def test_values_that_cannot_be_told_apart_are_one_range():
     for count in range(1, 74):
         cut = ends(est.ranges(count, 0.9))
         assert not any(18 < first <= 31 or first > 77 for first, _ in cut)
+
+
+def test_no_run_of_neighbours_that_cannot_be_told_apart_is_cut():
+    draw = np.random.default_rng(1)
+    for _ in range(500):
+        size = int(draw.integers(2, 60))
+        group_of = np.sort(draw.integers(0, 8, size)) if draw.random() < 0.5 else draw.integers(0, 3, size)
+        known = types.SimpleNamespace(group_of=group_of)
+        count = int(draw.integers(1, size + 1))
+        found = spans(bp.Integers(1, size), count, known)
+        starts = [first for first, _ in found]
+        assert starts[0] == 0 and sum(many for _, many in found) == size
+        assert all(group_of[at] != group_of[at - 1] for at in starts[1:])
 
 
 def test_a_summary_has_the_table_of_shares(ages):

@@ -43,7 +43,7 @@ def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Spa
     """(position of the first value, number of values) of each range, by the domain and the mechanism alone.
 
     A number of ranges gives ones of about equally many values; where the reports cannot tell neighbours apart, all of
-    these are in one range, so that there may be fewer. Edges are kept as they are.
+    these are in one range, so that there may be a few more or fewer. Edges are kept as they are.
     """
     circle = isinstance(domain, Cyclic)
     size = len(domain if circle else line_of(domain))
