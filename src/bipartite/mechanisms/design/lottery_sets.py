@@ -1,8 +1,8 @@
 """The least worst case on points and items: a lottery over sets of anchors, and what no ε-LDP release can go below.
 
-Where the best set for every prior is the best release for it, as on trees, the best lottery is the best release of any
-form. Elsewhere a lottery over sets may be a little above that; and the best set is only looked for. The bound is of one
-hard prior, certified as for that prior alone.
+Where the best set for every prior is the best release for it, as on trees, the best lottery is the best release that
+reports items. Elsewhere a lottery over sets may be a little above that, and the best set is only searched for. The
+bound is that of one hard prior, certified as for that prior alone.
 """
 
 from __future__ import annotations
