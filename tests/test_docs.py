@@ -157,5 +157,5 @@ def test_the_names_and_commands_that_a_page_names_are_there(page):
     for name in named_in(page, r"\b((?:bp|bipartite|reproduction)(?:\.\w+)+)"):
         if not name.endswith((".md", ".json", ".html")):
             pkgutil.resolve_name(name.replace("bp.", "bipartite.", 1))
-    assert set(named_in(page, r"(?:^\$ |`)bipartite ([a-z-]+)")) <= {*BIPARTITE.commands}
+    assert set(named_in(page, r"(?:^\$ |`)bipartite ([a-z][a-z-]*)")) <= {*BIPARTITE.commands}
     assert set(named_in(page, r"python -m reproduction ([a-z]+)")) <= {*LABORATORY.commands}

@@ -34,6 +34,7 @@ def pinned():
     [
         ("CHANGELOG.md", r"^## (\S+)"),
         ("CITATION.cff", r"^version: (\S+)$"),
+        ("docs/install.md", r"^bipartite (\d+\.\d+\.\d+)$"),
         ("SECURITY.md", r"current version is (\d+\.\d+\.\d+)"),
     ],
 )
