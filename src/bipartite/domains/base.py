@@ -139,7 +139,7 @@ class Domain(Frozen, ABC):
 
 
 class LineDomain(Domain):
-    """Equidistant values on a line, low to high, with loss |x − y|."""
+    """Equidistant values on a line, low to high, with loss ``|x − y|``."""
 
     __slots__ = ()
     low: float

@@ -66,9 +66,9 @@ def minimax_anchors_on_line(size: int, e: float, loss: Loss) -> AnchorChoice:
     Not certain: that no other anchors are better, and that a release reaches ``lower``. For the absolute and the
     squared loss and a given K, the largest loss is a convex function of the anchors, so the search (over K, then over
     the places, then by single steps) finds about the best *set*. But the best *release* is often a lottery over sets.
-    On 60 points the set found is 0.6 / 6 / 15 / 24 / 28 % above the optimum of |x − y| at ε = 0.25 / 1 / 2 / 3 / 4, and
-    0 / 0 / 0.6 / 8 / 17 % above that of the squared loss, while ``lower`` is within 1 % of it each time. Where the gap
-    between ``loss`` and ``lower`` matters, use ``minimax_lottery_on_line``, which finds the lottery.
+    On 60 points the set found is 0.6 / 6 / 15 / 24 / 28 % above the optimum of ``|x − y|`` at ε = 0.25 / 1 / 2 / 3 / 4,
+    and 0 / 0 / 0.6 / 8 / 17 % above that of the squared loss, while ``lower`` is within 1 % of it each time. Where the
+    gap between ``loss`` and ``lower`` matters, use ``minimax_lottery_on_line``, which finds the lottery.
     """
     excess, table = checked(size, e, loss)
     return from_zero(table, lambda loss: _choose(size, excess, loss))
