@@ -16,7 +16,11 @@ from reproduction.__main__ import LABORATORY
 
 DOCS = Path(__file__).parents[1] / "docs"
 _PIXELS = 0.3
-PAGES = [*(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted(DOCS.glob("*.md"))]
+PAGES = [
+    *(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted(DOCS.glob("*.md")),
+    *sorted(DOCS.glob("reference/*.md")),
+]
 _FOLDERS = "src|tests|tools|bench|docs|reproduction|bipartite"
 
 
