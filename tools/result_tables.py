@@ -347,12 +347,12 @@ def _rule(columns: int) -> str:
 
 
 TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
-    "private-sgd": (sgd_accuracies, sgd_advantages),
-    "private-boosting": (gbdt_errors, gbdt_shares, gbdt_points),
-    "private-networks": (dnn_accuracies,),
-    "places": (places_below_lsrr, places_errors),
+    "docs/private-sgd.md": (sgd_accuracies, sgd_advantages),
+    "docs/private-boosting.md": (gbdt_errors, gbdt_shares, gbdt_points),
+    "docs/private-networks.md": (dnn_accuracies,),
+    "docs/places.md": (places_below_lsrr, places_errors),
 }
-"""What writes the tables of a page."""
+"""What writes the tables of a page, by its path in the repository."""
 
 
 def filled(text: str, tables: Iterable[Callable[[], list[str]]]) -> str:
@@ -381,8 +381,8 @@ def figures() -> dict[Path, str]:
 
 def main() -> int:
     """Write what differs, and say what was written."""
-    pages = {ROOT / "docs" / f"{name}.md": tables for name, tables in TABLES.items()}
-    wanted = {page: filled(page.read_text(encoding="utf-8"), tables) for page, tables in pages.items()} | figures()
+    pages = {ROOT / name: filled((ROOT / name).read_text(encoding="utf-8"), tables) for name, tables in TABLES.items()}
+    wanted = pages | figures()
     for path, text in wanted.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
