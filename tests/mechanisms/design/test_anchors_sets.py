@@ -19,7 +19,6 @@ from bipartite.mechanisms.design import anchor_losses
 from bipartite.mechanisms.design.anchor_cells import cells_of
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.anchors_bound import bound_of
-from bipartite.mechanisms.design.anchors_minimax import minimax_anchors_of_set
 from bipartite.mechanisms.design.anchors_search import Assignment
 from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set, cost_of, search
 
@@ -37,7 +36,7 @@ def means_of(loss, e, anchors):
     return np.array(means)
 
 
-def least_of_all(loss, prior, e, *, worst=False):
+def least_of_all(loss, prior, e):
     """The least loss of all 2^N − 1 sets of anchors."""
     size, best = len(loss), np.inf
     nearest, sums = {0: np.full(size, np.inf)}, {0: np.zeros(size)}
@@ -47,7 +46,7 @@ def least_of_all(loss, prior, e, *, worst=False):
         nearest[chosen] = np.minimum(nearest[rest], loss[:, last])
         sums[chosen] = sums[rest] + loss[:, last]
         means = ((e - 1) * nearest[chosen] + sums[chosen]) / (e - 1 + chosen.bit_count())
-        best = min(best, means.max() if worst else prior @ means)
+        best = min(best, prior @ means)
     return best
 
 
@@ -369,31 +368,6 @@ def test_cells_part_the_points_by_mass():
     assert len(cells.sites) == 100
     assert cells.of[cells.sites].tolist() == list(range(100))
     assert np.bincount(cells.of).min() >= 25 and np.bincount(cells.of).max() <= 35
-
-
-@pytest.mark.parametrize("case", range(10))
-def test_the_worst_case_is_above_the_programme_and_its_bound_below(case):
-    rng = np.random.default_rng(case)
-    size = int(rng.integers(4, 20))
-    domain = Points(rng.random((size, 2))) if case % 2 else Items(None, loss=arbitrary(rng, size, case % 3))
-    loss, e = domain.loss_matrix(), float(np.exp(rng.uniform(0.3, 4)))
-    choice = minimax_anchors_of_set(domain, e)
-    optimum = least_of_any_release(loss, e)
-    spread = np.ptp(loss)
-    assert choice.loss == pytest.approx(means_of(loss, e, choice.anchors).max(), rel=1e-9, abs=1e-9)
-    assert choice.loss >= optimum - 1e-7 * spread
-    assert choice.lower <= optimum + 1e-7 * spread
-    assert choice.lower >= optimum - 0.03 * spread
-    if size <= 12:
-        assert choice.loss == pytest.approx(least_of_all(loss, None, e, worst=True), rel=1e-9, abs=1e-9)
-
-
-def test_the_worst_case_of_many_points_has_a_bound():
-    points = Points(np.random.default_rng(1).random((1000, 2)))
-    choice = minimax_anchors_of_set(points, 5.0)
-    uniform = best_anchors_of_set(points, 5.0)
-    assert uniform.lower < choice.lower <= choice.loss
-    assert choice.loss < means_of(points.loss_matrix(), 5.0, uniform.anchors).max()
 
 
 @pytest.mark.data

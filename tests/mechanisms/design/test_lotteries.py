@@ -1,16 +1,31 @@
 """Lotteries over sets of anchors against the linear programme over all releases; ``bench/best_release.py`` has more."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from bipartite import Items, Points
+from bipartite.errors import InputError
 from bipartite.mechanisms.design.lottery_line import minimax_lottery_on_line
 from bipartite.mechanisms.design.lottery_sets import minimax_lottery_of_set
-from bipartite.mechanisms.design.minimax_line import minimax_anchors_on_line
 from tests.mechanisms.design.test_anchors_sets import least_of_any_release
-from tests.mechanisms.design.test_minimax_line import losses_of
+
+
+def losses_of(kind, size):
+    """The argument, and the N × N losses."""
+    distances = np.abs(np.arange(size)[:, None] - np.arange(size))
+    if kind == "table":
+        table = np.sqrt(np.arange(size)) + (np.arange(size) > size / 3) - 0.25
+        return table, table[distances]
+    return kind, distances.astype(float) if kind == "absolute" else distances.astype(float) ** 2
+
+
+def worst_of_best(sets, loss, e):
+    """The least worst-case loss of any of these sets alone."""
+    tables = ((loss[:, each], e - 1 + len(each)) for each in map(list, sets))
+    return min(float(((e - 1) * table.min(axis=1) + table.sum(axis=1)).max()) / total for table, total in tables)
 
 
 def tree(rng, size):
@@ -59,9 +74,11 @@ def test_on_a_line_it_is_the_best_release(kind, epsilon):
 
 def test_the_figures_of_the_page():
     """Ten values at ε = 3: 1.116, where the best set is 36 % above; and a line of three with e^ε = 2."""
-    choice, single = (each(10, math.exp(3), "absolute") for each in (minimax_lottery_on_line, minimax_anchors_on_line))
+    choice = minimax_lottery_on_line(10, math.exp(3), "absolute")
     assert choice.loss == pytest.approx(1.11612, abs=1e-5)
-    assert single.loss / choice.loss == pytest.approx(1.362, abs=1e-3)
+    every_set = (each for count in range(1, 11) for each in itertools.combinations(range(10), count))
+    single = worst_of_best(every_set, losses_of("absolute", 10)[1], math.exp(3))
+    assert single / choice.loss == pytest.approx(1.362, abs=1e-3)
     three = minimax_lottery_on_line(3, 2.0, "absolute")
     assert three.weights == pytest.approx([3 / 7, 4 / 7], rel=1e-6) and three.loss == pytest.approx(5 / 7, rel=1e-8)
 
@@ -111,11 +128,20 @@ def test_a_very_long_line_keeps_fewer_sets(monkeypatch):
     monkeypatch.setattr("bipartite.mechanisms.design.lottery_line.MOST_ENTRIES", 150 * 8)
     few = minimax_lottery_on_line(150, math.exp(2), "absolute")
     assert len(few.sets) <= 8 < len(many.sets)
-    assert many.loss < few.loss < minimax_anchors_on_line(150, math.exp(2), "absolute").loss
-    assert few.loss == pytest.approx(worst_of(losses_of("absolute", 150)[1], math.exp(2), few), rel=1e-9)
+    matrix = losses_of("absolute", 150)[1]
+    fours = ([a, b, 149 - b, 149 - a] for a, b in itertools.combinations(range(75), 2))
+    assert many.loss < few.loss < worst_of_best(fours, matrix, math.exp(2))
+    assert few.loss == pytest.approx(worst_of(matrix, math.exp(2), few), rel=1e-9)
 
 
 def test_no_epsilon_at_all_leaves_the_middle():
     choice = minimax_lottery_on_line(5, 1.0, "absolute")
     assert choice.loss == pytest.approx(2) and choice.lower == pytest.approx(2)
     assert minimax_lottery_on_line(1, 2.0, "absolute").sets[0].tolist() == [0]
+
+
+def test_a_loss_that_is_neither_named_nor_a_table_is_refused():
+    with pytest.raises(
+        InputError, match="Expected loss as 'absolute', 'squared' or an array of 3 numbers, got 'cubic'"
+    ):
+        minimax_lottery_on_line(3, 2.0, "cubic")

@@ -18,8 +18,6 @@ from bipartite.mechanisms.design.anchor_choice import AnchorChoice
 from bipartite.mechanisms.design.line_costs import LineCosts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from bipartite.mechanisms.design.line_costs import Loss
@@ -75,18 +73,9 @@ def best_anchors_on_line(size: int, e: float, prior: NDArray[np.float64] | None,
     >>> choice.anchors.tolist(), round(choice.loss, 3), round(choice.lower, 3)
     ([34, 65], 21.346, 21.346)
     """
-    excess, table = checked(size, e, loss)
+    excess, from_zero, base = check_line(size, e, loss)
     weights = np.full(size, 1 / size) if prior is None else np.ascontiguousarray(prior, dtype=np.float64)
-    return from_zero(table, lambda loss: best_anchors_of(LineCosts(weights, loss), excess))
-
-
-def from_zero(loss: Loss, choose: Callable[[Loss], AnchorChoice]) -> AnchorChoice:
-    """What ``choose`` makes of a loss that is zero at distance 0.
-
-    Adding a constant to every loss adds it to the loss of every release.
-    """
-    base = 0.0 if isinstance(loss, str) else float(loss[0])
-    choice = choose(loss if isinstance(loss, str) else loss - base)
+    choice = best_anchors_of(LineCosts(weights, from_zero), excess)
     return AnchorChoice(choice.anchors, base + choice.loss, base + choice.lower)
 
 
@@ -153,8 +142,11 @@ def solver_for(costs: LineCosts, excess: float) -> tuple[Solver, float]:
     return CompiledLine(costs.weights, costs.head, costs.tail, squared=squared), 4.0 * math.sqrt(size) + 64 * excess
 
 
-def checked(size: object, e: object, loss: object) -> tuple[float, Loss]:
-    """(e^ε − 1, the loss as the name of a formula or as an array)."""
+def check_line(size: object, e: object, loss: object) -> tuple[float, Loss, float]:
+    """(e^ε − 1, the loss less its value at distance 0, that value).
+
+    Adding a constant to every loss adds the same constant to the loss of every release.
+    """
     if not isinstance(size, (int, np.integer)) or size < 1:
         msg = f"Expected size as a whole number of at least 1, got {shown(size)}; give the number of points."
         raise InputError(msg)
@@ -162,7 +154,7 @@ def checked(size: object, e: object, loss: object) -> tuple[float, Loss]:
         msg = f"Expected e as e^ε, a finite number of at least 1, got {shown(e)}; pass math.exp(epsilon)."
         raise InputError(msg)
     if is_one_of(loss, ("absolute", "squared")):
-        return float(e) - 1, loss  # type: ignore[return-value]
+        return float(e) - 1, loss, 0.0  # type: ignore[return-value]
     if not isinstance(loss, np.ndarray) or loss.shape != (size,) or loss.dtype.kind not in "iuf":
         got = f"an array of {loss.dtype} of shape {loss.shape}" if isinstance(loss, np.ndarray) else shown(loss)
         msg = f"Expected loss as 'absolute', 'squared' or an array of {size} numbers, got {got}; give one a distance."
@@ -180,4 +172,4 @@ def checked(size: object, e: object, loss: object) -> tuple[float, Loss]:
             "use 'absolute' or 'squared', which have no limit, or a coarser line."
         )
         raise DesignError(msg)
-    return float(e) - 1, table
+    return float(e) - 1, table - table[0], float(table[0])

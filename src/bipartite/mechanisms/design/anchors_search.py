@@ -160,14 +160,14 @@ class Moves:
             self.drops = (numerator + rise - cost * totals) / (1 + cost * (count - 1))
 
 
-def exhaustive(losses: AnchorLosses, cost: float, *, worst: bool = False) -> list[int]:
-    """The best anchors of all sets of items: for the mean over the prior or, if `worst`, for the worst item."""
+def search_all_sets(losses: AnchorLosses, cost: float) -> list[int]:
+    """The set of anchors with the least expected loss, by trying every one."""
     table = losses.table(losses.items, np.arange(losses.size))
     best, chosen = np.inf, [0]
     for count in range(1, losses.size + 1):
         sets = np.array(list(combinations(range(losses.size), count)))
         means = (table[:, sets].min(axis=2) + cost * table[:, sets].sum(axis=2)) / (1 + cost * count)
-        values = means.max(axis=0) if worst else losses.prior @ means
+        values = losses.prior @ means
         at = int(values.argmin())
         # More anchors must gain more than rounding does.
         if count == 1 or values[at] < best - _GAIN * abs(best):
@@ -178,7 +178,7 @@ def exhaustive(losses: AnchorLosses, cost: float, *, worst: bool = False) -> lis
 def local_search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
     """Anchors among these sites that no insertion, drop or exchange improves, nor one more or one less and these."""
     found = [improved(each, sites) for each in grow(losses, cost, sites)]
-    return _kicked(shaken(min(found, key=lambda each: each.rank), sites), sites)
+    return _kick(shake(min(found, key=lambda each: each.rank), sites), sites)
 
 
 def improved(state: Assignment, sites: Wholes) -> Assignment:
@@ -187,7 +187,7 @@ def improved(state: Assignment, sites: Wholes) -> Assignment:
     return state
 
 
-def shaken(state: Assignment, sites: Wholes) -> Assignment:
+def shake(state: Assignment, sites: Wholes) -> Assignment:
     """Force one anchor in or out and improve again, while that leads to something better."""
     while True:
         moves = state.sweep(sites)
@@ -208,15 +208,15 @@ def shaken(state: Assignment, sites: Wholes) -> Assignment:
         state = best
 
 
-def _kicked(state: Assignment, sites: Wholes) -> Assignment:
+def _kick(state: Assignment, sites: Wholes) -> Assignment:
     """Replace some anchors by any sites and improve again: on small sets, where it costs little and finds more."""
     kicks = min(_KICKS, int(_LOSSES_TO_KICK / (len(sites) * len(state.losses.items))))
     for kick in range(kicks):
         other = state.copy()
         # Between one anchor and all of them leave, between one site and one more than that come.
-        leaving = _scattered(np.array(state.anchors, dtype=np.int64), 2 * kick)
+        leaving = _scatter(np.array(state.anchors, dtype=np.int64), 2 * kick)
         leaving = leaving[: 1 + kick % len(leaving)]
-        coming = _scattered(sites, 2 * kick + 1)[: 1 + kick // 2 % (len(leaving) + 1)]
+        coming = _scatter(sites, 2 * kick + 1)[: 1 + kick // 2 % (len(leaving) + 1)]
         for y in coming[~other.chosen(coming)]:
             other.add(int(y))
         for y in leaving[: len(other.totals) - 1]:
@@ -227,7 +227,7 @@ def _kicked(state: Assignment, sites: Wholes) -> Assignment:
     return state
 
 
-def _scattered(array: Wholes, turn: int) -> Wholes:
+def _scatter(array: Wholes, turn: int) -> Wholes:
     """The array in an order that looks like chance and is the same for everybody: anchors are public.
 
     Positions are mixed as SplitMix64 mixes its counter (Steele, Lea, Flood 2014).

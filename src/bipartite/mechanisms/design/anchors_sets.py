@@ -14,7 +14,7 @@ from bipartite.mechanisms.design.anchor_cells import cells_of
 from bipartite.mechanisms.design.anchor_choice import AnchorChoice, EnoughError
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.anchors_bound import certify
-from bipartite.mechanisms.design.anchors_search import Assignment, exhaustive, improve, local_search, shaken
+from bipartite.mechanisms.design.anchors_search import Assignment, improve, local_search, search_all_sets, shake
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +84,7 @@ def best_anchors_of_set(
     told = _told(progress)
     cells = cells_of(losses, _SITES)
     if losses.size <= EXHAUSTIVE_TO:
-        state = Assignment(losses, cost, exhaustive(losses, cost))
+        state = Assignment(losses, cost, search_all_sets(losses, cost))
     else:
         state = search(losses, cost, cells.sites, told)
         # Many anchors have little choice among few sites.
@@ -139,7 +139,7 @@ def search(
     if losses.size <= _ALL_SITES_TO:
         everyone = np.arange(losses.size)
         improve(state, everyone)
-        return shaken(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
+        return shake(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
     for done in range(_ROUNDS):
         if not told(_SEARCHED * (done + 1) / (_ROUNDS + 1)):
             break
