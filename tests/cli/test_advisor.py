@@ -97,12 +97,12 @@ def test_compare_takes_a_tolerance_by_its_name_and_a_time_with_its_unit(run):
 
 
 def test_what_takes_long_is_said_beforehand(run, monkeypatch):
-    monkeypatch.setattr("bipartite.cli.compare.expected_seconds", lambda *_, **__: 75.0)
+    monkeypatch.setattr("bipartite.cli.waiting.expected_seconds", lambda *_, **__: 75.0)
     asked = ["compare", "--integers", "1..9", "--epsilon", 1]
-    assert run(*asked)[2] == "bipartite: this takes about 75 s; --within 30s gives the best that is found by then.\n"
-    assert run(*asked, "--within", "20s")[2] == "bipartite: this takes about 75 s; it ends after about 20 s.\n"
+    assert run(*asked)[2] == "bipartite: this takes about 75 s; --within 30s uses the best found by then.\n"
+    assert run(*asked, "--within", "20s")[2] == "bipartite: this takes about 75 s; it will stop after about 20 s.\n"
     assert run(*asked, "--within", "9s")[2] == ""
-    monkeypatch.setattr("bipartite.cli.compare.expected_seconds", lambda *_, **__: 600.0)
+    monkeypatch.setattr("bipartite.cli.waiting.expected_seconds", lambda *_, **__: 600.0)
     assert "about 10 min" in run(*asked)[2]
 
 
@@ -170,6 +170,20 @@ def test_sample_size_takes_a_mechanism_a_spec_or_a_population(run, tmp_path):
     weights = [0.5, *[0.015625] * 32]
     assert json.loads(out)["people"] == bp.sample_size(bp.GRR(domain, 1), mean_within=1, prior=weights).people
     assert json.loads(out)["population"] == "given"
+
+
+def test_sample_size_ends_in_time_and_says_beforehand_how_long(run, monkeypatch):
+    asked = ["sample-size", *AGES, "--epsilon", 1, "--mean-within", 0.5]
+    assert run(*asked, "--within", "5min") == run(*asked)
+    code, _, err = run(*asked, "--within", "0.000001s")
+    assert code == 2 and "No mechanism serves the purpose" in err
+    code, _, err = run(*asked, "--within", "soon")
+    assert code == 2 and "Expected --within as a time with its unit" in err
+    code, _, err = run(*asked, "--edges", "padded", "--within", "30s")
+    assert code == 2 and "--within belongs to the search for a mechanism" in err
+    monkeypatch.setattr("bipartite.cli.waiting.expected_seconds", lambda *_, **__: 75.0)
+    assert run(*asked)[2] == "bipartite: this takes about 75 s; --within 30s uses the best found by then.\n"
+    assert run(*asked, "--edges", "padded")[2] == ""
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 import bipartite
 from bipartite import BRR, Integers, from_spec, insecure_seed, verify
 from bipartite.cli import design, output
 from bipartite.cli.output import Progress
+from bipartite.cli.report import lines_at_once
+from bipartite.mechanisms.categories.cells import to_cells
 
 SCHEMAS = Path(bipartite.__file__).parent / "cli" / "schemas"
 NOT_PRIVATE = "bipartite: --insecure-seed: these reports are NOT private; whoever knows the seed can undo them.\n"
@@ -490,13 +493,53 @@ def test_mechanisms_for_ranges_are_designed_verified_and_reported(run, tmp_path,
     float(out)
 
 
-def test_flat_categories_are_verified_but_not_reported_by_line(run, tmp_path):
-    file = tmp_path / "spec.json"
-    file.write_text(json.dumps(bipartite.OUE(Integers(1, 9), 1).to_spec()), encoding="utf-8")
+FLAT = {
+    "oue": bipartite.OUE(Integers(1, 9), 1),
+    "olh": bipartite.OLH(Integers(1, 9), 1),
+    "subset-selection": bipartite.SubsetSelection(Integers(1, 9), 1),
+    "hadamard": bipartite.HadamardResponse(Integers(1, 9), 1),
+    "rappor": bipartite.RAPPOR(Integers(1, 9), epsilon_permanent=1),
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_reports_of_flat_categories_are_cells_as_in_tables(run, tmp_path, name):
+    mechanism, file = FLAT[name], tmp_path / "spec.json"
+    file.write_text(json.dumps(mechanism.to_spec()), encoding="utf-8")
     assert run("verify", "--spec", file)[0] == 0
-    code, _, err = run("report", "--spec", file, stdin="5\n")
-    assert code == 2
-    assert "The reports of flat categories are rows of numbers; use Python for them" in err
+    seeded = ("report", "--spec", file, "--insecure-seed", 3)
+    values = [5, 9, 1, 1]
+    code, out, _ = run(*seeded, stdin="".join(f"{value}\n" for value in values))
+    expected = to_cells(mechanism.privatize(np.array(values, dtype=float), rng=insecure_seed(3)))
+    cells = [str(each) for each in expected.astype(str)]
+    assert code == 0 and out.splitlines() == cells
+    assert name == "hadamard" or all(cell.startswith("x") for cell in cells)
+    # What it prints, estimate reads; an empty line that is kept stays empty; JSON holds the same cells.
+    out = run(*seeded, "--nulls", "keep", stdin="\n".join(["5", "", "1"] * 40) + "\n")[1]
+    assert out.splitlines()[1] == ""
+    assert run("estimate", "-", "--spec", file, "--nulls", "drop", stdin=out)[0] == 0
+    lines = run(*seeded, "--json", stdin="".join(f"{value}\n" for value in values))[1].splitlines()
+    held = [conforms(json.loads(line), "report")["report"] for line in lines]
+    assert held == ([int(cell) for cell in cells] if name == "hadamard" else cells)
+    code, out, err = run(*seeded, stdin="5\n10\n")
+    assert (code, out) == (3, "") and "line 2" in err and " 10" not in err
+
+
+def test_labels_of_flat_categories_are_reported_and_audited(run, tmp_path):
+    mechanism = bipartite.OUE(bipartite.Items(["a", "b", "c"], loss=1 - np.eye(3)), 1)
+    file = tmp_path / "spec.json"
+    file.write_text(json.dumps(mechanism.to_spec()), encoding="utf-8")
+    code, out, _ = run("report", "--spec", file, "--insecure-seed", 1, stdin="a\nb\n")
+    expected = to_cells(mechanism.privatize(["a", "b"], rng=insecure_seed(1)))
+    assert code == 0 and out.split() == expected.astype(str).tolist()
+    code, _, err = run("report", "--spec", file, stdin="a\nz\n")
+    assert code == 3 and "line 2 is not one of the labels (a, b, c)" in err
+    assert run("audit", "--spec", file, "--inputs", "a", "b", "--trials", 2000)[0] == 0
+
+
+def test_a_batch_of_wide_reports_has_fewer_lines():
+    wide, narrow = bipartite.OUE(Integers(1, 2**18), 1), bipartite.BRR(Integers(1, 9), 1)
+    assert lines_at_once(narrow) == 2**16 > lines_at_once(wide) > 1
 
 
 @pytest.mark.parametrize("name", RIVALS)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.cli.output import Progress
 from bipartite.domains import Cyclic, Domain, Integers, Interval, SetDomain
 from bipartite.errors import DataFileError, InputError
 from bipartite.lottery import PREPARE_FROM, insecure_seed
-from bipartite.mechanisms import BRR, Mechanism
+from bipartite.mechanisms import BRR
 from bipartite.mechanisms.catalogue import by_column
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_items, read_text
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bipartite.lottery import InsecureSeed
     from bipartite.mechanisms.catalogue import Entry
-    from bipartite.mechanisms.categories import CategoryMechanism
+    from bipartite.mechanisms.record import Reporting
 
 KINDS: Final = ("integers", "interval", "cyclic", "places", "items")
 """The options that name a domain."""
@@ -134,16 +134,7 @@ def describes_mechanism(options: argparse.Namespace) -> bool:
     return False
 
 
-def mechanism_of(options: argparse.Namespace) -> Mechanism:
-    """The mechanism that the options describe, whose reports are values."""
-    mechanism = any_mechanism_of(options)
-    if not isinstance(mechanism, Mechanism):
-        msg = "The reports of flat categories are rows of numbers; use Python for them: bp.from_spec(…).privatize(…)."
-        raise InputError(msg)
-    return mechanism
-
-
-def any_mechanism_of(options: argparse.Namespace) -> Mechanism | CategoryMechanism:
+def mechanism_of(options: argparse.Namespace) -> Reporting:
     """The mechanism that the options describe."""
     if options.spec is not None:
         refuse_given(options, _DETAILS, "--spec says everything")
@@ -179,7 +170,7 @@ def _rows_of_design(domain: Domain, m: str) -> int:
     return len(domain) * max(1, searched + found)
 
 
-def _rival(entry: Entry, options: argparse.Namespace) -> Mechanism:
+def _rival(entry: Entry, options: argparse.Namespace) -> Reporting:
     """A mechanism other than BRR."""
     refuse_given(options, ("m", "edges"), f"--mechanism {entry.name} has no window")
     if not entry.prior:
@@ -190,7 +181,8 @@ def _rival(entry: Entry, options: argparse.Namespace) -> Mechanism:
         refuse_given(options, ("epsilon",), f"--mechanism {entry.name} spends nothing")
     budget = [options.epsilon] if entry.epsilon else []
     prior = {} if options.prior is None else {"prior": prior_of(options)}
-    return cast("Mechanism", entry.load()(domain_of(options), *budget, **prior))
+    made: Reporting = entry.load()(domain_of(options), *budget, **prior)
+    return made
 
 
 def refuse_given(options: argparse.Namespace, names: Sequence[str], why: str) -> None:

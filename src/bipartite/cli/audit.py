@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
     from bipartite.verification import Audit
 
 _EXAMPLES = """examples:
@@ -79,7 +79,7 @@ def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progre
         text = str(values[0])
         if text not in drawn:
             # One run for all trials: a command that seeds itself must not repeat its reports within a sample.
-            drawn[text] = reports_of(options.command, text, options.trials, options.each, progress.advance)
+            drawn[text] = reports_of(options.command, text, options.trials, progress.advance, each=options.each)
         return drawn[text](len(values))
 
     return audit(sampler, options.inputs, epsilon=claimed, **settings)
@@ -96,7 +96,7 @@ def _number(text: str) -> float:
     return value
 
 
-def _value_of(mechanism: Mechanism, text: str) -> object:
+def _value_of(mechanism: Reporting, text: str) -> object:
     """A value of the domain; what is tried out is public, so it may be shown."""
     labels = mechanism.domain.labels
     if labels is not None:

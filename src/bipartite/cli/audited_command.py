@@ -20,8 +20,9 @@ def reports_of(
     command: str,
     value: str,
     trials: int,
-    each: bool,  # noqa: FBT001
     progress: Callable[[int], None],
+    *,
+    each: bool,
 ) -> Callable[[int], list[Any]]:
     """All reports of one value; the answer hands them out in order."""
     arguments = _split(command)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise import compare
 from bipartite.answers.advise.comparing import steps
-from bipartite.answers.advise.patience import Clock, expected_seconds
 from bipartite.answers.advise.purposes import PURPOSES
 from bipartite.answers.advise.row import MEASURES
 from bipartite.cli.arguments import add_domain, domain_of, need_epsilon, prior_of
-from bipartite.cli.output import OK, Progress, print_json
-from bipartite.cli.waiting import add_within, say_how_long, seconds_in
+from bipartite.cli.output import OK, print_json
+from bipartite.cli.waiting import add_within, searching, seconds_in
 from bipartite.errors import InputError
 from bipartite.files import write_whole
 from bipartite.mechanisms import Custom
@@ -77,8 +76,10 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(msg)
     domain, epsilons, own = _asked(options)
     tolerance, seconds = _bounds(options)
-    say_how_long(expected_seconds(domain, len(epsilons), statistics=options.users is not None), seconds)
-    with Progress("mechanisms", steps(domain, len(epsilons), exact=options.exact)) as progress:
+    total = steps(domain, len(epsilons), exact=options.exact)
+    asks_statistics = options.users is not None
+    search = searching(domain, seconds, total=total, rounds=len(epsilons), statistics=asks_statistics)
+    with search as (clock, progress):
         found = compare(
             domain,
             epsilons,
@@ -88,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
             purpose=options.purpose,
             exact=options.exact,
             also=own,
-            seconds=Clock(seconds, progress.part),
+            seconds=clock,
             progress=progress.advance,
         )
     # Everything is computed before anything is written.

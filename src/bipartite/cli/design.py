@@ -10,20 +10,19 @@ import numpy as np
 
 from bipartite.answers.advise import recommend
 from bipartite.answers.advise.errors import Answers
-from bipartite.answers.advise.patience import Clock, expected_seconds
 from bipartite.answers.advise.purposes import PURPOSES
 from bipartite.answers.advise.recommending import check_users
 from bipartite.answers.quality import expected_loss, worst_loss
 from bipartite.cli.arguments import (
     add_mechanism,
-    any_mechanism_of,
     domain_of,
+    mechanism_of,
     need_epsilon,
     prior_of,
     refuse_given,
 )
-from bipartite.cli.output import OK, Progress, print_json, print_table
-from bipartite.cli.waiting import add_within, say_how_long, seconds_in
+from bipartite.cli.output import OK, print_json, print_table
+from bipartite.cli.waiting import add_within, searching, seconds_in
 from bipartite.errors import InputError
 from bipartite.files import write_whole
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Mechanism
@@ -89,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     check_users(options.users)
     people = PEOPLE if options.users is None else options.users
     found = None if options.purpose is None else _recommended(options)
-    mechanism = any_mechanism_of(options) if found is None else found.mechanism
+    mechanism = mechanism_of(options) if found is None else found.mechanism
     certificate = verify(mechanism)
     prior = prior_of(options)
     described = {
@@ -119,16 +118,15 @@ def run(options: argparse.Namespace) -> int:
 def _recommended(options: argparse.Namespace) -> Recommendation:
     refuse_given(options, ("spec", "mechanism", "m", "edges"), "--for chooses the mechanism")
     need_epsilon(options)
-    domain, seconds = domain_of(options), seconds_in(options.within)
-    say_how_long(expected_seconds(domain), seconds)
-    with Progress("mechanisms", None) as progress:
+    domain = domain_of(options)
+    with searching(domain, seconds_in(options.within)) as (clock, progress):
         return recommend(
             domain,
             options.epsilon,
             options.purpose,
             users=options.users,
             prior=prior_of(options),
-            seconds=Clock(seconds, progress.part),
+            seconds=clock,
             progress=progress.advance,
         )
 

@@ -12,7 +12,7 @@ from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.methods import METHODS
 from bipartite.answers.estimation.ranges import has_ranges, spans
-from bipartite.cli.arguments import add_mechanism, any_mechanism_of, describes_mechanism
+from bipartite.cli.arguments import add_mechanism, describes_mechanism, mechanism_of
 from bipartite.cli.columns import NUMBER, STDIN
 from bipartite.cli.counting import GroupCounts
 from bipartite.cli.estimate_output import Found, write
@@ -199,7 +199,7 @@ def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:
 def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Reporting:
     """The mechanism that the reports were made with; saved counts know theirs."""
     if describes_mechanism(options):
-        return any_mechanism_of(options)
+        return mechanism_of(options)
     if saved:
         return saved[0].mechanism
     raise InputError(_NO_SPEC if STDIN in options.files else no_specs(options.files[0]))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.advise.patience import Clock, expected_seconds
 from bipartite.answers.advise.place_releases import measured, planar
-from bipartite.cli.output import Progress
-from bipartite.cli.waiting import add_within, say_how_long, seconds_in
+from bipartite.cli.waiting import add_within, searching, seconds_in
 from bipartite.errors import InputError
 from bipartite.locations import WHOLE, WITHIN, choose
 from bipartite.mechanisms import PlanarLaplace
@@ -66,10 +64,7 @@ def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Se
             f"{name}, as asked for: {row.expected_loss:.1f} km expected; this is not ε-LDP.",
         )
     if name == "auto":
-        seconds = seconds_in(options.within)
-        say_how_long(expected_seconds(listed.places), seconds)
-        with Progress("releases", None) as progress:
-            clock = Clock(seconds, progress.part)
+        with searching(listed.places, seconds_in(options.within)) as (clock, _):
             choice = choose(
                 listed.places, options.epsilon, regions=listed.regions, per_km=options.per_km, seconds=clock
             )

@@ -14,24 +14,33 @@ from bipartite.cli.output import OK, Progress, print_json
 from bipartite.domains import Product, SetDomain
 from bipartite.domains.product_codec import tuple_of, tuple_text
 from bipartite.errors import DataError, DataFileError, InputError, OutsideDomainError
+from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.categories.cells import cell_bytes, to_cells
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Outside
     from bipartite.lottery import Source
-    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.record import Reporting
 
 _BATCH: Final = 2**16
+_BATCH_BYTES: Final = 2**27
 _FEW: Final = 5
 _EXAMPLES = """examples:
   echo 40 | bipartite report --integers 18..90 --epsilon 1
   bipartite report --spec age.json < ages.txt > reports.txt
 
-Values come from standard input, one a line, because arguments of a command can be read by other users of the machine
-and stay in the shell's history. Numbers are read as doubles, tuples of a product as JSON arrays, whose reports are
-quoted as cells of CSV, in which form bipartite estimate reads them. Reports are written in batches of 65,536
-lines: when a line is refused, nothing of its batch is written, and the batches before it are out.
+Values are read from standard input, one per line, because other users of the machine can see the arguments of a
+command, and the shell keeps them in its history. Numbers are read as doubles, and tuples of a product as JSON arrays,
+whose reports are quoted as CSV cells. Reports of flat categories (OUE, OLH and others) are printed as in tables: x and
+hexadecimal digits, or one whole number. bipartite estimate reads all of these. Reports are written in batches of up to
+65,536 lines: when a line is refused, nothing of its batch is written, but earlier batches already are.
+A RAPPOR report is drawn from a permanent response that is used only once: every further report about the same value
+spends its ε again.
 """
 
 
@@ -63,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(msg)
     lines = enumerate(sys.stdin, start=1)
     with Progress("reports", None) as progress:
-        while batch := list(itertools.islice(lines, _BATCH)):
+        while batch := list(itertools.islice(lines, lines_at_once(mechanism))):
             for report in _report_batch(mechanism, batch, options, rng):
                 if options.json:
                     print_json({"report": report})
@@ -73,8 +82,15 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
+def lines_at_once(mechanism: Reporting) -> int:
+    """The number of lines in a batch: fewer where a report is wide."""
+    if not isinstance(mechanism, CategoryMechanism):
+        return _BATCH
+    return max(1, min(_BATCH, _BATCH_BYTES // cell_bytes(mechanism)))
+
+
 def _report_batch(
-    mechanism: Mechanism, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
+    mechanism: Reporting, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
 ) -> Iterator[Any]:
     """The reports of some lines, in order; None for an empty line that is kept."""
     filled = [(number, text.strip()) for number, text in batch if text.strip()]
@@ -88,16 +104,26 @@ def _report_batch(
         return _in_order(batch, iter(_report_labels(mechanism, filled, rng)))
     values = np.array([_number(number, text) for number, text in filled], dtype=np.float64)
     try:
-        reports = mechanism.privatize(values, rng=rng, outside=options.outside)
+        return _in_order(batch, iter(_draw(mechanism, values, rng, options.outside)))
     except DataError:
         refusal = mechanism.domain.explain(values, options.outside, lambda at: f"line {filled[at][0]}")
         if isinstance(mechanism.domain, SetDomain):
             what = str(refusal).partition("; ")[0]
             refusal = type(refusal)(f"{what}; values are row numbers of the places, from 0: repair or remove it.")
-    else:
-        found = reports.astype(np.int64).tolist() if mechanism.outputs.whole else reports.tolist()
-        return _in_order(batch, iter(found))
     raise refusal
+
+
+def _draw(
+    mechanism: Reporting, values: list[Any] | NDArray[Any], rng: Source | None, outside: Outside = "error"
+) -> list[Any]:
+    """The reports of values as they are printed: those of flat categories as the cells of a table."""
+    reports: Any = mechanism.privatize(values, rng=rng, outside=outside)
+    if isinstance(mechanism, CategoryMechanism):
+        cells = to_cells(reports)
+        reports = cells if cells.dtype.kind == "i" else cells.astype(str)
+    elif isinstance(reports, np.ndarray) and mechanism.outputs.whole:
+        reports = reports.astype(np.int64)
+    return list(reports.tolist() if isinstance(reports, np.ndarray) else reports)
 
 
 def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[Any]:
@@ -106,7 +132,7 @@ def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[
 
 
 def _report_tuples(
-    mechanism: Mechanism,
+    mechanism: Reporting,
     domain: Product,
     filled: list[tuple[int, str]],
     options: argparse.Namespace,
@@ -115,13 +141,14 @@ def _report_tuples(
     """The reports of tuples, each a JSON array on a line of its own."""
     values = [tuple_of(text) for _, text in filled]
     try:
-        reports = mechanism.privatize(values, rng=rng, outside=options.outside)
+        reports = _draw(mechanism, values, rng, options.outside)
     except DataError:
         number = next(
             number for (number, _), value in zip(filled, values, strict=True) if not _fits(domain, value, options)
         )
     else:
-        return reports if options.json else [_quoted(tuple_text(report)) for report in reports]
+        are_tuples = not isinstance(mechanism, CategoryMechanism)
+        return [_quoted(tuple_text(each)) for each in reports] if are_tuples and not options.json else reports
     msg = (
         f"line {number} is not a JSON array with a value of each of the {len(domain.parts)} parts of {domain}, such as "
         f"{tuple_text(domain.decode(0))}; repair or remove it."
@@ -142,7 +169,7 @@ def _fits(domain: Product, value: tuple[Any, ...], options: argparse.Namespace) 
     return True
 
 
-def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
+def _report_labels(mechanism: Reporting, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
     """The reports of labels; labels that are whole numbers are written as such."""
     names = {str(label): label for label in mechanism.domain.labels or ()}
     given = [names.get(text) for _, text in filled]
@@ -154,8 +181,7 @@ def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Sou
             f"({few}); repair or remove it."
         )
         raise OutsideDomainError(msg)
-    reports: list[Any] = mechanism.privatize(given, rng=rng)
-    return reports
+    return _draw(mechanism, given, rng)
 
 
 def _number(line: int, text: str) -> float:

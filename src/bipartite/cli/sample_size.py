@@ -6,8 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.answers.advise import sample_size
-from bipartite.cli.arguments import add_mechanism, any_mechanism_of, domain_of, need_epsilon, probabilities_in
-from bipartite.cli.output import OK, Progress, print_json
+from bipartite.cli.arguments import (
+    add_mechanism,
+    domain_of,
+    mechanism_of,
+    need_epsilon,
+    probabilities_in,
+    refuse_given,
+)
+from bipartite.cli.output import OK, print_json
+from bipartite.cli.waiting import add_within, searching, seconds_in
 
 if TYPE_CHECKING:
     import argparse
@@ -18,7 +26,7 @@ _EXAMPLES = """examples:
   bipartite sample-size --integers 18..90 --epsilon 1 --edges padded --mean-within 0.5
   bipartite sample-size --spec age.json --mean-within 0.5
 
-Without --mechanism, --m or --edges the mechanism that needs the fewest people is taken, and named.
+Without --mechanism, --m or --edges, the mechanism that needs the fewest people is used, and named.
 """
 
 
@@ -39,26 +47,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the assumed shares of the values, one a line; public (default: uniform)",
     )
+    add_within(asked)
     asked.add_argument("--json", action="store_true", help="print one JSON object (schemas/sample-size.json)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Answer how many people are needed."""
-    named = any(getattr(options, name) is not None for name in ("spec", "mechanism", "m", "edges", "prior"))
-    if not named:
+    asked = {
+        "mean_within": options.mean_within,
+        "share_within": options.share_within,
+        "confidence": options.confidence,
+        "prior": None if options.population is None else probabilities_in(options.population),
+    }
+    if any(getattr(options, name) is not None for name in ("spec", "mechanism", "m", "edges", "prior")):
+        refuse_given(options, ("within",), "--within belongs to the search for a mechanism, and one is given")
+        found = sample_size(mechanism_of(options), **asked)
+    else:
         need_epsilon(options)
-    what = any_mechanism_of(options) if named else domain_of(options)
-    with Progress("mechanisms", None) as progress:
-        found = sample_size(
-            what,
-            None if named else options.epsilon,
-            mean_within=options.mean_within,
-            share_within=options.share_within,
-            confidence=options.confidence,
-            prior=None if options.population is None else probabilities_in(options.population),
-            progress=progress.advance,
-        )
+        domain = domain_of(options)
+        with searching(domain, seconds_in(options.within)) as (clock, progress):
+            found = sample_size(domain, options.epsilon, **asked, seconds=clock, progress=progress.advance)
     if options.json:
         print_json(found.to_dict())
     else:

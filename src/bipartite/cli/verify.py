@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bipartite.cli.arguments import add_mechanism, any_mechanism_of
+from bipartite.cli.arguments import add_mechanism, mechanism_of
 from bipartite.cli.output import FINDING, OK, print_json
 from bipartite.errors import BrokenPromiseError
 from bipartite.verification import verify
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Certify a mechanism."""
     try:
-        certificate = verify(any_mechanism_of(options))
+        certificate = verify(mechanism_of(options))
     except BrokenPromiseError as error:
         if options.json:
             print_json({"holds": False, "problem": str(error)})

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.answers.advise.patience import Clock
     from bipartite.answers.advise.purposes import Purpose
 
     Array = NDArray[np.float64]
@@ -102,7 +103,7 @@ class SampleSize:
         )
 
 
-def sample_size(
+def sample_size(  # noqa: PLR0913 (two arguments, and options by name)
     what: Domain | Mechanism | CategoryMechanism,
     epsilon: object = None,
     *,
@@ -110,6 +111,7 @@ def sample_size(
     share_within: float | None = None,
     confidence: float = 0.95,
     prior: Sequence[float] | NDArray[np.float64] | None = None,
+    seconds: float | Clock | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> SampleSize:
     """How many people must report so that an answer is within a given distance of the truth.
@@ -128,6 +130,8 @@ def sample_size(
         The probability that it is.
     prior
         How the population is assumed to be distributed, None for uniform. Public; never from the private data.
+    seconds
+        With a domain: take the best mechanism found in this time.
     progress
         With a domain: called with 1 whenever a mechanism has been looked at.
 
@@ -151,7 +155,7 @@ def sample_size(
     mechanism = what
     if isinstance(mechanism, Domain):
         purpose: Purpose = "mean" if of == "mean" else "categories"
-        mechanism = recommend(mechanism, epsilon, purpose, prior=weights, progress=progress).mechanism
+        mechanism = recommend(mechanism, epsilon, purpose, prior=weights, seconds=seconds, progress=progress).mechanism
     errors = _errors(mechanism, of, weights)
     if errors is None:
         raise DesignError(_not_to_be_had(mechanism, of))
