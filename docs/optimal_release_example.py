@@ -1,4 +1,4 @@
-"""The numbers behind the page about the best release: each is proved in exact fractions before it is printed.
+"""The lines of ``bench/results/best_release.md``: each number is proved in exact fractions before it is printed.
 
 Run it with ``python docs/optimal_release_example.py``. SciPy proposes a release and a certificate in floats; both are
 rounded to fractions and checked exactly. A value is printed only if a release attains it and a certificate forbids
@@ -173,7 +173,7 @@ def gaps(points: int, e: Fraction) -> tuple[int, int]:
 
 
 def evidence() -> list[str]:
-    """Every line of the page's evidence."""
+    """Every line of the evidence."""
     lines = []
     named = [
         ("two right answers", TWO_RIGHT_ANSWERS, Fraction(2)),

@@ -15,12 +15,13 @@ from bipartite.cli.program import BIPARTITE
 from reproduction.__main__ import LABORATORY
 
 DOCS = Path(__file__).parents[1] / "docs"
+RESULTS = DOCS.parent / "bench" / "results"
 _PIXELS = 0.3
 PAGES = [
     *(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(DOCS.glob("*.md")),
     *sorted(DOCS.glob("reference/*.md")),
-    *sorted(DOCS.parent.glob("bench/results/*.md")),
+    *sorted(RESULTS.glob("*.md")),
 ]
 _FOLDERS = "src|tests|tools|bench|docs|reproduction|bipartite"
 
@@ -75,7 +76,7 @@ def test_the_table_of_unbiased_reports_is_what_the_script_prints():
 def test_the_best_release_costs_what_the_script_proves():
     # The script raises unless each optimum is attained by a release and proved by a certificate, in fractions.
     evidence = runpy.run_path(str(DOCS / "optimal_release_example.py"))["evidence"]()
-    text = (DOCS / "optimal-release.md").read_text(encoding="utf-8")
+    text = (RESULTS / "best_release.md").read_text(encoding="utf-8")
     assert text.split("```text\n")[1].split("\n```")[0].splitlines() == evidence
 
 
