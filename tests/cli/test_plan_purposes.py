@@ -132,6 +132,29 @@ def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_pa
         assert code == 2 and "--people" in err
 
 
+def test_a_check_says_what_a_plan_leaves_to_the_purpose_and_what_to_write(run, tmp_path):
+    plan = tmp_path / "plan.toml"
+    names = ", ".join(f'"{at}"' for at in range(12))
+    jobs = f'[columns.job]\nfor = "statistics"\ndomain = {{ categories = [{names}] }}\nepsilon = 1\n'
+    plan.write_text(jobs + CLAMPED.replace("]\ndomain", ']\nfor = "mean"\ndomain'))
+    code, out, _ = run("plan", "check", plan)
+    assert code == 0 and "job, by subset-selection: the share of each value" in out
+    wanted = 'job: add mechanism = "subset-selection" to the plan: it follows from for = "statistics", and a later '
+    assert wanted + "version of bipartite may choose another.\n" in out
+    assert 'age: add mechanism = "brr", edges = "padded", m = "mean" to the plan' in out
+    columns = conforms(json.loads(run("plan", "check", plan, "--json")[1]), "plan")["columns"]
+    assert [each["chosen"] for each in columns] == [
+        {"mechanism": "subset-selection"},
+        {"mechanism": "brr", "edges": "padded", "m": "mean"},
+    ]
+    # Written out, nothing is left to choose, and nothing changes.
+    written = plan.read_text().replace("epsilon = 1\n[", 'epsilon = 1\nmechanism = "subset-selection"\n[', 1)
+    other = tmp_path / "written.toml"
+    other.write_text(written + 'mechanism = "brr"\nedges = "padded"\nm = "mean"\n')
+    assert "add mechanism" not in run("plan", "check", other)[1]
+    assert bp.Plan.read(other) == bp.Plan.read(plan)
+
+
 def test_a_release_ends_with_what_to_do_next(run, tmp_path):
     (tmp_path / "people.csv").write_text("age\n" + "40\n" * 50, encoding="utf-8")
     (tmp_path / "plan.toml").write_text(CLAMPED)

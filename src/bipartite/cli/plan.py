@@ -23,6 +23,7 @@ from bipartite.verification import verify
 if TYPE_CHECKING:
     import argparse
 
+    from bipartite.tables.columns import Column
     from bipartite.tables.prospects import Prospect
 
 _WHOLE = 100
@@ -116,10 +117,18 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
         ]
         print_table(("column", "by", "mean", "median", "a tenth of the range", "one value"), rows)
     notes = [f"{name}: {each.note}." for name, each in found.items() if each.note]
+    notes += [f"{name}: {_to_add(column)}" for name, column in plan.private().items() if column.chosen]
     if notes:
         print("", *notes, sep="\n")
     if people is None:
         print("\nHow precisely: bipartite plan check … --people N, before anything is spent.")
+
+
+def _to_add(column: Column) -> str:
+    """What to write into a plan so that it keeps its meaning."""
+    keys = ", ".join(f'{key} = "{value}"' for key, value in column.chosen.items())
+    why = f'it follows from for = "{column.purpose}", and a later version of bipartite may choose another'
+    return f"add {keys} to the plan: {why}."
 
 
 def _half(error: float | None, *, points: bool) -> str:
@@ -176,6 +185,7 @@ def as_json(plan: Plan, found: dict[str, Prospect], people: int | None) -> dict[
                 "outputs": len(mechanism.outputs) if isinstance(mechanism, Mechanism) else None,
                 "spec_sha256": verify(mechanism).spec_sha256,
                 "for": plan.private()[name].purpose,
+                "chosen": dict(plan.private()[name].chosen),
                 "answers": found[name].questions,
                 "half_widths": None if people is None else found[name].half_widths(),
                 "note": found[name].note,

@@ -13,6 +13,8 @@ from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.record import composition_problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Nulls
     from bipartite.mechanisms.record import Reporting
@@ -46,7 +48,9 @@ class Column:
     max_distance
         Of a position: how far its nearest point may be before it counts as outside.
     purpose
-        What it is for, where the plan says so; the mechanism is already chosen.
+        What it is for, if the plan says so; the mechanism is already chosen.
+    chosen
+        The keys that the plan leaves to that purpose, such as ``mechanism``, with what was chosen for them.
     """
 
     mechanism: Reporting
@@ -57,6 +61,7 @@ class Column:
     nulls_as: Any = None
     max_distance: float = math.inf
     purpose: str | None = field(default=None, compare=False)
+    chosen: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         problems = Problems()

@@ -49,7 +49,7 @@ class Draft:
         for key, value in self._chosen().items():
             lines.append(_line(key, value, _WORDS.get(value, "")))
         if self.kind == "text" and "mechanism" not in self._chosen():
-            lines.append("# mechanism: the best for that many categories and that epsilon; plan check says which\n")
+            lines.append("# mechanism: run plan check once categories and epsilon are filled in; it says what to add\n")
         lines.append(f"epsilon = {_quoted(TODO) if self.epsilon is None else self.epsilon}\n")
         if self.kind in {"whole", "real"}:
             lines.append(_line("outside", "clip", _WORDS["clip"]))

@@ -124,7 +124,7 @@ def _column(options: object, folder: Path | None) -> Column | str:
         with problems.noting():
             found["purpose"] = _purpose(options.get("for"))
     with problems.noting():
-        found["mechanism"] = _mechanism(options, todo, folder, found.get("purpose"))
+        found["mechanism"], found["chosen"] = _mechanism(options, todo, folder, found.get("purpose"))
     problems.raise_if_any(InputError)
     return Column(**found)
 
@@ -174,14 +174,14 @@ def _purpose(given: object) -> str | None:
 
 def _mechanism(
     options: Mapping[str, Any], todo: list[str], folder: Path | None, purpose: str | None
-) -> Reporting | None:
-    """The mechanism of a column; None where something is still to be filled in, and all else is right."""
+) -> tuple[Reporting | None, dict[str, str]]:
+    """The mechanism of a column (None if something is still to be filled in), and what its purpose chose of it."""
     if "spec" in options:
         others = [key for key in _OF_MECHANISM if key in options]
         if others:
             msg = f"A spec says everything about the mechanism; leave out {', '.join(others)}."
             raise InputError(msg)
-        return load_spec(_in_file(options["spec"], folder, read_text))
+        return load_spec(_in_file(options["spec"], folder, read_text)), {}
     problems = Problems()
     with problems.noting():
         name = _checked_name(options)
@@ -194,15 +194,16 @@ def _mechanism(
     problems.raise_if_any(InputError)
     entry = by_table()[name]
     if todo or "domain" not in options or (entry.epsilon and "epsilon" not in options):
-        return None
-    if purpose is not None:
-        options = {**_left_open(purpose, domain, options, name), **options}
-        entry = by_table()[options.get("mechanism", name)]
+        return None, {}
+    filled = {} if purpose is None else _left_open(purpose, domain, options, name)
+    chosen = {key: value for key, value in filled.items() if key not in options}
+    options = {**chosen, **options}
+    entry = by_table()[options.get("mechanism", name)]
     extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
     if isinstance(extra.get("prior"), list):
         extra["prior"] = _numbers(extra["prior"])
     made: Reporting = entry.load()(domain, *([options["epsilon"]] if entry.epsilon else []), **extra)
-    return made
+    return made, chosen
 
 
 def _left_open(purpose: str, domain: Domain, options: Mapping[str, Any], name: str) -> dict[str, str]:
