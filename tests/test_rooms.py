@@ -39,6 +39,6 @@ def test_no_room_imports_a_private_name_of_another():
 
 
 def test_a_private_name_would_be_seen():
-    source = "from bipartite.lottery.words import _key, undivided\nfrom bipartite.domains import Domain\n"
+    source = "from bipartite.lottery.words import _key, redraw_if_forked\nfrom bipartite.domains import Domain\n"
     assert private_imports(source, "bipartite.mechanisms") == ["bipartite.lottery.words._key"]
     assert private_imports(source, "bipartite.lottery") == []

@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from bipartite.verification import trials_needed as trials_needed
     from bipartite.verification import verify as verify
 
-# What each room gives to everybody; loaded at first use, so that importing bipartite stays cheap.
+# Public names by the package that defines them; loaded on first use, so that importing bipartite stays cheap.
 _NAMES = {
     "answers.advise": (
         "Comparison Recommendation ReportingPlan SampleSize SplitOrSample compare recommend sample_size split_or_sample"

@@ -1,4 +1,4 @@
-"""``python -m bipartite`` is the command ``bipartite``."""
+"""``python -m bipartite`` runs the ``bipartite`` command."""
 
 import sys
 

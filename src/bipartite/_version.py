@@ -1,3 +1,3 @@
-"""The version, in the one place where it is written."""
+"""The version, stated only here."""
 
 __version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""The algorithms that choose m and anchors, by name; they live in :mod:`bipartite.mechanisms.design`."""
+"""Algorithms that choose m and the anchors; implemented in :mod:`bipartite.mechanisms.design`."""
 
 from bipartite.mechanisms.design.anchor_choice import AnchorChoice, LotteryChoice
 from bipartite.mechanisms.design.anchors_line import best_anchors_on_line

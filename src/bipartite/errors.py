@@ -1,4 +1,4 @@
-"""Everything that bipartite raises.
+"""Every exception that bipartite raises.
 
 ::
 
@@ -7,22 +7,22 @@
     │   ├── EpsilonError                 ε itself
     │   ├── DomainError                  a domain that cannot be built
     │   ├── DesignError                  ε, N and m that no lottery of 2^52 tickets can keep
-    │   ├── PriorError                   a prior that is no distribution over the domain
+    │   ├── PriorError                   a prior that is not a distribution over the domain
     │   └── SpecError                    a portable description that is not understood
-    │       └── BrokenPromiseError       understood, and its tickets break the ε it states
+    │       └── BrokenPromiseError       a spec whose tickets break the ε it states
     ├── DataError (ValueError)           a private value that cannot become a report
     │   ├── OutsideDomainError
     │   ├── NotAValueError               NaN, not a whole number, not a number
     │   └── NullError
-    ├── DataFileError (ValueError)       a file or table that cannot be read as what it should be
-    ├── BudgetSpentError (RuntimeError)  a person's budget of a period does not allow another report
+    ├── DataFileError (ValueError)       a file or table that is damaged or of the wrong kind
+    ├── BudgetSpentError (RuntimeError)  a person's budget for a period does not allow another report
     ├── LedgerFileError (ValueError)     a ledger that is damaged, busy, or not a ledger
-    ├── MissingDataError (FileNotFoundError)   a file that is not here, and could not be fetched
+    ├── MissingDataError (FileNotFoundError)   a file that was not found and could not be fetched
     ├── WordsExhaustedError (RuntimeError)   a stream of fixed words ran out
-    └── MissingExtraError (ImportError)  an optional part is not installed
+    └── MissingExtraError (ImportError)  an optional dependency is not installed
 
-Messages name the parameter (``threads=``, which the command line says as its option), say what was expected, and end
-with what to do. A private value appears in the *message* of a scalar call and nowhere else: not for arrays, and not in
+A message names the parameter (``threads=``; the command line translates it to its option), says what was expected, and
+ends with what to do. A private value appears only in the *message* of a scalar call: never for arrays, and never in
 ``repr``, ``args`` or a pickle of the exception.
 """
 
@@ -41,7 +41,7 @@ NOT_INSTALLED: Final = "is not installed"
 
 
 class BipartiteError(Exception):
-    """Anything that bipartite raises on purpose."""
+    """Base class of every exception that bipartite raises deliberately."""
 
 
 class InputError(BipartiteError, ValueError):
@@ -65,7 +65,7 @@ class PriorError(InputError):
 
 
 class SpecError(InputError):
-    """The portable description is not one that this version understands."""
+    """The portable description is not understood by this version."""
 
 
 class BrokenPromiseError(SpecError):
@@ -75,8 +75,8 @@ class BrokenPromiseError(SpecError):
 class DataError(BipartiteError, ValueError):
     """A private value cannot become a report.
 
-    ``shown`` holds what only the message of a scalar call may show: the value. It is left out of ``args``, ``repr``
-    and pickles, so that an exception which travels carries no private value.
+    ``shown`` is the value, which only the message of a scalar call may show. It is left out of ``args``, ``repr`` and
+    pickles, so that an exception sent elsewhere carries no private value.
     """
 
     def __init__(self, message: str, *, shown: str | None = None) -> None:
@@ -91,7 +91,7 @@ class DataError(BipartiteError, ValueError):
         return type(self), self.args
 
     def of_attribute(self, name: str) -> Self:
-        """The same error about a value of this attribute."""
+        """Return the same error, prefixed with the attribute that the value belongs to."""
         message = super().__str__()
         if self._shown is None:
             return type(self)(f"{name}: {message}")
@@ -103,7 +103,7 @@ class OutsideDomainError(DataError):
 
 
 class NotAValueError(DataError):
-    """A value is NaN, not whole, or no number at all."""
+    """A value is NaN, not a whole number, or not a number at all."""
 
 
 class NullError(DataError):
@@ -111,16 +111,16 @@ class NullError(DataError):
 
 
 class DataFileError(BipartiteError, ValueError):
-    """A file or table cannot be read as what it should be: it is damaged, cut off, of another kind, or another one.
+    """A file or table is damaged, truncated, of the wrong kind, or not the one expected.
 
-    The message names the place (a file, a line, a column), never what stood there in a private table.
+    The message names the place (file, line, column) but never the contents of a private table.
     """
 
 
 class BudgetSpentError(BipartiteError, RuntimeError):
-    """A person's budget of this period does not allow another report; nothing was drawn, nothing was debited.
+    """A person's budget for this period does not allow another report; nothing was drawn or debited.
 
-    ``budget``, ``spent`` and ``asked`` are amounts of ε, as exact decimals.
+    ``budget``, ``spent`` and ``asked`` are amounts of ε as exact decimals.
     """
 
     def __init__(self, message: str, budget: Decimal, spent: Decimal, asked: Decimal) -> None:
@@ -132,11 +132,11 @@ class BudgetSpentError(BipartiteError, RuntimeError):
 
 
 class LedgerFileError(BipartiteError, ValueError):
-    """A file is no ledger, is damaged, or stayed busy; the message says which."""
+    """A file is not a ledger, is damaged, or stayed busy; the message says which."""
 
 
 class MissingDataError(BipartiteError, FileNotFoundError):
-    """A file is not here and could not be fetched; the message says where to put it, or what to do."""
+    """A file was not found and could not be fetched; the message says where to put it or what to do."""
 
 
 class WordsExhaustedError(BipartiteError, RuntimeError):
@@ -144,11 +144,13 @@ class WordsExhaustedError(BipartiteError, RuntimeError):
 
 
 class MissingExtraError(BipartiteError, ImportError):
-    """An optional part of bipartite is not installed."""
+    """An optional dependency of bipartite is not installed."""
 
 
 def missing_library(*, what: str, library: str, problem: str = NOT_INSTALLED) -> MissingExtraError:
-    """What needs a library, and how to get it: by its own name, since bipartite is on no package index yet.
+    """Build the error that names a missing library and how to install it.
+
+    The library is named directly rather than as an extra, since bipartite is not on a package index yet.
 
     >>> print(missing_library(what="PNG needs", library="resvg-py"))
     PNG needs resvg-py, which is not installed; run: pip install resvg-py
@@ -158,33 +160,33 @@ def missing_library(*, what: str, library: str, problem: str = NOT_INSTALLED) ->
 
 
 def of_attribute(error: InputError | DataError, name: str) -> InputError | DataError:
-    """The same error, with the name of the attribute of a record that it is about."""
+    """Return the same error, prefixed with the name of the attribute it concerns."""
     if isinstance(error, DataError):
         return error.of_attribute(name)
     return type(error)(f"{name}: {error}")
 
 
 def shown(value: object) -> str:
-    """A value in a message, however odd it is: Python refuses to write whole numbers of thousands of digits."""
+    """Format any value for a message; Python refuses to print integers of thousands of digits."""
     try:
         return repr(value)
     except ValueError:
-        return "a whole number of very many digits"
+        return "a whole number with thousands of digits"
 
 
 def how_many(count: float, what: str) -> str:
-    """A count in words: "1 report", "2,000 reports"."""
+    """Format a count with its noun: "1 report", "2,000 reports"."""
     number = f"{count:,}" if isinstance(count, int) else f"{count:.3g}"
     return f"{number} {what}{'' if number == '1' else 's'}"
 
 
 def is_one_of(value: object, choices: tuple[str, ...]) -> bool:
-    """Whether an option is one of these words; anything else, lists and arrays too, is not."""
+    """Whether an option is one of these strings; lists and arrays, which cannot be compared, are not."""
     return isinstance(value, str) and value in choices
 
 
 class Problems:
-    """Collects problems so that a person sees all of them at once.
+    """Collects problems so that all of them are reported at once.
 
     >>> problems = Problems()
     >>> problems.add("Expected low < high, got low=5, high=5.")
@@ -197,7 +199,7 @@ class Problems:
         self._found: list[str] = []
 
     def add(self, message: str) -> None:
-        """Remember one problem: a whole sentence that ends with what to do."""
+        """Record one problem: a complete sentence that ends with what to do."""
         self._found.append(message)
 
     def __bool__(self) -> bool:
@@ -205,7 +207,7 @@ class Problems:
 
     @contextmanager
     def noting(self, where: str = "") -> Iterator[None]:
-        """Remember every problem of an error of the block, and go on; ``where`` stands before each."""
+        """Record the problems of any error raised in the block, each prefixed with ``where``, and continue."""
         try:
             yield
         except BipartiteError as error:
@@ -213,7 +215,7 @@ class Problems:
                 self.add(f"{where}{line}")
 
     def raise_if_any(self, kind: type[InputError]) -> None:
-        """Raise ``kind`` with every problem found, if there is one."""
+        """Raise ``kind`` listing every problem, if any was recorded."""
         if len(self._found) == 1:
             raise kind(self._found[0])
         if self._found:

@@ -1,6 +1,6 @@
-"""Files that are there whole or not at all: written under a temporary name beside the final one, flushed, and moved.
+"""Atomic file writes: a file is written under a temporary name in the same folder, flushed, and renamed.
 
-A killed run leaves at most a part, ``.NAME.bipartite-XXXXXXXX.part``, never something unfinished under the final name.
+A killed run leaves at most ``.NAME.bipartite-XXXXXXXX.part``, never an unfinished file under the final name.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write a whole file or nothing; what is no plain file (a pipe, a device) is written to as it is."""
+    """Write a file atomically; a pipe or device is written to directly."""
     path = Path(path).resolve()
-    held = content.encode("utf-8") if isinstance(content, str) else content
+    data = content.encode("utf-8") if isinstance(content, str) else content
     if path.exists() and not path.is_file():
-        path.write_bytes(held)
+        path.write_bytes(data)
         return
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
     with part_of(path) as part:
         with part.open("xb") as file:
-            file.write(held)
+            file.write(data)
         flush(part)
         part.replace(path)
 
 
 def not_found(path: str | Path) -> str:
-    """What to say of a file that is not there: its name, and that of the file beside it that was probably meant."""
+    """Message for a missing file, with the most similar name in the same folder."""
     folder = Path(path).parent
     if not folder.is_dir():
         return f"not found: {path} (there is no folder {folder})"
@@ -46,9 +46,9 @@ def not_found(path: str | Path) -> str:
 
 @contextmanager
 def part_of(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """A temporary name beside a final one; whatever stands there is gone when the block ends.
+    """Yield a temporary path in the same folder; whatever is left there is deleted when the block ends.
 
-    ``private`` makes it its owner's alone from the start.
+    With ``private`` the file is created readable by its owner only.
     """
     part = path.with_name(f".{path.name}.bipartite-{secrets.token_hex(4)}.part")
     try:
@@ -63,7 +63,7 @@ def part_of(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 def flush(path: Path) -> None:
-    """Wait until the disk holds a file, or the names in a folder."""
+    """Flush a file, or the entries of a folder, to disk."""
     if os.name != "posix" and path.is_dir():
         return
     opened = os.open(path, os.O_RDONLY)

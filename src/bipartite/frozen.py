@@ -1,4 +1,4 @@
-"""Values that cannot change after they are built, so that a certificate stays true of what it certifies."""
+"""Immutable objects, so that a certificate stays true of the object it certifies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 
 class Frozen:
-    """Refuses to set or delete attributes; ``_set`` is for constructors."""
+    """Base class that refuses to set or delete attributes; constructors use ``_set``."""
 
     __slots__ = ()
 
@@ -24,5 +24,5 @@ class Frozen:
         raise AttributeError(msg)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        # What pickle and copy make of an object with slots: (no __dict__, the slots).
+        # The state of an object with slots, as pickle and copy pass it: (no __dict__, the slots).
         self._set(**state[1])

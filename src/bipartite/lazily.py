@@ -1,4 +1,4 @@
-"""Names of a package, and libraries, that are loaded when they are first used, so that imports stay cheap."""
+"""Public names and libraries that are loaded on first use, so that imports stay cheap."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """(``__getattr__``, ``__dir__``) of a package whose public names live in these modules (PEP 562).
+    """Return ``__getattr__`` and ``__dir__`` for a package whose public names live in these modules (PEP 562).
 
-    A name that is the last part of its own module is that module.
+    A name that maps to its own submodule resolves to that module.
     """
 
     def __getattr__(name: str) -> Any:  # noqa: ANN401, N807
@@ -35,7 +35,7 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
 
 class Later:
-    """A library that is loaded when something of it is first asked for."""
+    """A stand-in for a library that is imported when one of its attributes is first used."""
 
     def __init__(self, name: str, load: Callable[[str], ModuleType] = importlib.import_module) -> None:
         self._name, self._load = name, load

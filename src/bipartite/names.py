@@ -1,4 +1,4 @@
-"""The name that was probably meant, for messages about one that is not known."""
+"""Suggestions for misspelled names in error messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def nearest_name(given: object, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant, if one is near.
+    """Return the known name most similar to ``given``, or None if none is close.
 
     >>> nearest_name("epsilom", ["domain", "epsilon"])
     'epsilon'
@@ -21,7 +21,7 @@ def nearest_name(given: object, known: Iterable[str]) -> str | None:
 
 
 def unknown_name(what: str, given: str, known: Iterable[str]) -> str:
-    """What to say of a name that is not known, with the one that was probably meant.
+    """Message for an unknown name, with the known name most similar to it.
 
     >>> unknown_name("unknown key", "epsilom", ["domain", "epsilon"])
     "unknown key 'epsilom' (did you mean 'epsilon'?)"

@@ -1,4 +1,4 @@
-"""Tables as text: aligned columns for people, CSV for programs, and both for notebooks."""
+"""Tables as text: aligned columns for people, CSV for programs, HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width: the first to the left, the others to the right."""
+    """Pad the columns to equal width: the first left-aligned, the others right-aligned."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return [
         "  ".join(
@@ -24,7 +24,7 @@ def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
-    """Rows under the names of their columns; None is an empty cell, and floats are written so that they read back."""
+    """Write a header and rows as CSV; None becomes an empty cell, and floats survive a round trip."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(header)
@@ -32,6 +32,6 @@ def as_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     return written.getvalue()
 
 
-def in_notebooks(words: str, picture: str = "") -> str:
-    """What a notebook shows: a picture, and below it the words as they are printed."""
-    return f'{picture}<pre style="white-space: pre-wrap">{html.escape(words)}</pre>'
+def in_notebooks(text: str, picture: str = "") -> str:
+    """HTML for a notebook: a picture, and below it the text as it is printed."""
+    return f'{picture}<pre style="white-space: pre-wrap">{html.escape(text)}</pre>'

@@ -13,10 +13,10 @@ import pytest
 from bipartite import BRR, GRR, OUE, Integers, Interval, Record
 from bipartite.errors import BipartiteError
 from bipartite.lottery import bulk
-from bipartite.lottery.integer_noise import coins, discrete_laplace, rounded_gaussian
+from bipartite.lottery.integer_noise import discrete_laplace, flip_coins, rounded_gaussian
 from bipartite.lottery.process import _PROCESS
 from bipartite.lottery.uniform import whole_numbers_below
-from bipartite.lottery.words import SCALAR, SECURE, KeyStream, _ScalarBlock, undivided
+from bipartite.lottery.words import SCALAR, SECURE, KeyStream, _ScalarBlock, redraw_if_forked
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
@@ -178,7 +178,7 @@ CALLS = {
     "samples": samples,
     "discrete Laplace": lambda: discrete_laplace(200, 20, SECURE).tolist(),
     "rounded Gaussian": lambda: rounded_gaussian(200, 20, SECURE).tolist(),
-    "coins": lambda: coins(1000, 0.5, SECURE).tolist(),
+    "coins": lambda: flip_coins(1000, 0.5, SECURE).tolist(),
     "whole numbers": lambda: whole_numbers_below(10**6, 200, SECURE).tolist(),
 }
 
@@ -237,6 +237,6 @@ def test_a_draw_that_forks_each_time_is_refused_and_does_not_fork_for_ever():
         forks.append(None)
         _PROCESS.begin()  # as a fork does
 
-    with pytest.raises(BipartiteError, match="forked in the middle of each of 8 tries to draw; fork between two calls"):
-        undivided(draw)
+    with pytest.raises(BipartiteError, match="forked during each of 8 attempts to draw; fork between two calls"):
+        redraw_if_forked(draw)
     assert len(forks) == 8

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite.lottery.budgets import at_least, exact_sum, rounded_up, split_epsilon
+from bipartite.lottery.budgets import exact_sum, float_at_least, round_up, split_epsilon
 
 epsilons = st.decimals("1e-12", 50, allow_nan=False, places=12).filter(lambda value: value > 0)
 weights = st.lists(st.fractions(min_value=Fraction(1, 1000), max_value=1000), min_size=1, max_size=12)
@@ -54,11 +54,11 @@ def test_sums_are_exact_and_plainly_written():
 
 @given(epsilons)
 def test_an_epsilon_as_a_float_is_never_too_small(epsilon):
-    stated = at_least(epsilon)
+    stated = float_at_least(epsilon)
     assert Fraction(stated) >= Fraction(epsilon)
     assert stated == pytest.approx(float(epsilon), rel=1e-15)
 
 
 @given(epsilons, st.integers(3, 15))
 def test_an_epsilon_that_is_shown_is_never_too_small(epsilon, places):
-    assert Decimal(0) <= rounded_up(epsilon, places) - epsilon < Decimal(10) ** -places
+    assert Decimal(0) <= round_up(epsilon, places) - epsilon < Decimal(10) ** -places

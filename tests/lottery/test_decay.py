@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import fixed_words, insecure_seed
-from bipartite.lottery.decay import decay_between, happens
+from bipartite.lottery.decay import decay_between, flip_exp_coin
 
 gammas = st.fractions(min_value=0, max_value=2000, max_denominator=10**12)
 
@@ -37,7 +37,7 @@ def test_the_coin_falls_as_the_random_number_lies_below_its_chance(gamma, factor
         p = mpmath.exp(-mpmath.mpf(gamma.numerator) / gamma.denominator) * factor.numerator / factor.denominator
         # The words after the first are zeros, so that the number is word/2^64.
         expected = mpmath.mpf(word) / 2**64 < p
-    assert happens(gamma, fixed_words([word] + [0] * 64).stream(0, 1), factor) == expected
+    assert flip_exp_coin(gamma, fixed_words([word] + [0] * 64).stream(0, 1), factor) == expected
 
 
 @pytest.mark.parametrize("after", [0, 2**64 - 1])
@@ -45,11 +45,11 @@ def test_a_word_on_the_border_takes_another_and_the_next_word_decides(after):
     with mpmath.workdps(60):
         border = int(mpmath.floor(mpmath.exp(-1) * 2**64))
     words = fixed_words([border, after, 7])
-    assert happens(Fraction(1), words.stream(0, 1)) == (after == 0)
+    assert flip_exp_coin(Fraction(1), words.stream(0, 1)) == (after == 0)
     assert repr(words) == "<fixed words, 1 of 3 left>"
 
 
 def test_a_chance_of_one_always_happens_and_more_is_refused():
-    assert happens(Fraction(0), fixed_words([2**64 - 1]).stream(0, 1))
-    with pytest.raises(AssertionError, match="a chance above one"):
-        happens(Fraction(0), fixed_words([0]).stream(0, 1), Fraction(3, 2))
+    assert flip_exp_coin(Fraction(0), fixed_words([2**64 - 1]).stream(0, 1))
+    with pytest.raises(AssertionError, match="a probability above one"):
+        flip_exp_coin(Fraction(0), fixed_words([0]).stream(0, 1), Fraction(3, 2))

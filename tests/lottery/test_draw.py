@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bipartite.errors import WordsExhaustedError
 from bipartite.lottery import LineLottery, Tickets, draw_many, fixed_words, insecure_seed
-from bipartite.lottery.bulk import ValuesRefusedError, share_out
+from bipartite.lottery.bulk import ValuesRefusedError, run_jobs
 from bipartite.lottery.compiled import CompiledLine, reciprocal_of
 from bipartite.lottery.pairs import split_coins
 from bipartite.lottery.uniform import high_half
@@ -209,7 +209,7 @@ def test_a_bad_value_in_any_chunk_stops_the_call(kernel):
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_jobs_are_shared_out_once_each_and_a_failure_ends_them(threads):
     done = []
-    share_out(done.append, 40, threads)
+    run_jobs(done.append, 40, threads)
     assert sorted(done) == list(range(40))
 
     begun = []
@@ -220,5 +220,5 @@ def test_jobs_are_shared_out_once_each_and_a_failure_ends_them(threads):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        share_out(fails_at_three, 10**6, threads)
+        run_jobs(fails_at_three, 10**6, threads)
     assert len(begun) < 10**6

@@ -86,9 +86,9 @@ def test_the_bound_on_a_gaussian_draw_holds_for_the_comparisons_it_makes(monkeyp
 def test_coins_are_never_likelier_than_asked():
     threshold = int(0.3 * 2.0**64)
     words = bp.fixed_words([threshold - 1, threshold, threshold + 1, 0])
-    assert noise.coins(4, 0.3, words).tolist() == [True, False, False, True]
+    assert noise.flip_coins(4, 0.3, words).tolist() == [True, False, False, True]
     assert Fraction(threshold, 2**64) <= Fraction(0.3)
-    assert noise.coins(3, 1.0, SECURE).all()
+    assert noise.flip_coins(3, 1.0, SECURE).all()
 
 
 def test_words_that_tie_with_a_threshold_ask_for_64_bits_more():

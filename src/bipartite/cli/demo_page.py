@@ -15,7 +15,7 @@ from bipartite.cli.demo_statistics_page import statistics
 from bipartite.cli.pages import table, whole_page
 from bipartite.domains import Points
 from bipartite.locations.atlas import coasts
-from bipartite.lottery.budgets import rounded_up
+from bipartite.lottery.budgets import round_up
 from bipartite.plots import Bar, bars, chances_around, chances_on_a_line, paired_bars, reports_on_a_line
 from bipartite.plots import style as drawn
 
@@ -231,7 +231,7 @@ def _proof(outcomes: Sequence[Outcome], surveys: Sequence[Survey]) -> str:
             name,
             "holds" if each.holds else "DOES NOT HOLD",
             f"<code>{each.ratio.numerator}/{each.ratio.denominator}</code>",
-            str(rounded_up(each.epsilon_upper)),
+            str(round_up(each.epsilon_upper)),
             f"<code>{each.spec_sha256[:12]}…</code>",
         )
         for name, each in certificates

@@ -13,7 +13,7 @@ from bipartite.learn.column_values import check_is_table, checked_values, read_t
 from bipartite.learn.fitting import as_it_was
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import Source, is_secure, source_of
-from bipartite.lottery.budgets import at_least
+from bipartite.lottery.budgets import float_at_least
 from bipartite.mechanisms import Mechanism
 
 try:
@@ -149,7 +149,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         promised = Guarantee(
             model="local",
             add_remove=float("inf"),
-            replace=at_least(self.record_.epsilon_decimal),
+            replace=float_at_least(self.record_.epsilon_decimal),
             not_covered=self._not_covered(),
         )
         # Of the release that came with fit, or of the next.

@@ -23,9 +23,9 @@ from bipartite.learn.network_training import (
     train_network,
 )
 from bipartite.lottery import Epsilon, Source, source_of
-from bipartite.lottery.budgets import at_least, exact_sum
+from bipartite.lottery.budgets import exact_sum, float_at_least
 from bipartite.lottery.checks import is_whole
-from bipartite.lottery.words import from_words
+from bipartite.lottery.words import draw_from
 from bipartite.mechanisms import GRR
 
 try:
@@ -155,7 +155,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
             labels,
             len(classes),
             TrainingPlan(tuple(self.hidden), self.epochs, self.batch_size, self.learning_rate, self.device),
-            seed=from_words(source, 1, lambda stream: stream.word()),
+            seed=draw_from(source, 1, lambda stream: stream.word()),
             randomised=randomised,
             after_epoch=None if self.progress is None else self._report_progress,
         )
@@ -193,7 +193,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
             return replace(promise, not_covered=(*promise.not_covered, "labels, which were declared public"))
         if not promise.is_private:
             return promise
-        return replace(promise, replace=at_least(exact_sum([spent, self.epsilon_label_])))
+        return replace(promise, replace=float_at_least(exact_sum([spent, self.epsilon_label_])))
 
     def _labels(self, rows: int, y: object) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Labels as positions among the classes."""

@@ -23,7 +23,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import LedgerFileError
-from bipartite.lottery import here
+from bipartite.lottery import current_process
 
 if TYPE_CHECKING:
     from bipartite.ledger.file import LedgerFile
@@ -43,7 +43,7 @@ class _Witness:
     """In which process a connection was opened; and a descriptor, one end of a pipe, like which there is no other."""
 
     def __init__(self) -> None:
-        self._process = here()
+        self._process = current_process()
         self._end, other = os.pipe()
         os.close(other)
         self._pipe = self._found()
@@ -57,7 +57,7 @@ class _Witness:
 
     def is_here(self) -> bool:
         """Whether this is that process, and nobody closed its descriptors."""
-        return self._process is here() and self._found() == self._pipe
+        return self._process is current_process() and self._found() == self._pipe
 
     def close(self) -> None:
         os.close(self._end)

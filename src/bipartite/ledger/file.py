@@ -27,7 +27,7 @@ from bipartite.ledger.copying import OWNER_ONLY, make_private, refused_in_words
 from bipartite.ledger.periods import Period
 from bipartite.ledger.place import Place
 from bipartite.ledger.schema import APPLICATION_ID, VERSION, make_tables, read_as_current, upgrade, version_of
-from bipartite.lottery import here
+from bipartite.lottery import current_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ class LedgerFile:
         self._read_only = read_only
         self._quiet = False
         self.turn = threading.RLock()
-        self._process = here()
+        self._process = current_process()
         self._depth = 0
         self._connection: Connection | None = None
         self._place: tuple[object, ...] | None = None
@@ -244,11 +244,11 @@ class LedgerFile:
 
     def _alone(self) -> AbstractContextManager[bool]:
         """What makes it the turn of this thread."""
-        if self._process is not here():
+        if self._process is not current_process():
             with OPENING:
-                if self._process is not here():
+                if self._process is not current_process():
                     # The thread that had the turn in the parent is not in this process.
-                    self.turn, self._process = threading.RLock(), here()
+                    self.turn, self._process = threading.RLock(), current_process()
         return self.turn
 
     @contextmanager

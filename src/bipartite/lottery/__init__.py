@@ -12,7 +12,7 @@ from bipartite.lottery.line import LineLottery
 from bipartite.lottery.mixed import MixedLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.points import PointLottery, needs_list
-from bipartite.lottery.process import here
+from bipartite.lottery.process import current_process
 from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.ring import RingLottery
 from bipartite.lottery.rows import RowLottery, check_table, issue_rows, totals_of
@@ -55,10 +55,10 @@ __all__ = [
     "WeightLottery",
     "announce",
     "check_table",
+    "current_process",
     "discrete_laplace",
     "draw_many",
     "fixed_words",
-    "here",
     "insecure_seed",
     "is_secure",
     "issue_rows",

@@ -1,7 +1,4 @@
-"""Sums and parts of ε as exact decimals; and ε rounded, so that nobody is promised more than is kept.
-
-What was spent is rounded up; what may be spent is rounded down.
-"""
+"""Exact decimal arithmetic on ε: ε spent is rounded up, and ε that may be spent is rounded down."""
 
 from __future__ import annotations
 
@@ -18,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def exact_sum(parts: Sequence[Decimal]) -> Decimal:
-    """The sum without any rounding; an ε has 20 digits and 34 places at most."""
+    """Sum without rounding; an ε has at most 20 digits and 34 decimal places."""
     with decimal.localcontext(decimal.Context(prec=200, traps=[decimal.Inexact])):
         total = sum(parts, Decimal(0))
-        # Zeros at the end are dropped, and none are written as an exponent: 10, not 1E+1.
+        # Drop trailing zeros, but write 10, not 1E+1.
         return Decimal(f"{total.normalize():f}")
 
 
 def split_epsilon(epsilon: Decimal, weights: Sequence[Fraction], reported: int | None = None) -> tuple[Decimal, ...]:
-    """ε·w/Σw for each weight, rounded down in the 20th digit, so that the sum never exceeds ε.
+    """Split ε in proportion to the weights, ε·w/Σw, rounded down to 20 digits so that the sum never exceeds ε.
 
-    With ``reported=k`` only k parts are spent by any one person, whichever they are, so Σ runs over the k largest
-    weights: the k largest parts add up to at most ε, and so does every other choice of k.
+    With ``reported=k`` any one person spends only k of the parts, so Σ runs over the k largest weights: no choice of
+    k parts then adds up to more than ε.
 
     >>> split_epsilon(Decimal(1), [Fraction(1)] * 3)[0]
     Decimal('0.33333333333333333333')
@@ -37,26 +34,26 @@ def split_epsilon(epsilon: Decimal, weights: Sequence[Fraction], reported: int |
     ['1', '0.33333333333333333333', '0.33333333333333333333']
     """
     count = len(weights) if reported is None else reported
-    whole = sum(sorted(weights, reverse=True)[:count], Fraction(0))
-    return tuple(rounded_down(Fraction(epsilon) * weight / whole) for weight in weights)
+    total = sum(sorted(weights, reverse=True)[:count], Fraction(0))
+    return tuple(round_down(Fraction(epsilon) * weight / total) for weight in weights)
 
 
-def rounded_down(epsilon: Fraction) -> Decimal:
-    """The largest decimal of 20 digits, as many as an ε may have, that is not above this."""
+def round_down(epsilon: Fraction) -> Decimal:
+    """Round down to 20 significant digits, the most that an ε may have."""
     context = decimal.Context(prec=MAX_DIGITS, rounding=decimal.ROUND_FLOOR)
     return context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
 
 
-def rounded_up(epsilon: Decimal, places: int = 15) -> Decimal:
-    """The least decimal of so many places that is not below this: what people are shown of an ε that was spent.
+def round_up(epsilon: Decimal, places: int = 15) -> Decimal:
+    """Round up to ``places`` decimal places, for displaying an ε that was spent.
 
-    >>> rounded_up(Decimal("0.99991"), 3)
+    >>> round_up(Decimal("0.99991"), 3)
     Decimal('1.000')
     """
     return epsilon.quantize(Decimal(1).scaleb(-places), decimal.ROUND_CEILING, decimal.Context(prec=40))
 
 
-def at_least(epsilon: Decimal) -> float:
-    """The least double that is no smaller: an ε stated as a float must never be too small."""
+def float_at_least(epsilon: Decimal) -> float:
+    """The smallest double ≥ ε: an ε stated as a float must never be too small."""
     nearest = float(epsilon)
     return nearest if Decimal(nearest) >= epsilon else math.nextafter(nearest, math.inf)

@@ -1,7 +1,8 @@
-"""Many reports at once: chunks, threads, and the choice between compiled and NumPy draws.
+"""Bulk draws: chunks, threads, and the choice between compiled and NumPy kernels.
 
-A call is cut into chunks of 2^20 values, each with a stream of words of its own, so that the reports depend on the
-words alone. Within a chunk, blocks that fit in the cache pass through encode → draw → decode.
+A call is split into chunks of 2^20 values, each with its own stream of random words, so that the reports depend on the
+words and not on the number of threads. Within a chunk, blocks that fit in the cache pass through encode → draw →
+decode.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from bipartite.lottery.mixed import MixedLottery
 from bipartite.lottery.noise import NoiseLottery
 from bipartite.lottery.pairs import split_coins
 from bipartite.lottery.points import PointLottery
-from bipartite.lottery.process import here
+from bipartite.lottery.process import current_process
 from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.ring import RingLottery
 from bipartite.lottery.rows import RowLottery
 from bipartite.lottery.vectorised import VectorisedLine
 from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.lottery.vectorised_rows import GroupedKernel, RingKernel, SearchedRows
-from bipartite.lottery.words import CHUNK, undivided
+from bipartite.lottery.words import CHUNK, redraw_if_forked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,32 +53,34 @@ Lottery = (
     | WeightLottery
 )
 
-# Loading numba takes about as long as it saves on this many reports (0.6 s, measured), so it is loaded once so many
-# have been asked for or announced, in one call or in several; once loaded, it pays from far fewer.
+# Loading numba takes as long as it saves on about this many reports (0.6 s, measured), so it is loaded once that many
+# have been requested or announced, in one call or several; once loaded, it pays off for far smaller calls.
 LOAD_COMPILER_FROM: Final = 2**25
 USE_COMPILED_FROM: Final = 2**11
 # Without the compiler a report takes 1.2 µs on 100 points and 10 µs on 3,000. Loading these kernels takes 0.4 s once
-# they are compiled, and 7.5 to 8 s the first time on a machine (all measured): they wait until 2 s have been asked for.
+# they are compiled, and 7.5 to 8 s the first time on a machine (all measured): load them once 2 s of work were
+# requested.
 _COMPILE_POINTS_FROM: Final = 2.0
-# Where few people share a place, finding its m nearest takes most of the time: 0.1 ms a place on 3,000 without the
-# compiler. Once the kernels are loaded they pay from a handful of values.
+# Where few people share a place, finding its m nearest neighbours dominates: 0.1 ms per place on 3,000 places without
+# the compiler. Once the kernels are loaded they pay off from a handful of values.
 _USE_COMPILED_POINTS_FROM: Final = 16
 _SECONDS_A_REPORT: Final = 1e-6
 _SECONDS_A_POINT: Final = 3e-9
-# From this many points on, finding all m-th neighbours takes a noticeable part of a second: a design does it ahead.
+# From this many points on, finding all m-th neighbours takes a noticeable fraction of a second: done at design time.
 PREPARE_FROM: Final = 2**14
-# Modules of compiled draws, loaded only when it pays.
+# Modules of compiled kernels, loaded only when that pays off.
 LINE: Final = "bipartite.lottery.compiled"
 _POINTS: Final = "bipartite.lottery.compiled_points"
 
 
 class Codec(ABC):
-    """How a block of values of one type becomes indices and comes back as reports: what a domain gives the lottery."""
+    """Converts blocks of values of one type to indices and drawn indices to reports; provided by a domain."""
 
     report_dtype: np.dtype[Any] = np.dtype(np.int64)
     """The type of the reports: int64 for whole numbers and float64 for others, whatever the type of the values.
 
-    A gap or an infinity makes whole numbers floats: a type that followed from that of the values would tell of it.
+    Whole numbers with a missing or infinite value arrive as floats: a report type that followed the value type would
+    reveal that.
     """
     code_offset: int = 0
     """A value's index is its code minus this; a code outside the domain marks a value that must not be reported."""
@@ -98,27 +101,27 @@ class Codec(ABC):
 
 
 class ValuesRefusedError(Exception):
-    """Some value cannot become a report. Says no more: whoever raised the call explains it from the values."""
+    """Some value cannot become a report; the caller, who holds the values, explains why."""
 
 
 @functools.cache
 def compiled(module: str) -> ModuleType | None:
-    """Compiled draws, or None where numba is missing, switched off, or cannot cache (no folder, a full disk)."""
+    """Load compiled kernels; None where numba is missing, disabled, or cannot cache (no folder, full disk)."""
     try:
         return importlib.import_module(module)
-    except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same reports)
+    except Exception:  # noqa: BLE001 (whatever fails in the compiler, NumPy gives the same reports)
         return None
 
 
 class _Demand:
-    """What has been asked for so far: reports on lines, and for points the seconds that NumPy takes for them."""
+    """Work requested so far: the number of reports on lines, and for points the seconds NumPy would take."""
 
     reports = 0
     point_seconds = 0.0
 
 
 def kernel_for(lottery: Lottery, values: int) -> Kernel:
-    """The faster implementation for a call of this many values; all give the same reports."""
+    """Choose the faster implementation for a call of ``values`` values; all give the same reports."""
     if isinstance(lottery, PointLottery):
         return _point_kernel(lottery, values)
     if isinstance(lottery, (RowLottery, NoiseLottery, MixedLottery, BlockLottery, WeightLottery)):
@@ -135,7 +138,7 @@ def kernel_for(lottery: Lottery, values: int) -> Kernel:
 
 
 def announce(reports: int) -> None:
-    """Say how many reports will be asked for, where that is known: the compiler is then loaded at once if it pays."""
+    """Announce how many reports will be requested, so that the compiler is loaded at once if it pays off."""
     _Demand.reports += reports
 
 
@@ -152,7 +155,7 @@ def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
 
 
 def prepare(lottery: PointLottery, progress: Callable[[int], None] | None = None) -> None:
-    """Find ahead what the first large call would have to find, where that takes long and the compiler can be had."""
+    """Precompute the neighbours that the first large call needs, where that is slow and the compiler is available."""
     if lottery.inputs >= PREPARE_FROM and compiled(_POINTS) is not None:
         lottery.neighbours(progress)
 
@@ -166,26 +169,26 @@ def draw_many(
     threads: int = 1,
     kernel: Kernel | None = None,
 ) -> NDArray[Any]:
-    """One report for each value of a one-dimensional contiguous array."""
+    """Draw one report for each value of a one-dimensional contiguous array."""
     chosen = kernel or kernel_for(lottery, len(values))
     reports = np.empty(len(values), dtype=codec.report_dtype)
 
     def draw_part(start: int, stop: int, stream: Stream) -> None:
         _draw_chunk(lottery, chosen, codec, values[start:stop], reports[start:stop], stream)
 
-    by_chunks(len(values), CHUNK, 2 if codec.coins else 1, source, threads, draw_part)
+    run_by_chunks(len(values), CHUNK, 2 if codec.coins else 1, source, threads, draw_part)
     return reports
 
 
 class ChunkJob(Protocol):
-    """What is done for values start … stop − 1 with the words of a stream."""
+    """A job on the values start … stop − 1 with the random words of a stream."""
 
     def __call__(self, start: int, stop: int, stream: Stream, /) -> None:
         """Write the reports of these values."""
 
 
-def by_chunks(count: int, size: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
-    """Do a job for every chunk of so many values, each with its own stream of words, on this many threads."""
+def run_by_chunks(count: int, size: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
+    """Run a job on every chunk of ``size`` values, each with its own stream of random words, on ``threads`` threads."""
 
     def draw_all() -> None:
         streams = source.streams()
@@ -198,19 +201,19 @@ def by_chunks(count: int, size: int, words_each: int, source: Source, threads: i
             finally:
                 stream.erase()
 
-        share_out(draw_chunk, -(-count // size), threads)
+        run_jobs(draw_chunk, -(-count // size), threads)
 
-    undivided(draw_all)
+    redraw_if_forked(draw_all)
 
 
-def share_out(job: Callable[[int], None], jobs: int, threads: int) -> None:
-    """Do jobs 0, 1, … on this many threads, the caller's among them; after a failure nothing new is begun.
+def run_jobs(job: Callable[[int], None], jobs: int, threads: int) -> None:
+    """Run jobs 0, 1, … on ``threads`` threads including the caller's; after a failure no new job starts.
 
-    Not a pool: there the caller would wake at the end of every job only to wait for the next, and take the
-    interpreter's lock and a core from those who work. Two threads are 1.6 times one and more without it, 1.3 to 1.8
-    with it (measured).
+    Not a thread pool: its caller would wake after every job only to wait for the next, taking the interpreter's lock
+    and a core from the workers. Two threads are at least 1.6 times as fast as one without a pool, 1.3 to 1.8 times
+    with one (measured).
     """
-    numbers = itertools.count()  # whose step is one C call: no lock, which a forked child might find taken for ever
+    numbers = itertools.count()  # one step is one C call and takes no lock that a forked child could find held
     failures: list[BaseException] = []
 
     def work() -> None:
@@ -220,16 +223,16 @@ def share_out(job: Callable[[int], None], jobs: int, threads: int) -> None:
         except BaseException as failure:  # noqa: BLE001 (raised again below, in the caller's thread)
             failures.append(failure)
 
-    process = here()
+    process = current_process()
     helpers = [threading.Thread(target=work) for _ in range(min(threads, jobs) - 1)]
     for helper in helpers:
         helper.start()
     work()
     try:
         for helper in helpers:
-            if here() is process:  # in a forked child there are none
+            if current_process() is process:  # a forked child has no helper threads
                 helper.join()
-    except BaseException as interruption:  # noqa: BLE001 (likewise; it also tells the helpers to stop)
+    except BaseException as interruption:  # noqa: BLE001 (likewise; this also makes the helpers stop)
         failures.append(interruption)
     if failures:
         raise failures[0]
@@ -248,7 +251,7 @@ def _draw_chunk(
             available = len(words)
             coins, words, served = split_coins(words, lottery.total, len(values) - done)
             if not served:
-                least = available + 1  # a coin without its draw: ask for more
+                least = available + 1  # a coin without its draw: request more
                 continue
             least = 1
         block = slice(done, min(done + len(words), len(values)))

@@ -1,4 +1,4 @@
-"""What counts as a whole number among the arguments of this library."""
+"""Which arguments count as whole numbers."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether something is a whole number of Python or NumPy; a truth value or a span of time is none."""
+    """Whether a value is a Python or NumPy integer, but not a bool or timedelta64."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))

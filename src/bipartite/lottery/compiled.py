@@ -1,14 +1,14 @@
-"""The bulk draw on a line as machine code (numba): the same reports from the same words as the other two draws.
+"""The compiled (numba) bulk draw on a line: the same reports from the same random words as the NumPy and scalar draws.
 
 Importing this module compiles the kernel, or loads it from numba's cache; `bulk.py` does so only when a call is large.
 
-How it is fast: words are taken in runs of 128. A run is drawn by straight-line integer arithmetic that the compiler
-turns into vector instructions: no branch, no 128-bit product, no division (u div a is a multiplication by a
-precomputed reciprocal). While a ticket is computed, a cheap necessary condition for a redraw is looked at; the few runs
-in which some word meets it are drawn again one word at a time, with the exact condition.
+Speed: words are processed in runs of 128. A run is drawn by straight-line integer arithmetic that the compiler turns
+into vector instructions: no branch, no 128-bit product, no division (u div a is a multiplication by a precomputed
+reciprocal). Each ticket is checked for a cheap necessary condition for a redraw; the few runs in which some word meets
+it are drawn again one word at a time, with the exact condition.
 
-What its time tells: which runs are drawn twice depends on the words alone, and both the near and the far outcome are
-computed and one is selected by a mask, so the time does not tell near from far, nor one private value from another.
+Timing: which runs are drawn twice depends on the random words alone, and the near and the far outcome are both
+computed and one is selected by a mask, so the time reveals neither near from far nor one private value from another.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _draw(
     total0, total1 = total & _LOW, total >> _HALF
     reciprocal0, reciprocal1 = reciprocal & _LOW, reciprocal >> _HALF
     last_index = inputs - 1
-    # Signs are gathered by OR: negative at the end if any was.
+    # Signs are combined by OR: negative at the end if any was.
     outside = _i64(0)
     i = 0
     j = 0

@@ -1,4 +1,4 @@
-"""Sets of points as machine code (numba): the bulk draw.
+"""The compiled (numba) bulk draw on sets of points.
 
 Importing this module compiles the kernels, or loads them from numba's cache.
 """
@@ -46,8 +46,8 @@ def _draw_by_tries(
     reciprocal: Any,
     reciprocal_shift: Any,
 ) -> Any:
-    # Whether a try is kept is added, not branched on: it cannot be predicted, and its time should not tell.
-    # Unsigned indices spare the test for negative ones.
+    # Whether a try is accepted is added rather than branched on: it is unpredictable, and the time must not reveal it.
+    # Unsigned indices avoid the check for negative ones.
     values = _u64(codes.shape[0])
     i = _u64(0)
     in_space = kind == SQUARED and vectors.shape[1] == 3  # noqa: PLR2004 (places: by far the most used)
@@ -91,9 +91,9 @@ def _draw_from_lists(
     near: Any,
     far: Any,
 ) -> None:
-    """The outputs that hold these tickets; values are visited in order, so that each one's list is made once."""
+    """Find the outputs that hold these tickets; values are visited in order, so that each list is built once."""
     size = farthest.shape[0]
-    listed = np.empty(m + 1, dtype=np.int64)  # one to spare: an output is written first and counted if it is near
+    listed = np.empty(m + 1, dtype=np.int64)  # one spare: an output is written first and counted only if it is near
     listed_for = _i64(-1)
     in_space = kind == SQUARED and vectors.shape[1] == 3  # noqa: PLR2004 (places: by far the most used)
     for visit in range(visits.shape[0]):
@@ -117,7 +117,7 @@ def _draw_from_lists(
                     found += (distance < bound) | ((distance == bound) & ((y == x) | (y <= tied_until)))
         ticket = tickets[i]
         near_output = listed[min(ticket // near, m - 1)]
-        # The far output number k comes after as many near ones as have at most k far ones before them.
+        # Far output k is preceded by the near outputs that have at most k far outputs before them.
         number = max(ticket - near_total, 0) // far
         low, high = 0, m
         while low < high:
@@ -130,7 +130,7 @@ def _draw_from_lists(
 
 
 class CompiledLists(PointKernel):
-    """Draws blocks of reports by the line's rule over the near outputs of each value, listed by the compiled kernel."""
+    """Draws blocks of reports by the line's rule, with the near outputs of each value listed by the compiled kernel."""
 
     __slots__ = ("_table",)
 
@@ -161,7 +161,7 @@ class CompiledLists(PointKernel):
 
 
 class CompiledTries(PointKernel):
-    """Draws blocks of reports on a set of points with the compiled kernel."""
+    """Draws blocks of reports by rejection, with the compiled kernel."""
 
     __slots__ = ("_numbers", "_table")
 

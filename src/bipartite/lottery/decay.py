@@ -1,8 +1,8 @@
-"""Events of chance e^−γ, exactly: the coin of mechanisms whose weights are exponentials.
+"""Exact coins of probability e^−γ, for mechanisms with exponential weights.
 
-e^−γ is no fraction, so no whole number of tickets holds it. But a coin needs no more of it than decides the coin: a
-random number in [0, 1) is read bit by bit, and e^−γ is enclosed more and more tightly, until one lies clearly below the
-other. The law is exact, whatever the precision at which it ended; the first word nearly always decides.
+e^−γ is irrational, so no whole number of tickets represents it. But a coin needs only as many digits as decide it: a
+uniform number in [0, 1) is read word by word and e^−γ is enclosed ever more tightly until one is certainly below the
+other. The law is exact, whatever precision was reached; the first word nearly always decides.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 # 80 bits: finer than the first word, so that this word nearly always decides.
 _FIRST_DIGITS: Final = 24
 _WORD_BITS: Final = 64
-# e^−10000 < 10^−4000. Beyond, a whole number with all digits of e^−γ might not fit in memory; it is not needed unless
-# a random number begins with 4000 zeros.
+# e^−10000 < 10^−4000. For larger γ an integer with all digits of e^−γ might not fit in memory; it is not needed unless
+# the random number starts with 4000 zeros.
 _FAR: Final = 10_000
 _FAR_DIGITS: Final = 4_000
 
 
 def decay_between(gamma: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Two fractions around e^−γ for γ ≥ 0, apart by a few units in the last of so many digits.
+    """Enclose e^−γ, γ ≥ 0, between two fractions that differ by a few units in the last of ``digits`` digits.
 
-    The quotient is rounded to both sides and ``Decimal.exp`` is correctly rounded (General Decimal Arithmetic), so that
-    the neighbours of the results enclose the truth.
+    The quotient is rounded both ways and ``Decimal.exp`` is correctly rounded (General Decimal Arithmetic), so the
+    neighbours of the results enclose the true value.
     """
     if gamma == 0:
         return Fraction(1), Fraction(1)
@@ -44,20 +44,20 @@ def decay_between(gamma: Fraction, digits: int) -> tuple[Fraction, Fraction]:
 
 
 @functools.cache
-def _of_one(digits: int) -> tuple[Fraction, Fraction]:
-    """The one γ that every draw of noise asks about; others may be private, and are not kept."""
+def _decay_of_one(digits: int) -> tuple[Fraction, Fraction]:
+    """Cached for γ = 1, which every draw of noise needs; other γ may be private and are not cached."""
     return decay_between(Fraction(1), digits)
 
 
-def happens(gamma: Fraction, stream: Stream, factor: Fraction = Fraction(1)) -> bool:
-    """True with probability factor·e^−γ, exactly; that must not exceed one."""
+def flip_exp_coin(gamma: Fraction, stream: Stream, factor: Fraction = Fraction(1)) -> bool:
+    """Return True with probability exactly factor·e^−γ, which must not exceed one."""
     drawn, bits, digits = 0, 0, _FIRST_DIGITS
     while True:
         drawn = drawn << _WORD_BITS | stream.word()
         bits += _WORD_BITS
-        low, high = _of_one(digits) if gamma == 1 else decay_between(gamma, digits)
+        low, high = _decay_of_one(digits) if gamma == 1 else decay_between(gamma, digits)
         if factor * low > 1:
-            msg = "a chance above one"
+            msg = "a probability above one"
             raise AssertionError(msg)
         if Fraction(drawn + 1, 1 << bits) <= factor * low:
             return True

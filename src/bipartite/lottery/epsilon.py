@@ -1,12 +1,12 @@
-"""ε as an exact decimal, and every comparison with e^ε decided in whole numbers.
+"""ε as an exact decimal; every comparison with e^ε is decided in whole numbers.
 
-A float cannot hold e^ε, and the last bit decides whether a ticket is honest. So ε is the decimal that a person wrote,
-and two questions are answered exactly:
+A float cannot represent e^ε, and its last bit would decide whether tickets keep ε. So ε is the decimal that the user
+wrote, and two questions are answered exactly:
 
-* ``allows(a, b)``: is a ≤ e^ε·b? Asked of tickets. Answered with the first 201 terms of the exponential series, whose
-  sum lies below e^ε, so a false ticket is never accepted; the browser does the same with BigInt.
-* ``sign(c0, c1)``: the sign of c0 + c1·e^ε. Asked when m is chosen. e^ε is transcendental for every rational ε ≠ 0
-  (Lindemann 1882), so for whole numbers the sign is zero only when c0 = c1 = 0 and growing precision always decides.
+* ``allows(a, b)``: is a ≤ e^ε·b? Used for tickets. Decided with the first 201 terms of the exponential series, whose
+  sum lies below e^ε, so the answer is never wrongly yes; the browser does the same with BigInt.
+* ``sign(c0, c1)``: the sign of c0 + c1·e^ε. Used to choose m. e^ε is transcendental for every rational ε ≠ 0
+  (Lindemann 1882), so for whole numbers the sign is zero only when c0 = c1 = 0, and enough precision always decides.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_DIGITS: Final = 20
 SERIES_TERMS: Final = 200
-# Outside these no lottery of 2^52 tickets exists for any domain; refused early so that the series stays short.
+# Outside this range no lottery of 2^52 tickets exists for any domain; refused early so that the series stays short.
 SMALLEST: Final = Decimal("1e-15")
 LARGEST: Final = Decimal(50)
 _FIRST_DIGITS: Final = 40
@@ -56,7 +56,7 @@ class Epsilon:
         """Read ε from an int, float, ``Decimal``, NumPy number or decimal string."""
         if isinstance(epsilon, Epsilon):
             return cls(epsilon.value)
-        text = _written(epsilon)
+        text = _to_decimal_text(epsilon)
         try:
             value = Decimal(text)
         except decimal.InvalidOperation:
@@ -65,9 +65,9 @@ class Epsilon:
         if not value.is_finite() or not SMALLEST <= value <= LARGEST:
             msg = f"{_EXPECTED}, got {text}; most uses lie between 0.1 and 5."
             raise EpsilonError(msg)
-        # Digits are counted, and trailing zeros dropped, without arithmetic: a context would round.
+        # Count digits and drop trailing zeros without arithmetic: a context would round.
         _, digits, exponent = value.as_tuple()
-        power = int(exponent)  # finite, so no letter stands here
+        power = int(exponent)  # finite, so not a letter
         while digits[-1] == 0:
             digits, power = digits[:-1], power + 1
         if len(digits) > MAX_DIGITS:
@@ -77,7 +77,7 @@ class Epsilon:
 
     @property
     def text(self) -> str:
-        """The canonical form, as it stands in a spec: plain digits, no exponent, no trailing zeros."""
+        """The canonical form used in specs: plain digits, no exponent, no trailing zeros."""
         return f"{self.value:f}"
 
     def __float__(self) -> float:
@@ -85,19 +85,19 @@ class Epsilon:
 
     @property
     def exp(self) -> float:
-        """e^ε as a double, for design and quality; no ticket is decided by it."""
+        """e^ε as a double, for design and accuracy only; tickets never depend on it."""
         return float(exp_between(self.value, _FIRST_DIGITS)[0])
 
     def __repr__(self) -> str:
         return f"Epsilon({self.text})"
 
     def allows(self, near: int, far: int) -> bool:
-        """Whether near ≤ e^ε·far, never wrongly yes."""
+        """Whether near ≤ e^ε·far; never wrongly True."""
         numerator, denominator = series_below_exp(self.value)
         return near * denominator <= far * numerator
 
     def most_near_tickets(self, far: int) -> int:
-        """The largest whole number that ``allows`` accepts beside ``far``."""
+        """The largest ``near`` with ``allows(near, far)``."""
         numerator, denominator = series_below_exp(self.value)
         return far * numerator // denominator
 
@@ -116,8 +116,8 @@ class Epsilon:
             digits *= 2
 
 
-def _written(epsilon: object) -> str:
-    """ε as decimal digits: a float as its shortest repr, whatever its class or NumPy's print options say."""
+def _to_decimal_text(epsilon: object) -> str:
+    """Write ε as decimal digits: a float as its shortest repr, whatever its class or NumPy's print options."""
     if isinstance(epsilon, (str, Decimal)):
         return str(epsilon)
     if isinstance(epsilon, float):
@@ -125,7 +125,7 @@ def _written(epsilon: object) -> str:
     if isinstance(epsilon, np.floating):
         return np.format_float_positional(epsilon, unique=True, trim="-")
     if is_whole(epsilon):
-        # Python writes no whole numbers of thousands of digits; none of them is an ε.
+        # Python refuses to print integers of thousands of digits, and none of them is a valid ε.
         most = 10**MAX_DIGITS
         return str(max(-most, min(int(epsilon), most)))
     msg = f"{_EXPECTED}, got {type(epsilon).__name__}; pass a number such as 1.0 or a string such as '0.1'."
@@ -155,9 +155,9 @@ def _scaled_exp(epsilon: Decimal, digits: int) -> tuple[int, int, int]:
 
 @lru_cache(maxsize=1024)
 def exp_between(epsilon: Decimal, precision: int) -> tuple[Fraction, Fraction]:
-    """Two fractions around e^ε that differ by two units in the last of ``precision`` digits.
+    """Enclose e^ε between two fractions that differ by two units in the last of ``precision`` digits.
 
-    ``Decimal.exp`` is correctly rounded (General Decimal Arithmetic), so its neighbours enclose the truth.
+    ``Decimal.exp`` is correctly rounded (General Decimal Arithmetic), so its neighbours enclose the true value.
     """
     with decimal.localcontext(decimal.Context(prec=precision, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)) as context:
         middle = epsilon.exp(context)
@@ -165,12 +165,12 @@ def exp_between(epsilon: Decimal, precision: int) -> tuple[Fraction, Fraction]:
 
 
 def log_between(ratio: Fraction, precision: int = 30) -> tuple[Decimal, Decimal]:
-    """Two decimals around ln(ratio), for a certificate that rounds against itself."""
+    """Enclose ln(ratio) between two decimals, so that a certificate can round conservatively."""
     if ratio == 1:
         return Decimal(0), Decimal(0)
     with decimal.localcontext(decimal.Context(prec=precision + 10)) as wide:
-        # ln n − ln d, each correctly rounded to ten digits more than asked; cancellation costs at most
-        # log10(n·d) digits of them, so guard digits are added for the size of the terms.
+        # ln n − ln d, each correctly rounded with ten extra digits; cancellation costs at most log10(n·d) of them, so
+        # guard digits are added for the size of the terms.
         guard = len(str(max(ratio.numerator, ratio.denominator)))
         wide.prec += 2 * guard
         middle = Decimal(ratio.numerator).ln(wide) - Decimal(ratio.denominator).ln(wide)

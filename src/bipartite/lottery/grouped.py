@@ -1,4 +1,4 @@
-"""A lottery for groups of inputs: every input of a group has the same row."""
+"""A lottery in which all inputs of a group share one row."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class GroupedLottery:
 
     @property
     def outputs(self) -> int:
-        """M, the outputs of the smaller lottery."""
+        """M, the number of outputs."""
         return self.inner.outputs
 
     @property
     def total(self) -> int:
-        """W, the tickets of every row."""
+        """W, the number of tickets in every row."""
         return self.inner.total
 
     def rows(self, start: int, stop: int) -> NDArray[np.int64]:
@@ -52,9 +52,9 @@ class GroupedLottery:
         return self.inner.draw(int(self.groups[x]), stream)
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output: that of the groups that occur.
+        """The largest ratio of two inputs' tickets for one output, over the groups that occur.
 
-        Two windows of one size that differ leave some output near for one group and far for the other.
+        Two different windows of equal size leave some output near for one group and far for the other.
         """
         windows = {self.inner.start(group) for group in np.unique(self.groups).tolist()}
         return self.inner.largest_ratio() if len(windows) > 1 else Fraction(1)

@@ -1,4 +1,4 @@
-"""The bulk draw: compiled or NumPy, on a line, on points or in rows; every implementation gives the same reports."""
+"""The interface of bulk draws, compiled or NumPy; every implementation gives the same reports."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class Kernel(Protocol):
-    """Draws blocks of reports from the words of a stream."""
+    """Draws blocks of reports from random words."""
 
     def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
-        """Draw for as many codes as the words serve; (values done, words used, all codes inside the domain)."""
+        """Draw until the codes or the words run out; (values done, words used, all codes inside the domain)."""
 
 
 def all_inside(index: Whole, inputs: int) -> bool:
-    """Whether all of these are inputs; as words without a sign, negative ones are too large."""
+    """Whether all indices are valid; viewed as unsigned, negative ones are too large."""
     return bool((index.view(np.uint64) < np.uint64(inputs)).all())

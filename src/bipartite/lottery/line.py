@@ -1,7 +1,8 @@
 """The lottery on a line: m neighbouring outputs hold ``near`` tickets each, all others ``far``.
 
-Draw: take a 64-bit word w; u = ⌊w·W/2^64⌋ is a ticket; redraw if the low half of w·W is below 2^64 mod W, which makes
-u exactly uniform (Lemire 2019). Tickets below m·a belong to near outputs in ascending order, the rest to far ones.
+Draw: take a random 64-bit word w; u = ⌊w·W/2^64⌋ is a ticket; redraw if the low half of w·W is below 2^64 mod W, which
+makes u exactly uniform (Lemire 2019). Tickets below m·a belong to near outputs in ascending order, the rest to far
+ones.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LineLottery:
-    """Everything that a draw on a line needs, as whole numbers.
+    """The integer parameters of a draw on a line.
 
-    The near outputs of input x are start(x) … start(x) + m − 1 with start(x) = clamp(x + shift, 0, M − m): shift is
-    −⌊m/2⌋ where the window is clamped at the ends of the domain (M = N), and 0 where the outputs are padded
-    (M = N + m − 1), so that the window is always centred.
+    The near outputs of input x are start(x) … start(x) + m − 1 with start(x) = clamp(x + shift, 0, M − m). With clamped
+    edges M = N and shift = −⌊m/2⌋; with padded edges M = N + m − 1 and shift = 0, so that every window is centred.
     """
 
     inputs: int
@@ -37,7 +37,7 @@ class LineLottery:
     shift: int
     tickets: Tickets
     word_bits: int = WORD_BITS
-    """64; smaller only in tests, which draw with every word there is."""
+    """64; smaller only in tests, which enumerate every word."""
     total: int = field(init=False)
     near_total: int = field(init=False)
     redraw_below: int = field(init=False)
@@ -75,15 +75,15 @@ class LineLottery:
         return np.where((at >= 0) & (at < self.m), self.tickets.near, self.tickets.far)
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output, exactly.
+        """The largest ratio of two inputs' tickets for one output, exactly.
 
-        start(x) never falls and never rises by more than one from one input to the next, so the windows that the inputs
-        really have are all those from start(0) to start(N−1). That both ends lie within the outputs shows that every
-        near-set has exactly m items and every row the same total; an output has the ratio near/far when some of these
-        windows covers it and another does not. Rows of unequal totals, or a window outside the outputs, are refused.
+        From one input to the next start(x) stays or rises by one, so the windows are exactly those from start(0) to
+        start(N−1). If both ends lie within the outputs, every near-set has exactly m items and every row the same
+        total; an output has the ratio near/far when one window covers it and another does not. Rows of unequal totals,
+        or a window outside the outputs, are refused.
         """
         first, last = self.start(0), self.start(self.inputs - 1)
         if not 0 <= first <= last <= self.outputs - self.m or self.total != self.tickets.total(self.m, self.outputs):
             raise AssertionError(UNEQUAL)
-        # Some output is near for one input and far for another exactly when two windows differ.
+        # Some output is near for one input and far for another if and only if two windows differ.
         return max(self.tickets.ratio, 1 / self.tickets.ratio) if first < last else Fraction(1)

@@ -1,11 +1,11 @@
-"""One lottery made of several: a public set of outputs is drawn afresh for every report, then one output of the set.
+"""A mixture of lotteries: every report first draws a public set of outputs, then one output of that set.
 
-Set k has K_k outputs, of which every input has one *own*, with ``near`` tickets; the others have ``far`` tickets each.
-All sets share one row: it holds T = Σ_k (near_k + (K_k − 1)·far_k) tickets whatever the input is, and set k is drawn
-with chance (near_k + (K_k − 1)·far_k)/T.
+Set k has K_k outputs. One of them is the input's *own* and has near_k tickets; the others have far_k tickets each. A
+row holds T = Σ_k (near_k + (K_k − 1)·far_k) tickets for every input, so set k is drawn with probability
+(near_k + (K_k − 1)·far_k)/T.
 
-Draw: one ticket u below T. Go through the sets in order, taking off what each holds, until u is below what set k holds.
-Below near_k it is the own output; else far output number (u − near_k) div far_k, ascending, the own one left out.
+Draw: one ticket u below T. Subtract the tickets of one set after another until u falls within set k. If u < near_k the
+report is the own output; otherwise it is far output number (u − near_k) div far_k, ascending, skipping the own one.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
     Wholes = NDArray[np.int64]
 
-# Tickets that are written out at a time.
+# Tickets per block of rows.
 _BLOCK: Final = 2**22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixedLottery:
-    """Everything that such a draw needs, as whole numbers."""
+    """The integer parameters of a mixture."""
 
     sets: tuple[Wholes, ...]
     """The outputs of each set, ascending."""
     own: NDArray[np.unsignedinteger]
-    """own[k, x]: which output of set k, counted from 0, is input x's own."""
+    """own[k, x]: the position, from 0, of input x's own output in set k."""
     near: Wholes
     far: Wholes
     outputs: int
-    """M, how many outputs there are in all; each belongs to some set."""
+    """M, the number of outputs in the union of the sets."""
     word_bits: int = WORD_BITS
-    """64; smaller only in tests, which draw with every word there is."""
+    """64; smaller only in tests, which enumerate every word."""
     total: int = field(init=False)
     _ends: Wholes = field(init=False)
     _firsts: Wholes = field(init=False)
@@ -53,7 +53,7 @@ class MixedLottery:
 
     def __post_init__(self) -> None:
         sizes = np.array([len(each) for each in self.sets])
-        # Python's whole numbers, which do not wrap.
+        # Python integers, which do not wrap.
         held = [a + (k - 1) * b for a, b, k in zip(self.near.tolist(), self.far.tolist(), sizes.tolist(), strict=True)]
         if min(self.near.min(), self.far.min()) < 1 or sum(held) > MAX_TOTAL or (self.own.max(axis=1) >= sizes).any():
             raise AssertionError(UNEQUAL)
@@ -96,7 +96,7 @@ class MixedLottery:
 
     def outputs_of(self, index: Wholes, tickets: Wholes) -> Wholes:
         """The outputs that hold these tickets of these inputs."""
-        # Which set it is depends on the ticket alone; after that every step is done for all.
+        # The set depends on the ticket alone; every later step is the same for all inputs.
         drawn = np.searchsorted(self._ends, tickets, side="right")
         rest = tickets - np.concatenate([[0], self._ends[:-1]])[drawn]
         own = self.own[drawn, index].astype(np.int64)
@@ -106,14 +106,14 @@ class MixedLottery:
         return np.asarray(self._members[self._firsts[drawn] + np.where(rest < near, own, other)])
 
     def groups(self) -> tuple[Wholes, Wholes]:
-        """(which row each input has, the tickets of the different rows): neighbours often have the same."""
+        """(the row number of each input, the distinct rows of tickets): neighbours often share a row."""
         begins = self._beginnings()
         first = np.flatnonzero(begins)
         _, chosen, groups = np.unique(self.own[:, first], axis=1, return_index=True, return_inverse=True)
         return groups.ravel()[np.cumsum(begins) - 1], self.rows_of(first[chosen])
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output, exactly, from the rows of all inputs."""
+        """The largest ratio of two inputs' tickets for one output, exactly, from the rows of all inputs."""
         inputs = np.flatnonzero(self._beginnings())
         above, below = np.zeros(self.outputs, dtype=np.int64), np.full(self.outputs, MAX_TOTAL)
         for part in np.array_split(inputs, 1 + len(inputs) * self.outputs // _BLOCK):
@@ -124,7 +124,7 @@ class MixedLottery:
         return largest_fraction(above, below)
 
     def _beginnings(self) -> NDArray[np.bool_]:
-        """Which inputs have another row than the one before them: another own output in some set."""
+        """Whether each input's row differs from the previous input's: another own output in some set."""
         begins = np.ones(self.inputs, dtype=bool)
         begins[1:] = (self.own[:, 1:] != self.own[:, :-1]).any(axis=0)
         return begins

@@ -1,7 +1,7 @@
 """Which outputs are nearer, decided in whole numbers.
 
-Two machines' sines differ in the last bit, and a near-set of m ± 1 items breaks the proof of ε. So a set of points is
-held as vectors of whole numbers, or as whole-number ranks, and everything that decides a report compares those.
+Sines differ in the last bit between machines, and a near-set of m ± 1 items breaks the proof of ε. So a set of points
+is stored as integer vectors or integer ranks, and everything that decides a report compares those.
 
 The outputs of x are ordered by (distance, x itself first, index).
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorOrder:
-    """Points as whole-number vectors; distances are squared euclidean or manhattan, below 2^53."""
+    """Points as integer vectors; distances are squared Euclidean or Manhattan, below 2^53."""
 
     vectors: NDArray[np.int64]
     kind: Literal["squared", "manhattan"]
@@ -37,7 +37,7 @@ class VectorOrder:
         return absolute
 
     def nearest_of(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each point which of the chosen ones is nearest: its number among them, the first of equals."""
+        """For each point the position in ``chosen`` of the nearest chosen point, the first among ties."""
         nearest = np.zeros(len(self), dtype=np.int64)
         least = self.distances(int(chosen[0]))
         for number, x in enumerate(chosen[1:].tolist(), start=1):
@@ -62,7 +62,7 @@ class RankOrder:
         return row
 
     def nearest_of(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each item which of the chosen ones costs least to report: its number among them, the first of equals."""
+        """For each item the position in ``chosen`` of the one with the smallest loss, the first among ties."""
         nearest: NDArray[np.int64] = np.argmin(self.ranks[:, chosen], axis=1).astype(np.int64)
         return nearest
 
@@ -71,7 +71,7 @@ class RankOrder:
 class RingOrder:
     """Values around a circle: x itself, then the one before it, the one after it, the second before it, and so on.
 
-    Of two values equally far from x the one before it is the nearer, wherever x is: no two are tied.
+    Of two values equally far from x the one before it counts as nearer, wherever x is: there are no ties.
     """
 
     size: int
@@ -86,7 +86,7 @@ class RingOrder:
         return np.where(after < before, 2 * after, 2 * before - 1)
 
     def nearest_of(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each value which of the chosen ones, ascending, is nearest: its number among them."""
+        """For each value the position in ``chosen``, ascending, of the nearest chosen value."""
         at = np.arange(self.size, dtype=np.int64)
         following = np.searchsorted(chosen, at) % len(chosen)
         # The chosen one at or after each value, and the one before it, both around the circle.
@@ -101,11 +101,11 @@ Order = VectorOrder | RankOrder | RingOrder
 
 @dataclass(frozen=True, slots=True)
 class Farthest:
-    """The last of the m nearest outputs of some x: all that is needed to tell near from far."""
+    """The last of the m nearest outputs of some x, which is enough to tell near from far."""
 
     distance: int
     index: int
-    """Its index, or −1 when it is x itself, which comes first among equals."""
+    """Its index, or −1 when it is x itself, which comes first among ties."""
 
     def near(self, x: int, distances: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which outputs are near, given their distances from x."""
@@ -118,7 +118,7 @@ class Farthest:
 def farthest_near(x: int, distances: NDArray[np.int64], m: int) -> Farthest:
     """The m-th output of x in order."""
     bound = int(np.partition(distances, m - 1)[m - 1])
-    # Among those at this distance, how many are still needed; x itself is served first.
+    # How many are still needed among those at this distance; x itself comes first.
     needed = m - int((distances < bound).sum())
     tied = np.flatnonzero(distances == bound)
     if distances[x] == bound:
@@ -129,7 +129,7 @@ def farthest_near(x: int, distances: NDArray[np.int64], m: int) -> Farthest:
 
 
 def ranks_of(losses: NDArray[np.float64]) -> NDArray[np.int32]:
-    """For each row of a matrix the rank of each loss, equal losses sharing one."""
+    """The rank of each loss within its row; equal losses share a rank."""
     ranks = np.empty(losses.shape, dtype=np.int32)
     for x, row in enumerate(losses):
         ranks[x] = np.unique(row, return_inverse=True)[1]

@@ -1,7 +1,7 @@
-"""Words for values that need two: a coin for random rounding, then the words of the draw.
+"""Random words for values that need two: a coin for random rounding, then the draw.
 
-Each value takes one word as its coin, then words until one is not redrawn. A redraw is rare (below 2^−12), so the words
-are cut at the redraws and everything between two of them is handled at once.
+Each value takes one word as its coin, then words until one is not redrawn. Redraws are rare (below 2^−12), so the words
+are split at the redraws and everything between two of them is handled at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def split_coins(words: Words, total: int, need: int) -> tuple[Words, Words, int]:
-    """(coins, words of the draws from W tickets, words used) for up to ``need`` values that the words fully serve."""
+    """(coins, words for the draws, words used) for up to ``need`` values, as far as the words suffice."""
     redrawn = np.flatnonzero(~is_kept(words, total)).tolist()
     redrawn_set = set(redrawn)
     coins, draws = [], []
@@ -27,7 +27,7 @@ def split_coins(words: Words, total: int, need: int) -> tuple[Words, Words, int]
     end = len(words)
     for position in redrawn:
         if position < at or (position - at) % 2 == 0:
-            continue  # already passed over, or it serves as a coin, and a coin is never redrawn
+            continue  # already skipped, or a coin, and a coin is never redrawn
         kept = position + 1
         while kept in redrawn_set:
             kept += 1

@@ -1,10 +1,11 @@
 """The lottery on a set of points: the m nearest outputs hold ``near`` tickets each, all others ``far``.
 
-Draw by tries: take u uniform on 0 … M·a − 1; y = u div a and t = u mod a; keep y if it is near or t < b, else try
-again. Each output is kept with its tickets over M·a, the same law as on a line, and a point needs to know only its m-th
-neighbour. Where more than 16 tries would be expected, the near outputs of x are listed and the line's rule is used.
+Draw by rejection: take u uniform on 0 … M·a − 1; y = u div a and t = u mod a; accept y if it is near or t < b, else try
+again. Each output is accepted with probability (its tickets)/(M·a), the same law as on a line, and only the m-th
+neighbour of x has to be known. Where more than 16 tries are expected, the near outputs of x are listed and the line's
+rule is used.
 
-The chance that a try is kept is W/(M·a), the same for every x: the number of tries tells nothing about x.
+A try is accepted with probability W/(M·a), the same for every x: the number of tries reveals nothing about x.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ MOST_EXPECTED_TRIES: Final = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointLottery:
-    """Everything that a draw on a set of points needs, as whole numbers."""
+    """The integer parameters of a draw on a set of points."""
 
     order: Order
     m: int
     tickets: Tickets
     by_list: bool
-    """Whether near outputs are listed (the line's rule) instead of tried."""
+    """Whether near outputs are listed (the line's rule) instead of drawn by rejection."""
     word_bits: int = WORD_BITS
-    """64; smaller only in tests, which draw with every word there is."""
+    """64; smaller only in tests, which enumerate every word."""
     total: int = field(init=False)
     near_total: int = field(init=False)
     drawn_from: int = field(init=False)
-    """How many tickets a word draws from: W by list, M·a by tries."""
+    """The number of tickets a word draws from: W by list, M·a by rejection."""
     redraw_below: int = field(init=False)
     _neighbours: NearestTable | None = field(init=False, default=None, repr=False)
 
@@ -65,16 +66,16 @@ class PointLottery:
 
     @property
     def outputs(self) -> int:
-        """M, the same."""
+        """M = N."""
         return len(self.order)
 
     @property
     def prepared(self) -> bool:
-        """Whether the m-th neighbours of all points are known already."""
+        """Whether the m-th neighbours of all points are already computed."""
         return self._neighbours is not None
 
     def neighbours(self, progress: Callable[[int], None] | None = None) -> NearestTable:
-        """The m-th neighbours of all points, found when first asked for; needs the compiler."""
+        """The m-th neighbours of all points, computed on first use; needs the compiler."""
         if self._neighbours is None:
             from bipartite.lottery.compiled_nearest import NearestTable  # noqa: PLC0415 (numba, only when it pays)
 
@@ -87,7 +88,7 @@ class PointLottery:
         return farthest_near(x, distances, self.m).near(x, distances)
 
     def draw(self, x: int, stream: Stream) -> int:
-        """One report for input x, in plain Python and NumPy; takes O(N) steps to find its m-th neighbour."""
+        """One report for input x, in plain Python and NumPy; O(N) to find its m-th neighbour."""
         near = self.near(x)
         if self.by_list:
             return self._output_of(near, ticket_below(self.drawn_from, stream, self.word_bits))
@@ -102,9 +103,9 @@ class PointLottery:
         return np.where(near, self.tickets.near, self.tickets.far)
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output, from every near-set.
+        """The largest ratio of two inputs' tickets for one output, from every near-set.
 
-        Every row is looked at: its near-set must have exactly m items, so that all rows hold the same total.
+        Every row is checked: its near-set must have exactly m items, so that all rows hold the same total.
         """
         near_for = np.zeros(self.outputs, dtype=np.int64)
         for x in range(self.inputs):
@@ -116,12 +117,12 @@ class PointLottery:
         return max(self.tickets.ratio, 1 / self.tickets.ratio) if mixed else Fraction(1)
 
     def _output_of(self, near: NDArray[np.bool_], ticket: int) -> int:
-        """The output that holds this ticket: near outputs first, each kind in ascending order."""
+        """The output that holds this ticket: near outputs first, then far ones, each in ascending order."""
         if ticket < self.near_total:
             return int(np.flatnonzero(near)[ticket // self.tickets.near])
         return int(np.flatnonzero(~near)[(ticket - self.near_total) // self.tickets.far])
 
 
 def needs_list(m: int, outputs: int, tickets: Tickets) -> bool:
-    """Whether more than 16 tries would be expected: M·a > 16·W."""
+    """Whether rejection would take more than 16 tries on average: M·a > 16·W."""
     return outputs * tickets.near > MOST_EXPECTED_TRIES * tickets.total(m, outputs)

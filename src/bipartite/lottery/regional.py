@@ -1,10 +1,10 @@
-"""Lotteries on places in regions: tickets for the places of one's own region, and others for the rest.
+"""Lotteries on places in regions: one set of tickets within the input's own region, another outside it.
 
-Outputs are laid out region by region, so that "the rest" is everything before one's own region and everything after it.
-A ticket below the own total belongs to the own region; the others belong to the rest, in the order of the layout.
+Outputs are laid out region by region, so that "outside" is everything before and everything after the own region. A
+ticket below the own region's total belongs to that region; the others belong to the outside, in layout order.
 
-`BlockLottery` has a table for each region, and one count for each output that all inputs of other regions give it.
-`WeightLottery` has no table: every input of a region has the same row, of one count in the region and one outside.
+`BlockLottery` has a table for each region, and for each output one count that all inputs of other regions give it.
+`WeightLottery` has no table: all inputs of a region share a row with one count inside the region and one outside.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Layout:
     order: Whole = field(init=False)
     """The outputs in the order of the layout."""
     starts: Whole = field(init=False)
-    """Where each region begins in the layout, and at last where it ends."""
+    """Where each region starts in the layout, followed by the end of the last."""
     sizes: Whole = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Layout:
 
 
 def check_blocks(sizes: Whole) -> None:
-    """Refuse regions whose tables are too large to hold."""
+    """Refuse regions whose tables are too large for memory."""
     counts = int((sizes.astype(np.float64) ** 2).sum())
     if counts > MOST_TICKET_COUNTS:
         msg = (
@@ -90,7 +90,7 @@ class _Regional(ABC):
 
     @property
     def outputs(self) -> int:
-        """M, the same."""
+        """M = N."""
         return self.inputs
 
     def draw(self, x: int, stream: Stream) -> int:
@@ -100,11 +100,11 @@ class _Regional(ABC):
 
     @abstractmethod
     def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
-        """The outputs that hold these tickets of these inputs; both kinds are looked up, then one is taken."""
+        """The outputs that hold these tickets of these inputs; inside and outside are both computed."""
 
 
 class BlockLottery(_Regional):
-    """For each region a table of tickets among its places; every other place has a count of its own for outsiders."""
+    """For each region a table of tickets among its places; each place has one count for all inputs outside."""
 
     __slots__ = (
         "_before",
@@ -117,7 +117,7 @@ class BlockLottery(_Regional):
     )
 
     def __init__(self, labels: Whole, blocks: Sequence[Whole], outside: Whole, word_bits: int = WORD_BITS) -> None:
-        """Tables of regions 0, 1, …, rows and columns ascending, and what inputs of other regions give each output."""
+        """Tables of regions 0, 1, …, rows and columns ascending, and the count of each output for other regions."""
         layout = Layout(labels)
         check_blocks(layout.sizes)
         self.layout, self.blocks, self.outside, self.word_bits = layout, tuple(blocks), outside, word_bits
@@ -143,7 +143,7 @@ class BlockLottery(_Regional):
         self._outside_running: Whole = running[1:]
         self._before: Whole = running[layout.starts]
         self._running: Whole = np.concatenate([np.cumsum(block, axis=1).ravel() for block in blocks])
-        # Where the row of each input begins in the flat running sums.
+        # Where the row of each input starts in the flat running sums.
         widths = layout.sizes[layout.labels[layout.order]]
         self._firsts: Whole = np.empty(len(labels), dtype=np.int64)
         self._firsts[layout.order] = np.cumsum(widths) - widths
@@ -160,7 +160,7 @@ class BlockLottery(_Regional):
         return dense
 
     def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
-        """See `_Regional`: both searches are always made."""
+        """See `_Regional`: both searches always run."""
         layout = self.layout
         region = layout.labels[index]
         sizes, firsts = layout.sizes[region], self._firsts[index]
@@ -175,16 +175,16 @@ class BlockLottery(_Regional):
         return found
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output, exactly."""
+        """The largest ratio of two inputs' tickets for one output, exactly."""
         return max(self._ratio(region, with_outside=len(self.layout) > 1) for region in range(len(self.layout)))
 
     def ratio_within(self) -> Fraction:
-        """The same over two inputs *of one region* and outputs of that region; says nothing about other pairs."""
+        """The largest ratio over two inputs and an output *of one region*; says nothing about other pairs."""
         return max(self._ratio(region, with_outside=False) for region in range(len(self.layout)))
 
     @property
     def stays_inside(self) -> bool:
-        """Whether reports never leave the region of the value."""
+        """Whether reports always stay in the value's region."""
         return not self.outside.any()
 
     def _ratio(self, region: int, *, with_outside: bool) -> Fraction:
@@ -196,9 +196,9 @@ class BlockLottery(_Regional):
 
 
 class WeightLottery(_Regional):
-    """Every input of a region has ``own`` tickets for each place of it, the first ``extra`` one more, else ``other``.
+    """Inputs of a region hold ``own`` tickets for each of its places and ``other`` for each place outside.
 
-    The first places of a region hold one more where its total would otherwise fall short of that of other rows.
+    The first ``extra`` places of the region hold one more, so that all rows hold the same total.
     """
 
     __slots__ = ("_own", "extra", "other", "own")
@@ -247,10 +247,10 @@ class WeightLottery(_Regional):
         return found
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output, exactly: rows of all pairs of regions."""
+        """The largest ratio of two inputs' tickets for one output, exactly, over all pairs of regions."""
         if len(self.layout) == 1:
             return Fraction(1)
-        # A place is held with `own` or one more by its own region, and with `other` by each of the rest.
+        # A place gets `own` tickets, or one more, from its own region, and `other` from each other region.
         most = self.own + (self.extra > 0)
         smallest, largest = np.argsort(self.other, kind="stable")[[0, -1]].tolist()
         ratios = []

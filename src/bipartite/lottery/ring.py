@@ -1,7 +1,7 @@
-"""The lottery on a ring: m neighbouring outputs hold ``near`` tickets each, all others ``far``, and nothing ends.
+"""The lottery on a ring: m neighbouring outputs hold ``near`` tickets each, all others ``far``.
 
-Every row is the same row, turned: the report of x is x − ⌊m/2⌋ + K modulo N, and the law of K does not depend on x. K
-is drawn as on a line, for a window that begins at 0: tickets below m·a belong to K = 0 … m − 1, the rest to the others.
+All rows are rotations of one row: the report of x is x − ⌊m/2⌋ + K modulo N, and the law of K does not depend on x. K
+is drawn as on a line, for a window that starts at 0: tickets below m·a belong to K = 0 … m − 1, the rest to the others.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RingLottery:
-    """Everything that a draw on a ring needs, as whole numbers.
+    """The integer parameters of a draw on a ring.
 
     The near outputs of x are x − ⌊m/2⌋ … x − ⌊m/2⌋ + m − 1 modulo N: of two outputs equally far from x, the one before
-    it is the nearer. This rule is the same wherever x is, so that a ring that is turned has the same law, turned.
+    it counts as nearer, wherever x is, so that the law is invariant under rotation.
     """
 
     inputs: int
     m: int
     tickets: Tickets
     word_bits: int = WORD_BITS
-    """64; smaller only in tests, which draw with every word there is."""
+    """64; smaller only in tests, which enumerate every word."""
     turn: LineLottery = field(init=False)
-    """How far the report is from the first near output, going up."""
+    """The law of K, the report's offset from the first near output."""
 
     def __post_init__(self) -> None:
         turn = LineLottery(1, self.inputs, self.m, shift=0, tickets=self.tickets, word_bits=self.word_bits)
@@ -45,12 +45,12 @@ class RingLottery:
 
     @property
     def outputs(self) -> int:
-        """M, the same as N."""
+        """M = N."""
         return self.inputs
 
     @property
     def total(self) -> int:
-        """W, the tickets of every row."""
+        """W, the number of tickets in every row."""
         return self.turn.total
 
     def start(self, x: int) -> int:
@@ -68,10 +68,10 @@ class RingLottery:
         return np.where(at < self.m, self.tickets.near, self.tickets.far)
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output, exactly.
+        """The largest ratio of two inputs' tickets for one output, exactly.
 
-        Every row is a rotation of one row with m near outputs, so that all hold the same total; with 1 ≤ m < N every
-        output is near for m inputs and far for the others.
+        All rows are rotations of one row with m near outputs, so they hold the same total; with 1 ≤ m < N every output
+        is near for m inputs and far for the others.
         """
         if not 1 <= self.m < self.inputs:
             msg = "a window on a ring has fewer outputs than the ring"

@@ -1,8 +1,8 @@
-"""The lottery of any finite mechanism: every input has a row of whole-number tickets, and all rows hold the same total.
+"""The lottery of any finite mechanism: every input has a row of integer tickets, and all rows hold the same total.
 
-A ticket is drawn uniformly and its owner found in the running sums of the row by a search of a fixed number of steps.
-`issue_rows` turns probabilities, which are floats, into tickets that keep ε exactly: in each column every count lies
-between a floor c ≥ 1 and the largest whole number below e^ε·c, and what rounding leaves over goes where there is room.
+A ticket is drawn uniformly, and its owner is found in the running sums of the row by a search of a fixed number of
+steps. `issue_rows` turns float probabilities into tickets that keep ε exactly: in each column every count lies between
+a floor c ≥ 1 and the largest integer below e^ε·c, and what rounding leaves over goes where there is room.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class RowLottery:
     """One row of tickets for each input."""
 
     tickets: NDArray[np.int64]
-    """tickets[x, y]: how many of the W tickets of input x output y holds."""
+    """tickets[x, y]: the number of input x's W tickets that output y holds."""
     word_bits: int = WORD_BITS
-    """64; smaller only in tests, which draw with every word there is."""
+    """64; smaller only in tests, which enumerate every word."""
     total: int = field(init=False)
     running: NDArray[np.int64] = field(init=False)
 
@@ -75,7 +75,7 @@ class RowLottery:
         return owners(self.running.ravel(), tickets, firsts=index * columns, lengths=columns, longest=columns)
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets of one output, exactly."""
+        """The largest ratio of two inputs' tickets for one output, exactly."""
         return largest_fraction(self.tickets.max(axis=0), self.tickets.min(axis=0))
 
 
@@ -87,10 +87,10 @@ def owners(
     lengths: NDArray[np.int64] | int,
     longest: int,
 ) -> NDArray[np.int64]:
-    """For each ticket its column: how many running sums of its row are at most the ticket.
+    """Find the column of each ticket: the number of running sums of its row that are at most the ticket.
 
-    Rows begin at ``firsts`` in ``running`` and have ``lengths`` sums. The search takes the steps of the longest row,
-    whatever the value and whatever is drawn.
+    Rows start at ``firsts`` in ``running`` and have ``lengths`` sums. The search always takes the number of steps that
+    the longest row needs, whatever the value and the ticket.
     """
     passed = np.zeros(len(tickets), dtype=np.int64)
     step = 1 << (longest.bit_length() - 1)
@@ -102,7 +102,7 @@ def owners(
 
 
 def totals_of(tickets: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """The total of each row of counts ≥ 0, or None where one exceeds 2^52: whole numbers of 64 bits would wrap."""
+    """The total of each row of counts ≥ 0, or None if one exceeds 2^52, checked before 64 bits could wrap."""
     if tickets.sum(axis=-1, dtype=np.float64).max() > 2 * MAX_TOTAL:
         return None
     totals: NDArray[np.int64] = tickets.sum(axis=-1)
@@ -110,12 +110,12 @@ def totals_of(tickets: NDArray[np.int64]) -> NDArray[np.int64] | None:
 
 
 def largest_fraction(above: NDArray[np.int64], below: NDArray[np.int64]) -> Fraction:
-    """The largest of these ratios of counts, exactly: floats leave a few candidates, fractions decide.
+    """The largest of these ratios of counts, exactly: floats select a few candidates, fractions decide.
 
-    Outputs that nobody reports have none.
+    Outputs that no input reports are ignored.
     """
-    # Counts of at most 2^52 are exact doubles and division rounds correctly, so that a larger ratio never has a smaller
-    # quotient: the largest is among those with the largest quotient.
+    # Counts up to 2^52 are exact doubles and division rounds correctly, so a larger ratio never has a smaller quotient:
+    # the largest ratio is among those with the largest quotient.
     held = above > 0
     above, below = above[held], below[held]
     if not below.all():
@@ -128,23 +128,24 @@ def largest_fraction(above: NDArray[np.int64], below: NDArray[np.int64]) -> Frac
 
 
 def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> NDArray[np.int64]:
-    """Tickets for these rows of probabilities that keep ε exactly; ε = None only rounds, and promises nothing.
+    """Issue tickets for these rows of probabilities that keep ε exactly; ε = None only rounds, without a guarantee.
 
     Parameters
     ----------
     probabilities
-        One row an input, each summing to one up to rounding, with ratios within a column of at most about e^ε. A
-        column is either empty or holds a positive probability in every row.
+        One row per input, each summing to one up to rounding, with ratios within a column of at most about e^ε. A
+        column is either zero or positive in every row.
     epsilon
-        The budget that the tickets are held to.
+        The budget that the tickets keep.
     """
     rows, outputs = probabilities.shape
     check_table(rows, outputs)
     if not np.isfinite(probabilities).all():
         msg = "Expected probabilities as finite numbers; scale the losses that they come from."
         raise DesignError(msg)
-    # One ticket an output is kept back, so that no row has too many when floors are rounded up: rounded down, e^ε times
-    # the floor of two reports would leave a row up to e^ε tickets short, and ε far below the one asked for.
+    # One ticket per output is held back, so that no row has too many when floors are rounded up: with floors rounded
+    # down, e^ε times the floor could leave a row up to e^ε tickets short, and the realised ε far below the requested
+    # one.
     tickets = np.floor(probabilities * float(MAX_TOTAL - outputs)).astype(np.int64)
     offered = (probabilities > 0).any(axis=0)
     least = tickets.min(axis=0)
@@ -157,7 +158,7 @@ def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> N
 
 
 def check_table(rows: int, outputs: int) -> None:
-    """Refuse a table of tickets that is too large to hold."""
+    """Refuse a table of tickets that is too large for memory."""
     if rows * outputs > MOST_TICKET_COUNTS:
         msg = (
             f"This mechanism holds a ticket count for every value and report, at most 2^25, got {rows} × {outputs}; "
@@ -175,7 +176,7 @@ def _ceilings(floors: NDArray[np.int64], epsilon: Epsilon) -> NDArray[np.int64]:
 def _spread(
     tickets: NDArray[np.int64], left: NDArray[np.int64], floors: NDArray[np.int64], ceilings: NDArray[np.int64]
 ) -> None:
-    """Add what is left of each row, or take away what is too much, where there is room: first where there is most."""
+    """Add each row's missing tickets, or remove its excess, where there is room, starting where there is most."""
     for x in np.flatnonzero(left).tolist():
         row, rest = tickets[x], int(left[x])
         room = ceilings - row if rest > 0 else row - floors

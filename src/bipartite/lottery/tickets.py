@@ -1,9 +1,9 @@
-"""How many tickets a near and a far output hold.
+"""The number of tickets of near and far outputs.
 
-Far outputs hold b = 2^k tickets, near ones a, the largest whole number with a ≤ e^ε·b. Every input has the same number
-of near outputs, so every row holds the same total W = m·a + (M − m)·b, and the ratio of two probabilities is a ratio
-of two ticket counts: a fraction that anyone can check. k is the largest with W ≤ 2^52, so that one 64-bit word draws a
-ticket with at most one redraw in 2^12, and every product fits where the compiled code and the browser need it.
+Far outputs hold b = 2^k tickets, near ones a, the largest integer with a ≤ e^ε·b. Every input has the same number of
+near outputs, so every row holds the same total W = m·a + (M − m)·b, and the ratio of two probabilities is the ratio of
+two ticket counts: a fraction that anyone can check. k is the largest with W ≤ 2^52, so that one 64-bit word draws a
+ticket with at most one redraw in 2^12, and every product fits the compiled code and the browser.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_TOTAL: Final = 2**52
 UNEQUAL: Final = "the rows of this lottery do not hold the same total"
-# What a BRR may fall short of the ε asked for: the lesser of these two.
+# The realised ε of a BRR may fall short of the requested ε by the smaller of these two.
 SHORTFALL: Final = Decimal("1e-6")
 RELATIVE_SHORTFALL: Final = Decimal("0.001")
 
@@ -36,11 +36,11 @@ class Tickets:
 
     @property
     def ratio(self) -> Fraction:
-        """near/far: the largest ratio of two probabilities of one report, e^(realised ε)."""
+        """near/far = e^(realised ε), the largest ratio of two probabilities of one report."""
         return Fraction(self.near, self.far)
 
     def total(self, m: int, outputs: int) -> int:
-        """W = m·a + (M − m)·b, the tickets of a whole row."""
+        """W = m·a + (M − m)·b, the tickets of a row."""
         return m * self.near + (outputs - m) * self.far
 
 
@@ -48,15 +48,15 @@ class TooFewTickets(Enum):
     """Why 2^52 tickets cannot keep an ε."""
 
     EPSILON_TOO_LARGE = auto()
-    """Not even one ticket for each far output fits beside e^ε for each near one."""
+    """One ticket for each far output and e^ε for each near one already exceed 2^52."""
     EPSILON_TOO_SMALL = auto()
     """The realised ε would fall short by more than min(1e-6, ε/1000)."""
 
 
 def issue_tickets(epsilon: Epsilon, m: int, outputs: int, *, by_tries: bool = False) -> Tickets | TooFewTickets:
-    """The finest honest tickets for m near outputs among ``outputs``, or why there are none.
+    """Issue the finest tickets that keep ε with m near outputs among ``outputs``, or say why there are none.
 
-    A draw by tries (see `points.py`) takes a number below M·a, so that is what must fit instead of W.
+    A draw by rejection (see `points.py`) takes a number below M·a, so M·a must fit instead of W.
     """
     far = 2 ** (MAX_TOTAL // outputs).bit_length()
     while far >= 1:

@@ -1,4 +1,4 @@
-"""The bulk draw on a line in NumPy: the same reports from the same words as the compiled and the scalar draw.
+"""The NumPy bulk draw on a line: the same reports from the same random words as the compiled and the scalar draw.
 
 Used for calls too small to be worth loading the compiler, and where numba is missing or cannot cache.
 """
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from bipartite.lottery.kernel import Drawn, Whole, Words
     from bipartite.lottery.line import LineLottery
 
-# So many values at a time: the arrays on the way stay in the cache, and their 64 KiB come from memory that the process
-# has. From 128 KiB on, the C library asks the system anew each time (2^14 values took twice as long each, measured).
+# Values per block: temporary arrays of 64 KiB stay in the cache and are reused by malloc. From 128 KiB on, the C
+# library requests new pages each time (blocks of 2^14 took twice as long per value, measured).
 _BLOCK: Final = 2**13
 
 
@@ -41,7 +41,7 @@ class VectorisedLine:
         return done, used, inside
 
     def _draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
-        """The same for a block."""
+        """Draw one block."""
         lottery = self.lottery
         ticket, used = tickets_below(lottery.total, words, len(codes))
         done = len(ticket)

@@ -1,4 +1,4 @@
-"""The bulk draw on points without a compiler: the same reports from the same words."""
+"""The NumPy bulk draw on points: the same reports from the same random words as the compiled draw."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_MASK_BYTES: Final = 2**27
 
 
 class PointKernel(ABC):
-    """Draws on a set of points, which are their own codes."""
+    """Draws on a set of points, whose codes are their indices."""
 
     __slots__ = ("_lottery",)
 
@@ -38,7 +38,7 @@ class PointKernel(ABC):
 
 
 class TriedPoints(PointKernel):
-    """Draws by tries, one word after another, as the scalar draw does."""
+    """Draws by rejection, one word after another, as the scalar draw does."""
 
     __slots__ = ()
 

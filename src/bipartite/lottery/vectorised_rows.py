@@ -1,4 +1,4 @@
-"""The bulk draw of lotteries that find the owners of many tickets at once, in NumPy."""
+"""NumPy bulk draws for lotteries that look up the owners of many tickets at once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SearchedRows:
 
 @dataclass(frozen=True, slots=True)
 class GroupedKernel:
-    """Draws for the group of each input, with the kernel of the smaller lottery."""
+    """Draws for the group of each input, with the kernel of the inner lottery."""
 
     lottery: GroupedLottery
     inner: Kernel
@@ -53,7 +53,7 @@ class GroupedKernel:
 
 @dataclass(frozen=True, slots=True)
 class RingKernel:
-    """Draws how far each report is from the first near output, with the kernel of a line, and goes that far round."""
+    """Draws each report's offset from the first near output with a line kernel, and adds it modulo N."""
 
     lottery: RingLottery
     turn: Kernel
@@ -67,6 +67,6 @@ class RingKernel:
         done, used, _ = self.turn.draw(np.zeros_like(index), reports, words, 0, 0)
         reports[:done] += index[:done]
         reports[:done] -= np.int64(self.lottery.m // 2)
-        reports[:done] %= size  # never negative, as the divisor is not
+        reports[:done] %= size  # non-negative, since the divisor is positive
         reports[:done] += np.int64(report_offset)
         return done, used, True

@@ -1,7 +1,7 @@
-"""Where random words come from: AES-256 in counter mode, keyed by the operating system. Never a statistical generator.
+"""Random 64-bit words: AES-256 in counter mode, keyed by the operating system; never a statistical generator.
 
 A *source* is what a caller passes as ``rng=``. For every call it opens one *stream* for each chunk of 2^20 values, so
-that the reports depend on the words and not on how many threads drew them.
+that the reports depend on the words and not on the number of threads.
 
 ====================  ======================================================================================
 ``None``              the secure source: a fresh key for every bulk call; scalar calls share a buffer that
@@ -10,10 +10,10 @@ that the reports depend on the words and not on how many threads drew them.
 ``fixed_words([…])``  given words, for test vectors
 ====================  ======================================================================================
 
-**Forks.** A forked child holds a copy of its parent's words, wherever the parent stood: between two calls, or in the
-middle of one, where a signal handler forks. Secure words know the process that they were made in, and are handed out in
-no other (:mod:`bipartite.lottery.process`); a call during which the process was forked is done again in the child, by
-:func:`undivided`.
+**Forks.** A forked child inherits its parent's words, whether the fork happens between two calls or, in a signal
+handler, during one. Secure words record the process that made them and are never used in another
+(:mod:`bipartite.lottery.process`); a call during which the process was forked is repeated in the child by
+:func:`redraw_if_forked`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from bipartite.errors import BipartiteError, InputError, WordsExhaustedError
-from bipartite.lottery.process import here
+from bipartite.lottery.process import current_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CHUNK: Final = 2**20
-# Words at hand in a bulk stream: half a megabyte, which a second-level cache holds, and enough that the calls into AES
-# and the kernel (a microsecond each) vanish and two threads seldom meet at the interpreter's lock (measured).
+# Buffered words of a bulk stream: half a megabyte, which fits in a second-level cache and is enough to make the calls
+# into AES and the kernel (a microsecond each) negligible and contention for the interpreter's lock rare (measured).
 BLOCK: Final = 2**16
 _SCALAR_WORDS: Final = 512
 _WORD_BYTES: Final = 8
@@ -53,7 +53,7 @@ _KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 16
 _WORDS_IN_BLOCK: Final = 2  # AES makes 128 bits at a time
 _WORDS: Final = 2**64
-# Signals that fork may interrupt a call once or twice, not eight times in a row.
+# A forking signal handler may interrupt a call once or twice, not eight times in a row.
 _MOST_TRIES: Final = 8
 
 
@@ -70,7 +70,7 @@ class Stream(Protocol):
         """Consume the first ``used`` words of the window."""
 
     def erase(self) -> None:
-        """Forget the words at hand."""
+        """Erase the buffered words."""
 
 
 class Source(Protocol):
@@ -81,7 +81,7 @@ class Source(Protocol):
 
 
 class Streams(Protocol):
-    """The streams of one call, one a chunk."""
+    """The streams of one call, one per chunk."""
 
     def stream(self, chunk: int, expected: int) -> Stream:
         """The stream of this chunk, from which about ``expected`` words will be taken."""
@@ -94,7 +94,7 @@ class KeyStream:
 
     def __init__(self, key: bytes, nonce: bytes, expected: int = BLOCK) -> None:
         self._cipher = _counter_mode(key, nonce)
-        # A few more than expected, for redraws; a short call need not fill a whole block.
+        # A few more than expected, for redraws; a short call does not need a whole block.
         self._words = np.zeros(min(BLOCK, expected + expected // 64 + 8), dtype=np.uint64)
         self._view = self._words.data.cast("B")
         self._start = self._end = 0
@@ -120,7 +120,7 @@ class KeyStream:
         self._start = self._end = 0
 
     def _refill(self) -> None:
-        """Move what is left to the front and fill up behind it."""
+        """Move the remaining words to the front and refill behind them."""
         left = self._end - self._start
         self._words[:left] = self._words[self._start : self._end]
         fresh = len(self._words) - left
@@ -131,7 +131,7 @@ class KeyStream:
 
 
 class _LastingStream(KeyStream):
-    """A stream that outlives the call: the end of a call does not erase what the next one continues with."""
+    """A stream that outlives a call: its words are kept for the next call."""
 
     __slots__ = ()
 
@@ -144,12 +144,12 @@ def _counter_mode(key: bytes, nonce: bytes) -> CipherContext:
 
 
 def _nonce(call: int, chunk: int) -> bytes:
-    """The starting counter: 4 bytes call, 4 bytes chunk, 8 bytes for the block counter to grow in."""
+    """The initial counter: 4 bytes call, 4 bytes chunk, 8 bytes for the block counter."""
     return call.to_bytes(4, "big") + chunk.to_bytes(4, "big") + bytes(8)
 
 
 class _SecureStream(KeyStream):
-    """The words of a key in the process that made it; in a forked one, those of another key."""
+    """The words of one key in the process that made it; a forked process switches to a new key."""
 
     __slots__ = ("_process",)
 
@@ -158,7 +158,7 @@ class _SecureStream(KeyStream):
         self._process = process
 
     def window(self, least: int = 1) -> Words:
-        process = here()
+        process = current_process()
         if process is not self._process:
             self._cipher = _counter_mode(os.urandom(_KEY_BYTES), _nonce(0, 0))
             self.erase()
@@ -172,7 +172,7 @@ class _SecureStreams:
     __slots__ = ("_key", "_process")
 
     def __init__(self) -> None:
-        self._process = here()
+        self._process = current_process()
         self._key = os.urandom(_KEY_BYTES)
 
     def stream(self, chunk: int, expected: int) -> KeyStream:
@@ -192,17 +192,17 @@ class SecureSource:
 
 
 class _ScalarBlock:
-    """512 words under a key of their own, each handed out once and erased.
+    """512 words under their own key, each handed out once and then erased.
 
-    Positions come from a counter whose step is one C call, so a signal handler that reports in the middle of another
-    report cannot be handed the same word.
+    Positions come from a counter whose step is one C call, so a signal handler that draws a report in the middle of
+    another cannot get the same word.
     """
 
     __slots__ = ("_bytes", "_positions", "process")
 
     def __init__(self) -> None:
-        self.process = here()
-        """The process that they are for: noted first, so that a fork meanwhile makes them nobody's."""
+        self.process = current_process()
+        """The process they belong to: recorded first, so that a fork in between invalidates them."""
         cipher = _counter_mode(os.urandom(_KEY_BYTES), bytes(_NONCE_BYTES))
         self._bytes = bytearray(cipher.update(_ZEROS[: _SCALAR_WORDS * _WORD_BYTES]))
         self._positions: Iterator[int] = itertools.count(0, _WORD_BYTES)
@@ -217,7 +217,7 @@ class _ScalarBlock:
 
 
 class _ScalarWords(threading.local):
-    """The secure words of scalar calls: one buffer a thread."""
+    """The secure words of scalar calls: one buffer per thread."""
 
     def __init__(self) -> None:
         self._block: _ScalarBlock | None = None
@@ -226,8 +226,8 @@ class _ScalarWords(threading.local):
         while True:
             block = self._block
             word = None if block is None else block.take()
-            # After it was taken: a fork before this line, wherever it happened, leaves the child without it.
-            if word is not None and block is not None and block.process is here():
+            # Checked after taking the word: after any earlier fork the child does not use it.
+            if word is not None and block is not None and block.process is current_process():
                 return word
             self._block = _ScalarBlock()
 
@@ -236,32 +236,32 @@ SECURE: Final = SecureSource()
 SCALAR: Final = _ScalarWords()
 
 
-def undivided(draw: Callable[[], T]) -> T:
-    """What ``draw`` gives; drawn anew where the process was forked in between, as by a signal handler.
+def redraw_if_forked(draw: Callable[[], T]) -> T:
+    """Return ``draw()``, drawn again if the process was forked meanwhile, as by a signal handler.
 
-    There the child holds words at hand that its parent goes on to use, and the helping threads of its parent are gone.
-    Where the draw itself forks each time, every child would fork another for ever: after a few tries it is refused.
+    A forked child would hold words that its parent also uses, and none of its parent's threads. If every draw forks,
+    the children would fork forever: after a few tries this is refused.
     """
     for _ in range(_MOST_TRIES):
-        process = here()
+        process = current_process()
         drawn = draw()
-        if here() is process:
+        if current_process() is process:
             return drawn
-    msg = f"The process was forked in the middle of each of {_MOST_TRIES} tries to draw; fork between two calls."
+    msg = f"The process was forked during each of {_MOST_TRIES} attempts to draw; fork between two calls."
     raise BipartiteError(msg)
 
 
 def take(stream: Stream, count: int) -> Words:
-    """The next ``count`` words, to be used before the stream is asked for more."""
+    """Take the next ``count`` words, valid until more are taken from the stream."""
     window = stream.window(count) if 0 < count <= BLOCK else np.empty(0, dtype=np.uint64)
     if len(window) < count:
-        return take_away(stream, count)
+        return take_copy(stream, count)
     stream.advance(count)
     return window[:count]
 
 
-def take_away(stream: Stream, count: int) -> Words:
-    """The next ``count`` words, in an array of their own."""
+def take_copy(stream: Stream, count: int) -> Words:
+    """Take the next ``count`` words as a new array."""
     words = np.empty(count, dtype=np.uint64)
     done = 0
     while done < count:
@@ -272,30 +272,31 @@ def take_away(stream: Stream, count: int) -> Words:
     return words
 
 
-def from_words(source: Source, expected: int, draw: Callable[[Stream], T]) -> T:
-    """What is drawn, undivided, from one stream of about so many words, which is then erased."""
+def draw_from(source: Source, expected: int, draw: Callable[[Stream], T]) -> T:
+    """Draw from one new stream of about ``expected`` words and erase it; repeated if the process was forked."""
 
-    def drawn() -> T:
+    def draw_once() -> T:
         stream = source.streams().stream(0, expected)
         try:
             return draw(stream)
         finally:
             stream.erase()
 
-    return undivided(drawn)
+    return redraw_if_forked(draw_once)
 
 
 class InsecureSeed:
     """A reproducible stream for experiments and tests. Reports drawn from it are not private.
 
-    Two calls continue the stream; two objects with one seed give the same reports for the same calls. The first 2^20
-    values of a call continue one stream, so many small calls give what one call of up to 2^20 values gives.
+    Successive calls continue the stream; two objects with the same seed give the same reports for the same calls. The
+    first 2^20 values of a call continue one stream, so several small calls give the same reports as one call of up to
+    2^20 values.
     """
 
     __slots__ = ("_calls", "_key", "_main", "_seed")
 
     def __init__(self, seed: int, calls: int = 0, taken: int = 0) -> None:
-        """The stream of this seed after so many calls and words."""
+        """The stream of this seed after ``calls`` calls and ``taken`` words."""
         self._seed, self._calls = seed, calls
         self._key = hashlib.sha256(f"bipartite insecure seed {seed}".encode()).digest()
         self._main = _LastingStream(self._key, (taken // _WORDS_IN_BLOCK).to_bytes(_NONCE_BYTES, "big"))
@@ -307,11 +308,11 @@ class InsecureSeed:
         return self
 
     def stream(self, chunk: int, expected: int) -> Stream:
-        # Call numbers start at 1, so no later chunk shares a nonce with the main stream.
+        # Calls are numbered from 1, so no later chunk shares a nonce with the main stream.
         return KeyStream(self._key, _nonce(self._calls, chunk), expected) if chunk else self._main
 
     def __eq__(self, other: object) -> bool:
-        """Whether both give the same words from here on."""
+        """Whether both will give the same words from now on."""
         return isinstance(other, InsecureSeed) and self._state() == other._state()
 
     __hash__ = None  # type: ignore[assignment]  # it changes with every call
@@ -320,8 +321,8 @@ class InsecureSeed:
         return self._seed, self._calls, self._main.taken
 
     def __reduce__(self) -> tuple[type[InsecureSeed], tuple[int, int, int]]:
-        # A copy or a pickle continues where this one stands, and each goes its own way from there: scikit-learn copies
-        # the parameters of an estimator. (There is no such thing for secure words: a copy would repeat them.)
+        # A copy or pickle continues from the current position, independently: scikit-learn copies the parameters of an
+        # estimator. (Secure words have no copy, which would repeat them.)
         return InsecureSeed, self._state()
 
     def __repr__(self) -> str:
@@ -351,7 +352,7 @@ class FixedWords:
         if left < least:
             msg = f"fixed_words ran out: all {len(self._words)} words are used; pass more words."
             raise WordsExhaustedError(msg)
-        # A copy: kernels may rearrange the words that they are given.
+        # A copy, since kernels may modify the words they are given.
         return self._words[self._start : self._start + max(BLOCK, least)].copy()
 
     def advance(self, used: int) -> None:
@@ -363,7 +364,7 @@ class FixedWords:
         return word
 
     def erase(self) -> None:
-        """Nothing to forget: these words were given by the caller."""
+        """Nothing to erase: the caller holds these words."""
 
     def __repr__(self) -> str:
         return f"<fixed words, {len(self._words) - self._start} of {len(self._words)} left>"
@@ -372,7 +373,7 @@ class FixedWords:
 def insecure_seed(seed: int) -> InsecureSeed:
     """A stateful, reproducible stream for experiments and tests: ``rng=bp.insecure_seed(7)``.
 
-    Reports drawn from it are **not private**: whoever knows the seed can undo them.
+    Reports drawn from it are **not private**: anyone who knows the seed can reverse them.
     """
     try:
         whole = operator.index(seed)
@@ -401,7 +402,7 @@ def fixed_words(words: Iterable[int]) -> FixedWords:
 
 
 def source_of(rng: object) -> Source:
-    """The source behind ``rng=``, refusing anything that is no stream of secure, seeded or fixed words."""
+    """The source behind ``rng=``, refusing anything but secure, seeded or fixed words."""
     if rng is None:
         return SECURE
     if isinstance(rng, (InsecureSeed, FixedWords, SecureSource)):
@@ -414,8 +415,8 @@ def source_of(rng: object) -> Source:
 
 
 def is_secure(rng: object) -> bool:
-    """Whether nobody can know the words behind ``rng=``: what any claim of ε for reports drawn from it rests on.
+    """Whether the words behind ``rng=`` are unpredictable, which every claim of ε for reports drawn from it requires.
 
-    Only None and the secure source are; seeded and fixed words are not, nor is anything that is not known here.
+    Only None and the secure source qualify; seeded and fixed words and anything unknown do not.
     """
     return rng is None or isinstance(rng, SecureSource)

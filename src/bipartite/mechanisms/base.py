@@ -16,7 +16,7 @@ from bipartite.domains.subset import codec_between
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, SCALAR, TooFewTickets, ValuesRefusedError, draw_many, issue_tickets, source_of
 from bipartite.lottery.checks import is_whole
-from bipartite.lottery.words import undivided
+from bipartite.lottery.words import redraw_if_forked
 from bipartite.mechanisms.certified import Certified, list_problem
 from bipartite.mechanisms.spec.parts import Fields
 
@@ -164,7 +164,7 @@ class Mechanism(Certified):
         # NaN counts as missing where it would in an array.
         if nulls == "keep" and isinstance(value, (float, np.floating)) and value != value:  # noqa: PLR0124
             return value
-        report = self.outputs.decode(undivided(lambda: self._draw_one(value, source, outside)))
+        report = self.outputs.decode(redraw_if_forked(lambda: self._draw_one(value, source, outside)))
         if isinstance(value, np.generic) and self.outputs.labels is None:
             return (np.int64 if self.outputs.whole else np.float64)(report)
         return report

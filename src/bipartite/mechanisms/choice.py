@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.lottery.bulk import by_chunks
+from bipartite.lottery.bulk import run_by_chunks
 from bipartite.lottery.uniform import fill_below
 from bipartite.lottery.words import CHUNK
 
@@ -25,5 +25,5 @@ def choose_many(choices: int, people: int, source: Source) -> NDArray[np.int64]:
     def choose(start: int, stop: int, stream: Stream) -> None:
         fill_below(choices, chosen[start:stop].view(np.uint64), stream)
 
-    by_chunks(people, CHUNK, 1, source, 1, choose)
+    run_by_chunks(people, CHUNK, 1, source, 1, choose)
     return chosen

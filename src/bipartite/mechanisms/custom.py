@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import MAX_TOTAL, Epsilon, check_table, issue_rows, log_between
-from bipartite.lottery.budgets import rounded_up
+from bipartite.lottery.budgets import round_up
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design.own_reports import own_reports
 from bipartite.mechanisms.tabled import Tabled
@@ -117,7 +117,7 @@ class Custom(Tabled):
 
     def _options(self) -> str:
         changed = "" if self.largest_change is None else f", largest_change={self.largest_change:.1e}"
-        return f", outputs={len(self.outputs)}, realised={rounded_up(self.epsilon_realised, 6)}{changed}"
+        return f", outputs={len(self.outputs)}, realised={round_up(self.epsilon_realised, 6)}{changed}"
 
 
 def _probabilities(matrix: object, rows: int, columns: int) -> NDArray[np.float64]:
@@ -168,7 +168,7 @@ def _check_ratios(matrix: NDArray[np.float64], budget: Epsilon, outputs: list[An
     if not budget.allows(*(ratio * (1 - _CLOSE)).as_integer_ratio()):
         low, high = (int(getattr(matrix[:, y], which)()) for which in ("argmin", "argmax"))
         msg = (
-            f"Expected a matrix of ε = {budget.text} or less, got ε = {rounded_up(log_between(ratio)[1])} in the "
+            f"Expected a matrix of ε = {budget.text} or less, got ε = {round_up(log_between(ratio)[1])} in the "
             f"column of {outputs[y]!r}: {float(most[y])!r} in row {high} against {float(least[y])!r} in row {low}; "
             "ask for that ε, or move the two closer."
         )

@@ -10,7 +10,7 @@ from bipartite.domains import Points
 from bipartite.domains.tiles import tile_codes
 from bipartite.errors import DesignError
 from bipartite.lottery import Epsilon, check_table, issue_rows, log_between
-from bipartite.lottery.budgets import rounded_up
+from bipartite.lottery.budgets import round_up
 from bipartite.mechanisms.base import check_domain, check_one_of
 from bipartite.mechanisms.design import lsrr
 from bipartite.mechanisms.tabled import Tabled
@@ -107,7 +107,7 @@ class LSRR(Tabled):
         """What one report promises, in words; as published, what it really spends."""
         if self.keeps_epsilon:
             return super().guarantee
-        spent = rounded_up(log_between(self._lottery.largest_ratio())[1], places=4)
+        spent = round_up(log_between(self._lottery.largest_ratio())[1], places=4)
         return (
             f"ε-LDP of each report with ε = {self._budget.text} as published, which its rows do not keep: "
             f"they spend ε = {spent}"

@@ -19,7 +19,7 @@ from bipartite.lottery import SCALAR, source_of
 from bipartite.lottery.budgets import exact_sum
 from bipartite.lottery.checks import is_whole
 from bipartite.lottery.uniform import ticket_below
-from bipartite.lottery.words import undivided
+from bipartite.lottery.words import redraw_if_forked
 from bipartite.mechanisms.base import Mechanism, check_options
 from bipartite.mechanisms.categories.base import CategoryMechanism, refuse_nulls
 from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
@@ -159,7 +159,7 @@ class Record(Frozen):
             raise InputError(msg)
         _check_names(values, [name for name, _ in self._attributes])
         if _is_one_person(values, self.mechanisms):
-            return undivided(lambda: self._report_one(values, rng, outside, nulls))
+            return redraw_if_forked(lambda: self._report_one(values, rng, outside, nulls))
         return self._report_many(values, source, outside, nulls, threads)
 
     def _report_one(

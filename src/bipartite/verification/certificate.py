@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from bipartite.lottery import log_between
-from bipartite.lottery.budgets import rounded_up
+from bipartite.lottery.budgets import round_up
 from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import spec_sha256
 
@@ -51,7 +51,7 @@ class Certificate:
         return (
             f"{self.guarantee}: {verdict}\n"
             f"  largest ratio of {of_two}: {self.ratio.numerator}/{self.ratio.denominator}\n{beyond}"
-            f"  {realised} ≤ {rounded_up(epsilon):f}\n"
+            f"  {realised} ≤ {round_up(epsilon):f}\n"
             f"  spec sha256: {self.spec_sha256}"
         )
 

@@ -23,7 +23,7 @@ from bipartite.domains import LineDomain
 from bipartite.domains.labelled import Names
 from bipartite.errors import InputError, MissingExtraError
 from bipartite.lottery import log_between
-from bipartite.lottery.budgets import at_least, rounded_up
+from bipartite.lottery.budgets import float_at_least, round_up
 from bipartite.mechanisms import Anchored, Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.design.statistics import PEOPLE
@@ -119,8 +119,8 @@ def measure(
     # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
     ratio = mechanism.largest_ratio()
     spent = log_between(ratio)[1]
-    found: dict[str, Any] = {"epsilon_spent": at_least(spent), "holds": mechanism.keeps_promise(ratio)}
-    notes = [] if found["holds"] else [f"DOES NOT KEEP its ε: it spends {rounded_up(spent, places=3)}"]
+    found: dict[str, Any] = {"epsilon_spent": float_at_least(spent), "holds": mechanism.keeps_promise(ratio)}
+    notes = [] if found["holds"] else [f"DOES NOT KEEP its ε: it spends {round_up(spent, places=3)}"]
     valued = isinstance(mechanism, Mechanism) and not isinstance(mechanism.outputs, Names)
     if not valued:
         notes.append(_NO_VALUES)

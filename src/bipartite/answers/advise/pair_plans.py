@@ -12,7 +12,7 @@ from bipartite.answers.advise.pair_errors import error_of_pair, error_of_part, e
 from bipartite.answers.advise.reporting_plans import OF_ONE, OF_PAIRS, ReportingPlan
 from bipartite.domains import LineDomain, Product
 from bipartite.errors import DesignError, EpsilonError, InputError, of_attribute
-from bipartite.lottery.budgets import rounded_down
+from bipartite.lottery.budgets import round_down
 from bipartite.mechanisms import BRR, GRR, Record
 from bipartite.mechanisms.categories import SubsetSelection
 
@@ -33,7 +33,7 @@ _WINDOWS: Final[dict[str, Literal["cdf", "mean"]]] = {"quadrants": "cdf", "corre
 
 def split_plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfPairs) -> ReportingPlan:
     """Both at ε/2, each by the mechanism with the least error for what is asked."""
-    each = rounded_down(Fraction(epsilon) / _TWO)
+    each = round_down(Fraction(epsilon) / _TWO)
     mechanisms: dict[str, Reporting] = {}
     for name, domain in domains.items():
         try:

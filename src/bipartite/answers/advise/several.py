@@ -15,7 +15,7 @@ from bipartite.answers.advise.reporting_plans import OF_ONE, OF_PAIRS, Reporting
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, EpsilonError, InputError, is_one_of, of_attribute, shown
 from bipartite.lottery import Epsilon
-from bipartite.lottery.budgets import rounded_down
+from bipartite.lottery.budgets import round_down
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Record
 from bipartite.mechanisms.base import check_domain
@@ -106,7 +106,7 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
 
 def _plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfOne, k: int) -> ReportingPlan:
     count = len(domains)
-    each = rounded_down(Fraction(epsilon) / k)
+    each = round_down(Fraction(epsilon) / k)
     people = users * k // count
     mechanisms: dict[str, Reporting] = {}
     errors, parts = {}, []

@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.errors import EpsilonError
 from bipartite.lottery import MAX_TOTAL, Epsilon
-from bipartite.lottery.budgets import rounded_down
+from bipartite.lottery.budgets import round_down
 from bipartite.lottery.epsilon import SMALLEST
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Budget:
 
 def part_of_epsilon(epsilon: Fraction) -> Epsilon:
     """The largest ε of twenty digits that is not above this part of one, or why there is none."""
-    value = rounded_down(epsilon)
+    value = round_down(epsilon)
     if value < SMALLEST:
         msg = "Expected epsilon that leaves at least 1e-15 to every leaf; use a larger epsilon, or fewer ensembles."
         raise EpsilonError(msg)

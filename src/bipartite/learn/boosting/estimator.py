@@ -15,7 +15,7 @@ from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import Settings, settings_of
 from bipartite.learn.fitting import as_it_was
 from bipartite.learn.scikit import BaseEstimator
-from bipartite.lottery.words import from_words
+from bipartite.lottery.words import draw_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ class PrivateBoosting(BaseEstimator):
         grid = grid_of(self.feature_range, self.bins, values.shape[1])
         bins = grid.encode(values, settings.outside)
         recipe = settings.recipe(grid, len(labels))
-        grown = from_words(
+        grown = draw_from(
             settings.source,
             len(values),
             lambda stream: [boost(recipe, bins, each, stream, settings.progress) for each in labels],

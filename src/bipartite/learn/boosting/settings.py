@@ -18,7 +18,7 @@ from bipartite.learn.boosting.leaves import LEAVES, Leaf, leaf_rule
 from bipartite.learn.boosting.splits import BestSplit, SplitRule
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import Epsilon, Source, is_secure, source_of
-from bipartite.lottery.budgets import at_least, exact_sum
+from bipartite.lottery.budgets import exact_sum, float_at_least
 from bipartite.lottery.checks import is_whole
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ class Settings:
         value = self.epsilon.value
         promised = Guarantee(
             "central",
-            at_least(value),
-            at_least(exact_sum([value, value])),
+            float_at_least(value),
+            float_at_least(exact_sum([value, value])),
             not_covered=(*more, _TUNING, _PUBLIC, _ERRORS),
         )
         return promised if is_secure(self.source) else from_known_words(promised)

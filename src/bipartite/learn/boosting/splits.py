@@ -7,8 +7,8 @@ by twice the larger of them, 6, as in the general statement of the mechanism.
 
 How the draw is exact although e^x is no fraction: cuts are proposed from whole-number tickets w_i that are a little
 more than 2^40·e^(θ(u_i − u_max)), and a proposal is kept with chance 2^40·e^(θ(u_i − u_max))/w_i, by a coin that is
-exact (:func:`bipartite.lottery.decay.happens`). The w_i come from doubles, which may make more tries needed but cannot
-change the law. A second try is needed about once in 10^8 draws.
+exact (:func:`bipartite.lottery.decay.flip_exp_coin`). The w_i come from doubles, which may make more tries needed but
+cannot change the law. A second try is needed about once in 10^8 draws.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.learn.boosting.compiled import ENVELOPE_BITS, GAIN_BITS, envelope
-from bipartite.lottery.decay import decay_between, happens
+from bipartite.lottery.decay import decay_between, flip_exp_coin
 from bipartite.lottery.uniform import ticket_below
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class SplitRule:
             cut = int(np.searchsorted(running, ticket_below(int(running[-1]), stream), side="right"))
             tickets = int(running[cut]) - (int(running[cut - 1]) if cut else 0)
             gamma, factor = self.chance_of_keeping(best - int(utilities[cut]), tickets)
-            if happens(gamma, stream, factor):
+            if flip_exp_coin(gamma, stream, factor):
                 return cut
 
     def law(self, utilities: NDArray[np.int64], digits: int = 60) -> list[tuple[Fraction, Fraction]]:

@@ -16,7 +16,7 @@ from bipartite.learn.gradients.checks import REFUSALS, positive, whole
 from bipartite.learn.gradients.one_thread import one_thread
 from bipartite.learn.gradients.whole import MOST_STEPS, Norm, whole_rows, whole_sum
 from bipartite.learn.guarantee import Guarantee
-from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS, coins, discrete_laplace, rounded_gaussian
+from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS, discrete_laplace, flip_coins, rounded_gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +93,7 @@ class _CentralSGD:
     def batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
         """Who is in the sample of each step: everybody on their own, by a coin of chance ``sampling_rate``."""
         for _ in range(self.steps):
-            yield np.flatnonzero(coins(people, self.sampling_rate, source))
+            yield np.flatnonzero(flip_coins(people, self.sampling_rate, source))
 
     def gradient(
         self,

@@ -13,7 +13,7 @@ from bipartite.domains.containers import is_scalar, open_values
 from bipartite.errors import BrokenPromiseError, DataError, DesignError, InputError, NullError, SpecError, shown
 from bipartite.lottery import source_of
 from bipartite.lottery.checks import is_whole
-from bipartite.lottery.words import from_words, take
+from bipartite.lottery.words import draw_from, take
 from bipartite.mechanisms.base import check_domain, check_options
 from bipartite.mechanisms.categories.drawing import by_people
 from bipartite.mechanisms.categories.estimates import CategoryEstimate
@@ -206,7 +206,7 @@ class CategoryMechanism(Certified):
             row: NDArray[Any] = draw(np.array([index], dtype=np.int64), stream)[0]
             return row
 
-        return from_words(source, self._words_each + 1, drawn)
+        return draw_from(source, self._words_each + 1, drawn)
 
     def estimate(
         self,

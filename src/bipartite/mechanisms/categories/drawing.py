@@ -14,7 +14,7 @@ import numpy as np
 
 from bipartite.errors import InputError
 from bipartite.lottery import FixedWords
-from bipartite.lottery.bulk import by_chunks
+from bipartite.lottery.bulk import run_by_chunks
 from bipartite.lottery.uniform import is_kept
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def by_people(people: int, words_each: int, source: Source, threads: int, job: C
     if isinstance(source, FixedWords) and people > CHUNK_PEOPLE:
         msg = f"fixed_words serves calls of at most 2^16 = {CHUNK_PEOPLE} people here; call again with fewer at a time."
         raise InputError(msg)
-    by_chunks(people, CHUNK_PEOPLE, words_each, source, threads, job)
+    run_by_chunks(people, CHUNK_PEOPLE, words_each, source, threads, job)
 
 
 def tickets_under(limit: int, total: int, count: int, stream: Stream) -> NDArray[np.bool_]:
