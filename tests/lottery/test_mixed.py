@@ -71,6 +71,22 @@ def test_the_ratio_is_the_largest_of_all_rows():
     assert distinct[groups].tolist() == rows
 
 
+@pytest.mark.parametrize("block", [1, 7, 2**22])
+def test_the_ratio_is_that_of_all_rows_whatever_the_sets_and_blocks(block, monkeypatch):
+    monkeypatch.setattr("bipartite.lottery.mixed._BLOCK", block)
+    rng = np.random.default_rng(block)
+    for _ in range(50):
+        inputs, outputs, count = (int(each) for each in rng.integers(1, 7, size=3))
+        sets = [np.sort(rng.permutation(outputs)[: rng.integers(1, outputs + 1)]) for _ in range(count)]
+        sets.append(np.arange(outputs))
+        own = np.array([rng.integers(len(each), size=inputs) for each in sets], dtype=np.uint8)
+        near, far = (rng.integers(1, 9, size=count + 1) for _ in range(2))
+        lottery = MixedLottery(sets=tuple(sets), own=own, near=near, far=far, outputs=outputs)
+        rows = np.array([row_of(lottery, x) for x in range(inputs)])
+        pairs = zip(rows.max(axis=0).tolist(), rows.min(axis=0).tolist(), strict=True)
+        assert lottery.largest_ratio() == max(Fraction(most, least) for most, least in pairs)
+
+
 def test_inputs_with_one_row_share_a_group_wherever_they_stand():
     lottery = MixedLottery(
         sets=(np.array([0, 1]),),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.errors import DesignError, InputError
+from bipartite.errors import DesignError, InputError, SpecError
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.minimax import _tickets
 from tests.mechanisms.design.test_anchors_sets import least_of_any_release
@@ -173,3 +173,24 @@ def test_plans_name_it_in_two_ways(capsys):
 def test_what_does_not_fit_is_refused(build, kind, message):
     with pytest.raises(kind, match=message):
         build()
+
+
+def forged(domain, sets):
+    """A spec that no design gave, with two tickets for the nearest anchor and one for each other."""
+    written = [{"anchors": anchors, "tickets": {"near": "2", "far": "1"}} for anchors in sets]
+    return bp.Minimax(bp.Integers(1, 3), 1).to_spec() | {"domain": domain, "sets": written}
+
+
+def test_a_spec_on_a_circle_too_large_to_design_on_is_refused_before_any_work(monkeypatch):
+    spec = forged({"cyclic": {"size": 2**24, "start": 0}}, [[0, 2**23]] * 8)
+    monkeypatch.setattr("bipartite.mechanisms.minimax.nearest_anchor", None)
+    with pytest.raises(SpecError, match="Expected at most 4096 values around a circle, got 16777216"):
+        bp.from_spec(spec)
+
+
+def test_a_spec_with_many_anchors_is_verified_without_a_row_for_every_value(monkeypatch):
+    """Rows of all values have values × reports × sets entries: minutes for a forged spec of a megabyte."""
+    monkeypatch.setattr("bipartite.lottery.mixed.MixedLottery.rows_of", None)
+    for domain in ({"integers": [0, 199]}, {"cyclic": {"size": 200, "start": 0}}):
+        mechanism = bp.from_spec(forged(domain, [list(range(200)), [0, 100], [3]]))
+        assert bp.verify(mechanism).ratio == Fraction(4, 2)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Wholes = NDArray[np.int64]
 
-# Tickets per block of rows.
+# Own outputs per block of inputs.
 _BLOCK: Final = 2**22
 
 
@@ -107,24 +107,45 @@ class MixedLottery:
 
     def groups(self) -> tuple[Wholes, Wholes]:
         """(the row number of each input, the distinct rows of tickets): neighbours often share a row."""
-        begins = self._beginnings()
+        # Whether each input's row differs from the previous input's: another own output in some set.
+        begins = np.append(True, (self.own[:, 1:] != self.own[:, :-1]).any(axis=0))
         first = np.flatnonzero(begins)
         _, chosen, groups = np.unique(self.own[:, first], axis=1, return_index=True, return_inverse=True)
         return groups.ravel()[np.cumsum(begins) - 1], self.rows_of(first[chosen])
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets for one output, exactly, from the rows of all inputs."""
-        inputs = np.flatnonzero(self._beginnings())
-        above, below = np.zeros(self.outputs, dtype=np.int64), np.full(self.outputs, MAX_TOTAL)
-        for part in np.array_split(inputs, 1 + len(inputs) * self.outputs // _BLOCK):
-            rows = self.rows_of(part)
-            if (rows.sum(axis=1) != self.total).any():
-                raise AssertionError(UNEQUAL)
-            above, below = np.maximum(above, rows.max(axis=0)), np.minimum(below, rows.min(axis=0))
+        """The largest ratio of two inputs' tickets for one output, exactly.
+
+        An output holds the far tickets of all its sets for every input, and near − far more in each set whose own
+        output it is. Only runs of inputs with the same own output are visited, not a row for every input.
+        """
+        always = np.zeros(self.outputs, dtype=np.int64)
+        for members, far in zip(self.sets, self.far.tolist(), strict=True):
+            always[members] += far
+        if always.sum() + (self.near - self.far).sum() != self.total:
+            raise AssertionError(UNEQUAL)
+        above, below = np.zeros_like(always), np.full_like(always, MAX_TOTAL)
+        step = max(1, _BLOCK // len(self.sets))
+        for start in range(0, self.inputs, step):
+            output, held = self._own_tickets(self.own[:, start : start + step])
+            np.maximum.at(above, output, always[output] + held)
+            np.minimum.at(below, output, always[output] + held)
         return largest_fraction(above, below)
 
-    def _beginnings(self) -> NDArray[np.bool_]:
-        """Whether each input's row differs from the previous input's: another own output in some set."""
-        begins = np.ones(self.inputs, dtype=bool)
-        begins[1:] = (self.own[:, 1:] != self.own[:, :-1]).any(axis=0)
-        return begins
+    def _own_tickets(self, own: NDArray[np.unsignedinteger]) -> tuple[Wholes, Wholes]:
+        """(outputs, the tickets that these inputs add to those held for every input): all pairs that occur."""
+        begins = np.ones(own.shape, dtype=bool)
+        begins[:, 1:] = own[:, 1:] != own[:, :-1]
+        which, first = np.divmod(np.flatnonzero(begins), own.shape[1])  # faster than nonzero
+        last_run = np.append(which[1:] != which[:-1], True)
+        end = np.where(last_run, own.shape[1], np.append(first[1:], 0))
+        member = self._members[self._firsts[which] + own[which, first]]
+        gain = (self.near - self.far)[which]
+        # The tickets of an output change only where a run begins or ends; every output starts with none.
+        output = np.concatenate([np.arange(self.outputs), member, member])
+        at = np.concatenate([np.zeros(self.outputs, dtype=np.int64), first, end])
+        order = np.lexsort((at, output))
+        output, at = output[order], at[order]
+        held = np.cumsum(np.concatenate([np.zeros(self.outputs, dtype=np.int64), gain, -gain])[order])
+        settled = np.append((output[1:] != output[:-1]) | (at[1:] != at[:-1]), True) & (at < own.shape[1])
+        return output[settled], held[settled]

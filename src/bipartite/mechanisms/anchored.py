@@ -231,8 +231,8 @@ def check_read_tickets(budget: Epsilon, tickets: Tickets, anchors: int) -> None:
 
 
 def nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each value the number of its nearest anchor, decided in whole numbers; the lower one of equals."""
+    """The position of each value's nearest anchor, decided in whole numbers; the lower of two equally near."""
     if isinstance(domain, SetDomain):
         return domain.order.nearest_of(anchors)
-    between = (anchors[:-1] + anchors[1:]) // 2
-    return np.searchsorted(between, np.arange(len(domain)))
+    last = np.append((anchors[:-1] + anchors[1:]) // 2, len(domain) - 1)
+    return np.repeat(np.arange(len(anchors)), np.diff(last, prepend=-1))

@@ -13,7 +13,7 @@ from bipartite.lottery import MAX_TOTAL, Epsilon, MixedLottery, Tickets, TooFewT
 from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.anchored import MOST_VALUES, Anchored, nearest_anchor
 from bipartite.mechanisms.base import check_domain, too_few_tickets
-from bipartite.mechanisms.design.anchors import choose_lottery
+from bipartite.mechanisms.design.anchors import check_circle, choose_lottery
 from bipartite.mechanisms.design.lottery_line import MOST_ENTRIES
 from bipartite.mechanisms.spec.parts import check_fields, written
 
@@ -140,7 +140,9 @@ class Minimax(Anchored):
     ) -> None:
         reported = np.unique(np.concatenate([anchors for anchors, _ in sets]))
         most = max(len(anchors) for anchors, _ in sets)
-        own = np.array([nearest_anchor(domain, anchors) for anchors, _ in sets], dtype=np.min_scalar_type(most))
+        own = np.empty((len(sets), len(domain)), dtype=np.min_scalar_type(most))
+        for row, (anchors, _) in zip(own, sets, strict=True):
+            row[:] = nearest_anchor(domain, anchors)
         lottery = MixedLottery(
             sets=tuple(np.searchsorted(reported, anchors) for anchors, _ in sets),
             own=own,
@@ -168,7 +170,8 @@ class Minimax(Anchored):
 
 
 def _check_size(domain: Domain, sets: int) -> None:
-    """Refuse what would take too much memory: a number for each value and set."""
+    """Refuse what would take too much memory, a number for each value and set, and circles no lottery is made for."""
+    check_circle(domain)
     if len(domain) > MOST_VALUES or len(domain) * sets > MOST_ENTRIES:
         msg = f"Expected at most 2^24 values, and 2^27 times sets, got {len(domain)} and {sets} sets; use fewer values."
         raise DesignError(msg)

@@ -95,16 +95,21 @@ def _on_a_line(domain: LineDomain, loss: Loss) -> tuple[Any, float]:
 
 def _on_a_set(domain: SetDomain, loss: Loss, function: Function) -> Function | None:
     """The function of the domain's own losses; None for these themselves."""
+    check_circle(domain)
+    if loss is None:
+        return None
+    _check_never_falls(function, np.sort(domain.losses(0)))
+    return function
+
+
+def check_circle(domain: Domain) -> None:
+    """Refuse a circle that no search is made for."""
     if isinstance(domain, Cyclic) and len(domain) > _MOST_AROUND:
         msg = (
             f"Expected at most {_MOST_AROUND} values around a circle, got {len(domain)}; use coarser steps, or bp.BRR, "
             "which has the least error there if all values are equally likely, and the least worst case."
         )
         raise DesignError(msg)
-    if loss is None:
-        return None
-    _check_never_falls(function, np.sort(domain.losses(0)))
-    return function
 
 
 def _check_never_falls(function: Function, own: NDArray[np.float64]) -> NDArray[np.float64]:
