@@ -1,4 +1,4 @@
-"""The evidence behind the page of errata: every count and number there is printed by this script.
+"""The evidence behind the page of errata: every line of ``bench/results/errata.md``.
 
 Run it with ``python docs/errata_evidence.py``. The three lines about data sets are printed only
 where ``BIPARTITE_DATA`` names a folder that holds them.

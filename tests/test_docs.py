@@ -36,7 +36,7 @@ def same_but_for_rounding(stored, made, atol):
 
 
 def printed_in_errata():
-    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    text = (RESULTS / "errata.md").read_text(encoding="utf-8")
     return text.split("```text\n")[1].split("\n```")[0].splitlines()
 
 
