@@ -1,6 +1,7 @@
-"""What unbiased reports of a number cost beside the best there is: the table and the pictures of ``unbiased-means.md``.
+"""What unbiased reports of a number cost beside the best there is.
 
-``python docs/unbiased_means.py`` prints the table and writes the pictures; with a number, the table of so many values.
+``python docs/unbiased_means.py`` prints the table of ``bench/results/unbiased_means.md`` and writes its pictures; with a
+number, the table for that number of values.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def test_the_table_of_points_is_what_the_script_prints():
 
 def test_the_table_of_unbiased_reports_is_what_the_script_prints():
     table = runpy.run_path(str(DOCS / "unbiased_means.py"))["table"]()
-    text = (DOCS / "unbiased-means.md").read_text(encoding="utf-8")
+    text = (RESULTS / "unbiased_means.md").read_text(encoding="utf-8")
     same_but_for_rounding(text.split("```text\n")[1].split("\n```")[0], "\n".join(table), atol=0.0011)
 
 
