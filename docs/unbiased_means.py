@@ -1,7 +1,7 @@
 """What unbiased reports of a number cost beside the best there is.
 
-``python docs/unbiased_means.py`` prints the table of ``bench/results/unbiased_means.md`` and writes its pictures; with a
-number, the table for that number of values.
+``python docs/unbiased_means.py`` prints the table of ``bench/results/unbiased_means.md`` and writes its pictures; with
+a number, the table for that number of values.
 """
 
 from __future__ import annotations
