@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import html
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+_CONSOLE: Final = 120  # characters of a line
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
@@ -30,6 +32,21 @@ def as_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return written.getvalue()
+
+
+class Printed:
+    """A console shows the first line of the text of these objects, shortened, and a notebook shows all of it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        first, *others = str(self).split("\n")
+        name, room = type(self).__name__, _CONSOLE - len(type(self).__name__)
+        short = first if len(first) <= room else f"{first[: room - 1].rstrip()}…"
+        return f"<{name}: {short}{' …' if others and short == first else ''}>"
+
+    def _repr_html_(self) -> str:
+        return in_notebooks(str(self))
 
 
 def in_notebooks(text: str, picture: str = "") -> str:

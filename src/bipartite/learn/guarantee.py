@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from bipartite.texts import Printed
+
 Model = Literal["local", "central", "none"]
 SEEDED: Final = (
     "the random words were given, by a seed or as they are: whoever knows them can undo the noise, so this fit is not "
@@ -19,8 +21,8 @@ _MODELS = {
 }
 
 
-@dataclass(frozen=True)
-class Guarantee:
+@dataclass(frozen=True, repr=False)
+class Guarantee(Printed):
     """The privacy of a fitted model, in numbers and words.
 
     ``add_remove`` is ε for data sets that differ in the presence of one record, ``replace`` for data sets of one size

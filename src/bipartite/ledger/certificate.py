@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.ledger.amounts import decimal_of
 from bipartite.ledger.names import canonical
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,8 +29,8 @@ WHERE name IS NOT NULL OR question IN forms GROUP BY period, question, who
 """
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionCertificate:
+@dataclass(frozen=True, slots=True, repr=False)
+class QuestionCertificate(Printed):
     """The guarantee of everything that a question released about one person in one period."""
 
     question: str

@@ -13,6 +13,7 @@ from bipartite.domains.base import as_index
 from bipartite.errors import InputError, shown
 from bipartite.locations.areas import Box, in_circle
 from bipartite.locations.estimates import UNKNOWN, estimated
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 _SURE: Final = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceShare:
+@dataclass(frozen=True, slots=True, repr=False)
+class PlaceShare(Printed):
     """One place and how many people are there."""
 
     place: Any
@@ -42,9 +43,12 @@ class PlaceShare:
         """The figures as a dict, for any table."""
         return asdict(self)
 
+    def __str__(self) -> str:
+        return f"{self.place}: {_figures(self.share, self.low, self.high, self.note)}"
 
-@dataclass(frozen=True, slots=True)
-class RangeCount:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RangeCount(Printed):
     """How many people are in a part of the map."""
 
     places: int
@@ -63,6 +67,10 @@ class RangeCount:
     def to_dict(self) -> dict[str, Any]:
         """The figures as a dict, for any table."""
         return asdict(self)
+
+    def __str__(self) -> str:
+        share = _figures(self.share, self.share_low, self.share_high, self.note)
+        return f"{self.places:,} places: {share}, {self.low:,.0f} to {self.high:,.0f} people"
 
 
 def top_places(source: object, reports: object = None, *, k: int = 10, confidence: float = _SURE) -> list[PlaceShare]:
@@ -142,6 +150,11 @@ def range_count(
         known=known,
         note=held.note if known else UNKNOWN,
     )
+
+
+def _figures(share: float, low: float, high: float, note: str) -> str:
+    told = f"a share of {share:.4g}, {low:.4g} to {high:.4g}"
+    return f"{told} ({note})" if note else told
 
 
 def _shares(found: Estimate, places: Points) -> NDArray[np.float64]:

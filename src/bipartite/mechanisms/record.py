@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from itertools import combinations, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     Reporting = Mechanism | CategoryMechanism
     T = TypeVar("T")
+
+_MOST_SHOWN: Final = 4  # attributes in a repr
 
 
 class Record(Frozen):
@@ -212,6 +214,8 @@ class Record(Frozen):
 
     def __repr__(self) -> str:
         sample = "" if self.sample is None else f", sample={self.sample}"
+        if len(self._attributes) > _MOST_SHOWN:
+            return f"<Record of {len(self._attributes)} attributes{sample}>"
         return f"Record({dict(self._attributes)!r}{sample})"
 
 

@@ -57,6 +57,10 @@ class Released:
     insecure: bool
     """Whether the reports were drawn from words that someone may know: then they are not private."""
 
+    def __repr__(self) -> str:
+        spent = "NOT PRIVATE" if self.epsilon is None else f"each spent ε = {self.epsilon}"
+        return f"<Released: {self.rows - self.rejected:,} of {self.rows:,} rows, {spent}>"
+
 
 @without_lines
 def privatize_file(

@@ -14,6 +14,7 @@ from bipartite.lottery import log_between
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.texts import Printed
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.events import Looking, log_ratio
 from bipartite.verification.plan import check_size, level_of, power_of, trials_for
@@ -33,8 +34,8 @@ _MOST_EVENTS: Final = 100
 _VIOLATION: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+@dataclass(frozen=True, slots=True, repr=False)
+class Event(Printed):
     """Something that a report may show, met more often for one input than for the other."""
 
     description: str
@@ -63,8 +64,8 @@ class Counts:
     """Trials for each of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit(Printed):
     """What reports alone tell about the ε of whatever made them."""
 
     epsilon_lower: float

@@ -10,6 +10,7 @@ from bipartite.lottery import log_between
 from bipartite.lottery.budgets import round_up
 from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import spec_sha256
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.categories import CategoryMechanism
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Certificate(Printed):
     """What one report of a mechanism can tell at most, as a fraction that anyone can check."""
 
     ratio: Fraction

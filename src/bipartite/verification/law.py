@@ -28,6 +28,7 @@ import numpy as np
 
 from bipartite.errors import InputError, Problems
 from bipartite.mechanisms import Mechanism
+from bipartite.texts import Printed
 from bipartite.verification.binomial import chi_square_tail, normal_tail, tail_above, tail_below
 from bipartite.verification.plan import check_size
 from bipartite.verification.reports import repeated
@@ -62,8 +63,8 @@ class Cell:
     """Two-sided and exact, for this cell alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class LawTest:
+@dataclass(frozen=True, slots=True, repr=False)
+class LawTest(Printed):
     """Whether reports follow the stated law."""
 
     p_value: float

@@ -12,6 +12,7 @@ from bipartite.answers.advise.errors import without_asking
 from bipartite.answers.advise.picking import pick
 from bipartite.answers.advise.purposes import GRR_NAME, WANTED, is_flat
 from bipartite.domains import Cyclic
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +33,8 @@ _LITTLE: Final = 0.1
 _MOST_PEOPLE: Final = 1e12
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+@dataclass(frozen=True, slots=True, repr=False)
+class Advice(Printed):
     """One recommendation at one ε."""
 
     purpose: str

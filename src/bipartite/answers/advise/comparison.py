@@ -11,7 +11,7 @@ from bipartite.answers.advise.picture import picture_of
 from bipartite.answers.advise.row import COLUMNS, MEASURES
 from bipartite.answers.advise.table import table_of
 from bipartite.errors import InputError, is_one_of, missing_library, shown
-from bipartite.texts import as_csv, in_notebooks
+from bipartite.texts import Printed, as_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Comparison:
+class Comparison(Printed):
     """Every applicable mechanism at one ε or many, and which to take. ``print`` shows the table."""
 
     domain: Domain
@@ -95,9 +95,6 @@ class Comparison:
             msg = f"Expected measure as one of {', '.join(map(repr, MEASURES))}, got {shown(measure)}."
             raise InputError(msg)
         return picture_of(self.rows, measure, users=self.users)
-
-    def _repr_html_(self) -> str:
-        return in_notebooks(str(self))
 
     def __str__(self) -> str:
         return f"{table_of(self.rows, users=self.users, tolerance=self.tolerance)}\n\n{self.recommendation}"

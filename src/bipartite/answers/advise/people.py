@@ -18,6 +18,7 @@ from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.base import domain_problem
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.design.line import check_prior
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +37,8 @@ _MOST_ROOTS: Final = 1e9
 _SUREST: Final = 1 - 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class SampleSize:
+@dataclass(frozen=True, slots=True, repr=False)
+class SampleSize(Printed):
     """How many people are needed, and what that rests on."""
 
     people: int

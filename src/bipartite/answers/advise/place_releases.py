@@ -75,6 +75,10 @@ class PlaceRelease:
         """The row as a dict, for any table."""
         return asdict(self)
 
+    def __repr__(self) -> str:
+        figures = self.note or f"{self.expected_loss:.6g} km expected"
+        return f"<PlaceRelease: {self.name}, {self.scope}, ε = {self.epsilon}: {figures}>"
+
 
 def whole_makers(
     places: Points,

@@ -33,6 +33,7 @@ from bipartite.lottery.rows import MOST_TICKET_COUNTS
 from bipartite.mechanisms import Anchored
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.mechanisms.design.regional import parts as places_by_region
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -50,8 +51,8 @@ EPSILONS: Final = ("0.25", "0.5", "0.75", "1", "1.25", "1.5", "1.75", "2")
 """The budgets of the paper's figure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+@dataclass(frozen=True, slots=True, repr=False)
+class Choice(Printed):
     """What was chosen, beside everything that it was chosen from."""
 
     mechanism: Mechanism
@@ -207,6 +208,9 @@ class Improvement:
     rival: str
     by_epsilon: dict[str, float]
     mean: float
+
+    def __repr__(self) -> str:
+        return f"<Improvement: {self.name} {self.mean:.1%} below {self.rival} on average, {self.scope}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The figures, flat: one key for each ε."""

@@ -21,7 +21,7 @@ from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Constant
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design.line import check_prior
-from bipartite.texts import in_notebooks
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ LOOK_AT_ALL: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
+class Recommendation(Printed):
     """What to take for a purpose, ready to report with. Made by :func:`bipartite.recommend`; ``print`` says why."""
 
     mechanism: Mechanism | CategoryMechanism
@@ -59,9 +59,6 @@ class Recommendation:
 
     def __str__(self) -> str:
         return str(self.advice)
-
-    def _repr_html_(self) -> str:
-        return in_notebooks(str(self))
 
 
 def recommend(

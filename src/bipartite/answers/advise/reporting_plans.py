@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from bipartite.errors import missing_library
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -33,8 +34,8 @@ _SHORT: Final = {"sample": "sampled", "split": "split", "product": "as one value
 _NOT_KEPT: Final = "no mechanism keeps the ε that splitting would leave each attribute"
 
 
-@dataclass(frozen=True, slots=True)
-class ReportingPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportingPlan(Printed):
     """One way to spend the budget: every person reports ``attributes`` of them at ``epsilon_each``."""
 
     attributes: int
@@ -62,8 +63,8 @@ class ReportingPlan:
         return f"{self.attributes} of {total} attributes a person at ε = {epsilon}"
 
 
-@dataclass(frozen=True, slots=True)
-class SplitOrSample:
+@dataclass(frozen=True, slots=True, repr=False)
+class SplitOrSample(Printed):
     """Which way is more accurate. Made by :func:`bipartite.split_or_sample`."""
 
     of: str

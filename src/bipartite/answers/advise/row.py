@@ -43,6 +43,11 @@ class Row:
         """All fields by name."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
+    def __repr__(self) -> str:
+        figures = {"expected loss": self.expected_loss, "error of the mean": self.mean_error}
+        told = ", ".join(f"{name} {value:.6g}" for name, value in figures.items() if value is not None)
+        return f"<Row: {self.mechanism}{f' at ε = {self.epsilon}' if self.epsilon else ''}: {told or self.note}>"
+
 
 class Measure(NamedTuple):
     """How a figure is called."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, normal_width
 from bipartite.errors import InputError
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupMean:
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupMean(Printed):
     """The mean in a private group."""
 
     mean: float

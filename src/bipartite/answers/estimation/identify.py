@@ -14,7 +14,7 @@ from bipartite.domains import Cyclic
 from bipartite.errors import InputError
 from bipartite.lottery import NoiseLottery, RingLottery, RowLottery
 from bipartite.mechanisms import Mechanism
-from bipartite.texts import in_notebooks
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Identifiability:
+class Identifiability(Printed):
     """Which shares of values an unbiased estimator can exist for."""
 
     domain: Domain
@@ -120,9 +120,6 @@ class Identifiability:
             np.minimum.at(low[at], self.group_of, w[at])
             np.maximum.at(high[at], self.group_of, w[at])
         return low, high
-
-    def _repr_html_(self) -> str:
-        return in_notebooks(str(self))
 
     def __repr__(self) -> str:
         return f"<Identifiability of {self.domain!r}: {self}>"

@@ -17,6 +17,7 @@ from bipartite.answers.estimation.pair_answers import table_of
 from bipartite.answers.estimation.tally import spare
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.texts import in_notebooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,6 +228,9 @@ class JointEstimate:
             lines.append(f"  correlation  {self.correlation:.4g}, {interval}")
         lines.append(f"  table by {self.method!r}: {self.reason}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return in_notebooks(self.summary())
 
     def __repr__(self) -> str:
         return f"<JointEstimate of {self.names[0]} and {self.names[1]} from {self.people:,} people's reports>"

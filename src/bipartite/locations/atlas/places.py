@@ -21,6 +21,9 @@ class Cities(NamedTuple):
     coordinates: NDArray[np.float64]
     """One row a city: latitude and longitude in degrees."""
 
+    def __repr__(self) -> str:
+        return f"<Cities: {len(self.names)}, {', '.join(self.names[:3])}, …>"
+
 
 def cities() -> Cities:
     """A hundred of the world's largest cities, at most three a country.

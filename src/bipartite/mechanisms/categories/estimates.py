@@ -27,3 +27,6 @@ class CategoryEstimate:
     def __post_init__(self) -> None:
         for array in (self.frequencies, self.standard_errors, self.standard_errors_of_rare):
             array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<CategoryEstimate of {len(self.frequencies):,} shares from the reports of {self.people:,} people>"

@@ -32,6 +32,9 @@ class AnchorChoice:
     loss: float
     lower: float
 
+    def __repr__(self) -> str:
+        return f"<AnchorChoice: {len(self.anchors)} anchors, loss {self.loss:.6g}, lower bound {self.lower:.6g}>"
+
 
 @dataclass(frozen=True, eq=False)
 class LotteryChoice:
@@ -53,3 +56,6 @@ class LotteryChoice:
     weights: NDArray[np.float64]
     loss: float
     lower: float
+
+    def __repr__(self) -> str:
+        return f"<LotteryChoice: {len(self.sets)} sets of anchors, loss {self.loss:.6g}, lower bound {self.lower:.6g}>"

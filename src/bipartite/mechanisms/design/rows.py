@@ -21,6 +21,9 @@ class RowDesign(NamedTuple):
     m: int
     """How many of them are raised to e^ε."""
 
+    def __repr__(self) -> str:
+        return f"<RowDesign: {self.m} of {len(self.weights)} weights raised>"
+
 
 def algorithm_1(losses: Iterable[float], epsilon: object) -> RowDesign:
     """Algorithm 1: the locally best weights for one input.
