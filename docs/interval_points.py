@@ -1,4 +1,4 @@
-"""Total error of a report on an interval against its number of points: the table of the page on choosing points."""
+"""Total error of a report on an interval against its number of points: bench/results/interval_points.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far each mechanism is from the best release there is: the tables and pictures of the page on choosing one."""
+"""How far each mechanism is from the best release: bench/results/mechanisms.md, and pictures of the advisor."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def over_ages(epsilon: str) -> str:
 
 
 def evidence() -> list[str]:
-    """All tables of the page."""
+    """All tables."""
     return [
         *table(AGES, ON_A_LINE, "years"),
         "",
@@ -153,11 +153,10 @@ def evidence() -> list[str]:
 
 
 def pictures() -> dict[str, str]:
-    """Every picture of the page and its file."""
+    """Every picture and its file."""
     return {
         "loss_over_epsilon.svg": over_epsilon(),
         "loss_over_age.svg": over_ages("1"),
-        "loss_over_age_3.svg": over_ages("3"),
     }
 
 

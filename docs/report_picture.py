@@ -1,73 +1,120 @@
-"""Draws the picture of README and the front page: what a person aged 40 reports. A test keeps it up to date."""
+"""Draws the picture of the front page: one person's report, and what 50,000 say. A test keeps it up to date."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bipartite import BRR, Integers
+import numpy as np
+
+import bipartite as bp
+from bipartite.plots.style import BRR, BRR_FAR, FAINT, INK, TRUTH_STYLE
+from bipartite.plots.svg import path, rule, tag, text, whisker
+from bipartite.plots.svg import picture as whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 TARGET = Path(__file__).parent / "_static" / "report.svg"
-AGES = Integers(18, 90)
+AGES = bp.Integers(18, 90)
 TRUE_AGE = 40
-WIDTH, HEIGHT = 860, 330
-LEFT, RIGHT, TOP, BOTTOM = 58, 20, 58, 48
-HIGHEST = 0.04
-BLUE, LIGHT_BLUE, GREY, INK = "#1f5fa8", "#9dbfe3", "#8a8a8a", "#222222"
+# Narrow, with large letters: it is read on telephones too.
+WIDTH, PANEL, LEFT, RIGHT, TOP = 600, 240, 52, 16, 56
+FIRST, LAST = 9, 99
+BIG, BOLD = {"font_size": 16}, {"font_size": 18, "font_weight": "bold"}
+
+
+def x(age: float) -> float:
+    """Where the left edge of an age stands."""
+    return LEFT + (age - FIRST) / (LAST + 1 - FIRST) * (WIDTH - LEFT - RIGHT)
+
+
+def panel(top: float, heading: str, below: str) -> tuple[Callable[[float], float], list[str]]:
+    """The axes of one of the two pictures, and where a share stands in it."""
+    floor = top + PANEL - 16
+
+    def y(share: float) -> float:
+        return floor - share / 0.034 * (PANEL - TOP - 16)
+
+    parts = [text(2, top + 20, heading, **BOLD)]
+    for percent in range(4):
+        parts.append(rule(LEFT, y(percent / 100), WIDTH - RIGHT, y(percent / 100), stroke=FAINT))
+        parts.append(text(LEFT - 8, y(percent / 100) + 5, f"{percent} %", text_anchor="end", **BIG))
+    parts += [text(x(age + 0.5), floor + 20, str(age), text_anchor="middle", **BIG) for age in range(18, 91, 12)]
+    parts.append(text(WIDTH - RIGHT, floor + 40, below, text_anchor="end", **BIG))
+    return y, parts
+
+
+def bars(y: Callable[[float], float], ages: Sequence[float], shares: Sequence[float], far: float = 0.0) -> list[str]:
+    """A bar for each age, paler where it is no higher than ``far``."""
+    step = x(1) - x(0)
+    return [
+        tag(
+            "rect",
+            x=x(age) + 0.6,
+            y=y(share),
+            width=step - 1.2,
+            height=y(0) - y(share),
+            fill=BRR_FAR if share <= far else BRR,
+        )
+        for age, share in zip(ages, shares, strict=True)
+    ]
 
 
 def picture() -> str:
     """The SVG, as text."""
-    brr, grr = BRR(AGES, epsilon=1), BRR(AGES, epsilon=1, m=1)
-    row, plain = brr.matrix()[AGES.encode(TRUE_AGE)], grr.matrix()[AGES.encode(TRUE_AGE)]
-    start = brr.lottery.start(AGES.encode(TRUE_AGE))
-    first, last = AGES[start], AGES[start + brr.m - 1]
-    step = (WIDTH - LEFT - RIGHT) / len(AGES)
+    mechanism = bp.BRR(AGES, 1, m="cdf", edges="padded")  # what bp.recommend takes for a distribution
+    row = mechanism.matrix()[AGES.encode(TRUE_AGE)]
+    readers = (18 + 73 * np.random.default_rng(1).beta(2, 4, 50_000)).astype(int)  # as in README and the tutorial
+    est = bp.estimate(mechanism, mechanism.privatize(readers, rng=bp.insecure_seed(7)))
+    low, high = est.interval(0.95, of="mean")
 
-    def x(age: float) -> float:
-        return LEFT + (age - AGES.low) * step
+    y, parts = panel(0, f"One person aged {TRUE_AGE} reports, at ε = 1, …", "reported age")
+    parts += bars(y, list(mechanism.outputs), row.tolist(), far=row.min())
+    near = [age for age, chance in zip(mechanism.outputs, row, strict=True) if chance > row.min()]
+    parts.append(text(x(near[-1] + 1) + 8, y(row.max()) + 6, f"{near[0]} to {near[-1]}: {row.max():.1%} each", **BIG))
+    parts.append(text(x(near[-1] + 1) + 8, y(row.max()) + 27, f"every other: {row.min():.2%}", **BIG))
 
-    def y(probability: float) -> float:
-        return HEIGHT - BOTTOM - probability / HIGHEST * (HEIGHT - TOP - BOTTOM)
-
-    def text(at: tuple[float, float], words: str, **style: str) -> str:
-        attributes = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
-        return f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" fill="{INK}"{attributes}>{words}</text>'
-
-    parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-            'font-family="sans-serif" font-size="13">'
-        ),
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        text((LEFT, 24), f"What a person aged {TRUE_AGE} reports, ε = 1", font_size="17", font_weight="bold"),
-    ]
-    for percent in range(5):
-        level = y(percent / 100)
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{level:.1f}" y2="{level:.1f}" stroke="#e4e4e4"/>')
-        parts.append(text((LEFT - 8, level + 4), f"{percent} %", text_anchor="end"))
-    for age, probability in zip(AGES, row, strict=True):
-        near = first <= age <= last
-        colour = BLUE if near else LIGHT_BLUE
-        parts.append(
-            f'<rect x="{x(age) + 1:.1f}" y="{y(probability):.1f}" width="{step - 2:.1f}" '
-            f'height="{HEIGHT - BOTTOM - y(probability):.1f}" fill="{colour}"/>'
-        )
-    corners = []
-    for age, probability in zip(AGES, plain, strict=True):
-        corners += [f"{x(age):.1f},{y(probability):.1f}", f"{x(age + 1):.1f},{y(probability):.1f}"]
-    points = " ".join(corners)
-    parts.append(f'<polyline points="{points}" fill="none" stroke="{GREY}" stroke-width="2" stroke-dasharray="5 3"/>')
-    below = HEIGHT - BOTTOM + 18
-    parts.extend(text((x(age + 0.5), below), str(age), text_anchor="middle") for age in range(20, 91, 10))
-    parts.append(text(((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8), "reported age", text_anchor="middle"))
-    parts.append(text((x(last + 1) + 8, y(max(row)) + 5), f"BRR: each age from {first} to {last} with {max(row):.1%},"))
-    parts.append(text((x(last + 1) + 8, y(max(row)) + 22), f"every other age with {min(row):.2%}"))
+    top = PANEL + 40
+    y, more = panel(top, "… and 50,000 reports tell who reads", "age")
+    parts += more
+    parts += bars(y, list(AGES), est.frequencies.tolist(), far=1)
+    truth = np.bincount(readers - AGES.low, minlength=len(AGES)) / len(readers)
+    steps = [(x(age + side), y(share)) for age, share in zip(AGES, truth, strict=True) for side in (0, 1)]
+    parts.append(path(steps, **{**TRUTH_STYLE, "stroke_width": 1.2}))
+    at = y(0.0315)
+    parts += whisker(x(low + 0.5), x(high + 0.5), at, 6, width=2)
     parts.append(
-        text((x(TRUE_AGE + 1) + 8, y(max(plain)) + 2), f"GRR, the classical way: {TRUE_AGE} with {max(plain):.1%},")
+        text(
+            x(high + 0.5) + 10,
+            at + 6,
+            f"mean {est.mean:.1f}, {low:.1f} to {high:.1f}; true {readers.mean():.1f}",
+            **BIG,
+        )
     )
-    parts.append(text((x(TRUE_AGE + 1) + 8, y(max(plain)) + 19), f"every other age with {min(plain):.1%} (dashed)"))
-    parts.append("</svg>")
-    return "\n".join(parts) + "\n"
+    for line, (words, fill) in enumerate(
+        (("estimated share of each age", BRR_FAR), ("true share (nobody sees it)", "none"))
+    ):
+        parts.append(
+            tag(
+                "rect",
+                x=x(56),
+                y=at + 22 + 22 * line,
+                width=16,
+                height=12,
+                fill=fill,
+                stroke=INK if fill == "none" else fill,
+            )
+        )
+        parts.append(text(x(56) + 24, at + 33 + 22 * line, words, **BIG))
+    often, seldom = f"{row.max():.1%}", f"{row.min():.2%}"
+    says = (
+        f"Above: a person aged {TRUE_AGE} reports each age from {near[0]} to {near[-1]} with probability {often}, "
+        f"every other from {mechanism.outputs[0]} to {mechanism.outputs[-1]} with {seldom}. Below: shares of ages "
+        f"estimated from 50,000 such reports lie close to the true ones; the mean is {low:.1f} to {high:.1f}, truly "
+        f"{readers.mean():.1f}."
+    )
+    return whole(2 * PANEL + 74, says, parts, WIDTH) + "\n"
 
 
 if __name__ == "__main__":

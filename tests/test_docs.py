@@ -44,6 +44,7 @@ def printed_in_errata():
     "script",
     [
         "report_picture.py",
+        "tutorial_picture.py",
         "advisor_picture.py",
         "architecture_picture.py",
         "own_mechanism_picture.py",
@@ -63,7 +64,7 @@ def test_the_errata_show_what_the_script_prints():
 
 def test_the_table_of_points_is_what_the_script_prints():
     table = runpy.run_path(str(DOCS / "interval_points.py"))["table"]()
-    text = (DOCS / "choosing-points.md").read_text(encoding="utf-8")
+    text = (DOCS.parent / "bench" / "results" / "interval_points.md").read_text(encoding="utf-8")
     assert text.split("```text\n")[1].split("\n```")[0].splitlines() == table
 
 
@@ -82,7 +83,7 @@ def test_the_best_release_costs_what_the_script_proves():
 
 def test_the_comparison_of_mechanisms_is_what_the_script_prints():
     compared = runpy.run_path(str(DOCS / "mechanisms_compared.py"))
-    text = (DOCS / "choosing-a-mechanism.md").read_text(encoding="utf-8")
+    text = (DOCS.parent / "bench" / "results" / "mechanisms.md").read_text(encoding="utf-8")
     tables = [block.split("\n```")[0] for block in text.split("```text\n")[1:]]
     # One decimal is printed: it may be the next one.
     same_but_for_rounding("\n\n".join(tables), "\n".join(compared["evidence"]()), atol=0.101)
