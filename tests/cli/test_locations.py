@@ -160,7 +160,7 @@ def test_files_with_and_without_a_header_are_read(listed, text):
         ("lat,lon\n113.4,52.5\n102.4,48.9\n", "this looks like (longitude, latitude); swap the columns"),
         ("1,2\n1.000001,2\n", "Expected distinct places, got 1 within about 0.2 m of another"),
         ("lat,lon\nnan,2\n1,2\n3,4\n", "got NaN or infinity in 1 of 3 rows"),
-        ("1,2\n", "2 rows or more"),
+        ("1,2\n", "at least 2 rows"),
         ("lat,lon\n", "got none"),
         ("lat,lon,label\n1,2,a\n3,4,a\n", "distinct"),
         ('1,2\n3,"4', "cannot be read as CSV"),

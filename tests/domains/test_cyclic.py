@@ -90,14 +90,14 @@ def test_the_nearest_value_is_within_half_a_step(size, period, turns):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"size": 1}, "Expected size of at least 2, got 1; a report needs two values or more"),
+        ({"size": 1}, "Expected size of at least 2, got 1; a domain needs at least two values"),
         ({"size": "24"}, "Expected size as a whole number, got '24'; pass an int"),
         ({"size": 2.5}, "Expected size as a whole number, got 2.5"),
         ({"size": 2**31 + 1}, "Expected at most 2\\^31 values, got 2147483649; use coarser steps"),
         ({"size": 12, "start": 2**53}, "Expected values below 2\\^53 in size; choose a start nearer to zero"),
         ({"size": 12, "start": "1"}, "Expected start as a whole number, got '1'"),
-        ({"size": 7, "labels": DAYS[:6]}, "Expected 7 labels, one a value, got 6"),
-        ({"size": 7, "labels": DAYS, "start": 1}, "Expected start= or labels=, one of them; labels are the values"),
+        ({"size": 7, "labels": DAYS[:6]}, "Expected 7 labels, one per value, got 6"),
+        ({"size": 7, "labels": DAYS, "start": 1}, "Expected either start= or labels=, got both; labels are the values"),
         ({"size": 2, "labels": ["a", "a"]}, "Expected distinct labels, got 1 duplicates"),
     ],
 )
@@ -109,12 +109,12 @@ def test_what_is_no_circle_is_refused(arguments, message):
 @pytest.mark.parametrize(
     ("domain", "value", "kind", "message"),
     [
-        (bp.Cyclic(24), 24, OutsideDomainError, "24 is outside 0..23; where a number goes around, pass value % 24."),
+        (bp.Cyclic(24), 24, OutsideDomainError, "24 is outside 0..23; to wrap numbers around, pass value % 24."),
         (
             bp.Cyclic(12, start=1),
             0,
             OutsideDomainError,
-            "0 is outside 1..12; where a number goes around, pass (value - 1) % 12 + 1.",
+            "0 is outside 1..12; to wrap numbers around, pass (value - 1) % 12 + 1.",
         ),
         (
             bp.Cyclic(24),
@@ -138,7 +138,7 @@ def test_errors_of_arrays_show_positions_and_no_values():
         mechanism.privatize([3, 77, 5])
     assert str(refusal.value) == (
         "1 of 3 values cannot be reported: values[1] is outside 0..23 (1 such); values are the whole numbers 0..23: "
-        "where a number goes around, pass value % 24, or use domain.nearest with its period."
+        "to wrap numbers around, pass value % 24, or use domain.nearest with its period."
     )
     with pytest.raises(InputError, match="outside='clip' has no meaning on a set"):
         mechanism.privatize([3], outside="clip")
@@ -152,5 +152,5 @@ def test_a_period_is_a_positive_number(period):
 
 @pytest.mark.parametrize("numbers", [[float("nan")], ["north"], [[1, 2]], 3])
 def test_numbers_to_round_are_finite(numbers):
-    with pytest.raises(InputError, match="Expected finite numbers in a list or an array of one dimension"):
+    with pytest.raises(InputError, match="Expected finite numbers in a list or one-dimensional array"):
         bp.Cyclic(8).nearest(numbers, period=360)

@@ -57,7 +57,7 @@ def test_a_billion_values_take_no_memory_until_asked_for():
 @pytest.mark.parametrize(
     ("low", "high", "message"),
     [
-        (5, 5, "Expected low < high, got low=5, high=5; a report needs two values"),
+        (5, 5, "Expected low < high, got low=5, high=5; a domain needs at least two values"),
         (6, 5, "Expected low < high"),
         (0, 2**31, "Expected at most 2\\^31 values, got 2147483649; use Interval"),
         (2**53, 2**53 + 5, "Expected ends below 2\\^53 in size"),
@@ -170,7 +170,7 @@ def test_an_array_error_names_every_reason_and_the_first_place_but_no_value():
     assert str(caught.value) == (
         "4 of 100 values cannot be reported: values[1, 2] is outside 18..90 (2 such), values[3, 4] is not a number "
         "(1 such), values[5, 6] is not a whole number (1 such); use outside='clip' to clamp values to the ends; remove "
-        "or repair what is not a value (nulls='keep' passes nulls through and publishes them)."
+        "or repair invalid values (nulls='keep' passes nulls through and publishes them)."
     )
     with pytest.raises(NotAValueError, match="2 of 100 values cannot be reported: values\\[3, 4\\] is not a number"):
         BRR(AGES, 1).privatize(values, outside="clip")

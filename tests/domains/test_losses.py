@@ -86,7 +86,7 @@ def test_distances_on_an_interval_are_in_its_units(points, width):
 )
 def test_what_is_no_loss_is_refused(loss, got):
     expected = "Expected loss as None, 'squared', 'zero-one', a function of losses, or a 2 × 3 matrix, got "
-    with pytest.raises(InputError, match=f"^{expected}{got}; loss=None takes the domain's own.$"):
+    with pytest.raises(InputError, match=f"^{expected}{got}; loss=None uses the domain's own.$"):
         check_loss(loss, 2, 3)
 
 
@@ -111,7 +111,7 @@ def test_what_is_a_loss_is_not_refused():
 )
 def test_a_function_must_give_a_number_for_every_loss(function):
     with pytest.raises(
-        InputError, match="Expected a loss function that gives a finite number for every loss of an array"
+        InputError, match="Expected a loss function that maps an array to finite numbers of the same shape"
     ):
         applied(function, np.array([0.0, 1.0, 2.0]))
     with pytest.raises(InputError, match="try np.square"):

@@ -37,8 +37,8 @@ def test_the_tree_finds_what_all_distances_define_ties_to_the_first(points, posi
     vectors, places = np.array(points) * scale, np.array(positions, dtype=float) * scale
     expected = by_all_distances(vectors, places, kind)
     for found in (
-        nearest._by_tree(nearest._tree_of(vectors), vectors, places, kind),
-        nearest._plain(vectors, places, kind),
+        nearest._search_tree(nearest._build_tree(vectors), vectors, places, kind),
+        nearest._search_all(vectors, places, kind),
     ):
         distances = nearest.distances_to(vectors, found, places, kind)
         assert list(zip(found.tolist(), distances.tolist(), strict=True)) == expected
@@ -82,7 +82,7 @@ def test_without_scipy_the_same_values_come_from_plain_search(monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    assert nearest._tree_of(points.order.vectors) is None
+    assert nearest._build_tree(points.order.vectors) is None
     assert points.nearest(positions).tolist() == with_tree.tolist()
 
 

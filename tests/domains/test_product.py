@@ -108,8 +108,8 @@ def test_products_are_values_that_never_change():
 @pytest.mark.parametrize(
     ("parts", "weights", "message"),
     [
-        ((), None, "two domains or more, got 0"),
-        ((Integers(0, 3),), None, "two domains or more, got 1"),
+        ((), None, "at least two domains, got 0"),
+        ((Integers(0, 3),), None, "at least two domains, got 1"),
         ((Integers(0, 3), 5), None, "part 1 as bp.Integers, bp.Interval, bp.Cyclic, bp.Points or bp.Items, got int"),
         ((Product(GENRES, GENRES), GENRES), None, "got Product; name all parts at once"),
         (
@@ -119,11 +119,11 @@ def test_products_are_values_that_never_change():
         ),
         ((Interval(0, 1, points=3, rounding="random"), GENRES), None, "rounding='nearest' in part 0, got 'random'"),
         ((Integers(1, 2**20), Integers(1, 2**20)), None, "at most 2\\^31 values, got 1048576 × 1048576"),
-        ((GENRES, Items(None, loss=1 - np.eye(3))), (1, 0), "weights as 2 positive numbers, one a part, got"),
+        ((GENRES, Items(None, loss=1 - np.eye(3))), (1, 0), "weights as 2 positive numbers, one per part, got"),
         ((GENRES, GENRES), (1, 2, 3), "weights as 2 positive numbers"),
         ((GENRES, GENRES), (1, float("nan")), "weights as 2 positive numbers"),
         ((GENRES, GENRES), "ab", "weights as 2 positive numbers"),
-        ((GENRES, GENRES), (1e308, 1e308), "whose sums are finite"),
+        ((GENRES, GENRES), (1e308, 1e308), "with finite sums"),
     ],
 )
 def test_what_cannot_be_a_product_is_refused(parts, weights, message):
@@ -134,9 +134,7 @@ def test_what_cannot_be_a_product_is_refused(parts, weights, message):
 def test_large_products_have_no_order_of_neighbours():
     lines = Product(Integers(1, 2**9), Integers(1, 2**9))
     assert len(lines) > MOST_ON_LINES
-    with pytest.raises(
-        DomainError, match="at most 131072 values of lines where every two are compared, got 262144; use f"
-    ):
+    with pytest.raises(DomainError, match="at most 131072 values of lines to compare all pairs, got 262144; use f"):
         _ = lines.order
     mixed = Product(Integers(1, 2**12), GENRES)
     assert len(mixed) > MOST_IN_A_TABLE
@@ -150,12 +148,12 @@ def test_large_products_have_no_order_of_neighbours():
 @pytest.mark.parametrize(
     ("value", "kind", "message"),
     [
-        (5, NotAValueError, "5 is not a tuple of 2, one value of each part of Product"),
+        (5, NotAValueError, "5 is not a tuple of 2, one value for each part of Product"),
         ((1, "jazz", 3), NotAValueError, "is not a tuple of 2"),
         ([1, "jazz"], NotAValueError, "is not a tuple of 2"),
-        ((1.5, "jazz"), NotAValueError, r"\(1.5, 'jazz'\) is wrong in part 0, which is not a whole number"),
-        ((9, "jazz"), OutsideDomainError, r"\(9, 'jazz'\) is wrong in part 0, which is outside 0..3"),
-        ((1, "rock"), OutsideDomainError, "is wrong in part 1, which is not one of the labels"),
+        ((1.5, "jazz"), NotAValueError, r"\(1.5, 'jazz'\) is invalid: part 0 is not a whole number"),
+        ((9, "jazz"), OutsideDomainError, r"\(9, 'jazz'\) is invalid: part 0 is outside 0..3"),
+        ((1, "rock"), OutsideDomainError, "is invalid: part 1 is not one of the labels"),
     ],
 )
 def test_what_is_not_a_value_is_refused(value, kind, message):

@@ -121,7 +121,7 @@ def test_a_position_is_no_value_and_the_error_names_nearest():
     for values in ([52.5, 13.4], np.array([[52.5, 13.4]])):
         with pytest.raises(DataError, match="values are row numbers, use domain.nearest to report positions"):
             mechanism.privatize(values)
-    with pytest.raises(NotAValueError, match="1.5 is no row number in 0..3; use domain.nearest"):
+    with pytest.raises(NotAValueError, match="1.5 is not a row number in 0..3; use domain.nearest"):
         mechanism.privatize(1.5)
     for value in (1, [1], np.array([1])):
         with pytest.raises(InputError, match="outside='clip' has no meaning on a set; use domain.nearest"):
@@ -154,17 +154,17 @@ def test_nearest_finds_the_nearest_point_or_refuses():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[0, 0]],), "Expected coordinates as 2 rows or more, got shape \\(1, 2\\)"),
-        (([1, 2, 3],), "Expected coordinates as 2 rows or more, got shape \\(3,\\)"),
-        ((["a", "b"],), "Expected coordinates as numbers, one row a point"),
-        ((np.ma.masked_array([[0, 0], [1, 1]], mask=True),), "Expected coordinates as numbers, one row a point"),
-        (([[0, 1j], [1, 1]],), "Expected coordinates as numbers, one row a point"),
+        (([[0, 0]],), "Expected at least 2 rows of coordinates, got shape \\(1, 2\\)"),
+        (([1, 2, 3],), "Expected at least 2 rows of coordinates, got shape \\(3,\\)"),
+        ((["a", "b"],), "Expected coordinates as numbers, one row per point"),
+        ((np.ma.masked_array([[0, 0], [1, 1]], mask=True),), "Expected coordinates as numbers, one row per point"),
+        (([[0, 1j], [1, 1]],), "Expected coordinates as numbers, one row per point"),
         (([[1.7e308], [-1.7e308], [0.0]],), "Expected coordinates below 2\\^500 in size; rescale them"),
         (([[0.0, 0], [5.0, 0], [1e9, 0]],), "Expected points at least 2\\^4 apart, got 1 that are not; merge them"),
         (([[5e-324], [1e-323], [3e-323]], "manhattan"), "Expected points at least 2\\^-900 apart"),
         (([[90, 0], [90, 45]], "haversine"), "Expected points at least about 0.2 m apart, got 1 that are not"),
         (([[0, 180], [0, -180]], "haversine"), "Expected points at least about 0.2 m apart"),
-        (([[0, 0], [1, 1]], lambda *_: None), "Expected a metric of finite numbers"),
+        (([[0, 0], [1, 1]], lambda *_: None), "Expected a metric with finite values"),
         (([[0, math.inf], [1, 1]],), "Expected finite coordinates, got NaN or infinity; remove those points"),
         (([[0, 0], [1, 1], [0, 0]],), "Expected distinct points, got 1 duplicates; remove them"),
         (
@@ -181,9 +181,12 @@ def test_nearest_finds_the_nearest_point_or_refuses():
         ),
         (
             ([[0, 0], [1, 1]], lambda *_: math.nan),
-            "Expected a metric of finite numbers, least from a point to itself",
+            "Expected a metric with finite values, smallest from a point to itself",
         ),
-        (([[0, 0], [1, 1]], lambda a, b: -abs(a - b).sum()), "Expected a metric of finite numbers, least from a point"),
+        (
+            ([[0, 0], [1, 1]], lambda a, b: -abs(a - b).sum()),
+            "Expected a metric with finite values, smallest from a point",
+        ),
     ],
 )
 def test_points_that_cannot_be_are_refused(arguments, message):
@@ -194,14 +197,14 @@ def test_points_that_cannot_be_are_refused(arguments, message):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["a"], "Expected 2 labels, one a value, got 1"),
+        (["a"], "Expected 2 labels, one per value, got 1"),
         (["a", "a"], "Expected distinct labels, got 1 duplicates; rename them"),
-        (["a", 1], "Expected labels as strings, or all as whole numbers; convert them with str"),
-        ([1.5, 2.5], "Expected labels as strings, or all as whole numbers"),
-        ([True, False], "Expected labels as strings, or all as whole numbers"),
-        (5, "Expected labels as a list, one a value, got int"),
-        ("ab", "Expected labels as a list, one a value, got str"),
-        ({"a", "b"}, "Expected labels as a list, one a value, got set"),
+        (["a", 1], "Expected labels that are all strings or all whole numbers; convert them with str"),
+        ([1.5, 2.5], "Expected labels that are all strings or all whole numbers"),
+        ([True, False], "Expected labels that are all strings or all whole numbers"),
+        (5, "Expected labels as a list, one per value, got int"),
+        ("ab", "Expected labels as a list, one per value, got str"),
+        ({"a", "b"}, "Expected labels as a list, one per value, got set"),
         (["a", "\ud800"], "Expected labels that JSON can carry"),
         ([1, 2**53], "Expected labels that JSON can carry"),
     ],
@@ -216,11 +219,11 @@ def test_labels_are_distinct_names(labels, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "Expected loss= or similarity=, one of them; .* loss=1 - np.eye"),
-        ({"loss": [[0, 1], [1, 0]], "similarity": [[1, 0], [0, 1]]}, "Expected loss= or similarity=, one of them"),
+        ({}, "Expected either loss= or similarity=; .* loss=1 - np.eye"),
+        ({"loss": [[0, 1], [1, 0]], "similarity": [[1, 0], [0, 1]]}, "Expected either loss= or similarity="),
         (
             {"loss": [[0, 1, 2], [1, 0, 2]]},
-            "Expected loss as a square matrix of two rows or more, got shape \\(2, 3\\)",
+            "Expected loss as a square matrix of at least two rows, got shape \\(2, 3\\)",
         ),
         ({"loss": "near"}, "Expected loss as a square matrix of numbers"),
         ({"similarity": [[1, math.nan], [0, 1]]}, "Expected similarity without NaN or infinity"),
@@ -243,11 +246,11 @@ def test_tanimoto_is_the_papers_similarity():
     assert items.losses(0).tolist() == pytest.approx([-1, -2 / (1 + 4 - 2), -4 / (1 + 16 - 4)])
     sets = Items.tanimoto([[1, 1, 0], [0, 1, 1], [1, 1, 1]])
     assert sets.losses(0).tolist() == pytest.approx([-1, -1 / 3, -2 / 3])
-    with pytest.raises(DomainError, match="Expected vectors other than zero"):
+    with pytest.raises(DomainError, match="Expected non-zero vectors"):
         Items.tanimoto([0, 0])
     assert Items.tanimoto([1e200, 2e200, 3e200]).losses(0) == pytest.approx(Items.tanimoto([1, 2, 3]).losses(0))
     for vectors in (["a", "b"], [[1, 2], [3]], [1.0, math.nan]):
-        with pytest.raises(DomainError, match="Expected vectors as finite numbers, one row an item"):
+        with pytest.raises(DomainError, match="Expected vectors as finite numbers, one row per item"):
             Items.tanimoto(vectors)
     near = np.array([0.3944117962592072, 0.22556556763616642, 0.2918128920781222])
     assert len(Items.tanimoto([near, near * (1 + 4e-16)])) == 2
@@ -260,7 +263,7 @@ def test_items_of_a_spec_have_an_order_and_no_losses():
     reread = from_spec(mechanism.to_spec())
     assert reread == mechanism
     assert reread.privatize(["a", "b"], rng=insecure_seed(3)) == mechanism.privatize(["a", "b"], rng=insecure_seed(3))
-    with pytest.raises(DomainError, match="which carries only an order; build them with loss="):
+    with pytest.raises(DomainError, match="which carries only ranks; build them with loss="):
         expected_loss(reread)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite.domains.tiles import BITS, MAX_LATITUDE, common_bits, interleaved, prefix, tile_codes
+from bipartite.domains.tiles import BITS, MAX_LATITUDE, common_bits, interleave, prefix, tile_codes
 from bipartite.errors import InputError
 
 codes = st.integers(0, 2**BITS - 1)
@@ -57,7 +57,7 @@ def test_corners_and_the_middle_of_the_map_have_these_quadkeys(place, quadkey):
 
 
 def test_a_tile_of_microsofts_documentation_has_the_documented_quadkey():
-    assert int(interleaved(np.array(3), np.array(5), level=3)) == int("213", 4)
+    assert int(interleave(np.array(3), np.array(5), level=3)) == int("213", 4)
 
 
 def test_poles_lie_in_the_tiles_at_the_ends_of_the_map():
@@ -112,7 +112,7 @@ def test_common_bits_broadcast():
         ([0], [math.inf], "Expected finite longitudes, got NaN or infinity; remove those places."),
         ([91], [0], "Expected latitudes in ±90 degrees, got larger ones; are the two arguments swapped\\?"),
         ([0], [180.1], "Expected longitudes in ±180 degrees, got larger ones; are the two arguments swapped\\?"),
-        ([0, 1], [0], "of one shape, got \\(2,\\) and \\(1,\\); pass one of each for every place."),
+        ([0, 1], [0], "of equal shape, got \\(2,\\) and \\(1,\\); pass one of each for every place."),
         (["0"], [0], "Expected latitudes as numbers, in degrees; pass a list or an array of numbers."),
         ([0], [[0], [1, 2]], "Expected longitudes as numbers, in degrees; pass a list or an array of numbers."),
         (np.ma.masked_array([0.0], [True]), [0], "Expected latitudes as numbers"),
@@ -143,5 +143,5 @@ def test_a_prefix_has_0_to_46_bits(bits):
 
 
 def test_shapes_that_do_not_broadcast_are_refused():
-    with pytest.raises(InputError, match="that broadcast, got \\(2,\\) and \\(3,\\); compare pair by pair."):
+    with pytest.raises(InputError, match="that broadcast, got \\(2,\\) and \\(3,\\); pass equal shapes."):
         common_bits([0, 1], [0, 1, 2])

@@ -17,5 +17,5 @@ def test_positions_become_the_nearest_place_and_far_ones_tell_nothing_by_default
     assert locations.encode(found, positions, max_distance=100, far="drop") == ["Berlin", "Sydney"]
     with pytest.raises(InputError, match="1 of 3 cannot be reported: position 1 is farther than 100 from every point"):
         locations.encode(found, positions, max_distance=100, far="error")
-    with pytest.raises(InputError, match="make them with bp.locations.places"):
+    with pytest.raises(InputError, match="build them with bp.locations.places"):
         locations.encode(bp.Integers(1, 3), positions)

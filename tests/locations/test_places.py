@@ -37,7 +37,7 @@ def test_places_are_points_on_the_globe():
         (np.ma.masked_array([[0.0, 0], [1, 1]], mask=True), "Expected coordinates as numbers, one row"),
         ([BERLIN, PARIS, BERLIN], "Expected distinct places, got 1 within about 0.2 m of another; pass merge_within=1"),
         ([[0, 180], [0, -180]], "Expected distinct places, got 1 within about 0.2 m"),
-        ([[1.0, 2.0]], "Expected coordinates as 2 rows or more"),
+        ([[1.0, 2.0]], "Expected at least 2 rows of coordinates"),
     ],
 )
 def test_what_is_no_list_of_places_is_refused_in_words(coordinates, message):
@@ -58,9 +58,9 @@ def test_places_are_merged_only_if_asked():
     with pytest.raises(DomainError, match="got one after merging within 1e\\+06 m; merge less"):
         locations.places([BERLIN, PARIS], merge_within=1e6)
     for wrong in ("abcd", 4):
-        with pytest.raises(DomainError, match="Expected labels as a list, one a place, got "):
+        with pytest.raises(DomainError, match="Expected labels as a list, one per place, got "):
             locations.places(rows, labels=wrong, merge_within=10)
-    with pytest.raises(DomainError, match="Expected 4 labels, one a place, got 1; name every place, merged ones too"):
+    with pytest.raises(DomainError, match="Expected 4 labels, one per place, got 1; name every place, merged ones too"):
         locations.places(rows, labels=["a"], merge_within=10)
 
 

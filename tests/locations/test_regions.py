@@ -75,7 +75,7 @@ def test_bits_are_the_entropy_of_the_region_under_a_prior():
     assert regions.bits(np.array([0.5, 0.5, 0, 0])) == 0.0
     chances = (0.1 + 0.2, 0.3 + 0.4)
     assert regions.bits(np.array([0.1, 0.2, 0.3, 0.4])) == pytest.approx(-sum(p * math.log2(p) for p in chances))
-    with pytest.raises(InputError, match="Expected prior as 4 probabilities, one a place, got shape \\(2,\\)"):
+    with pytest.raises(InputError, match="Expected prior as 4 probabilities, one per place, got shape \\(2,\\)"):
         regions.bits(np.array([0.5, 0.5]))
     for wrong in ([0.5, 0.5, 0.5, 0.5], [1.5, -0.5, 0, 0], [math.nan, 1, 0, 0]):
         with pytest.raises(InputError, match="Expected prior as non-negative numbers that sum to 1, got a sum of"):
@@ -91,7 +91,7 @@ def test_regions_never_change_and_pickle():
         regions.labels = None
     with pytest.raises(ValueError, match="read-only"):
         regions.labels[0] = 1
-    with pytest.raises(TypeError, match="Regions are made with"):
+    with pytest.raises(TypeError, match="Build regions with"):
         Regions()
 
 
@@ -99,18 +99,18 @@ def test_regions_never_change_and_pickle():
     ("call", "message"),
     [
         (lambda: Regions.by_prefix(Integers(1, 9)), "Expected places as bp.Points\\(…, metric='haversine'\\)"),
-        (lambda: Regions.by_prefix(Points([[0, 0], [1, 1]])), "make them with bp.locations.places"),
-        (lambda: Regions.by_prefix(FOUR, at_least=1), "Expected at_least as a whole number from 2, got 1"),
-        (lambda: Regions.by_prefix(FOUR, at_least=2.5), "Expected at_least as a whole number from 2, got 2.5"),
+        (lambda: Regions.by_prefix(Points([[0, 0], [1, 1]])), "build them with bp.locations.places"),
+        (lambda: Regions.by_prefix(FOUR, at_least=1), "Expected at_least as a whole number ≥ 2, got 1"),
+        (lambda: Regions.by_prefix(FOUR, at_least=2.5), "Expected at_least as a whole number ≥ 2, got 2.5"),
         (lambda: Regions.by_prefix(FOUR, most_bits=45), "Expected most_bits as an even number from 0 to 44, got 45"),
         (lambda: Regions.by_prefix(FOUR, most_bits=3, at_least=0), "2 problems"),
-        (lambda: Regions.of(FOUR, ["a"]), "Expected labels as a list of 4 labels, one a place"),
+        (lambda: Regions.of(FOUR, ["a"]), "Expected labels as a list of 4 labels, one per place"),
         (lambda: Regions.of(FOUR, ["a", "a", "", " "]), "a region for every place, .* got 2 of 4 places without one"),
         (lambda: Regions.of(FOUR, ["a", "a", None, float("nan")]), "got 2 of 4 places without one"),
         (lambda: Regions.of(FOUR, [1.5, 1, 1, 1]), "got 1 of 4 places without one; name it"),
-        (lambda: Regions.of(FOUR, "abcd"), "Expected labels as a list of 4 labels, one a place"),
-        (lambda: Regions.restore(FOUR, [0, 0, 1, 2], ["a", "b", "c"]), "Expected regions of two places or more"),
-        (lambda: Regions.restore(FOUR, [0, 0, 1, 1], ["a", "a"]), "with a name each"),
+        (lambda: Regions.of(FOUR, "abcd"), "Expected labels as a list of 4 labels, one per place"),
+        (lambda: Regions.restore(FOUR, [0, 0, 1, 2], ["a", "b", "c"]), "Expected regions of at least two places"),
+        (lambda: Regions.restore(FOUR, [0, 0, 1, 1], ["a", "a"]), "each with its own name"),
         (lambda: Regions.restore(FOUR, [0, 0, 1], ["a", "b"]), "Expected the region of each of 4 places, from 0 to 1"),
     ],
 )

@@ -271,7 +271,7 @@ GOOD = bp.BRR(bp.Cyclic(24), 1).to_spec()
         ({"domain": {"cyclic": {"size": 24.0, "start": 0}}}, SpecError, "Expected the size and the start of a circle"),
         ({"domain": {"cyclic": {"size": 24, "start": True}}}, SpecError, "Expected the size and the start of a circle"),
         ({"domain": {"cyclic": {"size": 24, "labels": "ab"}}}, SpecError, "Expected labels as a list"),
-        ({"domain": {"cyclic": {"size": 24, "labels": ["a"]}}}, SpecError, "Expected 24 labels, one a value, got 1"),
+        ({"domain": {"cyclic": {"size": 24, "labels": ["a"]}}}, SpecError, "Expected 24 labels, one per value, got 1"),
         ({"domain": {"cyclic": {"size": 1, "start": 0}}}, SpecError, "Expected size of at least 2, got 1"),
         ({"domain": {"circle": 24}}, SpecError, "{'cyclic': {…}}, {'points': {…}}, {'items': {…}} or {'product'"),
         ({"edges": "padded"}, SpecError, "Expected edges 'clamped' on a circle, points and items"),

@@ -177,7 +177,7 @@ def test_at_the_very_limit_half_of_all_doubles_are_above_it_and_are_taken(epsilo
             BANDS[:2],
             InputError,
             (
-                "Expected matrix as 3 rows, one a value, of 2 probabilities, one an output, got shape (2, 2); check "
+                "Expected matrix as 3 rows, one per value, of 2 probabilities, one per output, got shape (2, 2); check "
                 "domain and outputs."
             ),
         ),
@@ -309,7 +309,7 @@ def test_labels_of_a_set_give_way_to_those_of_the_reports():
 
 def test_words_have_no_loss_of_their_own_and_fit_no_column():
     for quality in (bp.expected_loss, bp.worst_loss, bp.local_loss):
-        with pytest.raises(InputError, match="labels that are no values, so none is nearer than another; give loss="):
+        with pytest.raises(InputError, match="labels, not values, so none is nearer than another; give loss="):
             quality(WORDS)
     assert bp.expected_loss(WORDS, loss=[[0, 1], [1, 1], [1, 0]]) == pytest.approx((0.3 + 1 + 0.3) / 3)
     with pytest.raises(InputError, match="Expected reports that are values or numbers, got Custom.*labels of its own"):

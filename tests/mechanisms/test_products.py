@@ -192,7 +192,7 @@ def test_one_constant_answer_is_a_pair():
 def test_what_looks_at_every_two_values_says_how_many_it_takes():
     large = Product(Integers(1, 1000), Integers(1, 1000))
     for kind in (BRR, Anchored):
-        with pytest.raises(DomainError, match="at most 131072 values of lines where every two are compared"):
+        with pytest.raises(DomainError, match="at most 131072 values of lines to compare all pairs"):
             kind(large, 1)
     with pytest.raises(DesignError):
         Exponential(large, 1)

@@ -643,7 +643,7 @@ NINE = Integers(1, 9)
         (lambda: Optimal(NINE, 19), DesignError, "Expected e\\^ε of at most 1e\\+08 .*; use Anchored or GRR"),
         (lambda: Optimal(NINE, 1, prior="uniform"), InputError, "None for uniform, or 'minimax', got 'uniform'"),
         (lambda: Optimal(NINE, 1, prior=[1.0]), PriorError, "Expected prior as 9 probabilities, got shape \\(1,\\)"),
-        (lambda: Optimal(NINE, 1, loss=np.eye(3)), InputError, "or a 9 × 9 matrix, got shape \\(3, 3\\); loss=None ta"),
+        (lambda: Optimal(NINE, 1, loss=np.eye(3)), InputError, "or a 9 × 9 matrix, got shape \\(3, 3\\); loss=None us"),
         (lambda: Anchored(NINE, 1, prior="uniform"), InputError, "None for uniform, or 'minimax', got 'uniform'"),
         (lambda: Anchored(NINE, 1, prior=[0.5, 0.5]), PriorError, "Expected prior as 9 probabilities, got shape \\(2,"),
         (lambda: Anchored(NINE, 1, loss="zero-one"), InputError, "a function that never falls .* use bp.GRR"),
@@ -651,9 +651,9 @@ NINE = Integers(1, 9)
         (lambda: Anchored(NINE, 1, loss=np.ones((9, 9))), InputError, "for another loss build bp.Items with loss="),
         (lambda: Anchored(NINE, 1, loss=np.negative), InputError, "that never falls as the domain's loss grows; build"),
         (lambda: Anchored(POINTS, 1, loss=np.negative), InputError, "that never falls as the domain's loss grows; bui"),
-        (lambda: Anchored(NINE, 1, loss=lambda own: own[:2]), InputError, "a finite number for every loss of an array"),
-        (lambda: Anchored(NINE, 1, loss=lambda _: "many"), InputError, "a finite number for every loss of an array"),
-        (lambda: Anchored(NINE, 1, loss=lambda own: own * 1j), InputError, "a finite number for every loss of an arra"),
+        (lambda: Anchored(NINE, 1, loss=lambda own: own[:2]), InputError, "maps an array to finite numbers"),
+        (lambda: Anchored(NINE, 1, loss=lambda _: "many"), InputError, "maps an array to finite numbers"),
+        (lambda: Anchored(NINE, 1, loss=lambda own: own * 1j), InputError, "maps an array to finite numbers"),
         (lambda: Anchored(NINE, 1, anchors=[]), InputError, "Expected distinct anchors, one or more, got 0 with 0 rep"),
         (lambda: Anchored(NINE, 1, anchors=[3, 3, 4]), InputError, "Expected distinct anchors.*, got 3 with 1 repeate"),
         (lambda: Anchored(NINE, 1, anchors=[10]), OutsideDomainError, "10 is outside 1..9"),
@@ -703,7 +703,7 @@ def test_epsilon_is_a_positive_decimal(make, epsilon):
 def test_items_of_a_spec_have_no_losses_to_design_with():
     items = from_spec(GRR(ITEMS, 1).to_spec()).domain
     for make in (Exponential, Optimal, lambda domain, _: Constant(domain)):
-        with pytest.raises(DomainError, match="which carries only an order; build them with loss="):
+        with pytest.raises(DomainError, match="which carries only ranks; build them with loss="):
             make(items, 1)
     assert GRR(items, 1).privatize("a") in ["a", "b", "c", "d"]
 

@@ -98,11 +98,11 @@ def test_a_plan_file_names_the_parts():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"from": ["age"]}, "Expected 2 columns that the tuples are made from, one a part, got 1; name them"),
+        ({"from": ["age"]}, "Expected 2 columns that the tuples are made from, one per part, got 1; name them"),
         ({"from": ["age", "genre", "sex"]}, "Expected 2 columns .* got 3"),
         ({"domain": {"product": 5}}, r"Expected product = \[a domain, a domain\], got 5"),
         ({"domain": {"product": [{"integers": [1, 2]}, {"integers": 5}]}}, "part 1: Expected integers = .low, high."),
-        ({"domain": {"product": [{"integers": [1, 2]}]}}, "Expected two domains or more, got 1"),
+        ({"domain": {"product": [{"integers": [1, 2]}]}}, "Expected at least two domains, got 1"),
         ({"domain": DESCRIBED["domain"] | {"weights": [1, -1]}}, "Expected weights as 2 positive numbers"),
         ({"domain": DESCRIBED["domain"] | {"points": 3}}, "A domain of product takes no points"),
         (

@@ -1,4 +1,4 @@
-"""What every domain offers, and the small checks that they share."""
+"""The interface of every domain, and the checks that domains share."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 Outside = Literal["error", "clip"]
 MAX_SIZE: Final = 2**31
-# Whole numbers in a spec are JSON numbers that every reader holds exactly.
+# Integers in a spec are JSON numbers that every reader represents exactly.
 MAX_SPEC_INTEGER: Final = 2**53 - 1
 _TO_NUMPY_LIMIT: Final = 2**27
 
 
 class Domain(Frozen, ABC):
-    """What may be true, and what may be reported.
+    """The set of possible values, and of possible reports.
 
-    A domain maps values to indices 0 … N−1 and back, one at a time (``encode``, ``decode``) or by blocks (``codec``).
-    It holds no private value, and never changes. Floats of other widths are read as the doubles nearest to them.
+    A domain maps values to indices 0 … N−1 and back, one at a time (``encode``, ``decode``) or in blocks (``codec``).
+    It is immutable and holds no private value. Floats of other widths are read as the nearest doubles.
     """
 
     __slots__ = ()
@@ -41,13 +41,13 @@ class Domain(Frozen, ABC):
     size: int
     """N, the number of values."""
     whole: bool
-    """Whether values that are numbers are whole numbers."""
+    """Whether numeric values are whole numbers."""
     labels: tuple[Any, ...] | None = None
-    """The names of the values, where they have names."""
+    """The names of the values, if they have names."""
 
     @abstractmethod
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
-        """The index of a value, or a ``DataError`` that shows it."""
+        """Return the index of a value; the ``DataError`` of an invalid one shows it."""
 
     @abstractmethod
     def decode(self, index: int) -> Any:  # noqa: ANN401 (a number or a label)
@@ -59,42 +59,42 @@ class Domain(Frozen, ABC):
 
     @abstractmethod
     def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
-        """How arrays of this type are encoded, and reports among ``outputs``, a domain of its kind, decoded."""
+        """The codec that encodes arrays of this type and decodes reports among ``outputs``, a domain of its kind."""
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
-        """The domain in a portable description."""
+        """The domain as part of a portable description."""
 
     @abstractmethod
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
-        """For each reason why a value may be refused, which values it befalls; "outside" is one reason."""
+    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        """For each reason to refuse a value, such as "outside", a mask of the values it applies to."""
 
     def check_outside(self, outside: Outside) -> None:
-        """Refuse to clamp where a domain has no ends."""
+        """Refuse ``outside="clip"`` on a domain without ends."""
 
     def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, NDArray[np.bool_]]:
-        """For each reason why some of these values must not be reported, which ones; empty where all may be."""
+        """For each reason why some values must not be reported, a mask of them; empty if all may be."""
         with np.errstate(all="ignore"):
             numbers = values.astype(np.float64) if values.dtype.kind == "f" else values
-            troubles = {reason: bad for reason, bad in self._troubles(numbers).items() if bad.any()}
+            found = {reason: bad for reason, bad in self._problems(numbers).items() if bad.any()}
         if outside == "clip":
-            troubles.pop("outside", None)
-        return troubles
+            found.pop("outside", None)
+        return found
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
         """The error for an array with values that must not be reported: positions and reasons, never values."""
-        troubles = self.refusals(values, outside)
-        refused = int(np.logical_or.reduce(list(troubles.values())).sum())
+        refusals = self.refusals(values, outside)
+        refused = int(np.logical_or.reduce(list(refusals.values())).sum())
         parts = []
-        for reason, bad in troubles.items():
+        for reason, bad in refusals.items():
             what = f"is outside {self}" if reason == "outside" else f"is {reason}"
             parts.append(f"{place(int(np.argmax(bad)))} {what} ({int(bad.sum())} such)")
         hints = []
-        if "outside" in troubles:
+        if "outside" in refusals:
             hints.append("use outside='clip' to clamp values to the ends")
-        if set(troubles) - {"outside"}:
-            hints.append("remove or repair what is not a value (nulls='keep' passes nulls through and publishes them)")
-        kind = OutsideDomainError if set(troubles) == {"outside"} else NotAValueError
+        if set(refusals) - {"outside"}:
+            hints.append("remove or repair invalid values (nulls='keep' passes nulls through and publishes them)")
+        kind = OutsideDomainError if set(refusals) == {"outside"} else NotAValueError
         return kind(f"{refused} of {len(values)} values cannot be reported: {', '.join(parts)}; {'; '.join(hints)}.")
 
     def __len__(self) -> int:
@@ -125,9 +125,9 @@ class Domain(Frozen, ABC):
             return False
 
     def to_numpy(self) -> NDArray[Any]:
-        """All values in order; for domains of at most 2^27."""
+        """All values in order; for domains of at most 2^27 values."""
         if self.size > _TO_NUMPY_LIMIT:
-            msg = f"to_numpy makes at most 2^27 values, this domain has {self.size}; index it instead: domain[5:10]."
+            msg = f"to_numpy returns at most 2^27 values, this domain has {self.size}; index it instead: domain[5:10]."
             raise MemoryError(msg)
         return self.decode_array(np.arange(self.size, dtype=np.int64))
 
@@ -147,48 +147,48 @@ class LineDomain(Domain):
 
     @property
     def is_padded(self) -> bool:
-        """Whether these are the outputs of a padded mechanism that no domain of values can be."""
+        """Whether this holds the outputs of a padded mechanism, which cannot serve as a domain of values."""
         return False
 
     @property
     @abstractmethod
     def step(self) -> float:
-        """The distance between neighbours."""
+        """The distance between neighbouring values."""
 
     @abstractmethod
     def padded(self, half_window: int) -> LineDomain:
-        """The domain with ``half_window`` more values at both ends: the outputs of a padded mechanism."""
+        """The domain with ``half_window`` more values at each end: the outputs of a padded mechanism."""
 
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         outside = ~bad_number & ((values < self.low) | (values > self.high))
         return {"outside": outside, "not a number": bad_number}
 
 
 class ReportsOnly(Domain):
-    """What only a mechanism reports: outputs that nobody has as a value."""
+    """Outputs of a mechanism that are not a domain of values."""
 
     __slots__ = ()
 
     def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:  # noqa: ARG002
-        msg = "The outputs of a mechanism take no reports of their own; pass values of mech.domain."
+        msg = "The outputs of a mechanism cannot be privatized again; pass values of mech.domain."
         raise DomainError(msg)
 
     def to_spec(self) -> dict[str, Any]:
-        msg = "The outputs of a mechanism have no spec of their own; take that of mech.domain."
+        msg = "The outputs of a mechanism have no spec; use that of mech.domain."
         raise DomainError(msg)
 
     def _place(self, wanted: float, ascending: NDArray[Any], value: object) -> int:
-        """Where a number stands among all that are reported, or an error that shows the value that it is for."""
+        """The position of a number among the outputs, or an error that shows the value it stands for."""
         at = int(np.searchsorted(ascending, wanted))
         if at == self.size or ascending[at] != wanted:
-            msg = "is none of the values that are ever reported; mech.outputs lists them."
+            msg = "is not one of the possible reports; mech.outputs lists them."
             raise OutsideDomainError(msg, shown=shown(value))
         return at
 
 
 class Numbered(Codec):
-    """Encodes as another codec does; reports are numbers of outputs."""
+    """Encodes like another codec; reports are indices of outputs."""
 
     def __init__(self, inner: Codec) -> None:
         self._inner = inner
@@ -199,7 +199,7 @@ class Numbered(Codec):
 
 
 def whole_number(name: str, value: object, problems: Problems) -> int:
-    """An argument as an int; a float that is whole will do."""
+    """Read an argument as an int, accepting floats with an integer value."""
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
         return int(value)
     found = as_index(value)
@@ -210,7 +210,7 @@ def whole_number(name: str, value: object, problems: Problems) -> int:
 
 
 def as_index(value: object) -> int | None:
-    """A whole number of any kind but bool, or None for anything else."""
+    """An integer of any type but bool, or None for anything else."""
     if not isinstance(value, SupportsIndex) or isinstance(value, (bool, np.bool_)):
         return None
     try:
@@ -220,7 +220,7 @@ def as_index(value: object) -> int | None:
 
 
 def finite_number(name: str, value: object, problems: Problems) -> float:
-    """An argument as a finite float."""
+    """Read an argument as a finite float."""
     number = as_real(value)
     if math.isfinite(number):
         return number
@@ -229,14 +229,14 @@ def finite_number(name: str, value: object, problems: Problems) -> float:
 
 
 def as_real(value: object) -> float:
-    """A number as a double, infinite beyond all doubles; NaN for what is not a number, truth values too."""
+    """A number as a double, infinite if out of range; NaN for bools and anything that is not a number."""
     if type(value) is bool or not isinstance(value, numbers.Real):
         return math.nan
     return as_double(value)
 
 
 def as_double(number: float | numbers.Real | np.integer[Any] | np.floating[Any]) -> float:
-    """The double nearest to a number; infinite beyond all doubles."""
+    """The double nearest to a number; infinite if out of range."""
     try:
         return float(number)
     except OverflowError:
@@ -244,8 +244,8 @@ def as_double(number: float | numbers.Real | np.integer[Any] | np.floating[Any])
 
 
 def real_scalar(value: object) -> float | int:
-    """A private scalar as a Python number; the error shows it."""
-    # NumPy counts a duration among its whole numbers.
+    """Read a private scalar as a Python number; the error shows it."""
+    # NumPy counts timedelta64 among its integers.
     if not isinstance(value, (bool, np.bool_, np.timedelta64)):
         if isinstance(value, (int, np.integer)):
             return int(value)

@@ -1,4 +1,4 @@
-"""Values that go around: hours, months, days of the week, directions."""
+"""Values on a circle: hours, months, days of the week, directions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEWEST: Final = 2
 
 
 class Cyclic(SetDomain):
-    """N values around a circle; the loss of reporting y when x is true is the shorter way round, in steps.
+    """N values on a circle; the loss of reporting y when x is true is the shorter way round, in steps.
 
     After the last value comes the first: 23 h and 1 h are two hours apart, December and January one month. The largest
     loss is ⌊N/2⌋. There are no ends, so reports need no padding and no clamping.
@@ -42,9 +42,9 @@ class Cyclic(SetDomain):
 
     Notes
     -----
-    The m nearest values of x are x − ⌊m/2⌋ … x − ⌊m/2⌋ + m − 1, counted around the circle. With an odd m that is
-    (m − 1)/2 to each side. With an even m there are two candidates for the last place, equally far, and the one
-    **before** x is taken. The rule is the same for every x: a mechanism on a circle that is turned is the same, turned.
+    The m nearest values of x are x − ⌊m/2⌋ … x − ⌊m/2⌋ + m − 1, modulo N. With odd m that is (m − 1)/2 on each side.
+    With even m two values tie for the last place, and the one **before** x is taken. The rule is the same for every x,
+    so mechanisms on a circle are invariant under rotation.
 
     Examples
     --------
@@ -65,37 +65,37 @@ class Cyclic(SetDomain):
         size, start = whole_number("size", size, problems), whole_number("start", start, problems)
         if not problems:
             if size < _FEWEST:
-                problems.add(f"Expected size of at least 2, got {shown(size)}; a report needs two values or more.")
+                problems.add(f"Expected size of at least 2, got {shown(size)}; a domain needs at least two values.")
             if size > MAX_SIZE:
                 problems.add(f"Expected at most 2^31 values, got {shown(size)}; use coarser steps.")
             if max(abs(start), abs(start + size - 1)) > MAX_SPEC_INTEGER:
                 problems.add("Expected values below 2^53 in size; choose a start nearer to zero.")
             if start and labels is not None:
-                problems.add("Expected start= or labels=, one of them; labels are the values, in their order.")
+                problems.add("Expected either start= or labels=, got both; labels are the values, in order.")
         names = check_labels(labels, None if problems else size, problems)
         problems.raise_if_any(DomainError)
         self._finish(RingOrder(size), names, numbers=Integers(start, start + size - 1))
 
     @property
     def start(self) -> int:
-        """The first value, where values are numbers."""
+        """The first value, if values are numbers."""
         return self._rows.low
 
     def losses(self, x: int) -> NDArray[np.float64]:
-        """The loss of reporting each value when value number x is true: how many steps apart, the shorter way."""
+        """The loss of reporting each value when value number x is true: the number of steps the shorter way round."""
         apart = np.abs(np.arange(self.size) - x)
         steps: NDArray[np.float64] = np.minimum(apart, self.size - apart).astype(np.float64)
         return steps
 
     def angles(self) -> NDArray[np.float64]:
-        """The direction of each value in radians, from 0 for the first on, all equally far apart."""
+        """The direction of each value in radians: equally spaced, 0 for the first."""
         return np.linspace(0.0, 2 * math.pi, self.size, endpoint=False, dtype=np.float64)
 
     def nearest(self, numbers: ArrayLike, *, period: float) -> NDArray[np.int64] | list[Any]:
-        """The values nearest to numbers that go around with this period, such as degrees with 360.
+        """The values nearest to numbers with this period, such as degrees with period 360.
 
-        The first value stands at 0 and each next one period/N further: number v becomes value number
-        ⌊v·N/period + 1/2⌋ modulo N. Of two values equally near the later is taken.
+        The first value is at 0 and each next one period/N further: number v becomes value number
+        ⌊v·N/period + 1/2⌋ modulo N. Of two equally near values the later is taken.
         """
         length = as_real(period)
         if not 0 < length < math.inf:
@@ -106,7 +106,7 @@ class Cyclic(SetDomain):
         except (TypeError, ValueError):
             given = np.array([math.nan])
         if given.ndim != 1 or not np.isfinite(given).all():
-            msg = "Expected finite numbers in a list or an array of one dimension; remove or repair what is not one."
+            msg = "Expected finite numbers in a list or one-dimensional array; remove or repair the others."
             raise InputError(msg)
         turns = np.mod(given / length, 1.0)
         found = np.floor(turns * self.size + 0.5).astype(np.int64) % self.size
@@ -131,10 +131,10 @@ class Cyclic(SetDomain):
 
     @property
     def _around(self) -> str:
-        """How to bring a number that goes on counting back onto the circle."""
+        """How to wrap a number that keeps counting."""
         if not self.start:
-            return f"where a number goes around, pass value % {self.size}"
-        return f"where a number goes around, pass (value - {self.start}) % {self.size} + {self.start}"
+            return f"to wrap numbers around, pass value % {self.size}"
+        return f"to wrap numbers around, pass (value - {self.start}) % {self.size} + {self.start}"
 
     def _domain_spec(self) -> dict[str, Any]:
         return {"cyclic": {"size": self.size} | ({} if self.labels is not None else {"start": self.start})}

@@ -57,7 +57,7 @@ class Integers(LineDomain):
                 problems.add("Expected ends below 2^53 in size; shift the range towards zero.")
             if size < 2:  # noqa: PLR2004
                 ends = f"low={shown(low)}, high={shown(high)}"
-                problems.add(f"Expected low < high, got {ends}; a report needs two values or more.")
+                problems.add(f"Expected low < high, got {ends}; a domain needs at least two values.")
             if size > MAX_SIZE:
                 problems.add(f"Expected at most 2^31 values, got {shown(size)}; use Interval with fewer points.")
         problems.raise_if_any(DomainError)
@@ -97,7 +97,7 @@ class Integers(LineDomain):
         if max(abs(low), abs(high)) > MAX_SPEC_INTEGER:
             msg = "Expected padded reports below 2^53 in size; use a smaller m, or shift the range towards zero."
             raise DesignError(msg)
-        # There may be more reports than a domain has values.
+        # There may be more reports than a domain may have values.
         padded = object.__new__(Integers)
         padded._set(low=low, high=high, size=self.size + 2 * half_window)
         return padded
@@ -105,10 +105,10 @@ class Integers(LineDomain):
     def to_spec(self) -> dict[str, Any]:
         return {"integers": [self.low, self.high]}
 
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
-        troubles = super()._troubles(values)
-        fractional = ~troubles["outside"] & ~troubles["not a number"] & (np.floor(values) != values)
-        return {**troubles, "not a whole number": fractional}
+    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        found = super()._problems(values)
+        fractional = ~found["outside"] & ~found["not a number"] & (np.floor(values) != values)
+        return {**found, "not a whole number": fractional}
 
     def __str__(self) -> str:
         return f"{self.low}..{self.high}"
@@ -118,7 +118,7 @@ class Integers(LineDomain):
 
 
 class _IntegersCodec(Codec):
-    """Codes are the whole numbers themselves, so that arrays of int64 pass through without a copy."""
+    """Codes are the integers themselves, so that int64 arrays pass through without a copy."""
 
     def __init__(self, domain: Integers, outputs: Integers, dtype: np.dtype[Any], *, clip: bool) -> None:
         self._low, self._high = domain.low, domain.high
@@ -130,7 +130,7 @@ class _IntegersCodec(Codec):
         if self._value_dtype.kind == "f":
             return self._encode_floats(values)
         if self._value_dtype == np.uint64 and (self._low < 0 or self._clip):
-            # Beyond int64 a cast wraps to negative numbers, which may be inside; every domain ends far below.
+            # Beyond int64 a cast would wrap to negative numbers, which may be inside; every domain ends far below.
             values = np.minimum(values, np.uint64(2**63 - 1))
         codes = values.astype(np.int64, copy=False)
         return np.clip(codes, self._low, self._high) if self._clip else codes
@@ -140,10 +140,10 @@ class _IntegersCodec(Codec):
             values = values.astype(np.float64, copy=False)  # wide enough for the ends of every domain
         if self._clip:
             values = np.clip(values, self._low, self._high)
-        # Two passes tell that a whole block is inside (NaN passes neither); only a block that is not needs masks.
+        # Two passes suffice for a block that is entirely inside (NaN fails both); only other blocks need masks.
         whole = np.floor(values) == values
         if values.min() >= self._low and values.max() <= self._high and whole.all():
             return values.astype(np.int64)
         reportable = whole & (values >= self._low) & (values <= self._high)
-        # What must not be reported gets the code before the first, which every kernel refuses.
+        # Values that must not be reported get the code before the first, which every kernel refuses.
         return np.where(reportable, values, self._low - 1).astype(np.int64)

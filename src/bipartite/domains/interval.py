@@ -1,4 +1,4 @@
-"""A continuous range on equidistant nodes (the paper's Algorithm 4): incomes, gradients, temperatures."""
+"""A continuous range discretised to equidistant nodes (the paper's Algorithm 4): incomes, gradients, temperatures."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from bipartite.lottery import Stream
 
 Rounding = Literal["nearest", "random"]
-# Nodes must be told apart by the doubles around them; eight units in the last place leave room for the rounding of
-# encode and decode.
+# Nodes must be distinguishable as doubles; eight units in the last place leave room for rounding in encode and decode.
 _LEAST_STEP_IN_ULPS: Final = 8
 # A fraction in [0, 1) as a double has 53 bits: the coin of random rounding compares that many.
 _FRACTION_BITS: Final = 53
-# A table of all reports is worth making for a block of at least this share of it.
+# A table of all reports pays off if it has at most this many entries per value of a block.
 _TABLE_FROM_VALUES: Final = 4
 
 
@@ -44,11 +43,11 @@ class Interval(LineDomain):
     low, high
         The public ends of the range. They must not be learned from private data.
     points
-        How many nodes, both ends included. A value moves to a node before it is randomized.
+        The number of nodes, both ends included. A value is rounded to a node before it is randomized.
     rounding
         ``"nearest"``: to the nearest node, index ⌊t + 1/2⌋ with t = (v − low)·(points − 1)/(high − low).
-        ``"random"``: to one of the two nodes around it, with chances that keep the mean; takes one random word for
-        every value, exact nodes too, so that the number of words tells nothing.
+        ``"random"``: to one of the two nodes around it, with probabilities that preserve the mean; takes one random
+        word for every value, even one exactly on a node, so that the number of words reveals nothing.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class Interval(LineDomain):
     high: float
     rounding: Rounding
     whole = False
-    # Node 0 stands for low; outputs of a padded mechanism begin before it.
+    # Node 0 is low; the outputs of a padded mechanism start before it.
     _first: int
     _nodes: int
 
@@ -78,16 +77,14 @@ class Interval(LineDomain):
             if not low < high:
                 problems.add(f"Expected low < high, got low={low}, high={high}; swap them.")
             elif not 2 <= points <= MAX_SIZE:  # noqa: PLR2004
-                problems.add(f"Expected points from 2 to 2^31, got {shown(points)}; a few hundred serve most ranges.")
+                problems.add(f"Expected points from 2 to 2^31, got {shown(points)}; a few hundred suit most ranges.")
             elif not math.isfinite((high - low) * (points - 1)):
                 problems.add("Expected (high − low)·(points − 1) to be a finite double; rescale the values.")
-            elif not self._tells_nodes_apart():
-                problems.add(
-                    f"Expected nodes that doubles can tell apart, got a step of {self.step}; use fewer points."
-                )
+            elif not self._has_distinct_nodes():
+                problems.add(f"Expected nodes that are distinct doubles, got a step of {self.step}; use fewer points.")
         problems.raise_if_any(DomainError)
 
-    def _tells_nodes_apart(self) -> bool:
+    def _has_distinct_nodes(self) -> bool:
         ends = self.decode(0), self.decode(self.size - 1)
         largest = max(map(abs, ends))
         return math.isfinite(largest) and self.step >= _LEAST_STEP_IN_ULPS * math.ulp(largest)
@@ -112,7 +109,7 @@ class Interval(LineDomain):
         node = (number - self.low) * (self._nodes - 1) / (self.high - self.low)
         if stream is not None and self.rounding == "random":
             index = math.floor(node)
-            # The coin, in whole numbers: its 53 high bits against the 53 bits of the fraction.
+            # The coin, in integers: its 53 high bits against the 53 bits of the fraction.
             index += stream.word() >> (64 - _FRACTION_BITS) < int((node - index) * 2.0**_FRACTION_BITS)
         else:
             index = math.floor(node + 0.5)
@@ -130,7 +127,7 @@ class Interval(LineDomain):
 
     @property
     def _least(self) -> float:
-        """The least value that is inside: the first node, or half a step before it where the range is padded."""
+        """The smallest value inside: the first node, or half a step before it if the range is padded."""
         return self.low if self._first == 0 else self.decode(0) - self.step / 2
 
     @property
@@ -152,14 +149,14 @@ class Interval(LineDomain):
             _nodes=self._nodes,
             _first=-half_window,
         )
-        if not padded._tells_nodes_apart():
-            msg = "Expected padded reports that doubles can hold and tell apart; use a smaller m."
+        if not padded._has_distinct_nodes():
+            msg = "Expected padded reports that are distinct finite doubles; use a smaller m."
             raise DesignError(msg)
         return padded
 
     def to_spec(self) -> dict[str, Any]:
         if self.is_padded:
-            msg = "The outputs of a padded mechanism have no spec of their own; take that of mech.domain."
+            msg = "The outputs of a padded mechanism have no spec; use that of mech.domain."
             raise DomainError(msg)
         return {"interval": [self.low, self.high], "points": self._nodes, "rounding": self.rounding}
 
@@ -182,7 +179,7 @@ class _IntervalCodec(Codec):
     def __init__(self, domain: Interval, outputs: Interval, *, clip: bool) -> None:
         self._domain, self._outputs, self._clip = domain, outputs, clip
         self.coins = domain.rounding == "random"
-        # All reports in order, made when a block is large enough to repay it.
+        # All reports in order, built once a block is large enough to pay off.
         self._table: NDArray[Any] | None = None
 
     def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
@@ -191,11 +188,12 @@ class _IntervalCodec(Codec):
             numbers = values.astype(np.float64, copy=False)
         if self._clip:
             numbers = np.clip(numbers, domain.low, domain.high)
-        # Two passes tell that a whole block is inside (NaN passes neither); only a block that is not needs masks.
+        # Two passes suffice for a block that is entirely inside (NaN fails both); only other blocks need masks.
         if numbers.min() >= domain.low and numbers.max() <= domain.high:
             return self._index(numbers, coins)
         inside = (numbers >= domain.low) & (numbers <= domain.high)
-        # What must not be reported gets index −1, which every kernel refuses; low takes its place in the arithmetic.
+        # Values that must not be reported get index −1, which every kernel refuses; low replaces them in the
+        # arithmetic.
         return np.where(inside, self._index(np.where(inside, numbers, domain.low), coins), -1)
 
     def _index(self, numbers: NDArray[np.float64], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
@@ -206,12 +204,12 @@ class _IntervalCodec(Codec):
         node /= domain.high - domain.low
         if coins is None:
             node += 0.5
-            return node.astype(np.int64)  # towards zero, the floor of what is not negative
+            return node.astype(np.int64)  # truncation is the floor of non-negative numbers
         index = node.astype(np.int64)
         node -= index
         node *= 2.0**_FRACTION_BITS
         index += (coins >> np.uint64(64 - _FRACTION_BITS)) < node.astype(np.uint64)
-        # t may exceed the last node by a rounding error, and a coin could then lift it.
+        # t may exceed the last node by a rounding error, and a coin could then raise it further.
         return np.minimum(index, domain.size - 1)
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
@@ -220,4 +218,4 @@ class _IntervalCodec(Codec):
         if self._table is None:
             reports[:] = self._outputs.decode_array(codes)
         else:
-            np.take(self._table, codes, out=reports, mode="clip")  # "clip" spares a copy; every code is inside
+            np.take(self._table, codes, out=reports, mode="clip")  # "clip" avoids a copy; every code is inside

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Items(SetDomain):
-    """A set of items; ``loss[x, y]`` is what reporting y costs when x is true.
+    """A set of items; ``loss[x, y]`` is the loss of reporting y when x is true.
 
     Values and reports are the labels, or row numbers 0 … N−1 where ``labels`` is None.
 
@@ -27,14 +27,14 @@ class Items(SetDomain):
     labels
         Names of the items, all distinct, or None.
     loss
-        A square matrix; need not be symmetric. Each row's least loss stands on the diagonal, unless
+        A square matrix, not necessarily symmetric. Each row must have its smallest loss on the diagonal, unless
         ``allow_off_diagonal=True``.
     similarity
-        Instead of ``loss``: bigger is better. The loss is −similarity in every quality function.
+        Instead of ``loss``: larger is better. Every function takes −similarity as the loss.
 
     Notes
     -----
-    Near is decided by whole-number ranks of each row, which travel in the spec; losses do not.
+    Nearness is decided by the integer ranks of each row; the spec carries the ranks, not the losses.
 
     Examples
     --------
@@ -57,8 +57,8 @@ class Items(SetDomain):
         problems = Problems()
         if (loss is None) == (similarity is None):
             problems.add(
-                "Expected loss= or similarity=, one of them; a loss is small, a similarity large, for near items; "
-                "where none is nearer than another, loss=1 - np.eye(len(labels))."
+                "Expected either loss= or similarity=; a loss is small, a similarity large, for near items; "
+                "if no item is nearer than another, pass loss=1 - np.eye(len(labels))."
             )
         given = loss if loss is not None else similarity
         matrix = None if given is None else _square(given, "loss" if loss is not None else "similarity", problems)
@@ -80,8 +80,8 @@ class Items(SetDomain):
     def tanimoto(cls, vectors: ArrayLike, *, labels: Sequence[Any] | None = None) -> Items:
         """Items with the paper's generalised Jaccard (Tanimoto) similarity x·y/(x·x + y·y − x·y) of their vectors.
 
-        One row an item; rows of zeros and ones give the Jaccard similarity of sets, single positive numbers the setting
-        of the paper's section 5.2.
+        One row per item; rows of zeros and ones give the Jaccard similarity of sets, single positive numbers the
+        setting of the paper's section 5.2.
         """
         try:
             array = np.atleast_1d(np.asarray(vectors, dtype=np.float64))
@@ -89,30 +89,30 @@ class Items(SetDomain):
             array = np.full((1, 1), np.nan)
         array = array[:, None] if array.ndim == 1 else array
         if array.ndim != 2 or not np.isfinite(array).all():  # noqa: PLR2004
-            msg = "Expected vectors as finite numbers, one row an item; pass a list of rows or a 2-d array."
+            msg = "Expected vectors as finite numbers, one row per item; pass a list of rows or a 2-d array."
             raise DomainError(msg)
-        # The similarity has no unit; a power of two changes no digit.
+        # The similarity is scale-free, and a power of two changes no digit.
         array = np.ldexp(array, -math.frexp(float(np.abs(array).max(initial=0.0)))[1])
         product = array @ array.T
         square = product.diagonal()
         below = square[:, None] + square[None, :] - product
         if not (below > 0).all():
-            msg = "Expected vectors other than zero, of sizes that can be compared; give every item some weight."
+            msg = "Expected non-zero vectors of comparable size; give every item some weight."
             raise DomainError(msg)
-        # Rounding must not lift the similarity of two like items above that of an item with itself.
+        # Rounding must not raise the similarity of two similar items above that of an item with itself.
         return cls(labels, similarity=np.minimum(product / below, 1.0))
 
     @classmethod
     def restore(cls, ranks: NDArray[np.int32], labels: Sequence[Any] | None) -> Items:
-        """The items of a spec: their order without their losses."""
+        """Rebuild the items of a spec: their order without their losses."""
         items = cls.__new__(cls)
         items._finish(RankOrder(ranks), labels, _losses=None)
         return items
 
     def losses(self, x: int) -> NDArray[np.float64]:
-        """The loss of reporting each item when item number x is true; with a similarity, minus that."""
+        """The loss of reporting each item when item number x is true, or minus the similarity."""
         if self._losses is None:
-            msg = "Expected items with a loss, got those of a spec, which carries only an order; build them with loss=."
+            msg = "Expected items with a loss, got items from a spec, which carries only ranks; build them with loss=."
             raise DomainError(msg)
         row: NDArray[np.float64] = self._losses[x]
         return row
@@ -131,9 +131,9 @@ def _square(given: ArrayLike, name: str, problems: Problems) -> NDArray[np.float
         problems.add(f"Expected {name} as a square matrix of numbers; pass a list of rows or a 2-d array.")
         return None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:  # noqa: PLR2004
-        problems.add(f"Expected {name} as a square matrix of two rows or more, got shape {matrix.shape}.")
+        problems.add(f"Expected {name} as a square matrix of at least two rows, got shape {matrix.shape}.")
         return None
     if not np.isfinite(matrix).all():
         problems.add(f"Expected {name} without NaN or infinity; replace them by a large loss.")
         return None
-    return matrix + 0.0  # −0.0 and 0.0 are one loss
+    return matrix + 0.0  # turns −0.0 into 0.0

@@ -1,4 +1,4 @@
-"""Domains whose values may have names: sets, and labels that are only reported."""
+"""Domains whose values may have labels: sets, and outputs that are labels."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class Labelled(Domain):
-    """What is found by its label, where it has labels."""
+    """A domain whose values are found by their labels, if they have any."""
 
     __slots__ = ()
     _index: dict[Any, int]
 
     def codes(self, values: Sequence[Any]) -> NDArray[np.int64]:
-        """The indices of many labels, −1 for what is no label."""
+        """The indices of labels, −1 for anything that is not a label."""
         return np.array([self._index.get(value, -1) if is_label(value) else -1 for value in values], dtype=np.int64)
 
     def check_codes(self, codes: NDArray[np.integer[Any]], place: Callable[[int], str]) -> None:
-        """Refuse what is no label; the error names positions, never labels."""
+        """Refuse unknown labels; the error names positions, never labels."""
         unknown = np.flatnonzero(codes < 0)
         if len(unknown):
             msg = (
@@ -39,7 +39,7 @@ class Labelled(Domain):
 
 
 class Names(ReportsOnly, Labelled):
-    """Labels that are no values: the outputs of a :class:`~bipartite.Custom` mechanism that reports words.
+    """Labels that are not values: the outputs of a :class:`~bipartite.Custom` mechanism that reports text.
 
     >>> answers = Names(["young", "old"])
     >>> len(answers), answers[0], answers.encode("old"), "middle" in answers
@@ -56,7 +56,7 @@ class Names(ReportsOnly, Labelled):
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         if not is_label(value) or value not in self._index:
-            msg = "is not one of the labels that are ever reported; mech.outputs lists them."
+            msg = "is not one of the possible reports; mech.outputs lists them."
             raise OutsideDomainError(msg, shown=shown(value))
         return self._index[value]
 
@@ -67,7 +67,7 @@ class Names(ReportsOnly, Labelled):
         found: NDArray[Any] = np.array(self.labels)[indices]
         return found
 
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         return {"outside": self.codes(values.tolist()) < 0}
 
     def __repr__(self) -> str:
@@ -75,5 +75,5 @@ class Names(ReportsOnly, Labelled):
 
 
 def is_label(value: object) -> bool:
-    """Whether a value may be a label: text or a whole number, and neither a truth value nor a float that equals one."""
+    """Whether a value may be a label: text or an integer, but not a bool or a float with an integer value."""
     return isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.bool_, np.timedelta64))

@@ -1,8 +1,8 @@
-"""What a wrong report costs: the domain's own loss, a function of it, or a matrix.
+"""Loss functions: the domain's own loss, a function of it, or a matrix.
 
 ``loss=None`` is the domain's own: distance on lines and points, the given matrix on items. ``"squared"`` is its square,
-``"zero-one"`` is 1 for every report that is not the value itself, a function is applied to the domain's own losses, and
-a matrix holds a loss for every value (row) and report (column).
+``"zero-one"`` is 1 unless the report is the value itself, a function is applied to the domain's own losses, and a
+matrix holds a loss for every value (row) and report (column).
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ Loss = Literal["squared", "zero-one"] | Function | Any | None
 
 
 def check_loss(loss: Loss, rows: int, columns: int) -> Array | None:
-    """Refuse what is no loss; a matrix comes back as an array."""
+    """Refuse anything that is not a loss; a matrix is returned as an array."""
     if loss is None or callable(loss) or is_one_of(loss, ("squared", "zero-one")):
         return None
     expected = f"Expected loss as None, 'squared', 'zero-one', a function of losses, or a {rows} × {columns} matrix"
     try:
         matrix = np.asarray(loss, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = f"{expected}, got {type(loss).__name__}; loss=None takes the domain's own."
+        msg = f"{expected}, got {type(loss).__name__}; loss=None uses the domain's own."
         raise InputError(msg) from None
     if matrix.shape != (rows, columns) or not np.isfinite(matrix).all():
         got = f"shape {matrix.shape}" if matrix.shape != (rows, columns) else "NaN or infinity"
-        msg = f"{expected}, got {got}; loss=None takes the domain's own."
+        msg = f"{expected}, got {got}; loss=None uses the domain's own."
         raise InputError(msg)
     return matrix
 
 
 def function_of(loss: Loss) -> Function | None:
-    """The function that a loss applies to the domain's own; None where it is none."""
+    """The function that a loss applies to the domain's own loss; None if it is not such a function."""
     if loss is None:
         return lambda own: own
     if isinstance(loss, str):
@@ -57,17 +57,17 @@ def function_of(loss: Loss) -> Function | None:
 
 
 def applied(function: Function, own: Array) -> Array:
-    """The function of the domain's own losses, checked."""
+    """Apply a function to the domain's own losses, and check the result."""
     found = np.asarray(function(own))
     found = found.astype(np.float64) if found.dtype.kind in "biuf" else np.empty(0)
     if found.shape != own.shape or not np.isfinite(found).all():
-        msg = "Expected a loss function that gives a finite number for every loss of an array; try np.square."
+        msg = "Expected a loss function that maps an array to finite numbers of the same shape; try np.square."
         raise InputError(msg)
     return found
 
 
 class LossRows:
-    """The losses of all reports for some values at a time: no N × N table."""
+    """The losses of all reports, a few values at a time, without an N × N table."""
 
     __slots__ = ("_columns", "_domain", "_loss", "_matrix", "_outputs")
 
@@ -77,17 +77,17 @@ class LossRows:
         self._columns: Array | None = None
 
     def rows(self, start: int, stop: int) -> Array:
-        """The losses of values start … stop − 1, one row a value."""
+        """The losses of values start … stop − 1, one row per value."""
         if self._matrix is not None:
             return self._matrix[start:stop]
         if isinstance(self._outputs, Names):
             msg = (
-                "The reports are labels that are no values, so none is nearer than another; "
+                "The reports are labels, not values, so none is nearer than another; "
                 f"give loss= as a {len(self._domain)} × {len(self._outputs)} matrix."
             )
             raise InputError(msg)
         if is_one_of(self._loss, ("zero-one",)):
-            # On a set another value may cost nothing, too; numbers that are no values have no index.
+            # On a set another value may also have zero loss; numbers that are not values have no index.
             by_number = isinstance(self._outputs, Values)
             wrong = self._own(start, stop) if by_number else self._steps(start, stop)
             costs: Array = (wrong != 0).astype(np.float64)
@@ -97,7 +97,7 @@ class LossRows:
     def _own(self, start: int, stop: int) -> Array:
         if isinstance(self._domain, SetDomain):
             if isinstance(self._outputs, Subset) and isinstance(self._domain.order, VectorOrder):
-                # Distances are the same both ways, and there are fewer outputs than values.
+                # Distances are symmetric, and there are fewer outputs than values.
                 if self._columns is None:
                     self._columns = np.array([self._domain.losses(int(y)) for y in self._outputs.indices])
                 return self._columns[:, start:stop].T
@@ -111,24 +111,24 @@ class LossRows:
         return away
 
     def _steps(self, start: int, stop: int) -> NDArray[np.int64]:
-        """How many indices each output is from each value; outputs past the ends have indices past them."""
+        """The difference of indices between each output and each value; padded outputs lie past the ends."""
         return output_positions(self._domain, self._outputs)[None, :] - np.arange(start, stop)[:, None]
 
 
 def output_positions(domain: Domain, outputs: Domain) -> NDArray[np.int64]:
-    """Where each output stands among the values; outputs that are no nodes stand nowhere."""
+    """The index of each output among the values; padded outputs lie past the ends."""
     if isinstance(outputs, Subset):
         return outputs.indices
     return np.arange(len(outputs)) - (len(outputs) - len(domain)) // 2
 
 
 def largest_loss(domain: Domain, loss: Loss = None) -> float:
-    """The largest loss between two values: what QLoss divides by."""
+    """The largest loss between two values, by which QLoss divides."""
     function = function_of(loss)
     if isinstance(domain, Cyclic) and function is not None:
         return float(applied(function, np.arange(len(domain) // 2 + 1, dtype=np.float64)).max())
     if not isinstance(domain, SetDomain) and function is not None:
-        # On a line the distances are known; a function of them may have its largest anywhere.
+        # On a line the distances are known, but a function of them may peak anywhere.
         step = cast("LineDomain", domain).step
         if loss is None:
             return (len(domain) - 1) * step

@@ -1,10 +1,9 @@
-"""Which point is nearest to each of many positions, decided in whole numbers.
+"""The point nearest to each of many positions, decided in integers.
 
-The answer is defined by the plain search: all distances of a position, the least, the first point of equals. A tree
-(scipy) finds the same much sooner: it holds the same whole numbers, every distance below 2^53 is exact in a double, and
-where a second point is as near as the first within rounding, all points at that distance are compared again exactly.
-Positions whose distances may pass 2^53 (far outside a plane), and everything where scipy is missing, take the plain
-search.
+The answer is defined by a linear search: the point at the smallest distance, the first among ties. A k-d tree (scipy)
+finds the same point much faster: it holds the same integers, every distance below 2^53 is an exact double, and if a
+second point is as near as the first within rounding, all points at that distance are compared exactly. Positions whose
+distances may exceed 2^53 (far outside a plane), and installations without scipy, use the linear search.
 """
 
 from __future__ import annotations
@@ -20,51 +19,51 @@ if TYPE_CHECKING:
 
 Kind = Literal["squared", "manhattan"]
 _EXACT_BELOW: Final = 2.0**53
-# A plain search of so many distances takes about as long as loading scipy (0.1 s, measured).
+# A linear search over this many distances takes about as long as loading scipy (0.1 s, measured).
 USE_TREE_FROM: Final = 2**22
 _DISTANCES_A_BLOCK: Final = 2**20
-# Square roots of whole numbers below 2^53 that differ may round to the same double; those within this are compared.
+# Square roots of different integers below 2^53 may round to the same double; ratios within this are compared exactly.
 _AS_NEAR: Final = 1 + 1e-12
-# A tree of fewer points stays in the cache, and sorting the positions first costs more than it saves (measured).
+# A tree of fewer points fits in the cache, and sorting the positions first costs more than it saves (measured).
 _SORT_FROM: Final = 2**13
 _BOXES: Final = 512
 
 
 class _Tree(Protocol):
-    """What is asked of scipy's tree of points."""
+    """The part of scipy's k-d tree that is used here."""
 
     def query(self, x: Array, *, k: int, p: int, workers: int) -> tuple[Array, NDArray[np.intp]]:
-        """(distances, numbers) of the k nearest points of each position."""
+        """(distances, indices) of the k nearest points of each position."""
 
     def query_ball_point(self, x: Array, r: float, *, p: int) -> list[int]:
-        """The numbers of the points within a distance."""
+        """The indices of the points within a distance."""
 
 
 def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
-    """For each position the number of the nearest point, the first of equals.
+    """For each position the index of the nearest point, the first among ties.
 
-    ``positions`` are whole numbers in the unit of the vectors, as doubles.
+    ``positions`` are integers in the unit of the vectors, as doubles.
     """
-    if len(positions) * len(vectors) < USE_TREE_FROM or (tree := _tree_of(vectors)) is None:
-        return _plain(vectors, positions, kind)
+    if len(positions) * len(vectors) < USE_TREE_FROM or (tree := _build_tree(vectors)) is None:
+        return _search_all(vectors, positions, kind)
     exact = _is_exact(vectors, positions, kind)
     if exact.all():
-        return _by_tree(tree, vectors, positions, kind)
+        return _search_tree(tree, vectors, positions, kind)
     found = np.empty(len(positions), dtype=np.int64)
     if exact.any():
-        found[exact] = _by_tree(tree, vectors, positions[exact], kind)
-    found[~exact] = _plain(vectors, positions[~exact], kind)
+        found[exact] = _search_tree(tree, vectors, positions[exact], kind)
+    found[~exact] = _search_all(vectors, positions[~exact], kind)
     return found
 
 
 def distances_to(vectors: NDArray[np.int64], found: NDArray[np.int64], positions: Array, kind: Kind) -> Array:
-    """The distance of each position from the point found for it: squared or manhattan."""
+    """The distance of each position from the point found for it: squared Euclidean or Manhattan."""
     difference = vectors[found] - positions
     distances: Array = (np.abs(difference) if kind == "manhattan" else difference * difference).sum(axis=1)
     return distances
 
 
-def _plain(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
+def _search_all(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
     found = np.empty(len(positions), dtype=np.int64)
     step = max(1, _DISTANCES_A_BLOCK // len(vectors))
     for start in range(0, len(positions), step):
@@ -73,7 +72,7 @@ def _plain(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[
 
 
 def _distances(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> Array:
-    """All distances, coordinate by coordinate: a position far outside is rounded alike however many there are."""
+    """All distances, summed axis by axis, so that rounding does not depend on the number of positions."""
     total = np.zeros((len(positions), len(vectors)))
     for axis in range(vectors.shape[1]):
         apart = vectors[None, :, axis] - positions[:, axis, None]
@@ -81,7 +80,7 @@ def _distances(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> Arra
     return total
 
 
-def _tree_of(vectors: NDArray[np.int64]) -> _Tree | None:
+def _build_tree(vectors: NDArray[np.int64]) -> _Tree | None:
     try:
         from scipy.spatial import cKDTree  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra, loaded when it pays)
     except ImportError:
@@ -91,12 +90,12 @@ def _tree_of(vectors: NDArray[np.int64]) -> _Tree | None:
 
 
 def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.bool_]:
-    """Whether every distance of a position is surely a whole number below 2^53.
+    """Whether every distance of a position is certain to be an integer below 2^53.
 
-    A box of the tree is no farther than the points in it.
+    A box of the tree is never farther than the points in it.
     """
     if kind == "squared":
-        # The way to a point is at most the position's and the point's from 0: enough for all places on the globe.
+        # The triangle inequality through 0: enough for all places on the globe.
         longest = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64).max())
         small: NDArray[np.bool_] = (
             np.sqrt(np.einsum("ij,ij->i", positions, positions)) + longest + 1
@@ -107,10 +106,10 @@ def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArr
     return cast("NDArray[np.bool_]", (reach if kind == "manhattan" else reach * reach).sum(axis=1) < _EXACT_BELOW)
 
 
-def _by_tree(tree: _Tree, vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
+def _search_tree(tree: _Tree, vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
     power = 1 if kind == "manhattan" else 2
-    # Positions that follow each other are searched in the same memory where they are near each other.
-    order = _near_each_other(positions) if len(vectors) >= _SORT_FROM else np.arange(len(positions))
+    # Searching nearby positions one after the other reuses the cache.
+    order = _spatial_order(positions) if len(vectors) >= _SORT_FROM else np.arange(len(positions))
     sorted_positions = positions[order]
     apart, numbers = tree.query(sorted_positions, k=2, p=power, workers=-1)
     nearest = numbers[:, 0].astype(np.int64)
@@ -123,8 +122,8 @@ def _by_tree(tree: _Tree, vectors: NDArray[np.int64], positions: Array, kind: Ki
     return found
 
 
-def _near_each_other(positions: Array) -> NDArray[np.int64]:
-    """An order in which positions of one coarse box follow each other."""
+def _spatial_order(positions: Array) -> NDArray[np.int64]:
+    """An order that groups the positions of each coarse box."""
     low, high = positions.min(axis=0), positions.max(axis=0)
     box = ((positions - low) * (_BOXES / np.maximum(high - low, 1.0))).astype(np.int64)
     key = np.zeros(len(positions), dtype=np.int64)

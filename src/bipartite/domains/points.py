@@ -23,7 +23,7 @@ Far = Literal["error", "drop", "nearest"]
 EARTH_RADIUS_KM: Final = 6371.0088
 UNIT: Final = 2**25
 MAX_DISTANCE: Final = 2**53 - 1
-# Coordinates below 2^500, and units of 2^−900 at the finest, keep every double on the way finite.
+# Coordinates below 2^500, and units of 2^−900 at the finest, keep all intermediate doubles finite.
 LARGEST: Final = 2.0**500
 FINEST_BITS: Final = 900
 MOST_DEGREES: Final = (90.0, 180.0)
@@ -37,20 +37,20 @@ class Points(SetDomain):
     Parameters
     ----------
     coordinates
-        One row a point, all distinct. Public: they must not be the private positions of people.
+        One row per point, all distinct. Public: they must not be the private positions of people.
     metric
         ``"euclidean"`` (the default) or ``"manhattan"``, in the units of the coordinates; ``"haversine"``: rows are
         (latitude, longitude) in degrees and the loss is the great-circle distance in km on a sphere of 6371.0088 km.
-        Or a function of two rows that gives their distance: it is called for every pair, and only the order of
-        neighbours travels in a spec.
+        Or a function of two rows that returns their distance: it is called for every pair, and a spec carries only the
+        order of neighbours.
     labels
         Names of the points, all distinct.
 
     Notes
     -----
-    Near is decided in whole numbers: coordinates become integer vectors when the domain is made (haversine: unit
-    vectors × 2\ :sup:`25`, a step of 0.19 m on the ground; otherwise the finest power of two that keeps
-    distances below 2\ :sup:`53`), and losses are computed from those.
+    Nearness is decided in integers: the constructor turns coordinates into integer vectors (haversine: unit vectors ×
+    2\ :sup:`25`, a step of 0.19 m on the ground; otherwise the finest power of two that keeps distances below
+    2\ :sup:`53`), and losses are computed from those.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Points(SetDomain):
     coordinates: NDArray[np.float64]
     metric: Metric
     bits: int
-    """Coordinates are whole multiples of 2^−bits (euclidean and manhattan)."""
+    """Coordinates are integer multiples of 2^−bits (euclidean and manhattan)."""
     _losses: NDArray[np.float64] | None
 
     def __init__(
@@ -98,7 +98,7 @@ class Points(SetDomain):
 
     @classmethod
     def restore(cls, metric: Metric, vectors: NDArray[np.int64], bits: int, labels: Sequence[Any] | None) -> Points:
-        """The points of a spec, from its whole numbers; coordinates are those of the vectors."""
+        """Rebuild the points of a spec from its integer vectors, which determine the coordinates."""
         points = cls.__new__(cls)
         if metric == "haversine":
             x, y, z = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).T
@@ -123,10 +123,10 @@ class Points(SetDomain):
         *,
         far: Far = "error",
     ) -> NDArray[np.int64] | list[Any]:
-        """The values of the points nearest to these positions: what to report for a position that is no point.
+        """The points nearest to these positions: the values to report for positions that are not points.
 
-        Of equally near points the first is taken. About a million positions a second with scipy (the extra
-        ``optimum``), the same ones more slowly without.
+        Of equally near points the first is taken. About a million positions per second with scipy (the extra
+        ``optimum``); the same result, more slowly, without.
 
         Parameters
         ----------
@@ -135,9 +135,9 @@ class Points(SetDomain):
         max_distance
             How far a position may be from its nearest point.
         far
-            What happens to positions farther than that. ``"error"`` refuses all and ``"drop"`` leaves those out: either
+            What happens to positions farther than that. ``"error"`` refuses the call and ``"drop"`` omits them: either
             **publishes who is far** from every point, which no ε covers. ``"nearest"`` reports them like all others,
-            and tells nothing.
+            which reveals nothing.
         """
         if self.metric == "callable":
             msg = "nearest needs a built-in metric; find the nearest point with your own function."
@@ -199,7 +199,7 @@ def _order(vectors: NDArray[np.int64], metric: Metric) -> VectorOrder:
 
 
 def loss_of(distances: NDArray[Any], metric: Metric, bits: int) -> NDArray[np.float64]:
-    """Losses from whole-number distances; grows with them."""
+    """Convert integer distances to losses, monotonically."""
     apart: NDArray[np.float64] = (
         np.asarray(distances, dtype=np.float64) if metric == "manhattan" else np.sqrt(distances)
     )
@@ -212,13 +212,13 @@ def _coordinates(coordinates: ArrayLike, problems: Problems, least: int = 2) -> 
     try:
         given = np.asarray(coordinates)
         if isinstance(coordinates, np.ma.MaskedArray) or given.dtype.kind not in "iuf":
-            raise TypeError  # noqa: TRY301 (one message for all that is no table of numbers)
+            raise TypeError  # noqa: TRY301 (one message for everything that is not a table of numbers)
         array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        problems.add("Expected coordinates as numbers, one row a point; pass a list of rows or a 2-d array.")
+        problems.add("Expected coordinates as numbers, one row per point; pass a list of rows or a 2-d array.")
         return None
     if array.ndim != 2 or len(array) < least or array.shape[1] < 1:  # noqa: PLR2004
-        problems.add(f"Expected coordinates as {least} rows or more, got shape {array.shape}; give one row a point.")
+        problems.add(f"Expected at least {least} rows of coordinates, got shape {array.shape}; pass one row per point.")
         return None
     if not np.isfinite(array).all():
         problems.add("Expected finite coordinates, got NaN or infinity; remove those points.")
@@ -258,13 +258,13 @@ def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) 
     except (TypeError, ValueError):
         losses = np.full((1, 1), np.nan)
     if not np.isfinite(losses).all() or (losses.diagonal() > losses.min(axis=1)).any():
-        msg = "Expected a metric of finite numbers, least from a point to itself; check the function."
+        msg = "Expected a metric with finite values, smallest from a point to itself; check the function."
         raise DomainError(msg)
     return losses
 
 
 def unit_vectors(degrees: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows (latitude, longitude) as whole-number vectors of length 2^25."""
+    """Convert rows (latitude, longitude) to integer vectors of length 2^25."""
     latitude, longitude = np.radians(degrees).T
     unit = np.column_stack(
         [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)]
@@ -275,10 +275,10 @@ def unit_vectors(degrees: NDArray[np.float64]) -> NDArray[np.int64]:
 def _finest_bits(array: NDArray[np.float64], metric: Metric) -> int:
     """The finest power of two at which every distance stays below 2^53 and every coordinate below 2^52."""
     width = np.ptp(array, axis=0)
-    # The largest coordinate is below 2^exponent, so at these bits it is below 2^52; then coarser until distances fit.
+    # Start where the largest coordinate is below 2^52, then go coarser until distances fit.
     bits = min(52 - math.frexp(float(np.abs(array).max()))[1], FINEST_BITS)
     while True:
-        whole = np.ldexp(width, bits) + 2  # rounding may add one at both ends
+        whole = np.ldexp(width, bits) + 2  # rounding may add one at each end
         if (whole.sum() if metric == "manhattan" else (whole**2).sum()) <= MAX_DISTANCE:
             return bits
         bits -= 1

@@ -1,4 +1,4 @@
-"""Several attributes of a person as one value: pairs (or more) at the full ε."""
+"""Several attributes of a person as one value, reported together at the full ε."""
 
 from __future__ import annotations
 
@@ -26,42 +26,41 @@ if TYPE_CHECKING:
     Steps = tuple["int | NDArray[np.int64]", ...]
 
 MOST_ON_LINES: Final = 2**17
-"""How many values may have an order of neighbours where all parts are lines: a vector each."""
+"""The most values with an order of neighbours if all parts are lines: one vector per value."""
 MOST_IN_A_TABLE: Final = 2**13
-"""And where a part is a set: a rank for each two of them, 256 MiB."""
+"""The most values with an order of neighbours if a part is a set: one rank per pair, 256 MiB."""
 MAX_TABLE_LOSS: Final = 2**31 - 1
-"""The largest loss of two values in whole units that fits the ranks of a table."""
-# Losses stay below 2^30 units, which leaves room for their rounding.
+"""The largest loss in integer units that fits the ranks of a table."""
+# Losses stay below 2^30 units, which leaves room for rounding.
 _LARGEST_BITS: Final = 30
 
 
 class Product(SetDomain):
     r"""Values of several domains together: (age, genre) as one value, reported at the full ε.
 
-    A value is a tuple, one value of each part; its index is that of a table stored row by row, for two parts
-    i·len(b) + j. What a report costs is a weighted sum of what it costs in each part:
-    L((i, j), (k, l)) = w₁·ℓ₁(i, k) + w₂·ℓ₂(j, l).
+    A value is a tuple with one value of each part; indices are in row-major order, i·len(b) + j for two parts. The loss
+    is a weighted sum of the losses of the parts: L((i, j), (k, l)) = w₁·ℓ₁(i, k) + w₂·ℓ₂(j, l).
 
     Parameters
     ----------
     parts
-        Two domains or more: :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Cyclic`,
+        At least two domains: :class:`~bipartite.Integers`, :class:`~bipartite.Interval`, :class:`~bipartite.Cyclic`,
         :class:`~bipartite.Points`, :class:`~bipartite.Items`.
     weights
-        What one unit of the loss of each part counts; positive. None: one over the part's mean loss between two values
-        drawn uniformly, so that a blind guess costs 1 in every part. They are public, and must not be learned from
-        private data.
+        The weight of each part's loss; positive. None: the inverse of the part's mean loss between two values drawn
+        uniformly, so that a uniform guess has loss 1 in every part. Public: they must not be learned from private
+        data.
 
     Notes
     -----
-    Near is decided in whole numbers: losses are rounded to multiples of 2\ :sup:`−bits` when the domain is made, the
-    finest with which the largest stays below 2\ :sup:`30` of them. These numbers travel in the spec, and ``losses``
-    is computed from them. In a part, the loss of a report counts from that of the best report for the same value, so
-    that a similarity can be a part.
+    Nearness is decided in integers: the constructor rounds losses to multiples of 2\ :sup:`−bits`, the finest unit for
+    which the largest loss stays below 2\ :sup:`30` units. The spec carries these integers, and ``losses`` is computed
+    from them. Within a part, losses are measured from that of the best report for the same value, so that a part may be
+    defined by a similarity.
 
-    The number of values is the product of those of the parts, at most 2\ :sup:`31`. GRR and the mechanisms for flat
-    categories need no more. Mechanisms with neighbours look at every two values: at most 131,072 of them where all
-    parts are lines, and 8,192 elsewhere. A table of N² (Exponential, Optimal, ``matrix``) has limits of its own.
+    The number of values is the product over the parts, at most 2\ :sup:`31`. GRR and the mechanisms for flat
+    categories accept all of them. Mechanisms with neighbours compare all pairs: at most 131,072 values if all parts are
+    lines, and 8,192 otherwise. An N × N table (Exponential, Optimal, ``matrix``) has its own limits.
 
     Examples
     --------
@@ -76,13 +75,13 @@ class Product(SetDomain):
 
     __slots__ = ("_steps", "bits", "parts", "weights")
     parts: tuple[Domain, ...]
-    """The domains of its parts."""
+    """The domains of the parts."""
     weights: tuple[float, ...]
-    """What one unit of the loss of each part counts."""
+    """The weight of each part's loss."""
     bits: int
-    """Losses are whole multiples of 2^−bits."""
+    """Losses are integer multiples of 2^−bits."""
     _steps: Steps
-    """For each part in units of 2^−bits the loss of one step on a line, or those of a set, as a table."""
+    """For each part, in units of 2^−bits: the loss of one step on a line, or the loss table of a set."""
 
     def __init__(self, *parts: Domain, weights: Sequence[float] | None = None) -> None:
         problems = Problems()
@@ -94,7 +93,7 @@ class Product(SetDomain):
             given = tuple(1 / mean if mean > 0 else 1.0 for _, mean, _ in losses)
         largest = sum(weight * most for weight, (_, _, most) in zip(given, losses, strict=True))
         if not math.isfinite(largest):
-            msg = "Expected weights and losses whose sums are finite doubles; rescale them."
+            msg = "Expected weights and losses with finite sums; rescale them."
             raise DomainError(msg)
         bits = _LARGEST_BITS - math.frexp(largest)[1]
         steps = tuple(_whole(np.ldexp(weight * own, bits)) for weight, (own, _, _) in zip(given, losses, strict=True))
@@ -102,7 +101,7 @@ class Product(SetDomain):
 
     @classmethod
     def restore(cls, parts: tuple[Domain, ...], weights: tuple[float, ...], bits: int, steps: Steps) -> Product:
-        """The product of a spec, from its whole numbers."""
+        """Rebuild the product of a spec from its integers."""
         product = cls.__new__(cls)
         product._make(parts, weights, bits, steps)
         return product
@@ -131,12 +130,12 @@ class Product(SetDomain):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of values of each part: that of a table of all values, stored row by row."""
+        """The number of values of each part."""
         return tuple(map(len, self.parts))
 
     @property
     def metric(self) -> Literal["manhattan", "callable"]:
-        """How losses are held: as distances of vectors where all parts are lines, else as a table."""
+        """How losses are stored: as distances of vectors if all parts are lines, otherwise as a table."""
         return "manhattan" if self.on_lines else "callable"
 
     @property
@@ -146,25 +145,25 @@ class Product(SetDomain):
 
     @property
     def order(self) -> Order:
-        """The order of neighbours, in whole numbers; made when it is first asked for."""
+        """The order of neighbours, in integers; built on first use."""
         if self._order is None:
-            self._set(_order=self._ordered())
+            self._set(_order=self._build_order())
             self._freeze()
         order: Order = self._order
         return order
 
     def _check_size(self) -> None:
-        """Refuse to compare every two values where there are too many."""
+        """Refuse to compare all pairs of too many values."""
         most = MOST_ON_LINES if self.on_lines else MOST_IN_A_TABLE
         if self.size > most:
             kinds = "lines" if self.on_lines else "sets, or lines and sets"
             msg = (
-                f"Expected at most {most} values of {kinds} where every two are compared, got {self.size}; use "
+                f"Expected at most {most} values of {kinds} to compare all pairs, got {self.size}; use "
                 "fewer points, or a mechanism without neighbours such as bp.GRR, bp.SubsetSelection or bp.OLH."
             )
             raise DomainError(msg)
 
-    def _ordered(self) -> Order:
+    def _build_order(self) -> Order:
         self._check_size()
         held: NDArray[Any]
         if self.on_lines:
@@ -175,7 +174,7 @@ class Product(SetDomain):
         return VectorOrder(held, "manhattan") if self.on_lines else RankOrder(held)
 
     def _whole_losses(self, x: int) -> NDArray[np.int64]:
-        """What each value costs where value number x is true, in units of 2^−bits."""
+        """The loss of reporting each value when value number x is true, in units of 2^−bits."""
         total = np.zeros(1, dtype=np.int64)
         for part, step, at in zip(self.parts, self._steps, np.unravel_index(x, self.shape), strict=True):
             own = step[at] if isinstance(step, np.ndarray) else step * np.abs(np.arange(len(part)) - at)
@@ -189,12 +188,12 @@ class Product(SetDomain):
         return losses
 
     def join(self, indices: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """The indices of values from those of their parts."""
+        """The indices of values from the indices of their parts."""
         joined: NDArray[np.int64] = np.ravel_multi_index(tuple(indices), self.shape).astype(np.int64)
         return joined
 
     def split(self, indices: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-        """For each part the indices of its values, from those of whole values."""
+        """The indices of the parts from the indices of values."""
         return tuple(each.astype(np.int64) for each in np.unravel_index(indices, self.shape))
 
     def to_spec(self) -> dict[str, Any]:
@@ -208,14 +207,14 @@ class Product(SetDomain):
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         self.check_outside(outside)
         if not isinstance(value, tuple) or len(value) != len(self.parts):
-            msg = f"is not a tuple of {len(self.parts)}, one value of each part of {self}; pass (first, second)."
+            msg = f"is not a tuple of {len(self.parts)}, one value for each part of {self}; pass (first, second)."
             raise NotAValueError(msg, shown=shown(value))
         index = 0
         for number, (part, own) in enumerate(zip(self.parts, value, strict=True)):
             try:
                 index = index * len(part) + part.encode(own, outside=for_part(part, outside))
             except DataError as error:
-                kind, problem = type(error), f"is wrong in part {number}, which {error.args[0]}"
+                kind, problem = type(error), f"is invalid: part {number} {error.args[0]}"
                 break
         else:
             return index
@@ -226,7 +225,7 @@ class Product(SetDomain):
         return tuple(part.decode(int(at)) for part, at in zip(self.parts, where, strict=True))
 
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
-        """The values with these indices: a structured array with a field for each part, f0 and so on."""
+        """The values with these indices, as a structured array with fields f0, f1, …, one per part."""
         columns = [part.decode_array(at) for part, at in zip(self.parts, self.split(indices), strict=True)]
         return in_fields(columns)
 
@@ -261,7 +260,7 @@ class Product(SetDomain):
                 found[reason] = found.get(reason, False) | bad
         return found
 
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         return self.refusals(values, "error")
 
     def __repr__(self) -> str:
@@ -269,9 +268,9 @@ class Product(SetDomain):
 
 
 def check_parts(parts: tuple[object, ...], problems: Problems) -> None:
-    """Note what cannot be the parts of a product."""
+    """Record what cannot be a part of a product."""
     if len(parts) < 2:  # noqa: PLR2004
-        problems.add(f"Expected two domains or more, got {len(parts)}; pass bp.Product(a, b).")
+        problems.add(f"Expected at least two domains, got {len(parts)}; pass bp.Product(a, b).")
     for number, part in enumerate(parts):
         padded = isinstance(part, LineDomain) and part.is_padded
         if not isinstance(part, (LineDomain, SetDomain)) or isinstance(part, Product) or padded:
@@ -292,12 +291,12 @@ def check_parts(parts: tuple[object, ...], problems: Problems) -> None:
 def _weights(weights: object, count: int, problems: Problems) -> tuple[float, ...]:
     given = [as_real(each) for each in weights] if isinstance(weights, (list, tuple, np.ndarray)) else []
     if len(given) != count or not all(math.isfinite(each) and each > 0 for each in given):
-        problems.add(f"Expected weights as {count} positive numbers, one a part, got {shown(weights)}.")
+        problems.add(f"Expected weights as {count} positive numbers, one per part, got {shown(weights)}.")
     return tuple(given)
 
 
 def _losses(part: Domain) -> tuple[Any, float, float]:
-    """(the loss of one step of a line, or all losses of a set; their mean over two values; their largest)."""
+    """(the loss of one step of a line, or the loss table of a set; the mean loss of two values; the largest loss)."""
     size = len(part)
     if isinstance(part, LineDomain):
         return part.step, part.step * (size * size - 1) / (3 * size), part.step * (size - 1)
@@ -307,7 +306,7 @@ def _losses(part: Domain) -> tuple[Any, float, float]:
 
 
 def _whole(losses: Any) -> int | NDArray[np.int64]:  # noqa: ANN401 (a number, or a table of them)
-    """Losses in whole units; a step is never nothing."""
+    """Round losses to integer units; a step is at least one."""
     if isinstance(losses, np.ndarray):
         return np.rint(losses).astype(np.int64)
     return max(1, round(float(losses)))

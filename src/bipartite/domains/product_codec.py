@@ -1,4 +1,4 @@
-"""Arrays of values of several domains: a structured array with a field for each part, f0 and so on."""
+"""Arrays of tuples: structured arrays with fields f0, f1, …, one per part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ProductCodec(Codec):
-    """Each part as its own codec has it, in a field of its own."""
+    """Encodes and decodes each field with the codec of its part."""
 
     direct = False
 
@@ -38,7 +38,7 @@ class ProductCodec(Codec):
             index = inner.encode(values[f"f{number}"], coins) - np.int64(inner.code_offset)
             inside &= (index >= 0) & (index < len(part))
             joined = joined * len(part) + index
-        # What must not be reported gets the code before the first, which every kernel refuses.
+        # Values that must not be reported get the code before the first, which every kernel refuses.
         return np.where(inside, joined, -1)
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
@@ -51,7 +51,7 @@ class ProductCodec(Codec):
 
 
 def in_fields(columns: Sequence[NDArray[Any]], names: Sequence[str] | None = None) -> NDArray[Any]:
-    """Columns side by side: a structured array, with fields f0 and so on where they have no names."""
+    """Join columns into a structured array, with fields f0, f1, … unless named."""
     names = [f"f{number}" for number in range(len(columns))] if names is None else names
     joined = np.empty(len(columns[0]), dtype=[(name, each.dtype) for name, each in zip(names, columns, strict=True)])
     for name, each in zip(names, columns, strict=True):
@@ -60,19 +60,19 @@ def in_fields(columns: Sequence[NDArray[Any]], names: Sequence[str] | None = Non
 
 
 def for_part(part: Domain, outside: Outside) -> Outside:
-    """Sets have no ends to clamp to."""
+    """The option for a part: sets have no ends to clamp to."""
     return outside if isinstance(part, LineDomain) else "error"
 
 
 def tuple_text(value: tuple[Any, ...]) -> str:
-    """A tuple as one cell of a table holds it: a JSON array."""
+    """Write a tuple for one cell of a table, as a JSON array."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def tuple_of(text: str) -> tuple[Any, ...]:
-    """The tuple in a cell of a table; an empty one for what holds none."""
+    """Read a tuple from a cell of a table; empty if the cell does not hold one."""
     try:
-        held = json.loads(text)
+        read = json.loads(text)
     except (ValueError, RecursionError):
         return ()
-    return tuple(held) if isinstance(held, list) else ()
+    return tuple(read) if isinstance(read, list) else ()

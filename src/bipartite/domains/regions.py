@@ -1,8 +1,8 @@
-"""Regions of a set of places: groups that share the first bits of their map tile codes, or groups that are given.
+"""Regions of a set of places: groups that share a prefix of their map tile codes, or given groups.
 
 The rule of the paper's experiment: each place takes its longest prefix of an even number of bits (at most 44) that at
-least six places share; a prefix that begins with another such prefix gives way to it, and the places of one prefix are
-a region. So a region is everything in one map tile, and has at least six places.
+least six places share; a prefix that extends another such prefix is replaced by it, and the places of one prefix form a
+region. So a region is everything in one map tile, and has at least six places.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 AT_LEAST: Final = 6
 MOST_BITS: Final = 44
 _PRIOR_TOLERANCE: Final = 1e-6
-_DIGIT: Final = 2  # bits of one digit of a quadkey: prefixes are whole tiles
+_DIGIT: Final = 2  # bits per digit of a quadkey: prefixes are whole tiles
 
 
 class Regions(Frozen):
-    """A partition of places into regions of two places or more. Public, like the places: never made from private data.
+    """A partition of places into regions of at least two places; public, and never derived from private data.
 
-    Make one with :meth:`by_prefix` (the rule of the paper's experiment) or :meth:`of` (regions that you name).
+    Build one with :meth:`by_prefix` (the rule of the paper's experiment) or :meth:`of` (given regions).
 
     Examples
     --------
@@ -45,31 +45,31 @@ class Regions(Frozen):
     __slots__ = ("labels", "merged", "names", "places", "prefixes")
     places: Points
     labels: NDArray[np.int64]
-    """The number of the region of each place, 0 … R − 1."""
+    """The region of each place, 0 … R − 1."""
     names: tuple[str, ...]
-    """What to call each region: the prefix of its tile, or the given label."""
+    """The name of each region: the prefix of its tile, or the given label."""
     prefixes: tuple[str, ...] | None
-    """The first bits that the codes of a region share, as text; None for given regions."""
+    """The prefix that the codes of a region share, as text; None for given regions."""
     merged: int
-    """How many given regions of a single place were joined to that of the nearest other place."""
+    """The number of given single-place regions that were merged with the region of the nearest other place."""
 
     def __init__(self) -> None:
-        msg = "Regions are made with Regions.by_prefix(places) or Regions.of(places, labels)."
+        msg = "Build regions with Regions.by_prefix(places) or Regions.of(places, labels)."
         raise TypeError(msg)
 
     @classmethod
     def by_prefix(cls, places: Points, *, at_least: int = AT_LEAST, most_bits: int = MOST_BITS) -> Regions:
-        """The regions of the paper's experiment.
+        """Build the regions of the paper's experiment.
 
         Each place takes its longest prefix of an even number of bits (at most ``most_bits``) that ``at_least`` places
-        share, itself included; where one such prefix begins with another, the shorter one holds for both. Fewer places
-        than that are one region.
+        share, itself included; if one such prefix extends another, the shorter one is used for both. Fewer than
+        ``at_least`` places form one region.
         """
         check_places(places)
         problems = Problems()
         crowd, bits = as_index(at_least), as_index(most_bits)
         if crowd is None or crowd < 2:  # noqa: PLR2004
-            problems.add(f"Expected at_least as a whole number from 2, got {shown(at_least)}; the paper has 6.")
+            problems.add(f"Expected at_least as a whole number ≥ 2, got {shown(at_least)}; the paper uses 6.")
         if bits is None or not 0 <= bits <= MOST_BITS or bits % _DIGIT:
             problems.add(f"Expected most_bits as an even number from 0 to 44, got {shown(most_bits)}.")
         problems.raise_if_any(InputError)
@@ -81,35 +81,35 @@ class Regions(Frozen):
         ]
         names, labels = np.unique(np.array(keys), return_inverse=True)
         prefixes = tuple(names.tolist())
-        return cls._made(places, labels.ravel().astype(np.int64), prefixes, prefixes, 0)
+        return cls._build(places, labels.ravel().astype(np.int64), prefixes, prefixes, 0)
 
     @classmethod
     def of(cls, places: Points, labels: Sequence[Any]) -> Regions:
-        """Regions that are given: one label (text or whole number) a place, such as a country.
+        """Build given regions: one label (text or a whole number) per place, such as a country.
 
-        A region of a single place would publish the place, so it is joined to the region of the place nearest to it,
-        the first of equals, in the order of the places, until none is left.
+        A region of a single place would publish the place, so it is merged with the region of the nearest other place,
+        the first among ties, in the order of the places.
         """
         check_places(places)
         if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__") or len(labels) != len(places):
-            msg = f"Expected labels as a list of {len(places)} labels, one a place; give the region of every place."
+            msg = f"Expected labels as a list of {len(places)} labels, one per place; give the region of every place."
             raise InputError(msg)
-        words = [_word(label) for label in labels]
-        nameless = words.count("")
+        texts = [_region_name(label) for label in labels]
+        nameless = texts.count("")
         if nameless:
             msg = (
-                f"Expected a region for every place, as text or a whole number, got {nameless} of {len(words)} places "
+                f"Expected a region for every place, as text or a whole number, got {nameless} of {len(texts)} places "
                 "without one; name it, or leave those places out."
             )
             raise InputError(msg)
-        names, numbers = np.unique(np.array(words), return_inverse=True)
+        names, numbers = np.unique(np.array(texts), return_inverse=True)
         numbers = numbers.ravel().astype(np.int64)
-        merged = _without_single_places(places, numbers)
+        merged = _merge_single_places(places, numbers)
         kept, numbers = np.unique(numbers, return_inverse=True)
-        return cls._made(places, numbers.ravel().astype(np.int64), tuple(names[kept].tolist()), None, merged)
+        return cls._build(places, numbers.ravel().astype(np.int64), tuple(names[kept].tolist()), None, merged)
 
     @classmethod
-    def _made(
+    def _build(
         cls,
         places: Points,
         labels: NDArray[np.int64],
@@ -124,31 +124,31 @@ class Regions(Frozen):
 
     @classmethod
     def restore(cls, places: Points, labels: Sequence[int], names: Sequence[str]) -> Regions:
-        """The regions of a spec: labels 0 … R − 1, each of two places or more."""
+        """Rebuild the regions of a spec: labels 0 … R − 1, each with at least two places."""
         numbers = np.array(labels, dtype=np.int64)
         if numbers.shape != (len(places),) or numbers.min() < 0 or numbers.max() >= len(names):
             msg = f"Expected the region of each of {len(places)} places, from 0 to {len(names) - 1}."
             raise InputError(msg)
         if np.bincount(numbers, minlength=len(names)).min() < 2 or len(set(names)) != len(names):  # noqa: PLR2004
-            msg = "Expected regions of two places or more, with a name each."
+            msg = "Expected regions of at least two places, each with its own name."
             raise InputError(msg)
-        return cls._made(places, numbers, tuple(names), None, 0)
+        return cls._build(places, numbers, tuple(names), None, 0)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         super().__setstate__(state)
-        self.labels.flags.writeable = False  # pickles forget that an array may not be written
+        self.labels.flags.writeable = False  # pickling loses this flag
 
     def __len__(self) -> int:
         return len(self.names)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many places each region has."""
+        """The number of places in each region."""
         return np.bincount(self.labels, minlength=len(self))
 
     @property
     def smallest(self) -> int:
-        """The places of the smallest region: the crowd in which a person hides whose region is known."""
+        """The number of places in the smallest region: the anonymity set of a person whose region is known."""
         return int(self.sizes.min())
 
     def members(self, region: int) -> NDArray[np.int64]:
@@ -156,13 +156,13 @@ class Regions(Frozen):
         return np.flatnonzero(self.labels == region)
 
     def bits(self, prior: NDArray[np.float64] | None = None) -> float:
-        """What publishing the region tells on average, in bits: the entropy of the region under a prior over places.
+        """The information that publishing the region reveals: its entropy in bits under a prior over places.
 
-        None is the uniform prior.
+        ``None`` is the uniform prior.
         """
         weights = np.full(len(self.places), 1 / len(self.places)) if prior is None else np.asarray(prior, dtype=float)
         if weights.shape != (len(self.places),):
-            msg = f"Expected prior as {len(self.places)} probabilities, one a place, got shape {weights.shape}."
+            msg = f"Expected prior as {len(self.places)} probabilities, one per place, got shape {weights.shape}."
             raise InputError(msg)
         if not (weights >= 0).all() or not abs(float(weights.sum()) - 1) <= _PRIOR_TOLERANCE:
             msg = f"Expected prior as non-negative numbers that sum to 1, got a sum of {weights.sum():.6g}."
@@ -186,48 +186,48 @@ class Regions(Frozen):
         return f"<{len(self)} regions of {self.sizes.min()} to {self.sizes.max()} places>"
 
 
-def _word(label: object) -> str:
-    """The name of a region; nothing for what names none: empty text, None, NaN and what else is a gap in a table."""
+def _region_name(label: object) -> str:
+    """The name of a region; empty for empty text, None, NaN and other missing values."""
     if isinstance(label, str):
         return label.strip()
     return "" if as_index(label) is None and not isinstance(label, np.bool_ | bool) else str(label)
 
 
 def check_places(places: object) -> None:
-    """Refuse what is no set of places on the globe."""
+    """Refuse anything but a set of places on the globe."""
     if not isinstance(places, Points) or places.metric != "haversine":
-        msg = "Expected places as bp.Points(…, metric='haversine'); make them with bp.locations.places."
+        msg = "Expected places as bp.Points(…, metric='haversine'); build them with bp.locations.places."
         raise InputError(msg)
 
 
 def check_regions_of(places: Points, regions: object) -> None:
-    """Refuse what are no regions of these places."""
+    """Refuse anything but regions of these places."""
     if not isinstance(regions, Regions) or regions.places != places:
-        msg = "Expected regions as bp.locations.Regions of the same places; make them with Regions.by_prefix(places)."
+        msg = "Expected regions as bp.locations.Regions of the same places; build them with Regions.by_prefix(places)."
         raise InputError(msg)
 
 
 def _lengths(codes: NDArray[np.int64], at_least: int, most_bits: int) -> NDArray[np.int64]:
-    """For each code how many bits the prefix of its region has."""
+    """The number of bits in the prefix of each code's region."""
     longest = np.zeros(len(codes), dtype=np.int64)
     for bits in range(_DIGIT, most_bits + 1, _DIGIT):
         _, which, counts = np.unique(prefix(codes, bits), return_inverse=True, return_counts=True)
         longest[counts[which.ravel()] >= at_least] = bits
     lengths = np.full(len(codes), -1, dtype=np.int64)
-    # From the shortest prefix up: what a place takes holds for all that share it.
+    # From the shortest prefix up: the prefix of one place applies to all that share it.
     for bits in range(0, most_bits + 1, _DIGIT):
-        here = prefix(codes, bits)
-        taken = np.isin(here, here[longest == bits]) & (lengths < 0)
+        prefixes = prefix(codes, bits)
+        taken = np.isin(prefixes, prefixes[longest == bits]) & (lengths < 0)
         lengths[taken] = bits
     return lengths
 
 
-def _without_single_places(places: Points, numbers: NDArray[np.int64]) -> int:
-    """Join each region of one place to that of the nearest other place, in place; how many were joined."""
+def _merge_single_places(places: Points, numbers: NDArray[np.int64]) -> int:
+    """Merge each region of one place, in place, with that of the nearest other place; return the number merged."""
     merged = 0
     counts = np.bincount(numbers)
     for place in np.flatnonzero(counts[numbers] == 1).tolist():
-        if counts[numbers[place]] > 1:  # another one has joined it meanwhile
+        if counts[numbers[place]] > 1:  # another place was merged into it meanwhile
             continue
         distances = places.order.distances(place).astype(np.float64)
         distances[place] = np.inf

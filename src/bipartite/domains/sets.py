@@ -1,4 +1,4 @@
-"""What points, items and circles share: numbers or labels as values, and an order of neighbours in whole numbers."""
+"""The base of points, items and circles: numbers or labels as values, and an integer order of neighbours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SetDomain(Labelled):
-    """A set of things of which some are nearer to each other than others."""
+    """A set whose elements may be nearer to or farther from each other."""
 
     __slots__ = ("_index", "_order", "_rows", "labels", "size")
     whole = True
@@ -35,7 +35,7 @@ class SetDomain(Labelled):
     def _finish(
         self, order: Order, labels: Sequence[Any] | None, *, numbers: Integers | None = None, **own: object
     ) -> None:
-        """Set what every set has, and what this kind has of its own, at the end of a constructor."""
+        """Set the common attributes and those of the subclass, at the end of a constructor."""
         names = None if labels is None else tuple(labels)
         index = {} if names is None else {name: at for at, name in enumerate(names)}
         rows = Integers(0, len(order) - 1) if numbers is None else numbers
@@ -44,10 +44,10 @@ class SetDomain(Labelled):
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         super().__setstate__(state)
-        self._freeze()  # pickles forget that an array may not be written
+        self._freeze()  # pickling loses read-only flags
 
     def _freeze(self) -> None:
-        """Nobody may move a point once ε has been promised."""
+        """Make the arrays read-only: moving a point would break the promised ε."""
         held = [getattr(self._order, name, None) for name in ("vectors", "ranks")]
         held += [getattr(self, name, None) for name in ("coordinates", "_losses")]
         for array in held:
@@ -56,12 +56,12 @@ class SetDomain(Labelled):
 
     @property
     def numbers(self) -> Integers:
-        """What values are where they have no labels: whole numbers, from 0 but on a circle that begins elsewhere."""
+        """The values of a set without labels: whole numbers, from 0 except on a circle with another start."""
         return self._rows
 
     @property
     def order(self) -> Order:
-        """The order of neighbours, in whole numbers."""
+        """The order of neighbours, in integers."""
         order: Order = self._order
         return order
 
@@ -70,7 +70,7 @@ class SetDomain(Labelled):
         """The loss of reporting each value when value number x is true."""
 
     def loss_matrix(self) -> NDArray[np.float64]:
-        """All losses, as a matrix; for sets small enough."""
+        """The N × N matrix of losses, for small sets."""
         return np.array([self.losses(x) for x in range(self.size)])
 
     @abstractmethod
@@ -97,7 +97,7 @@ class SetDomain(Labelled):
                 msg = f"is outside 0..{self.size - 1}, the row numbers; use domain.nearest to report a position."
                 raise OutsideDomainError(msg, shown=shown(value)) from None
             except NotAValueError:
-                msg = f"is no row number in 0..{self.size - 1}; use domain.nearest to report a position."
+                msg = f"is not a row number in 0..{self.size - 1}; use domain.nearest to report a position."
                 raise NotAValueError(msg, shown=shown(value)) from None
         if not is_label(value) or value not in self._index:
             msg = "is not one of the labels; use domain.labels to see them, or domain.nearest for positions."
@@ -121,8 +121,8 @@ class SetDomain(Labelled):
         hint = "; values are row numbers, use domain.nearest to report positions."
         return type(refusal)(str(refusal).split("; ")[0] + hint)
 
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
-        return self._rows._troubles(values)
+    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        return self._rows._problems(values)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.to_spec() == other.to_spec()
@@ -132,30 +132,30 @@ class SetDomain(Labelled):
 
 
 def check_labels(labels: object, size: int | None, problems: Problems) -> tuple[Any, ...] | None:
-    """Labels as a tuple of distinct strings or whole numbers, one a value."""
+    """Read labels as a tuple of distinct strings or integers, one per value."""
     if size is not None and size > MAX_SIZE:
         problems.add(f"Expected at most 2^31 values, got {size}.")
     if labels is None:
         return None
-    # Nor a set, whose order may be another one each time.
+    # Sets are refused because their order may differ between runs.
     if isinstance(labels, (str, bytes, set, frozenset)) or not isinstance(labels, Iterable):
-        problems.add(f"Expected labels as a list, one a value, got {type(labels).__name__}.")
+        problems.add(f"Expected labels as a list, one per value, got {type(labels).__name__}.")
         return None
     names = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if size is not None and len(names) != size:
-        problems.add(f"Expected {size} labels, one a value, got {len(names)}.")
+        problems.add(f"Expected {size} labels, one per value, got {len(names)}.")
     kinds = {type(name) for name in names}
     if kinds not in ({str}, {int}):
-        problems.add("Expected labels as strings, or all as whole numbers; convert them with str.")
-    elif any(not _travels(name) for name in names):
+        problems.add("Expected labels that are all strings or all whole numbers; convert them with str.")
+    elif any(not _fits_json(name) for name in names):
         problems.add("Expected labels that JSON can carry: whole numbers below 2^53, text without lone surrogates.")
     elif len(set(names)) != len(names):
         problems.add(f"Expected distinct labels, got {len(names) - len(set(names))} duplicates; rename them.")
     return names
 
 
-def _travels(name: str | int) -> bool:
-    """Whether a label survives a spec."""
+def _fits_json(name: str | int) -> bool:
+    """Whether a label survives a round trip through JSON."""
     if isinstance(name, int):
         return abs(name) <= MAX_SPEC_INTEGER
     try:

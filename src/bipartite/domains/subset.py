@@ -1,4 +1,4 @@
-"""A few values of a domain: what a mechanism with fewer reports than values may report."""
+"""A subset of a domain: the outputs of a mechanism with fewer reports than values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Subset(ReportsOnly):
-    """Chosen values of a domain, in its order; the outputs of :class:`~bipartite.Anchored` and others.
+    """A subset of a domain, in its order; the outputs of :class:`~bipartite.Anchored` and others.
 
     >>> from bipartite import Integers
     >>> few = Subset(Integers(18, 90), [2, 40])
@@ -28,7 +28,7 @@ class Subset(ReportsOnly):
 
     __slots__ = ("domain", "indices", "labels", "size", "whole")
     domain: Domain
-    """The domain that the values are from."""
+    """The whole domain."""
     indices: NDArray[np.int64]
     """Their indices there, ascending."""
 
@@ -46,7 +46,7 @@ class Subset(ReportsOnly):
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         super().__setstate__(state)
-        self.indices.flags.writeable = False  # pickles forget that an array may not be written
+        self.indices.flags.writeable = False  # pickling loses this flag
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
         return self._place(self.domain.encode(value, outside=outside, stream=stream), self.indices, value)
@@ -57,8 +57,8 @@ class Subset(ReportsOnly):
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         return self.domain.decode_array(self.indices[indices])
 
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
-        return self.domain._troubles(values)
+    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+        return self.domain._problems(values)
 
     def __str__(self) -> str:
         return f"{self.size} of {self.domain}"
@@ -68,7 +68,7 @@ class Subset(ReportsOnly):
 
 
 class _SubsetCodec(Numbered):
-    """Values as the whole domain encodes them; reports are looked up among the chosen ones."""
+    """Encodes values like the whole domain; reports are looked up in the subset."""
 
     direct = False
 
@@ -87,11 +87,11 @@ class _SubsetCodec(Numbered):
 
 
 def codec_between(domain: Domain, outputs: Domain, dtype: np.dtype[Any], outside: Outside) -> Codec:
-    """How arrays of this type are encoded as values of a domain, and reports among ``outputs`` decoded."""
+    """The codec that encodes arrays of this type as values of a domain and decodes reports among ``outputs``."""
     if isinstance(outputs, Subset):
         return _SubsetCodec(domain.codec(dtype, outputs.domain, outside), outputs.indices)
     if isinstance(outputs, Values):
         return ValuesCodec(domain.codec(dtype, domain, outside), outputs)
     if isinstance(outputs, Names):
-        return Numbered(domain.codec(dtype, domain, outside))  # the container looks them up
+        return Numbered(domain.codec(dtype, domain, outside))  # the container looks up the labels
     return domain.codec(dtype, outputs, outside)

@@ -1,9 +1,9 @@
-"""Places as Bing map tiles: a code of 46 bits in which near places often share their first bits.
+"""Places as Bing map tiles: 46-bit codes in which nearby places often share a prefix.
 
-At level 23 the map of the world is 2^23 × 2^23 tiles, each about 4.8 m wide at the equator. A code is the Morton code
-of the tile, which Bing writes as a *quadkey*: from the top level down one bit of y (1 is south), then one bit of x (1
-is east), so each pair of bits is one digit of the quadkey. Places that share 2k first bits lie in one tile of level k.
-The converse fails: neighbours on both sides of an edge of a large tile share few bits or none.
+At level 23 the world map is 2^23 × 2^23 tiles, each about 4.8 m wide at the equator. A code is the Morton code of the
+tile, which Bing writes as a *quadkey*: from the top level down one bit of y (1 is south), then one bit of x (1 is
+east), so each pair of bits is one digit of the quadkey. Places whose codes share 2k leading bits lie in one tile of
+level k. The converse fails: neighbours on opposite sides of the edge of a large tile share few bits or none.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAP_PIXELS: Final = _TILE_PIXELS * 2**LEVEL
 
 
 def tile_codes(latitudes: ArrayLike, longitudes: ArrayLike) -> NDArray[np.int64]:
-    r"""The 46-bit codes of the tiles at level 23 that hold these places, in degrees.
+    r"""The 46-bit codes of the level-23 tiles that contain these places, given in degrees.
 
     With the latitude clipped to ±85.05112878°:
 
@@ -59,15 +59,15 @@ def tile_codes(latitudes: ArrayLike, longitudes: ArrayLike) -> NDArray[np.int64]
     sine = np.sin(np.radians(np.clip(latitude, -MAX_LATITUDE, MAX_LATITUDE)))
     x = _tile((longitude + 180) / 360)
     y = _tile(0.5 - np.log((1 + sine) / (1 - sine)) / (4 * math.pi))
-    return interleaved(x, y)
+    return interleave(x, y)
 
 
-def interleaved(x: NDArray[np.int64], y: NDArray[np.int64], level: int = LEVEL) -> NDArray[np.int64]:
+def interleave(x: NDArray[np.int64], y: NDArray[np.int64], level: int = LEVEL) -> NDArray[np.int64]:
     """The Morton code of the tiles (x, y) of a level: bits of y and x in turn, y first.
 
     In base four these are Bing's quadkeys. Microsoft's example, tile (3, 5) of level 3 with quadkey 213:
 
-    >>> np.base_repr(interleaved(np.int64(3), np.int64(5), level=3), 4)
+    >>> np.base_repr(interleave(np.int64(3), np.int64(5), level=3), 4)
     '213'
     """
     codes = np.zeros(np.shape(x), dtype=np.int64)
@@ -77,7 +77,7 @@ def interleaved(x: NDArray[np.int64], y: NDArray[np.int64], level: int = LEVEL) 
 
 
 def common_bits(a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
-    """How many first bits two codes share, from 0 to 46; 46 for equal codes. Shapes broadcast.
+    """The number of leading bits that two codes share, from 0 to 46 (equal codes). Shapes broadcast.
 
     >>> int(common_bits(0b101 << 43, 0b100 << 43))
     2
@@ -86,14 +86,14 @@ def common_bits(a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
     try:
         different = first ^ second
     except ValueError:
-        msg = f"Expected codes of shapes that broadcast, got {first.shape} and {second.shape}; compare pair by pair."
+        msg = f"Expected codes of shapes that broadcast, got {first.shape} and {second.shape}; pass equal shapes."
         raise InputError(msg) from None
-    # A double holds 46 bits exactly, so its exponent is the number of bits from the first difference on.
+    # A double represents 46 bits exactly, so its exponent is the number of bits from the first difference on.
     return BITS - np.frexp(different.astype(np.float64))[1].astype(np.int64)
 
 
 def prefix(code: ArrayLike, bits: int) -> NDArray[np.int64]:
-    """The first bits of codes, as whole numbers: equal exactly when the codes share so many bits.
+    """The first ``bits`` bits of codes, as integers.
 
     >>> format(prefix(0b1011 << 42, 3), "03b")
     '101'
@@ -106,7 +106,7 @@ def prefix(code: ArrayLike, bits: int) -> NDArray[np.int64]:
 
 
 def _tile(share: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The number of the tile at this share of the map's width or height."""
+    """The tile at this fraction of the map's width or height."""
     # The last pixel is clipped too: the half pixel would push +180° off the map.
     return np.clip(share * _MAP_PIXELS + 0.5, 0, _MAP_PIXELS - 1).astype(np.int64) // _TILE_PIXELS
 
@@ -117,7 +117,7 @@ def _degrees(latitudes: ArrayLike, longitudes: ArrayLike) -> tuple[NDArray[np.fl
     longitude = _angles("longitudes", longitudes, 180, problems)
     if latitude is not None and longitude is not None and latitude.shape != longitude.shape:
         problems.add(
-            f"Expected latitudes and longitudes of one shape, got {latitude.shape} and {longitude.shape};"
+            f"Expected latitudes and longitudes of equal shape, got {latitude.shape} and {longitude.shape};"
             " pass one of each for every place."
         )
     problems.raise_if_any(InputError)
@@ -146,7 +146,7 @@ def _codes(codes: ArrayLike) -> NDArray[np.int64]:
 
 
 def _array(values: ArrayLike) -> NDArray[Any] | None:
-    """Values as an array, or None where they are none: ragged lists, and masks, which would be dropped."""
+    """Values as an array, or None for ragged lists and for masked arrays, whose mask would be dropped."""
     if isinstance(values, np.ma.MaskedArray):
         return None
     try:

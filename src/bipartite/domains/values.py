@@ -1,4 +1,4 @@
-"""Given numbers in ascending order: the reports of a mechanism that are no values of its domain."""
+"""Given numbers in ascending order: the outputs of a mechanism that are not values of its domain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Values(ReportsOnly):
     def __init__(self, values: ArrayLike) -> None:
         array = np.array(values, dtype=np.float64).ravel()
         if not len(array) or not np.isfinite(array).all() or (np.diff(array) <= 0).any():
-            msg = "Expected ascending finite reports that doubles can tell apart; rescale the values, or use fewer."
+            msg = "Expected ascending, finite reports that are distinct doubles; rescale the values, or use fewer."
             raise DomainError(msg)
         array.flags.writeable = False
         self._set(values=array, size=len(array))
@@ -51,7 +51,7 @@ class Values(ReportsOnly):
         found: NDArray[np.float64] = self.values[indices]
         return found
 
-    def _troubles(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         return {"outside": ~np.isin(values, self.values)}
 
     def __eq__(self, other: object) -> bool:
@@ -68,9 +68,9 @@ class Values(ReportsOnly):
 
 
 class ValuesCodec(Numbered):
-    """Values as their own domain encodes them; reports are looked up among the given numbers."""
+    """Encodes values like their own domain; reports are looked up among the given numbers."""
 
-    report_dtype = np.dtype(np.float64)  # a narrower type would round the reports, and with them the mean they keep
+    report_dtype = np.dtype(np.float64)  # a narrower type would round the reports and so bias the mean
     direct = False
 
     def __init__(self, inner: Codec, outputs: Values) -> None:
@@ -78,4 +78,4 @@ class ValuesCodec(Numbered):
         self._values = outputs.values
 
     def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        np.take(self._values, codes, out=reports, mode="clip")  # "clip" spares a copy; every code is inside
+        np.take(self._values, codes, out=reports, mode="clip")  # "clip" avoids a copy; every code is inside

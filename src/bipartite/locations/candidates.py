@@ -48,11 +48,11 @@ def places(coordinates: ArrayLike, labels: Sequence[Any] | None = None, *, merge
     if labels is None:
         return Points(array[kept], metric="haversine")
     if isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
-        msg = f"Expected labels as a list, one a place, got {type(labels).__name__}."
+        msg = f"Expected labels as a list, one per place, got {type(labels).__name__}."
         raise DomainError(msg)
     names = list(labels)
     if len(names) != len(array):
-        msg = f"Expected {len(array)} labels, one a place, got {len(names)}; name every place, merged ones too."
+        msg = f"Expected {len(array)} labels, one per place, got {len(names)}; name every place, merged ones too."
         raise DomainError(msg)
     return Points(array[kept], metric="haversine", labels=[names[each] for each in kept.tolist()])
 

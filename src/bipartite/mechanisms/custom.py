@@ -122,7 +122,7 @@ class Custom(Tabled):
 
 def _probabilities(matrix: object, rows: int, columns: int) -> NDArray[np.float64]:
     """The matrix as doubles, refused where it is none of probabilities."""
-    expected = f"Expected matrix as {rows} rows, one a value, of {columns} probabilities, one an output"
+    expected = f"Expected matrix as {rows} rows, one per value, of {columns} probabilities, one per output"
     try:
         found = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError):

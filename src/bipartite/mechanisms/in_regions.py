@@ -79,7 +79,7 @@ def check_regions(regions: object, least: int = 1) -> None:
     if not isinstance(regions, Regions):
         msg = (
             f"Expected regions as bp.locations.Regions, got {type(regions).__name__}; "
-            "make them with Regions.by_prefix(places) or Regions.of(places, labels)."
+            "build them with Regions.by_prefix(places) or Regions.of(places, labels)."
         )
         raise InputError(msg)
     if len(regions) < least:

@@ -54,7 +54,7 @@ class Tabled(Mechanism):
         outputs, rows = read_reports(fields, cls.own_reports), fields["rows"]
         domain, budget = fields.domain, fields.budget
         if not isinstance(rows, list) or len(rows) != len(domain):
-            fields.refuse(f"Expected rows as a list of {len(domain)} lists, one a value; ask for another spec.")
+            fields.refuse(f"Expected rows as a list of {len(domain)} lists, one per value; ask for another spec.")
         tickets = np.array([fields.row("rows", row, len(outputs)) for row in rows])
         totals = totals_of(tickets)
         if totals is None or (totals != totals[0]).any():

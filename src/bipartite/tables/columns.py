@@ -180,7 +180,7 @@ def _check_inputs(column: Column, problems: Problems) -> None:
     domain, inputs = column.mechanism.domain, column.inputs
     if isinstance(domain, Product) and len(inputs) != len(domain.parts):
         problems.add(
-            f"Expected {len(domain.parts)} columns that the tuples are made from, one a part, got "
+            f"Expected {len(domain.parts)} columns that the tuples are made from, one per part, got "
             f"{len(inputs) or 'none'}; name them: inputs=('age', 'genre') (in a plan file, from = […])."
         )
     if isinstance(domain, Product) and len(domain) > MOST_TUPLES:

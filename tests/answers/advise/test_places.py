@@ -172,7 +172,7 @@ def test_where_grr_is_chosen_nothing_lies_below_it():
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: locations.choose(Integers(1, 9), 1), InputError, "make them with bp.locations.places"),
+        (lambda: locations.choose(Integers(1, 9), 1), InputError, "build them with bp.locations.places"),
         (lambda: locations.choose(SIX, 1, prior=[1]), PriorError, "Expected prior as 8 probabilities"),
         (lambda: locations.choose(SIX, 1, regions=[0] * 8), InputError, "Expected regions as bp.locations.Regions of"),
         (

@@ -235,9 +235,9 @@ def test_bad_priors_are_refused_everywhere(mechanism, prior, message):
 @pytest.mark.parametrize("mechanism", [TWO, Geometric(Integers(1, 5), 1)], ids=["window", "noise"])
 def test_bad_losses_are_refused_everywhere(mechanism, loss):
     for measure in (local_loss, expected_loss, worst_loss, qloss):
-        with pytest.raises(InputError, match="Expected (loss as None, 'squared'|a loss function that gives a finite)"):
+        with pytest.raises(InputError, match="Expected (loss as None, 'squared'|a loss function that maps an array)"):
             measure(mechanism, loss=loss)
-    with pytest.raises(InputError, match="Expected (loss as None, 'squared'|a loss function that gives a finite)"):
+    with pytest.raises(InputError, match="Expected (loss as None, 'squared'|a loss function that maps an array)"):
         local_bound(mechanism.domain, 1, loss=loss)
 
 
@@ -270,7 +270,7 @@ def test_items_of_a_spec_have_no_quality():
 
     mechanism = from_spec(GRR(DOMAINS["items"], 1).to_spec())
     for measure in (expected_loss, local_loss, worst_loss, qloss):
-        with pytest.raises(DomainError, match="which carries only an order; build them with loss="):
+        with pytest.raises(DomainError, match="which carries only ranks; build them with loss="):
             measure(mechanism)
     assert expected_loss(mechanism, loss="zero-one") == pytest.approx(1 - float(mpmath.e / (mpmath.e + 3)))
 

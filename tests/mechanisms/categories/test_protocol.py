@@ -210,7 +210,7 @@ def test_estimates_refuse_what_they_cannot_use_and_do_not_change(kind):
         mechanism.estimate(reports, people=2)
     with pytest.raises(InputError, match="Expected people as a whole number of at least 1, got 0"):
         mechanism.estimate(counts=[0] * 73, people=0)
-    with pytest.raises(InputError, match="Expected counts as 73 whole numbers, one a value, got shape \\(2,\\)"):
+    with pytest.raises(InputError, match="Expected counts as 73 whole numbers, one per value, got shape \\(2,\\)"):
         mechanism.estimate(counts=[1, 2], people=2)
     with pytest.raises(ValueError, match="read-only"):
         mechanism.estimate(reports).frequencies[0] = 1

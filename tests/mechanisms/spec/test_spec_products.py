@@ -59,7 +59,7 @@ LOSSES = "Expected losses as a whole number of at least 1 for a line and a squar
         (changed(GOOD, weights=[1, True]), "Expected weights as positive numbers"),
         (changed(GOOD, weights=[1, "1"]), "Expected weights as positive numbers"),
         (changed(GOOD, weights=[1, 10**400]), "Expected weights as positive numbers"),
-        (changed(FEW, parts=[{"integers": [0, 999]}] * 2), "Expected at most 131072 values of lines where every two"),
+        (changed(FEW, parts=[{"integers": [0, 999]}] * 2), "Expected at most 131072 values of lines to compare all"),
         (changed(GOOD, bits=1.5), "Expected bits as a whole number"),
         (changed(GOOD, bits=10**6), "Expected bits as a whole number"),
         (changed(GOOD, parts=[{"integers": [18, 24]}, {"integers": "x"}]), "Expected the ends of a domain"),
@@ -70,7 +70,7 @@ LOSSES = "Expected losses as a whole number of at least 1 for a line and a squar
         (changed(GOOD, parts=[{"integers": [18, 24]}, 5]), "Expected domain as"),
         (
             changed(GOOD, parts=[{"integers": [1, 2]}], weights=[1], losses=[1]),
-            "Expected two domains or more, got 1",
+            "Expected at least two domains, got 1",
         ),
         (changed(GOOD, losses=[0, GOOD["domain"]["product"]["losses"][1]]), LOSSES),
         (changed(GOOD, losses=[1.0, GOOD["domain"]["product"]["losses"][1]]), LOSSES),

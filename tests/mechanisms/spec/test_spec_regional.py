@@ -109,8 +109,8 @@ PLANE = Points([[0, 0], [1, 1], [2, 2], [3, 3]]).to_spec()
         (changed("two_level", "regions", "labels", 0, to=7), "Expected labels of regions as whole numbers from 0"),
         (changed("two_level", "regions", "labels", 0, to=True), "Expected labels of regions as whole numbers from 0"),
         (changed("two_level", "regions", "names", to=["a"]), "Expected the region of each of 7 places, from 0 to 0. A"),
-        (changed("two_level", "regions", "names", 0, to="DE"), "Expected regions of two places or more, with a name"),
-        (changed("two_level", "regions", "labels", 6, to=1), "Expected regions of two places or more"),
+        (changed("two_level", "regions", "names", 0, to="DE"), "Expected regions of at least two places, each with"),
+        (changed("two_level", "regions", "labels", 6, to=1), "Expected regions of at least two places"),
         (changed("two_level", "bipartite", to=99), "Expected a spec of version 1 to 5, got 99"),
     ],
 )

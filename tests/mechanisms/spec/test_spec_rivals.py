@@ -233,7 +233,7 @@ COUNTS = "whole numbers of at most 16 digits as strings; ask for another spec"
         (changed(TABLE, "variant", to="best"), "Expected variant 'tight' or 'published', got 'best'"),
         (without(TABLE, "variant"), "Expected a spec with variant"),
         ({**FEW, "variant": "tight"}, "Expected a spec without variant"),
-        (changed(TABLE, "rows", to=TABLE["rows"][:4]), "Expected rows as a list of 5 lists, one a value; ask for"),
+        (changed(TABLE, "rows", to=TABLE["rows"][:4]), "Expected rows as a list of 5 lists, one per value; ask for"),
         (changed(TABLE, "rows", to="many"), "Expected rows as a list of 5 lists"),
         (changed(TABLE, "rows", 2, to=["1", "2"]), f"Expected rows as 5 {COUNTS}"),
         (changed(TABLE, "rows", 2, 0, to=7), f"Expected rows as 5 {COUNTS}"),

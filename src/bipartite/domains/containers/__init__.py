@@ -1,7 +1,7 @@
-"""The one reader of values: containers in, the same kind out.
+"""Reading values from any container and returning reports in a container of the same kind.
 
-``open_values`` is how mechanisms read (one container, one domain, the way back); the classes beside it are
-how tables for learning read their columns, and :mod:`bipartite.domains.containers.arrow` is how files and frames do.
+Mechanisms read with ``open_values``; learning reads columns with the container classes, and files and frames are read
+with :mod:`bipartite.domains.containers.arrow`.
 """
 
 from bipartite.domains.containers.batch import Batch, is_scalar, library_of, open_values

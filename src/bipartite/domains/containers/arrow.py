@@ -1,7 +1,7 @@
 """Arrow arrays and chunked arrays, as values of ``privatize`` and as columns of tables.
 
-Nothing here becomes a Python object for each cell: numbers are views of Arrow's memory, labels become row numbers by
-Arrow's own hash table.
+No cell becomes a Python object: numbers are views of Arrow's memory, and labels become row numbers through Arrow's own
+hash table.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from bipartite.domains.containers.cells import Labels
     from bipartite.domains.labelled import Labelled
 else:
-    pa, pc = Later("pyarrow"), Later("pyarrow.compute")  # there already: the caller holds one of its arrays
+    pa, pc = Later("pyarrow"), Later("pyarrow.compute")  # already imported: the caller holds one of its arrays
 
 
 class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
-    """An Arrow array or chunked array; chunks come back as one."""
+    """An Arrow array or chunked array; a chunked array comes back as one chunk."""
 
     __slots__ = ()
 
@@ -71,7 +71,7 @@ class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
 def numbers_of(array: pa.Array | pa.ChunkedArray) -> Cells:
     """The numbers of an Arrow array, 0 where one is missing; a view where Arrow allows one.
 
-    Truth values are 0 and 1, decimals the doubles nearest to them, and a dictionary what it stands for.
+    Booleans are 0 and 1, decimals are rounded to the nearest double, and dictionaries are decoded.
     """
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
@@ -89,7 +89,7 @@ def numbers_of(array: pa.Array | pa.ChunkedArray) -> Cells:
 
 
 def rows_of(array: pa.Array, domain: Labelled) -> Cells:
-    """The row numbers of the labels in an Arrow array, or in a dictionary; −1 for what is no label, 0 for nothing."""
+    """The row numbers of the labels in an Arrow array, dictionary-encoded or not; −1 if unknown, 0 if missing."""
     labels = label_array(domain)
     if pa.types.is_dictionary(array.type):
         at = pc.index_in(_comparable(array.dictionary, labels.type), value_set=labels).take(array.indices)
@@ -97,7 +97,7 @@ def rows_of(array: pa.Array, domain: Labelled) -> Cells:
         at = pc.index_in(_comparable(array, labels.type), value_set=labels)
     if at.null_count == 0:
         return Cells(at.to_numpy(zero_copy_only=False))
-    # Whatever is null now was no label: missing before, or unknown.
+    # A null is either a missing value or an unknown label.
     rows = at.fill_null(-1).to_numpy(zero_copy_only=False)
     missing = array.is_null().to_numpy(zero_copy_only=False)
     if not missing.any():
@@ -112,8 +112,8 @@ def label_array(domain: Labelled) -> pa.Array:
 
 
 def _comparable(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values in the type of the labels."""
+    """Cast the values to the type of the labels."""
     if array.type == pa.uint64():
-        # Labels lie far below 2^63, so what is beyond stays none of them.
+        # Labels lie far below 2^63, so larger values still match none.
         array = pc.min_element_wise(array, pa.scalar(2**63 - 1, type=pa.uint64()), skip_nulls=False)
     return array if array.type == kind else array.cast(kind)

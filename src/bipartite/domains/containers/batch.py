@@ -1,4 +1,4 @@
-"""A batch: the values of a container that a domain takes, and the way back to a container of the same kind."""
+"""A batch: the values of a container as a flat array, and how to rebuild a container of the same kind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bipartite.domains.base import Domain
     from bipartite.domains.containers.tuples import Back
 
-# Whoever holds a container of a library has the library; a reader imports nothing else.
+# A caller who holds a container has its library installed; a reader imports nothing else.
 _LIBRARIES: Final[dict[str, type[Container[Any]]]] = {
     "pandas": PandasSeries,
     "polars": PolarsSeries,
@@ -35,33 +35,33 @@ _LIBRARIES: Final[dict[str, type[Container[Any]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The values of a container as one flat array, and the way back."""
+    """The values of a container as one flat array, and how to rebuild the container."""
 
     values: NDArray[Any]
-    """Numbers, or the indices of labels: those that are not missing."""
+    """The values that are not missing: numbers, or the indices of labels."""
     container: Container[Any]
     labels: tuple[Any, ...] | None
-    """What reports are indices of, where they are labels."""
+    """The labels that reports index, if values are labels."""
     gone: NDArray[np.bool_] | None
-    """Which places of the container stay missing; None where the call keeps no nulls."""
+    """Which positions of the container stay missing; None where the call does not keep nulls."""
 
     def place(self, position: int) -> str:
-        """Names the position of one of the values in the caller's container."""
+        """Name the position of one of the values in the caller's container."""
         return self.container.place(position if self.gone is None else int(np.flatnonzero(~self.gone)[position]))
 
     def rebuild(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
-        """These reports in the caller's container, with its own kind of null where ``hidden`` is true."""
+        """Put the reports into the caller's kind of container, with its own null where ``hidden`` is true."""
         if self.gone is not None:
-            # Every place is written, so that nothing of the caller's values lies under a null.
+            # Every position is written, so that none of the caller's values lies under a null.
             filled = np.zeros(len(self.gone), dtype=reports.dtype)
             filled[~self.gone] = reports
-            nowhere = self.gone.copy()
+            nulls = self.gone.copy()
             if hidden is not None:
-                nowhere[~self.gone] = hidden
-            reports, hidden = filled, nowhere
-        return self._held(reports, hidden)
+                nulls[~self.gone] = hidden
+            reports, hidden = filled, nulls
+        return self._fill(reports, hidden)
 
-    def _held(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
+    def _fill(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
         if self.labels is None:
             return self.container.of_numbers(reports, hidden)
         found = [self.labels[at] for at in reports.tolist()]
@@ -72,17 +72,17 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class TupleBatch(Batch):
-    """Tuples, as a structured array with a field for each place."""
+    """Tuples, as a structured array with one field per part."""
 
     columns: tuple[Batch, ...]
-    """What stands at each place of the tuples."""
+    """The parts of the tuples, one batch each."""
     back: Back
 
     def place_of_part(self, number: int, position: int) -> str:
-        """Names a part of one of the tuples."""
+        """Name a part of one of the tuples."""
         return f"part {number} of {self.place(position)}"
 
-    def _held(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
+    def _fill(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
         made = [each.rebuild(reports[f"f{number}"], hidden) for number, each in enumerate(self.columns)]
         return self.back(made, hidden)
 
@@ -95,13 +95,13 @@ def is_scalar(values: object, domain: Domain | None = None) -> bool:
 
 
 def library_of(values: object) -> str:
-    """The library that an object is from; a class derived from a Series is a Series too, wherever it was written."""
+    """The library that an object comes from; a subclass of Series counts as a Series, wherever it is defined."""
     modules = [kind.__module__.partition(".")[0] for kind in type(values).__mro__]
     return next((module for module in modules if module in {*_LIBRARIES, "duckdb", "_duckdb"}), modules[0])
 
 
 def _container(values: object, nulls: Nulls) -> Container[Any] | None:
-    """The reader of a container: told by its type, so that no library is imported that the caller does not use."""
+    """The reader of a container, chosen by type name so that no library is imported that the caller does not use."""
     if isinstance(values, (list, tuple)):
         return Listed(values, nulls)
     if isinstance(values, np.ndarray):
@@ -111,7 +111,7 @@ def _container(values: object, nulls: Nulls) -> Container[Any] | None:
 
 
 def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
-    """The values of a container: numbers for a line, row numbers or labels for a set, tuples for a product."""
+    """Read the values of a container: numbers for a line, row numbers or labels for a set, tuples for a product."""
     if isinstance(domain, Product):
         return _open_tuples(values, nulls, domain)
     container, cells = _read(values, nulls, domain)
@@ -126,7 +126,7 @@ def _open_tuples(values: object, nulls: Nulls, domain: Product) -> TupleBatch:
     columns, back = columns_of(values, library_of(values), len(domain.parts))
     read = [_read(column, nulls, part) for column, part in zip(columns, domain.parts, strict=True)]
     missing = [_gone(container, cells, nulls) for container, cells in read]
-    # A tuple of which a part is missing is missing.
+    # A tuple with a missing part is missing.
     gone = None if nulls == "error" else np.logical_or.reduce([each for each in missing if each is not None])
     flat = [_flat(cells, gone) for _, cells in read]
     batches = tuple(
@@ -145,7 +145,7 @@ def _labels(domain: Domain) -> tuple[Any, ...] | None:
 
 
 def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> NDArray[np.bool_] | None:
-    """Which cells are missing, where the call keeps nulls; where it does not, none may be."""
+    """Which cells are missing if the call keeps nulls; otherwise refuse any missing cell."""
     if nulls == "keep":
         missing = (cells.with_nan() if container.nan_is_null else cells).missing
         return np.zeros(len(cells.values), dtype=np.bool_) if missing is None else missing
@@ -155,13 +155,13 @@ def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> NDArray[np.b
 
 
 def _flat(cells: Cells, gone: NDArray[np.bool_] | None) -> NDArray[Any]:
-    """The cells that are there, one after the other in the machine's own order of bytes."""
+    """The cells that are not missing, contiguous and in native byte order."""
     flat = cells.values if gone is None else cells.values[~gone]
     return np.ascontiguousarray(flat, dtype=flat.dtype.newbyteorder("="))
 
 
 def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any], Cells]:
-    """A container, and its cells as numbers, or as the indices of labels."""
+    """Read a container and its cells, as numbers or as the indices of labels."""
     container = _container(values, nulls)
     labels = _labels(domain)
     if isinstance(domain, Labelled) and labels is not None:

@@ -1,4 +1,4 @@
-"""Cells: what stands in a container and where nothing does; and what every kind of container can say and rebuild."""
+"""Cells of a container, present or missing, and the interface of every kind of container."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Cells:
     """The cells of a container, flat and in order."""
 
     values: NDArray[Any]
-    """Numbers, or anything else as objects; whatever may stand where a cell is missing."""
+    """Numbers, or anything else as objects; arbitrary where a cell is missing."""
     missing: NDArray[np.bool_] | None = None
-    """Which cells hold the container's own null; None where none does."""
+    """Which cells hold the container's own null; None if none does."""
 
     @property
     def there(self) -> NDArray[np.bool_]:
@@ -39,7 +39,7 @@ class Cells:
         return np.ones(len(self.values), dtype=np.bool_) if self.missing is None else ~self.missing
 
     def with_nan(self) -> Cells:
-        """The same, where NaN counts as missing, too: so do many tables say that nothing is there."""
+        """The same cells with NaN counted as missing, as many tables write it."""
         nan = None
         if self.values.dtype.kind == "f":
             nan = np.isnan(self.values)
@@ -59,28 +59,28 @@ def _is_nan(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Labels on their way back."""
+    """Reported labels to be put into a container."""
 
     found: list[Any]
-    """One a place, or None."""
+    """One label or None per position."""
     all: tuple[Any, ...]
-    """What each may be."""
+    """The possible labels."""
     nullable: bool
-    """Whether None may be among them, by the options of the call."""
+    """Whether the options of the call allow None."""
 
     @property
     def whole(self) -> bool:
-        """Whether they are whole numbers; else they are text."""
+        """Whether the labels are whole numbers rather than text."""
         return isinstance(self.all[0], int)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Container(ABC, Generic[Held]):
-    """One kind of container: its cells, the names of their places, and the way back.
+    """One kind of container: its cells, the names of their positions, and how to rebuild it.
 
-    The way back takes ``hidden``, the places that become the container's own kind of null. It is None where the options
-    of the call allow no null, and never because none happens to be there: the type of the result follows from the type
-    of the reports and from that, so that it tells nothing of the values.
+    ``of_numbers`` takes ``hidden``, the positions that become the container's own null. It is None if the options of
+    the call do not allow nulls, and never because no value happens to be missing: the type of the result depends only
+    on the options and the type of the reports, so it reveals nothing about the values.
     """
 
     nan_is_null: ClassVar[bool] = True
@@ -89,7 +89,7 @@ class Container(ABC, Generic[Held]):
     nulls: Nulls
 
     def place(self, at: int) -> str:
-        """The name of a place, in an error; never what stands there."""
+        """The name of a position in an error message; never its contents."""
         return f"values[{at}]"
 
     @abstractmethod
@@ -98,23 +98,23 @@ class Container(ABC, Generic[Held]):
 
     @abstractmethod
     def numbers(self) -> Cells:
-        """The cells of a container of numbers, or an InputError."""
+        """The cells of a container of numbers; anything else is an InputError."""
 
     @property
     @abstractmethod
     def label_types(self) -> tuple[type, ...]:
-        """What labels the type of the container may hold: ``str``, ``int``, both or none."""
+        """The types of labels that the container may hold: ``str``, ``int``, both or none."""
 
     @abstractmethod
     def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> Held:
-        """These reports in a container of the same kind."""
+        """Put these reports into a container of the same kind."""
 
     @abstractmethod
     def of_labels(self, drawn: Labels) -> Held:
-        """These labels in a container of the same kind."""
+        """Put these labels into a container of the same kind."""
 
     def codes(self, domain: Labelled) -> Cells:
-        """The indices of the labels that stand here, −1 for what is no label of the domain."""
+        """The indices of the labels, −1 for anything that is not a label of the domain."""
         cells = self.cells()
         if cells.missing is None:
             return Cells(domain.codes(cells.values.tolist()))
@@ -124,23 +124,23 @@ class Container(ABC, Generic[Held]):
 
 
 def objects(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Anything, one a cell."""
+    """An array of objects, one per cell."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 
 def masked(missing: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-    """Which cells are missing; None where none is."""
+    """The mask of missing cells; None if none is missing."""
     return missing if missing.any() else None
 
 
 def refuse_object(library: str, held: object, advice: str) -> NoReturn:
-    """Refuse an object of a library that is no column."""
+    """Refuse an object of a library that is not a column."""
     msg = f"Expected one column of numbers, got a {library} {type(held).__name__}; {advice}."
     raise InputError(msg)
 
 
 def refuse_type(expected: str, kind: object, advice: str) -> NoReturn:
-    """Refuse a container of another type; ``kind`` must not show what stands in it."""
+    """Refuse a container of the wrong type; ``kind`` must not reveal its contents."""
     msg = f"Expected {expected} of whole numbers or floats, got {kind}; {advice}."
     raise InputError(msg)
 

@@ -1,4 +1,4 @@
-"""pandas Series: backed by NumPy, by pandas' nullable types, or by Arrow; name and index come back."""
+"""pandas Series, backed by NumPy, pandas' nullable types or Arrow; name and index are preserved."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from bipartite.domains.containers.cells import Labels
 else:
-    pa, pd = Later("pyarrow"), Later("pandas")  # there already: the caller holds one of its series
+    pa, pd = Later("pyarrow"), Later("pandas")  # already imported: the caller holds one of its series
 
 
 class PandasSeries(Container["pd.Series"]):
-    """A pandas Series, in its order: the index plays no other part."""
+    """A pandas Series, read by position; the index is only carried over."""
 
     __slots__ = ()
 
     def place(self, at: int) -> str:
-        """A position, never a label: with an index of its own, series[3] is not the fourth value."""
+        """A position, not a label: series[3] need not be the fourth value."""
         return f"values.iloc[{at}]"
 
     def cells(self) -> Cells:
@@ -38,7 +38,7 @@ class PandasSeries(Container["pd.Series"]):
             return numbers_of(pa.array(self.held.array))
         missing = masked(self.held.isna().to_numpy(dtype=bool))
         if numeric and hasattr(dtype, "numpy_dtype"):
-            # Truth values are 0 and 1, as in Arrow.
+            # Booleans are 0 and 1, as in Arrow.
             plain = np.dtype(np.int8) if dtype.kind == "b" else dtype.numpy_dtype
             return Cells(self.held.to_numpy(dtype=plain, na_value=0), missing)
         return Cells(objects(self.held.tolist()), missing)
@@ -50,15 +50,14 @@ class PandasSeries(Container["pd.Series"]):
         dtype = self.held.dtype
         named = isinstance(dtype, (np.dtype, pd.ArrowDtype))
         if not (named or self._is_nullable()) or dtype.kind not in "iuf":
-            # The bare name of the type: a sparse one in full would show its most frequent value.
+            # The bare name of the type: a sparse dtype in full would reveal its most frequent value.
             name = dtype if named else type(dtype).__name__
             refuse_type("a pandas Series", name, "use .astype('Int64') or .astype('Float64')")
         return self.cells()
 
     @property
     def label_types(self) -> tuple[type, ...]:
-        # Text for text, whole numbers for whole numbers. A categorical would lose reports that are none of its
-        # categories.
+        # A categorical would lose reports that are not among its categories.
         if not isinstance(self.held, pd.Series) or isinstance(self.held.dtype, pd.CategoricalDtype):
             return ()
         dtype = self.held.dtype
@@ -71,7 +70,7 @@ class PandasSeries(Container["pd.Series"]):
         if isinstance(self.held.dtype, pd.ArrowDtype):
             data = pd.arrays.ArrowExtensionArray(pa.array(reports, mask=hidden))
         elif self._is_nullable() or (hidden is not None and reports.dtype.kind != "f"):
-            # Whole numbers that may be null need the nullable type, whatever they came in.
+            # Integers that may be null need the nullable type, whatever the input type was.
             array = pd.arrays.FloatingArray if reports.dtype.kind == "f" else pd.arrays.IntegerArray
             data = array(reports, np.zeros(len(reports), dtype=bool) if hidden is None else hidden)
         elif hidden is not None:
@@ -83,7 +82,7 @@ class PandasSeries(Container["pd.Series"]):
         extended = isinstance(dtype, pd.api.extensions.ExtensionDtype)
         if drawn.whole:
             return self._series(drawn.found, dtype="Int64" if drawn.nullable or extended else "int64")
-        # "str" and object are what pandas makes of text, by what stands beside it; "string" is chosen.
+        # pandas infers "str" or object for text depending on the other values; "string" is an explicit choice.
         chosen = isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA
         return self._series(drawn.found, dtype=dtype if chosen else pd.Series(drawn.all).dtype)
 

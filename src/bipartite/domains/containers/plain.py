@@ -97,8 +97,8 @@ class Array(Container["NDArray[Any]"]):
             return reports.reshape(shape)
         if self.nulls == "keep":
             return np.where(hidden, np.nan, reports).reshape(shape)
-        # NumPy's numbers have no null of their own; a mask is its way to say so.
-        # Under the mask stands what nobody takes for a report: NaN, or the least int64.
+        # NumPy numbers have no null, so a mask marks it; under the mask stands NaN or the smallest int64, which cannot
+        # be mistaken for a report.
         nothing = np.iinfo(np.int64).min if reports.dtype.kind == "i" else np.nan
         data = reports.copy()
         data[hidden] = nothing
@@ -111,12 +111,12 @@ class Array(Container["NDArray[Any]"]):
 
 
 def array_of(values: Sequence[Any]) -> NDArray[Any]:
-    """Numbers as int64, or as doubles, which hold every whole number of every domain."""
+    """Numbers as int64, or as doubles, which represent every integer of every domain."""
     if all(issubclass(kind, (int, np.integer, np.bool_)) for kind in set(map(type, values))):
         try:
             return np.array(values, dtype=np.int64)
         except OverflowError:
-            pass  # what is beyond int64 is outside every domain of whole numbers, as a double, too
+            pass  # beyond int64 a number is outside every integer domain, also as a double
     with np.errstate(all="ignore"):
         try:
             return np.array(values, dtype=np.float64)

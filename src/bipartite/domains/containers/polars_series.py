@@ -1,4 +1,4 @@
-"""Polars Series; the name comes back."""
+"""Polars Series; the name is preserved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains.containers.cells import Labels
 else:
-    pl = Later("polars")  # there already: the caller holds one of its series
+    pl = Later("polars")  # already imported: the caller holds one of its series
 
 
 class PolarsSeries(Container["pl.Series"]):
@@ -43,7 +43,7 @@ class PolarsSeries(Container["pl.Series"]):
             advice = "select a column: frame['age'] (collect a LazyFrame first)" if frame else "pass a polars.Series"
             refuse_object("polars", self.held, advice)
         if self.held.dtype != pl.Null and not _is_number(self.held.dtype):
-            # The bare name of the type: an Enum in full would show its categories.
+            # The bare name of the type: an Enum in full would reveal its categories.
             name = self.held.dtype.base_type().__name__
             refuse_type("a Polars Series", name, "use .cast(pl.Int64) or .cast(pl.Float64)")
         return self.cells()
@@ -66,5 +66,5 @@ class PolarsSeries(Container["pl.Series"]):
 
 
 def _is_number(dtype: pl.DataType) -> bool:
-    """Whether NumPy holds what a column holds: it has no whole numbers of 128 bits."""
+    """Whether NumPy can hold the type, which rules out 128-bit integers."""
     return dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype))

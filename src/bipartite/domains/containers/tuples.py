@@ -1,4 +1,4 @@
-"""Containers of tuples, as one column for each place of a tuple, and the way back."""
+"""Containers of tuples as one column per part, and how to rebuild them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Back: TypeAlias = Callable[[Sequence[Any], NDArray[np.bool_] | None], Any]
-    """Columns of reports and, where a call keeps nulls, which rows are missing, in the caller's kind of container."""
+    """Rebuilds the caller's container from columns of reports and, if the call keeps nulls, a mask of missing rows."""
     Columns: TypeAlias = tuple[list[Any], Back]
 else:
-    # There already: the caller holds one of their tables.
+    # Already imported: the caller holds one of their tables.
     pa, pd, pl = Later("pyarrow"), Later("pandas"), Later("polars")
 
 _TABLES: Final = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 
 
 def columns_of(values: object, library: str, count: int) -> Columns:
-    """The columns of a container of tuples of so many places, and the way back."""
+    """The columns of a container of tuples of ``count`` parts, and how to rebuild it."""
     if isinstance(values, list):
         return _of_rows(values, count)
     if _holds_objects(values):
@@ -88,7 +88,7 @@ def _of_objects(values: Any, count: int) -> Columns:  # noqa: ANN401 (an array, 
 def _of_array(values: NDArray[Any], count: int) -> Columns:
     if values.ndim != 2 or values.shape[1] != count:  # noqa: PLR2004
         raise _refusal(count, f"got an array of shape {values.shape}")
-    if values.dtype.kind == "O":  # of several kinds: each column is what a list of its cells would be
+    if values.dtype.kind == "O":  # mixed types: treat each column as a list of its cells
         columns = [values[:, at].tolist() for at in range(count)]
         return columns, lambda reports, _: np.stack([np.array(each, dtype=object) for each in reports], axis=1)
     return [values[:, at] for at in range(count)], lambda reports, _: np.stack(reports, axis=1)
@@ -103,7 +103,7 @@ def _of_fields(values: NDArray[Any], count: int) -> Columns:
 
 
 def _of_columns(values: tuple[Any, ...], count: int) -> Columns:
-    # Lists are left out: of ((1, 2), (3, 4)) nobody could tell whether these are two columns or two pairs.
+    # Lists are not accepted: ((1, 2), (3, 4)) could be two columns or two pairs.
     if len(values) != count or any(isinstance(each, (list, tuple)) or not hasattr(each, "__len__") for each in values):
         raise _refusal(count, f"got a tuple of {len(values)} that are not arrays or Series")
     lengths = [len(each) for each in values]

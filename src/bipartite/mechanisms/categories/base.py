@@ -329,7 +329,7 @@ def _check_counts(counts: object, size: int) -> NDArray[np.int64]:
     array = np.asarray(counts)
     if array.shape != (size,) or array.dtype.kind not in "iu":
         msg = (
-            f"Expected counts as {size} whole numbers, one a value, got shape {array.shape} of {array.dtype}; "
+            f"Expected counts as {size} whole numbers, one per value, got shape {array.shape} of {array.dtype}; "
             "pass what count gives, or a sum of such."
         )
         raise InputError(msg)

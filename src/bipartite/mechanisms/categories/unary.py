@@ -38,7 +38,7 @@ _DIGITS: Final = 60
 
 
 class PackedReports(CategoryMechanism):
-    """A mechanism whose report is a row of packed bits, one a value.
+    """A mechanism whose report is a row of packed bits, one per value.
 
     Bit j of a report is bit j mod 8 of byte j div 8 (``np.unpackbits(row, bitorder="little")``); the bits of the last
     byte that stand for no value are 0. The support of a value is the number of reports in which its bit is 1.

@@ -41,7 +41,7 @@ def read_product(
         return None
     weights, bits = described["weights"], described["bits"]
     if not all(type(each) in (int, float) and 0 < as_double(each) < math.inf for each in weights):
-        problems.add("Expected weights as positive numbers, one a part.")
+        problems.add("Expected weights as positive numbers, one per part.")
     if type(bits) is not int or abs(bits) > _MOST_BITS:
         problems.add("Expected bits as a whole number, the power of two of the unit of the losses.")
     if any(isinstance(part, dict) and "product" in part for part in described["parts"]):
