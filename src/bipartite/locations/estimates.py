@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.answers.estimation import Estimate, estimate
+from bipartite.domains import Points
+from bipartite.domains.regions import check_places
 from bipartite.errors import InputError
 from bipartite.locations.chances import places_of
 from bipartite.mechanisms import Mechanism
-
-if TYPE_CHECKING:
-    from bipartite.domains import Points
+from bipartite.mechanisms.categories import CategoryMechanism
 
 UNKNOWN: Final = (
     "the reports cannot tell all of these places apart, so that no number of them would settle this; collect with "
@@ -24,12 +24,21 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
         if reports is not None:
             msg = "An estimate has its reports already; leave reports out, or pass the mechanism instead."
             raise InputError(msg)
-        return given, places_of(given.mechanism)
-    if not isinstance(given, Mechanism) or reports is None:
+        return given, _places_of(given.mechanism)
+    if not isinstance(given, (Mechanism, CategoryMechanism)) or reports is None:
         msg = (
             f"Expected an estimate on places, or a mechanism and its reports, got {type(given).__name__}; make one "
             "with bp.estimate(mechanism, reports)."
         )
         raise InputError(msg)
-    places = places_of(given)
+    places = _places_of(given)
     return estimate(given, reports), places
+
+
+def _places_of(mechanism: object) -> Points:
+    """The places that are counted. Reports of flat categories are not places, but their counts are of places."""
+    if not isinstance(mechanism, CategoryMechanism):
+        return places_of(mechanism)
+    check_places(mechanism.domain)
+    assert isinstance(mechanism.domain, Points)  # noqa: S101 (checked above)
+    return mechanism.domain
