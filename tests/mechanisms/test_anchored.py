@@ -180,7 +180,7 @@ def test_a_spec_of_anchors_is_checked():
         (lambda: Anchored(AGES, 1, loss=lambda own: -own), InputError, "never falls as the domain's loss grows"),
         (lambda: Anchored(SHOPS, 1, loss=lambda own: -own), InputError, "never falls as the domain's loss grows"),
         (lambda: Anchored(AGES, 1, anchors=[30], prior=[1]), InputError, "Given anchors need no prior"),
-        (lambda: Anchored(AGES, 1, anchors=[]), InputError, "Expected distinct anchors, one or more, got 0"),
+        (lambda: Anchored(AGES, 1, anchors=[]), InputError, "Expected one or more distinct anchors, got 0"),
         (lambda: Anchored(AGES, 1, anchors=[30, 30]), InputError, "got 2 with 1 repeated"),
         (lambda: Anchored(AGES, 1, anchors="30"), InputError, "Expected anchors as a list of values"),
         (lambda: Anchored(AGES, 1, anchors=[17]), ValueError, "outside 18..90"),

@@ -244,7 +244,7 @@ def test_anchors_of_many_values_around_a_circle_are_refused():
 )
 def test_mechanisms_of_a_range_refuse_a_circle(kind):
     message = (
-        "Expected domain as numbers of a range, got Cyclic\\(24\\), which goes around and has no ends; use bp.BRR, "
+        "Expected domain as a range of numbers, got Cyclic\\(24\\), which wraps around and has no ends; use bp.BRR, "
         "bp.GRR, bp.Exponential or bp.Anchored there."
     )
     with pytest.raises(DesignError, match=message):
@@ -280,7 +280,7 @@ GOOD = bp.BRR(bp.Cyclic(24), 1).to_spec()
         (
             {"tickets": {"near": str(2**52), "far": str(2**51)}},
             BrokenPromiseError,
-            "Expected at most 2\\^52 tickets a row",
+            "Expected at most 2\\^52 tickets per row",
         ),
         ({"epsilon": "0.9"}, BrokenPromiseError, "exceed e\\^ε for ε=0.9"),
     ],

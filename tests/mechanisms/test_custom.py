@@ -152,7 +152,7 @@ def test_at_the_very_limit_half_of_all_doubles_are_above_it_and_are_taken(epsilo
             DesignError,
             (
                 "Expected a matrix of ε = 1 or less, got an infinite ε: row 0 never reports 'old', and row 1 does; "
-                "give every row a positive chance, or none."
+                "give every row a positive probability there, or none."
             ),
         ),
         (
@@ -183,8 +183,8 @@ def test_at_the_very_limit_half_of_all_doubles_are_above_it_and_are_taken(epsilo
         ),
         (np.array(BANDS).T, InputError, "got shape (2, 3); transpose it."),
         ([0.5, 0.5], InputError, "got shape (2,); check domain and outputs."),
-        ([[0.5, 0.5], [1], [0.5, 0.5]], InputError, "got list that is no such array; pass a list of rows or a 2-d"),
-        ("a", InputError, "got str that is no such array"),
+        ([[0.5, 0.5], [1], [0.5, 0.5]], InputError, "got list; pass a list of rows or a 2-d"),
+        ("a", InputError, "got str; pass a list of rows"),
     ],
 )
 def test_what_is_no_such_matrix_is_refused(matrix, error, message):

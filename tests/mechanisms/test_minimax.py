@@ -154,9 +154,9 @@ def test_plans_name_it_in_two_ways(capsys):
 @pytest.mark.parametrize(
     ("build", "kind", "message"),
     [
-        (lambda: bp.Minimax(AGES, 1, prior=[1 / 73] * 73), InputError, "the least worst case has no prior; use bp"),
-        (lambda: bp.Minimax(AGES, 1, prior=None), InputError, "Expected prior='minimax', or none"),
-        (lambda: bp.Anchored(AGES, 1, prior="minimax", outputs="means"), InputError, "means are those of a prior"),
+        (lambda: bp.Minimax(AGES, 1, prior=[1 / 73] * 73), InputError, "the worst case does not depend on one; use bp"),
+        (lambda: bp.Minimax(AGES, 1, prior=None), InputError, "Expected prior='minimax', or no prior"),
+        (lambda: bp.Anchored(AGES, 1, prior="minimax", outputs="means"), InputError, "means depend on a prior"),
         (lambda: bp.Anchored(AGES, 1, prior="minimax", anchors=[30]), InputError, "Given anchors need no prior"),
         (lambda: bp.Minimax(AGES, 1, loss="zero-one"), InputError, "for 'zero-one' use bp.GRR"),
         (lambda: bp.Minimax(SHOPS, 1, loss=lambda own: -own), InputError, "never falls as the domain's loss grows"),

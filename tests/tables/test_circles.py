@@ -67,7 +67,7 @@ def test_a_file_is_released(tmp_path):
         ({"domain": {"cyclic": 24, "points": 3}, "epsilon": 1}, "A domain of cyclic takes no points; leave it out"),
         ({"domain": {"cyclic": 24}, "epsilon": 1, "edges": "padded"}, "Expected edges='clamped' on a circle"),
         ({"domain": {"cyclic": 24}, "epsilon": 1, "outside": "clip"}, "outside='clip' has no meaning on a set"),
-        ({"domain": {"cyclic": 24}, "epsilon": 1, "mechanism": "laplace"}, "which goes around and has no ends"),
+        ({"domain": {"cyclic": 24}, "epsilon": 1, "mechanism": "laplace"}, "which wraps around and has no ends"),
     ],
 )
 def test_what_a_circle_does_not_take_is_refused(column, message):

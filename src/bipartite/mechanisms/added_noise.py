@@ -11,7 +11,7 @@ from bipartite.domains import Cyclic, Interval
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, shown
 from bipartite.lottery import Epsilon, NoiseLottery
 from bipartite.lottery.noise import issue_noise
-from bipartite.mechanisms.base import Mechanism, check_domain, no_line
+from bipartite.mechanisms.base import Mechanism, check_domain, not_a_line
 
 if TYPE_CHECKING:
     from typing import Self
@@ -76,7 +76,7 @@ def check_interval(domain: object, name: str) -> None:
     """Refuse a domain that is no interval."""
     check_domain(domain)
     if isinstance(domain, Cyclic):
-        raise no_line(domain)
+        raise not_a_line(domain)
     if not isinstance(domain, Interval):
         msg = (
             f"Expected domain as bp.Interval for {name}, got {type(domain).__name__}; whole numbers 18 to 90 are "

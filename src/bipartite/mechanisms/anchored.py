@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.spec.parts import Fields
 
     AnchorSet = tuple[NDArray[np.int64], Tickets]
-    """Anchors as ascending indices of values, and the tickets of the nearest one and of each other."""
+    """Anchors as ascending indices of values, and the tickets of the nearest anchor and of each other one."""
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
 MOST_VALUES: Final = 2**24
-# The constant answer, which keeps every ε. Two tickets, because the compiled draw divides by at least two.
+# A constant report, which keeps every ε. Two tickets, because the compiled draw divides by at least two.
 _SINGLE: Final = Tickets(2, 1)
 
 
@@ -51,39 +51,41 @@ class Anchored(Mechanism):
     epsilon
         The privacy budget of one report.
     prior
-        Public probabilities of the values, None for uniform. Never estimate it from the private data. ``"minimax"``:
-        the least worst case instead of the least expected loss, by a lottery over sets of anchors, which is
-        :class:`~bipartite.Minimax`.
+        Public probabilities of the values, None for uniform. Never estimate it from the private data. ``"minimax"``
+        minimises the worst-case loss instead of the expected loss, by a lottery over sets of anchors
+        (:class:`~bipartite.Minimax`).
     loss
-        None for the domain's own loss, ``"squared"``, or a function that never falls as that loss grows.
+        None for the domain's own loss, ``"squared"``, or a non-decreasing function of that loss.
     anchors
-        Given anchors, as values of the domain, instead of the best ones: any are private.
+        Values of the domain to use as anchors instead of the best ones; the guarantee holds for any anchors.
     outputs
         ``"values"``: reports are values of the domain. ``"means"``, on a line and for the squared loss: posterior means
-        of bins, which need not be values and save much where values are few (:class:`~bipartite.AnchoredMeans`).
+        of bins, which need not be values and reduce the loss much where values are few
+        (:class:`~bipartite.AnchoredMeans`).
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`): all values that share an anchor have the same row, and
-    two rows differ as GRR's do.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): all values with the same nearest anchor have the same
+    row, and the rows of two anchors are those of GRR.
 
     Notes
     -----
-    It is best among releases that report values of the domain (for the distance on a line: among all), and *for its
-    prior*, not at every value: some values pay more than under GRR (:func:`bipartite.local_loss`). It reports only K
-    values, so no distribution can be estimated from it. Bias and variance given x are those of GRR on the anchors
-    around x's nearest one. Use BRR where no value may do worse than under GRR, and padded BRR for statistics.
+    It is optimal among releases that report values of the domain (for the distance on a line: among all), and *for its
+    prior*, not at every value: some values have a larger loss than under GRR (:func:`bipartite.local_loss`). It reports
+    only K values, so no distribution can be estimated from it. Bias and variance given x are those of GRR on the
+    anchors, at the anchor nearest to x. Use BRR where no value may do worse than under GRR, and padded BRR for
+    statistics.
 
     Reference
     ---------
     On a line this is *randomized response on bins*: Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan, Zhang:
     *Regression with Label Differential Privacy* (ICLR 2023, arXiv 2212.06074), who prove it optimal for a prior and a
     loss that grows on both sides of the value, and find it by dynamic programming. Where every wrong report costs 1,
-    RRWithPrior is best (Ghazi, Golowich, Kumar, Manurangsi, Zhang: NeurIPS 2021). The linear programme over all
-    releases: Kairouz, Oh, Viswanath (JMLR 2016); its corners: Holohan, Leith, Mason (2017); for places: Bordenabe,
+    RRWithPrior is optimal (Ghazi, Golowich, Kumar, Manurangsi, Zhang: NeurIPS 2021). The linear program over all
+    releases: Kairouz, Oh, Viswanath (JMLR 2016); its vertices: Holohan, Leith, Mason (2017); for places: Bordenabe,
     Chatzikokolakis, Palamidessi (CCS 2014); for unbiased reports, which these are not: Badanidiyuru et al. (NeurIPS
-    2023). New here, as far as a search shows: that for any loss the best release is a facility location problem, trees,
-    the certified gap, and 10⁵ places; ``docs/optimal-release`` has the theorems and their proofs.
+    2023). New here, as far as we found: the reduction to facility location for any loss, optimality on trees, the
+    certified gap, and the scale of 10⁵ places; ``docs/optimal-release`` has the theorems and their proofs.
 
     Examples
     --------
@@ -97,17 +99,16 @@ class Anchored(Mechanism):
     fields = frozenset({"anchors", "tickets"})
     _sets: Sequence[AnchorSet]
     achieved_loss: float | None
-    """F(A), the expected loss under the prior it was designed for; the worst case of :class:`~bipartite.Minimax`. None
-    where anchors were given or came from a spec."""
+    """F(A), the expected loss under its prior; for :class:`~bipartite.Minimax`, the worst-case loss. None if the
+    anchors were given or came from a spec."""
     lower_bound: float | None
-    """What no ε-LDP release among the domain's values can go below, in units of the loss: of the expected loss under
-    the prior, or of the worst case of :class:`~bipartite.Minimax`. None where anchors were given or came from a spec.
-    """
+    """A proved lower bound on ``achieved_loss`` for every ε-LDP release that reports values of the domain. None if the
+    anchors were given or came from a spec."""
 
     def __new__(
         cls, *_: object, prior: object = None, anchors: object = None, outputs: object = "values", **__: object
     ) -> Self:
-        """One set of anchors or, for the least worst case or for means, a mechanism of that kind."""
+        """An instance of the class for the given prior and outputs: Anchored, Minimax or AnchoredMeans."""
         wanted = {"minimax": is_one_of(prior, ("minimax",)), "anchored-means": is_one_of(outputs, ("means",))}
         named = next((name for name, asked in wanted.items() if asked and cls is Anchored and anchors is None), None)
         kind: type[Self] = cls if named is None else next(each for each in entries() if each.name == named).load()
@@ -134,11 +135,11 @@ class Anchored(Mechanism):
             if prior is not None or loss is not None or outputs != "values":
                 msg = "Given anchors need no prior, no loss and no outputs; leave those out, or leave out anchors."
                 raise InputError(msg)
-            given = _given(domain, anchors)
-            self._assemble(domain, budget, [(given, issue(budget, len(given)))])
+            given = _encode(domain, anchors)
+            self._assemble(domain, budget, [(given, issue_for_anchors(budget, len(given)))])
             return
         choice = choose_anchors(domain, budget, prior, loss, progress)
-        tickets = issue(budget, len(choice.anchors))
+        tickets = issue_for_anchors(budget, len(choice.anchors))
         self._assemble(domain, budget, [(choice.anchors, tickets)], choice.loss, choice.lower)
 
     @classmethod
@@ -153,7 +154,7 @@ class Anchored(Mechanism):
 
     @staticmethod
     def known_of(fields: Fields) -> tuple[float | None, float | None]:
-        """What a pickle also holds: the loss and the bound that were known when the anchors were chosen."""
+        """(achieved loss, lower bound), which a pickle holds and a spec does not."""
         return fields.spec.get("achieved_loss"), fields.spec.get("lower_bound")
 
     def _assemble(
@@ -172,17 +173,15 @@ class Anchored(Mechanism):
 
     @property
     def anchors(self) -> list[Any]:
-        """The values that are ever reported, in the domain's order."""
+        """The possible reports, in the domain's order."""
         return list(self.outputs)
 
     @property
     def gap(self) -> float | None:
-        """How far above the best release this one is at most, as a share of it: 0.004 is 0.4 %, 0 is optimal.
+        """How far its loss is above the optimum at most: 0.004 is 0.4 %, 0 is optimal.
 
-        The best is meant among all ε-LDP releases whose reports are values of the domain.
-
-        ``(achieved_loss − lower_bound)/abs(lower_bound)``, for the prior and loss that it was designed for. None where
-        anchors were given or came from a spec.
+        ``(achieved_loss − lower_bound)/abs(lower_bound)`` for its prior and loss, where the optimum is over all ε-LDP
+        releases whose reports are values of the domain. None if the anchors were given or came from a spec.
         """
         if self.achieved_loss is None or self.lower_bound is None:
             return None
@@ -203,25 +202,25 @@ class Anchored(Mechanism):
         return f", {len(self.outputs)} anchors"
 
 
-def _given(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
-    """Given anchors as ascending indices."""
+def _encode(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
+    """The indices of given anchors, ascending."""
     if isinstance(anchors, (str, bytes)) or not hasattr(anchors, "__iter__"):
         msg = f"Expected anchors as a list of values of the domain, got {type(anchors).__name__}."
         raise InputError(msg)
     found = [domain.encode(value.item() if isinstance(value, np.generic) else value) for value in anchors]
     if not found or len(set(found)) != len(found):
-        msg = f"Expected distinct anchors, one or more, got {len(found)} with {len(found) - len(set(found))} repeated."
+        msg = f"Expected one or more distinct anchors, got {len(found)} with {len(found) - len(set(found))} repeated."
         raise InputError(msg)
     return np.array(sorted(found), dtype=np.int64)
 
 
-def issue(budget: Epsilon, anchors: int) -> Tickets:
-    """The tickets of the nearest anchor and of each other."""
+def issue_for_anchors(budget: Epsilon, anchors: int) -> Tickets:
+    """The tickets of the nearest anchor and of each other one."""
     return _SINGLE if anchors == 1 else tickets_for(budget, 1, anchors, "anchors")
 
 
 def check_read_tickets(budget: Epsilon, tickets: Tickets, anchors: int) -> None:
-    """Refuse tickets of a spec that break what its promise rests on."""
+    """Refuse tickets of a spec that do not keep its ε."""
     if anchors > 1:
         check_tickets(budget, tickets, 1, anchors)
     elif tickets != _SINGLE:

@@ -1,4 +1,4 @@
-"""GRR on bins of a line, each reported as a posterior mean: the least expected squared loss of all."""
+"""GRR on bins of a line, each reported as its posterior mean: the least expected squared loss of all releases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bipartite.domains.base import as_double
 from bipartite.domains.values import Values
 from bipartite.errors import DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
-from bipartite.mechanisms.anchored import Anchored, check_read_tickets, issue
+from bipartite.mechanisms.anchored import Anchored, check_read_tickets, issue_for_anchors
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design.anchors_sets import cost_of
 from bipartite.mechanisms.design.bin_means import best_bins
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
     from bipartite.mechanisms.spec.parts import Fields
 
-# O(N²); and far above, reports that are not values gain nothing worth having.
+# The design is O(N²), and for many values means gain next to nothing over values.
 MOST_VALUES: Final = 4096
 
 
 class AnchoredMeans(Anchored):
     r"""Sends each value to its bin and runs GRR on the bins, each reported as its posterior mean.
 
-    With bins B_1 … B_K of neighbouring values and E = e\ :sup:`ε`, the own bin is reported with probability
-    E/(E + K − 1) and every other with 1/(E + K − 1). Bin k is reported as the mean of the value given that report,
+    With bins B_1 … B_K of neighbouring values and E = e\ :sup:`ε`, the bin of the value is reported with probability
+    E/(E + K − 1) and every other with 1/(E + K − 1). Bin k is reported as the mean of the value given this report,
     [(E−1)·Σ_{B_k} π_x x + Σ_x π_x x] / [(E−1)·π(B_k) + 1]: a number that need not be a value. ``Anchored(…,
     loss="squared", outputs="means")`` is this mechanism.
 
@@ -48,24 +48,24 @@ class AnchoredMeans(Anchored):
     prior
         Public probabilities of the values, None for uniform. Never estimate it from the private data.
     loss
-        ``"squared"``: a mean is the best report for no other. For the distance values are as good as any numbers.
+        ``"squared"``, the only loss for which means are optimal. For the distance, values are as good as any numbers.
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`): all values of a bin have the same row, and two rows
-    differ as GRR's do. What a bin is reported as is public and the same for everybody.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): all values of a bin have the same row, and the rows of
+    two bins are those of GRR. The means are public and the same for every person.
 
     Notes
     -----
-    The bins are exactly the best (dynamic programming), and no ε-LDP release has a smaller expected squared loss,
-    whatever it reports (``gap``). Over values that saves 27 % for two equally likely values at ε = 1, 8 % for five,
-    and next to nothing above about ten. Reports are doubles, low + step·r with r rounded to 9 decimals; the spec
-    carries them.
+    The bins are exactly optimal (dynamic programming): no ε-LDP release has a smaller expected squared loss, whatever
+    it reports (``gap``). Compared with reporting values, means reduce the loss by 27 % for two equally likely values at
+    ε = 1, by 8 % for five, and by next to nothing for more than about ten. Reports are doubles, low + step·r with r
+    rounded to 9 decimals; the spec stores them.
 
     Reference
     ---------
     Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan, Zhang: *Regression with Label Differential Privacy* (ICLR
-    2023, arXiv 2212.06074): randomized response on bins, whose bin values are any numbers.
+    2023, arXiv 2212.06074): randomized response on bins with arbitrary numbers as bin values.
 
     Examples
     --------
@@ -96,17 +96,17 @@ class AnchoredMeans(Anchored):
         budget = Epsilon.of(epsilon)
         check_domain(domain, on_a_line=True)
         if not is_one_of(outputs, ("means",)):
-            msg = "Expected outputs='means', or none; use bp.Anchored for reports that are values."
+            msg = "Expected outputs='means', or no outputs; use bp.Anchored for reports that are values."
             raise InputError(msg)
         if not is_one_of(loss, ("squared",)):
-            msg = "Expected loss='squared' with outputs='means': a mean is the best report for no other loss."
+            msg = "Expected loss='squared' with outputs='means': means are optimal for no other loss."
             raise InputError(msg)
-        line = _line(domain)
+        line = _check_line(domain)
         size = len(line)
         weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
         choice = best_bins(weights, cost_of(budget.exp))
-        tickets = issue(budget, len(choice.starts))
-        # Rounding must not carry a mean past the ends: a spec with such a report is refused.
+        tickets = issue_for_anchors(budget, len(choice.starts))
+        # Rounding must not move a mean past the ends: a spec with such a report is refused.
         reports = np.clip(line.decode(0) + line.step * choice.means, line.low, line.high)
         self._hold(line, budget, choice.starts, reports, tickets)
         self._set(achieved_loss=choice.loss * line.step**2, lower_bound=choice.lower * line.step**2)
@@ -120,8 +120,8 @@ class AnchoredMeans(Anchored):
         domain, budget = fields.domain, fields.budget
         numbers = isinstance(given, list) and all(type(each) in (int, float) for each in given)
         if bins[0] != 0 or not numbers or len(given) != len(bins):
-            fields.refuse("Expected bins from index 0 on, and outputs as a number for each; ask for another spec.")
-        line = _line(domain)
+            fields.refuse("Expected bins starting at index 0, and a number for each as outputs; ask for another spec.")
+        line = _check_line(domain)
         reports = np.array([as_double(each) for each in given])
         if not ((line.low <= reports) & (reports <= line.high)).all() or (np.diff(reports) <= 0).any():
             fields.refuse(f"Expected outputs as ascending numbers within {line}; ask for another spec.")
@@ -153,16 +153,14 @@ class AnchoredMeans(Anchored):
         return f", {len(self.bins)} means" if len(self.bins) > 1 else ", one mean"
 
 
-def _line(domain: Domain) -> LineDomain:
+def _check_line(domain: Domain) -> LineDomain:
     if not isinstance(domain, LineDomain):
-        msg = (
-            f"Expected domain as whole numbers or an interval, got {type(domain).__name__}; leave out outputs='means'."
-        )
+        msg = f"Expected domain as integers or an interval, got {type(domain).__name__}; leave out outputs='means'."
         raise DesignError(msg)
     if len(domain) > MOST_VALUES:
         msg = (
             f"Expected at most {MOST_VALUES} values for means, got {len(domain)}; "
-            "use outputs='values', which costs nothing more on so many."
+            "use outputs='values', which is as good for this many."
         )
         raise DesignError(msg)
     return domain

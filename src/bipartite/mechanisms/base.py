@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bipartite.lottery import Epsilon, Lottery, Source, Tickets
 
     class Series(Protocol):
-        """A pandas or Polars Series, or an Arrow array: known by its method, so that none of them is imported."""
+        """A pandas or Polars Series, or an Arrow array, recognised by its method so that none of them is imported."""
 
         @property
         def to_numpy(self) -> Callable[..., Any]: ...
@@ -46,33 +46,33 @@ if TYPE_CHECKING:
         threads: int
 
     SeriesT = TypeVar("SeriesT", bound=Series)
-    # Of the same type as the report; but for whole numbers given to bp.Interval, which are reported as floats.
+    # The report has the same type, except that integers given to bp.Interval are reported as floats.
     Given = TypeVar("Given", bound="float | str | bytes | list[Any] | Series | None")
 
 _MATRIX_LIMIT: Final = 2**26
 
 
 class Mechanism(Certified):
-    """Replaces a value by a random report, by a lottery of whole-number tickets."""
+    """Replaces a value by a random report, drawn from a lottery of integer tickets."""
 
     __slots__ = ("_lottery", "outputs")
 
     outputs: Domain
-    """What may be reported."""
+    """The possible reports."""
     _lottery: Lottery
 
     @property
     def lottery(self) -> Lottery:
-        """The tickets of every input: what a report is drawn from, and what a certificate is computed from."""
+        """The tickets of every input, from which reports are drawn and certificates are computed."""
         return self._lottery
 
     @property
     def report_labels(self) -> tuple[Any, ...] | None:
-        """The labels among which a report is looked up: those of the domain, or words of its own."""
+        """The labels of its reports: those of the domain, or its own; None where reports are numbers."""
         return self.outputs.labels if isinstance(self.outputs, Names) else self.domain.labels
 
     def largest_ratio(self) -> Fraction:
-        """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exactly, from the tickets of all rows."""
+        """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exact, computed from the tickets."""
         lottery = self._lottery
         if (lottery.inputs, lottery.outputs) != (len(self.domain), len(self.outputs)):
             msg = "the lottery of this mechanism does not belong to its domain"
@@ -100,35 +100,35 @@ class Mechanism(Certified):
         nulls: Nulls = "error",
         threads: int = 1,
     ) -> object:
-        """Report each value: a number or a container in, the same kind out.
+        """Report each value: a single value or a container goes in, and the same kind comes out.
 
-        Containers are lists, tuples, NumPy arrays, pandas and Polars Series, Arrow arrays and chunked arrays. Name and
-        index are passed on as they are, so keep what is private out of them; they never influence a report.
+        Containers are lists, tuples, NumPy arrays, pandas and Polars Series, Arrow arrays and chunked arrays. Names and
+        indexes are passed through unchanged, so keep private information out of them; they never influence a report.
 
-        The type of the reports follows from ``outputs`` and ``nulls`` alone, because that of the values may tell of a
-        gap or an infinity: 64-bit whole numbers (``int`` in lists) where the outputs are whole, 64-bit floats where
-        they are not, and labels as the labels are.
+        The type of the reports depends only on ``outputs`` and ``nulls``, because the type of the values may reveal a
+        missing or infinite value: 64-bit integers (``int`` in lists) where the outputs are integers, 64-bit floats
+        where they are not, and labels as the labels are.
 
         Parameters
         ----------
         values
             Private values of the domain.
         rng
-            None for the secure source; ``bp.insecure_seed(…)`` for experiments that must be repeated.
+            None for the secure source; ``bp.insecure_seed(…)`` for reproducible experiments.
         outside
-            ``"error"`` refuses values outside the domain (the refusal itself tells that one was outside);
+            ``"error"`` refuses values outside the domain (the error itself reveals that there was one);
             ``"clip"`` moves them to the nearest end first, and is private.
         nulls
-            ``"error"`` refuses missing values; ``"keep"`` passes them through, as None in lists and among labels, NaN
-            in NumPy arrays (whose whole numbers then are floats, missing or not) and the container's own null elsewhere
-            (pandas then reports whole numbers as ``Int64``), which publishes that the value is missing.
+            ``"error"`` refuses missing values; ``"keep"`` passes them through, which publishes that the value is
+            missing: as None in lists and among labels, NaN in NumPy arrays (whose integers then always become floats)
+            and the container's own null elsewhere (pandas then reports integers as ``Int64``).
         threads
-            Threads for large arrays. The reports do not depend on it.
+            Number of threads for large arrays. The reports do not depend on it.
 
         Guarantee
         ---------
-        Each report alone keeps what ``guarantee`` says: ε-LDP, except where that names a weaker promise. n reports
-        about one person spend n·ε.
+        Each single report keeps the promise in ``guarantee``: ε-LDP, unless that names a weaker one. n reports about
+        one person spend n·ε.
         """
         check_options(outside, nulls, threads)
         source = source_of(rng)
@@ -139,12 +139,12 @@ class Mechanism(Certified):
         return batch.rebuild(self.report_batch(batch, source, outside, threads), None)
 
     def open_batch(self, values: object, nulls: Nulls) -> Batch:
-        """The values of a container; for what is built of mechanisms. People call ``privatize``."""
+        """The values of a container; for code built on mechanisms. Users call ``privatize``."""
         batch = open_values(values, nulls, self.domain)
         return replace(batch, labels=self.report_labels) if isinstance(self.outputs, Names) else batch
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
-        """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""
+        """The reports of a batch in order; for code built on mechanisms. Users call ``privatize``."""
         codec = codec_between(self.domain, self.outputs, batch.values.dtype, outside)
         try:
             reports = draw_many(self._lottery, codec, batch.values, source, threads=operator.index(threads))
@@ -152,7 +152,7 @@ class Mechanism(Certified):
             refusal = self.domain.explain(batch.values, outside, batch.place)
         else:
             return reports
-        raise refusal  # outside the handler, so that no inner exception travels with it
+        raise refusal  # outside the handler, so that no inner exception is attached to it
 
     def _privatize_one(self, value: object, source: Source | None, outside: Outside, nulls: Nulls) -> object:
         if value is None:
@@ -160,8 +160,8 @@ class Mechanism(Certified):
                 return None
             raise null_error()
         if isinstance(value, tuple) and any(each is None for each in value):
-            return self._privatize_one(None, source, outside, nulls)  # of which a part is missing
-        # NaN counts as missing where it would in an array.
+            return self._privatize_one(None, source, outside, nulls)  # a part of it is missing
+        # NaN counts as missing, as it would in an array.
         if nulls == "keep" and isinstance(value, (float, np.floating)) and value != value:  # noqa: PLR0124
             return value
         report = self.outputs.decode(redraw_if_forked(lambda: self._draw_one(value, source, outside)))
@@ -174,23 +174,23 @@ class Mechanism(Certified):
         return self._lottery.draw(self.domain.encode(value, outside=outside, stream=stream), stream)
 
     def matrix(self) -> NDArray[np.float64]:
-        """P[x, y] = Pr[report y | value x], dense, from the tickets; for study of small domains."""
+        """P[x, y] = Pr[report y | value x] as a dense array, computed from the tickets; for small domains."""
         rows, columns = len(self.domain), len(self.outputs)
         if rows * columns > _MATRIX_LIMIT:
-            msg = f"matrix() makes at most 2^26 numbers, this mechanism has {rows} × {columns}; use a smaller domain."
+            msg = f"Expected a matrix of at most 2^26 numbers, got {rows} × {columns}; use a smaller domain."
             raise InputError(msg)
         dense: NDArray[np.float64] = self._lottery.rows(0, rows) / self._lottery.total
         return dense
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Pickles and copies are read as a spec is; but they hold the domain itself, whose losses no spec has.
+        # Pickles and copies are read like a spec, but hold the domain itself, because a spec does not store its losses.
         return _reread, (type(self), self.domain, {"epsilon": self.epsilon_decimal, **self.parts()})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
 
     def __hash__(self) -> int:
-        # Not the class: Randomized Response equals GRR, and the Square Wave a padded BRR.
+        # Without the class: Randomized Response equals GRR, and the Square Wave equals a padded BRR.
         return hash((len(self.domain), len(self.outputs), self.epsilon_decimal))
 
 
@@ -199,7 +199,7 @@ def _reread(kind: type[Mechanism], domain: Domain, spec: dict[str, Any]) -> Mech
 
 
 def domain_problem(domain: object) -> str | None:
-    """Why something cannot be a domain of values, if it cannot."""
+    """Why this cannot be a domain of values; None if it can."""
     if not isinstance(domain, Domain):
         return list_problem(domain) or (
             "Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points, bp.Items or bp.Product, got "
@@ -211,12 +211,12 @@ def domain_problem(domain: object) -> str | None:
 
 
 def check_domain(domain: object, *, on_a_line: bool = False) -> None:
-    """Refuse what is no domain of values, or one that a mechanism does not fit."""
+    """Refuse anything but a domain of values and, if asked, anything but a line."""
     problem = domain_problem(domain)
     if problem is not None:
         raise InputError(problem)
     if on_a_line and isinstance(domain, Cyclic):
-        raise no_line(domain)
+        raise not_a_line(domain)
     if on_a_line and not isinstance(domain, LineDomain):
         msg = (
             f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no low and high; "
@@ -225,16 +225,16 @@ def check_domain(domain: object, *, on_a_line: bool = False) -> None:
         raise DesignError(msg)
 
 
-def no_line(circle: Cyclic) -> DesignError:
-    """The refusal of a circle where numbers are needed that have a low and a high end, and a mean."""
+def not_a_line(circle: Cyclic) -> DesignError:
+    """The error for a circle where the domain must have a low end, a high end and a mean."""
     return DesignError(
-        f"Expected domain as numbers of a range, got {circle!r}, which goes around and has no ends; use bp.BRR, "
+        f"Expected domain as a range of numbers, got {circle!r}, which wraps around and has no ends; use bp.BRR, "
         "bp.GRR, bp.Exponential or bp.Anchored there."
     )
 
 
 def tickets_for(budget: Epsilon, near: int, outputs: int, what: str) -> Tickets:
-    """The tickets of ``near`` likely ones among so many outputs; refused where 2^52 tickets cannot keep ε."""
+    """The tickets of ``near`` likely outputs among ``outputs``; refused if 2^52 tickets cannot keep ε."""
     tickets = issue_tickets(budget, near, outputs)
     if isinstance(tickets, TooFewTickets):
         raise too_few_tickets(budget, tickets, outputs, what)
@@ -242,7 +242,7 @@ def tickets_for(budget: Epsilon, near: int, outputs: int, what: str) -> Tickets:
 
 
 def too_few_tickets(budget: Epsilon, why: TooFewTickets, count: int, what: str) -> DesignError:
-    """The refusal of an ε that 2^52 tickets cannot keep on so many values, or whatever they are."""
+    """The error for an ε that 2^52 tickets cannot keep for this many values, or whatever ``what`` names."""
     which, other = ("small", "larger") if why is TooFewTickets.EPSILON_TOO_SMALL else ("large", "smaller")
     return DesignError(
         f"ε={budget.text} is too {which} for N={count} {what}: 2^52 tickets cannot keep it exactly; "
@@ -251,7 +251,7 @@ def too_few_tickets(budget: Epsilon, why: TooFewTickets, count: int, what: str) 
 
 
 def check_tickets(budget: Epsilon, tickets: Tickets, m: int, outputs: int) -> None:
-    """Refuse tickets of a spec that break what its promise rests on."""
+    """Refuse tickets of a spec that do not keep its ε."""
     near, far = tickets.near, tickets.far
     problems = Problems()
     if not near > far >= 1 or far & (far - 1):
@@ -259,14 +259,14 @@ def check_tickets(budget: Epsilon, tickets: Tickets, m: int, outputs: int) -> No
             f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec."
         )
     elif (total := tickets.total(m, outputs)) > MAX_TOTAL:
-        problems.add(f"Expected at most 2^52 tickets a row, got {total}; ask for another spec.")
+        problems.add(f"Expected at most 2^52 tickets per row, got {total}; ask for another spec.")
     if not budget.allows(near, far):
         problems.add(f"Tickets near={near}, far={far} exceed e^ε for ε={budget.text}; do not report with this spec.")
     problems.raise_if_any(BrokenPromiseError)
 
 
 def check_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse an option that is none of a few words."""
+    """Refuse an option that is not one of these choices."""
     if not is_one_of(value, choices):
         *others, last = map(repr, choices)
         msg = f"Expected {name}={', '.join(others)} or {last}, got {shown(value)}."
@@ -274,7 +274,7 @@ def check_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
 
 
 def check_options(outside: object, nulls: object, threads: object) -> None:
-    """Refuse options of ``privatize`` that are none, all at once."""
+    """Refuse invalid options of ``privatize``, all in one error."""
     problems = Problems()
     if not is_one_of(outside, ("error", "clip")):
         problems.add(f"Expected outside='error' or 'clip', got {shown(outside)}.")

@@ -1,10 +1,10 @@
-"""Every mechanism, once: what it is called, where it lives, what it is for, how it is written, compared and drawn.
+"""The catalogue of mechanisms: the name, class, purpose, spec version and plotting style of each.
 
 ``bp``, ``from_spec``, the command line, plans, ``compare``, pictures, docs and tests read this list, and load a class
-when it is asked for. A new mechanism is one file, one entry here (or one call of `register`) and one test.
+on first use. A new mechanism needs one file, one entry here (or one call to `register`) and one test.
 """
 
-# Annotations are evaluated here: as text they would triple the cost of importing bipartite's list of names.
+# Annotations are evaluated here: as strings they would triple the import time of bipartite's list of names.
 import importlib
 import re
 from types import MappingProxyType
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.certified import Certified
 
 Family = Literal["neighbours", "rival", "number", "given", "flat", "regions"]
-"""``neighbours``: releases values that have neighbours. ``rival``: the same, for comparison. ``number``: reports
-numbers of a range or beyond. ``given``: a matrix that somebody gives. ``flat``: categories, each as far from every
-other. ``regions``: places in regions."""
+"""``neighbours``: for values of which some are closer than others. ``rival``: the same, for comparison. ``number``:
+reports numbers, possibly outside the range. ``given``: a matrix given by the user. ``flat``: categories, all equally
+far apart. ``regions``: places in regions."""
 Where = Literal["any", "line", "interval", "places", "regions"]
-"""The domains that it takes; whole numbers are taken as an interval with the same nodes where it asks for one."""
+"""The domains that a mechanism accepts; ``interval`` also accepts integers, as an interval with the same nodes."""
 Reports = Literal["release", "padded", "number", "flat"]
-"""``release``: reports values. ``padded``: a centred window, for statistics. ``number``: reports numbers of its own.
-``flat``: reports sets or hashes, from which only shares are counted."""
+"""``release``: values of the domain. ``padded``: a centred window, for statistics. ``number``: numbers that need not be
+values. ``flat``: sets or hashes, from which only shares can be estimated."""
 Work = Literal["closed", "rows", "table", "anchors", "means", "programme"]
-"""What a mechanism costs to build: nothing, its rows, a table of N², a search for anchors, a linear programme for means
-or for releases."""
+"""The work to build a mechanism: none, its rows, a table of N² entries, a search for anchors, a linear program for
+means or for releases."""
 
 _NONE: Final[MappingProxyType[str, Any]] = MappingProxyType({})
 BRR_BLUE: Final = "#1f5fa8"
@@ -42,7 +42,7 @@ _PINK: Final = "#be185d"
 
 
 class Look(NamedTuple):
-    """How a mechanism is drawn: by colour, and in grey by dash, weight and the shape of its points."""
+    """How a mechanism is plotted: by colour, and in grey by dash pattern, line width and marker."""
 
     colour: str
     width: float
@@ -51,11 +51,11 @@ class Look(NamedTuple):
 
 
 class Form(NamedTuple):
-    """One way to build a mechanism: a row of a comparison."""
+    """One way to build a mechanism, which is one row of a comparison."""
 
     label: str
     look: Look | None = None
-    """None for one of the spare lines."""
+    """None for one of the spare line styles."""
     options: "Mapping[str, object]" = _NONE
     prior: bool = False
     """Whether it is built for the prior of the comparison."""
@@ -67,13 +67,13 @@ class Entry(NamedTuple):
     """One mechanism."""
 
     name: str
-    """What the command line, plans and its spec call it."""
+    """The name in the command line, in plans and in specs."""
     home: "str | type[Certified]"
-    """Its class, or the module and the name of the class in this package, loaded when it is asked for."""
+    """The class, or the module and name of a class in this package, loaded on first use."""
     purpose: str
     family: Family
     version: int | None
-    """The version of its spec; None where that is the spec of the class it derives from."""
+    """The version of its spec; None if it shares the spec of its base class."""
     where: Where = "any"
     prior: bool = False
     """Whether its design takes a prior (BRR's does with ``m="best"``)."""
@@ -81,7 +81,7 @@ class Entry(NamedTuple):
     """Whether it spends any ε."""
     forms: tuple[Form, ...] = ()
     looks: "Mapping[str, Look]" = _NONE
-    """How it is drawn under other names than those of its forms."""
+    """How it is plotted under names other than those of its forms."""
 
     @property
     def kind(self) -> str:
@@ -90,7 +90,7 @@ class Entry(NamedTuple):
 
     @property
     def module(self) -> str:
-        """Where its class lives."""
+        """The module of its class."""
         return self.home.rpartition(".")[0] if isinstance(self.home, str) else self.home.__module__
 
     def load(self) -> Any:  # noqa: ANN401 (a class, whose parameters are its own)
@@ -344,10 +344,10 @@ def entries() -> tuple[Entry, ...]:
 
 
 def register(entry: Entry) -> None:
-    """Add a mechanism: from now on specs, commands, plans, comparisons and pictures know it.
+    """Add a mechanism to specs, commands, plans, comparisons and pictures.
 
-    `verify`, specs, records and plans compute its ε from what its class says of its tickets, and believe that. Certify
-    and test it as ``tests/mechanisms/test_catalogue.py`` does before anyone reports with it.
+    `verify`, specs, records and plans compute its ε from the tickets that its class states, and trust the class. Test
+    it as ``tests/mechanisms/test_catalogue.py`` does before anyone reports with it.
     """
     if re.fullmatch("[a-z][a-z0-9]*(-[a-z0-9]+)*", str(entry.name)) is None:
         msg = f"Expected a name of small letters, digits and hyphens, got {entry.name!r}; such as 'square-wave'."
@@ -370,34 +370,34 @@ def unregister(name: str) -> None:
 
 
 def is_built_in(kind: "type[Certified]") -> bool:
-    """Whether a class comes with this package, where it is known to check what it promises."""
+    """Whether a class belongs to this package, whose classes check their own promise."""
     return kind.__module__.startswith(f"{_HERE}.")
 
 
 def by_column() -> dict[str, Entry]:
-    """Those whose reports fit one column, by the name that commands and plans ask for, in alphabetical order."""
+    """The mechanisms whose reports fit one column, by name, in alphabetical order."""
     fit = {each.name: each for each in _ENTRIES if each.family not in {"given", "flat", "regions"}}
     return dict(sorted(fit.items()))
 
 
 def by_table() -> dict[str, Entry]:
-    """Those that a plan of a table may name, in alphabetical order: of RAPPOR, a device keeps the answers."""
+    """The mechanisms that a plan may name, in alphabetical order; not RAPPOR, which needs the memory of a device."""
     fit = {each.name: each for each in _ENTRIES if each.family != "regions" and each.name != "rappor"}
     return dict(sorted(fit.items()))
 
 
 def by_spec(version: int) -> dict[str, Entry]:
-    """Those with a spec of this version, by name."""
+    """The mechanisms with a spec of this version, by name."""
     return {each.name: each for each in _ENTRIES if each.version == version}
 
 
 def entry_of(kind: "type[Certified]") -> Entry:
-    """The mechanism of this class: itself, or what it derives from."""
+    """The entry of this class or of its nearest base class."""
     return _nearest(kind, {each.home: each for each in _ENTRIES})
 
 
 def written_as(kind: "type[Certified]") -> Entry:
-    """The mechanism as which a spec describes those of this class: itself, or what it derives from."""
+    """The entry under which a spec describes mechanisms of this class: its own, or that of a base class."""
     return _nearest(kind, {each.home: each for each in _ENTRIES if each.version is not None})
 
 
@@ -407,7 +407,7 @@ def _nearest(kind: "type[Certified]", own: "Mapping[Any, Entry]") -> Entry:
 
 
 def look_of(label: str) -> Look | None:
-    """How what goes by this name is drawn, if a mechanism does."""
+    """How the mechanism with this label is plotted; None if there is none."""
     looks = {name: look for each in _ENTRIES for name, look in each.looks.items()}
     looks |= {form.label: form.look for each in _ENTRIES for form in each.forms if form.look is not None}
     return looks.get(label)

@@ -1,4 +1,4 @@
-"""One of a few choices, exactly uniform, from the same words as a report."""
+"""Exactly uniform choices, drawn from the same random words as reports."""
 
 from __future__ import annotations
 

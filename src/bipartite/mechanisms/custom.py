@@ -1,4 +1,4 @@
-"""A mechanism of your own: a matrix of probabilities, checked against ε and drawn in whole-number tickets."""
+"""A mechanism of your own: a matrix of probabilities, checked against ε and drawn from integer tickets."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
 _CLOSE: Final = Fraction(1, 10**9)
-"""How far a row may be from summing to one, and a ratio above e^ε, before it is more than rounding."""
+"""How far a row sum may differ from 1, and a ratio exceed e^ε (relatively), and still count as rounding."""
 
 
 class Custom(Tabled):
-    r"""A mechanism of your own: P[x, y] is the chance of reporting y when x is true.
+    r"""A mechanism of your own: P[x, y] is the probability of reporting y when x is true.
 
     Parameters
     ----------
     domain
-        What may be true: a row of the matrix a value, in the order of the domain.
+        The true values: one row of the matrix per value, in the order of the domain.
     outputs
-        What is reported, a column each: the domain itself, or a list of its values; on a line other numbers too, which
-        are reported as floats; or labels (strings; where values are not numbers, whole numbers too). Values and numbers
-        are put in ascending order, together with their columns.
+        The reports, one column each: the domain itself, or a list of its values; on a line also other numbers, which
+        are reported as floats; or labels (strings; where values are not numbers, also integers). Values and numbers
+        are sorted in ascending order, together with their columns.
     matrix
-        The probabilities, from 0 to 1. A row may miss the sum 1 by 10\ :sup:`−9`, and is divided by its sum; more is
-        refused. An output with a column of zeros is never reported and is left out.
+        The probabilities, from 0 to 1. A row sum may differ from 1 by 10\ :sup:`−9`, and the row is divided by it; a
+        larger difference is refused. An output whose column is zero is never reported and is left out.
     epsilon
-        The privacy budget of one report. A matrix whose ratio of two numbers in a column is above e\ :sup:`ε` by more
-        than 10\ :sup:`−9` of it, which doubles do not resolve, is refused with the ε it has: infinite where a zero
-        stands beside a positive number.
+        The privacy budget of one report. A matrix in which the ratio of two entries of a column exceeds e\ :sup:`ε` by
+        more than a factor of 1 + 10\ :sup:`−9`, the allowance for rounding, is refused with the ε that it has: infinite
+        where a column has both a zero and a positive entry.
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`), whatever the matrix: in tickets each column lies between
-    a floor c ≥ 1 and the largest whole number below e\ :sup:`ε`·c.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`), for every matrix: the tickets of each column lie between
+    a floor c ≥ 1 and the largest integer below e\ :sup:`ε`·c.
 
     Notes
     -----
-    Every row holds 2\ :sup:`52` tickets. A probability is rounded down to tickets and moved between the floor and the
-    ceiling of its column, where the floor is the least count of the column and one more; what a row then lacks or has
-    too much goes to the outputs with the most room. ``largest_change`` is what that makes of a probability, and
-    ``epsilon_realised`` the ε that is left. ``matrix()`` has the probabilities as they are drawn, and
-    :func:`bipartite.identifiability` says what its reports can tell apart.
+    Every row holds 2\ :sup:`52` tickets. A probability is rounded down to tickets and clamped between the floor and the
+    ceiling of its column, where the floor is one more than the smallest count of the column; the difference to the
+    total of the row goes to the outputs with the most room. ``largest_change`` is the largest effect of this on a
+    probability, and ``epsilon_realised`` the resulting ε. ``matrix()`` gives the probabilities as they are drawn, and
+    :func:`bipartite.identifiability` says which values the reports can tell apart.
 
     Examples
     --------
@@ -76,8 +76,8 @@ class Custom(Tabled):
     __slots__ = ("largest_change",)
     own_reports = frozenset({"numbers", "labels"})
     largest_change: float | None
-    """The most that rounding to tickets changed a probability; None of a mechanism that was read from its spec, which
-    holds the tickets alone."""
+    """The largest change of a probability by rounding to tickets; None for a mechanism read from its spec, which holds
+    only the tickets."""
 
     def __init__(
         self, domain: Domain, outputs: Domain | Sequence[Any] | NDArray[Any], matrix: ArrayLike, epsilon: object
@@ -108,7 +108,7 @@ class Custom(Tabled):
 
     @property
     def epsilon_realised(self) -> Decimal:
-        """The ε of the tickets, rounded up in the 30th digit; what :func:`bipartite.verify` certifies."""
+        """The ε of the tickets as :func:`bipartite.verify` certifies it, rounded up in the 30th digit."""
         return log_between(self.largest_ratio())[1]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -121,16 +121,16 @@ class Custom(Tabled):
 
 
 def _probabilities(matrix: object, rows: int, columns: int) -> NDArray[np.float64]:
-    """The matrix as doubles, refused where it is none of probabilities."""
+    """The matrix as doubles; refused unless it holds probabilities."""
     expected = f"Expected matrix as {rows} rows, one per value, of {columns} probabilities, one per output"
     try:
         found = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = f"{expected}, got {type(matrix).__name__} that is no such array; pass a list of rows or a 2-d array."
+        msg = f"{expected}, got {type(matrix).__name__}; pass a list of rows or a 2-d array of numbers."
         raise InputError(msg) from None
     if found.shape != (rows, columns):
-        turned = " transpose it." if found.shape == (columns, rows) else " check domain and outputs."
-        msg = f"{expected}, got shape {found.shape};{turned}"
+        advice = "transpose it." if found.shape == (columns, rows) else "check domain and outputs."
+        msg = f"{expected}, got shape {found.shape}; {advice}"
         raise InputError(msg)
     wrong = ~((found >= 0) & (found <= 1 + float(_CLOSE)))
     if wrong.any():
@@ -149,7 +149,7 @@ def _probabilities(matrix: object, rows: int, columns: int) -> NDArray[np.float6
 
 
 def _check_ratios(matrix: NDArray[np.float64], budget: Epsilon, outputs: list[Any]) -> None:
-    """Refuse a matrix that exceeds ε by more than rounding, with the ε it has."""
+    """Refuse a matrix that exceeds ε by more than rounding, and name its ε."""
     most, least = matrix.max(axis=0), matrix.min(axis=0)
     broken = np.flatnonzero(least == 0)
     if len(broken):
@@ -157,10 +157,10 @@ def _check_ratios(matrix: NDArray[np.float64], budget: Epsilon, outputs: list[An
         x, other = int(matrix[:, y].argmin()), int(matrix[:, y].argmax())
         msg = (
             f"Expected a matrix of ε = {budget.text} or less, got an infinite ε: row {x} never reports {outputs[y]!r}, "
-            f"and row {other} does; give every row a positive chance, or none."
+            f"and row {other} does; give every row a positive probability there, or none."
         )
         raise DesignError(msg)
-    # Doubles are fractions: floats leave a few candidates, fractions decide.
+    # Doubles are exact fractions: float division leaves a few candidates, and fractions decide among them.
     with np.errstate(over="ignore"):
         near = most / least
     candidates = np.flatnonzero(near >= near.max() * (1 - 1e-12))

@@ -1,4 +1,4 @@
-"""The least worst case: GRR on anchors, with the set of anchors drawn afresh for every report."""
+"""The least worst-case loss: GRR on anchors, with a set of anchors drawn for every report."""
 
 from __future__ import annotations
 
@@ -30,42 +30,42 @@ if TYPE_CHECKING:
 
 
 class Minimax(Anchored):
-    r"""A lottery over sets of anchors: on lines and trees, the release of a value whose worst-off value pays least.
+    r"""A lottery over sets of anchors: on lines and trees, the release of values with the least worst-case loss.
 
-    For every report a set A_k is drawn with a public chance p_k, and the value is reported by GRR on A_k, as
+    For every report a set A_k is drawn with a public probability p_k, and the value is reported by GRR on A_k, as
     :class:`~bipartite.Anchored` does with one set: Pr[y|x] = Σ_k p_k·Pr_k[y|x]. ``Anchored(…, prior="minimax")`` is
     this mechanism.
 
     Parameters
     ----------
     domain
-        Any domain. ``gap`` says how close the lottery is proved to be to the best release among values. On
+        Any domain. ``gap`` is a proved bound on how far the lottery is from the best release of values. On
         :class:`~bipartite.Integers` and :class:`~bipartite.Interval` of up to 129 values, for the distance and the
-        squared loss, that was below 1e-6 for every ε from 0.01 to 10 that was tried; on longer ones it is 0.01 % at
-        ε = 1 and 0.2 % at ε = 3 for a million values. Losses that are level from some distance on take longer, and
-        the search ends before (up to 1.3 %). On points and items the sets come from local search.
+        squared loss, it was below 1e-6 for every ε from 0.01 to 10 that was tried; for a million values it is 0.01 %
+        at ε = 1 and 0.2 % at ε = 3. For losses that are constant from some distance on, the search converges slowly
+        and stops earlier (gap up to 1.3 %). On points and items the sets come from local search.
     epsilon
         The privacy budget of one report.
     loss
-        None for the domain's own loss, ``"squared"``, or a function that never falls as that loss grows.
+        None for the domain's own loss, ``"squared"``, or a non-decreasing function of that loss.
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`). Proof: each set alone keeps ε, as GRR on anchors does:
-    Pr_k[y|x] ≤ e\ :sup:`ε`\ ·Pr_k[y|x′]. The chance p_k of a set does not depend on the value, so the same holds
-    between the sums Σ_k p_k·Pr_k[y|x] and Σ_k p_k·Pr_k[y|x′], term by term. The set that was drawn may even be known.
-    In whole numbers: set k holds a_k tickets for the nearest anchor and b_k for each other, a_k ≤ e\ :sup:`ε`\ ·b_k,
-    and a_k + (K_k − 1)·b_k together whatever the value; a row is the sum over all sets.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`). Proof: GRR on each set alone keeps ε:
+    Pr_k[y|x] ≤ e\ :sup:`ε`\ ·Pr_k[y|x′]. The probability p_k of a set does not depend on the value, so the same holds,
+    term by term, for the sums Σ_k p_k·Pr_k[y|x] and Σ_k p_k·Pr_k[y|x′]. It holds even if the drawn set is published.
+    In tickets: set k holds a_k for the nearest anchor and b_k for each other, a_k ≤ e\ :sup:`ε`\ ·b_k, and
+    a_k + (K_k − 1)·b_k in all for every value; a row is the sum over all sets.
 
     Notes
     -----
-    Why a lottery: one set serves the values half-way between its anchors badly. The least worst case of all releases
-    of values is the largest, over priors, of what the best release for a prior costs (von Neumann), and on lines and
-    trees that is one set of anchors; so a lottery over such sets reaches it. Ten values at ε = 3: 1.116 against 1.520
-    of the best single set. For the distance on a line no report that is not a value does better; for the squared loss
-    some do. Draw: one word gives a ticket, which first says which set, then which anchor.
+    Why a lottery: a single set serves the values half-way between its anchors badly. The least worst-case loss of all
+    releases of values equals the largest, over priors, of the loss of the best release for a prior (von Neumann); on
+    lines and trees that release is a set of anchors, so a lottery over such sets attains it. Ten values at ε = 3: 1.116
+    against 1.520 for the best single set. For the distance on a line, no reports other than values do better; for the
+    squared loss some do. Draw: one random word gives a ticket, which determines first the set, then the anchor.
 
-    It minimises the *worst* value's loss; for the mean over a prior use :class:`~bipartite.Anchored`.
+    It minimises the *worst-case* loss; for the mean over a prior use :class:`~bipartite.Anchored`.
 
     Reference
     ---------
@@ -97,10 +97,10 @@ class Minimax(Anchored):
         budget = Epsilon.of(epsilon)
         check_domain(domain)
         if not is_one_of(prior, ("minimax",)):
-            msg = "Expected prior='minimax', or none: the least worst case has no prior; use bp.Anchored for one."
+            msg = "Expected prior='minimax', or no prior: the worst case does not depend on one; use bp.Anchored."
             raise InputError(msg)
         if not is_one_of(outputs, ("values",)):
-            msg = "Expected outputs='values' for the least worst case: means are those of a prior; leave out outputs."
+            msg = "Expected outputs='values' for the worst case: means depend on a prior; leave out outputs."
             raise InputError(msg)
         _check_size(domain, 1)
         choice = choose_lottery(domain, budget, loss)
@@ -123,7 +123,7 @@ class Minimax(Anchored):
         tickets = [each.counts("tickets", Tickets) for each in within]
         sets = [np.array(each.indices("anchors"), dtype=np.int64) for each in within]
         if any(each.near < each.far for each in tickets) or _total(sets, tickets) > MAX_TOTAL:
-            msg = "Expected near ≥ far ≥ 1 in each set and at most 2^52 tickets in all; ask for another spec."
+            msg = "Expected near ≥ far ≥ 1 in each set, and at most 2^52 tickets in all; ask for another spec."
             raise BrokenPromiseError(msg)
         if not all(budget.allows(each.near, each.far) for each in tickets):
             msg = f"The tickets of a set exceed e^ε for ε={budget.text}; do not report with this spec."
@@ -155,7 +155,7 @@ class Minimax(Anchored):
 
     @property
     def sets(self) -> list[tuple[Fraction, list[Any]]]:
-        """The sets of anchors, each with its exact chance, in the order in which tickets belong to them."""
+        """The sets of anchors, each with its exact probability, in the order of their tickets."""
         return [
             (Fraction(_total([anchors], [tickets]), self._lottery.total), list(Subset(self.domain, anchors)))
             for anchors, tickets in self._sets
@@ -173,7 +173,7 @@ def _check_size(domain: Domain, sets: int) -> None:
     """Refuse what would take too much memory, a number for each value and set, and circles no lottery is made for."""
     check_circle(domain)
     if len(domain) > MOST_VALUES or len(domain) * sets > MOST_ENTRIES:
-        msg = f"Expected at most 2^24 values, and 2^27 times sets, got {len(domain)} and {sets} sets; use fewer values."
+        msg = f"Expected at most 2^24 values and 2^27 / values sets, got {len(domain)} and {sets}; use fewer values."
         raise DesignError(msg)
 
 
@@ -182,11 +182,11 @@ def _total(sets: Sequence[NDArray[np.int64]], tickets: Sequence[Tickets]) -> int
 
 
 def _tickets(budget: Epsilon, weights: NDArray[np.float64], sizes: list[int]) -> list[Tickets]:
-    """Whole numbers for each set: together about its weight times 2^52, near the most that ε allows beside far.
+    """Tickets for each set: about its weight times 2^52 in all, and near as large as ε allows for far.
 
-    A set of one anchor has no other to compare with: near and far are the same.
+    In a set of one anchor near and far are equal.
     """
-    # A little less than all, so that no rounding of a float makes them too many.
+    # A little less than 2^52, so that rounding never makes them too many.
     share = weights * float(MAX_TOTAL) * (1 - 2.0**-40)
     issued = []
     for held, size in zip(share.tolist(), sizes, strict=True):

@@ -1,4 +1,4 @@
-"""Mechanisms that hold a ticket count for every value and report."""
+"""Mechanisms that store a ticket count for every pair of a value and a report."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class Tabled(Mechanism):
-    """A mechanism given by its rows of tickets; a column without any is an output that is never reported."""
+    """A mechanism given by its rows of tickets; an output without tickets is never reported."""
 
     __slots__ = ("variant",)
 
     fields = frozenset({"outputs", "rows"})
     variants: ClassVar[tuple[str, ...]] = ()
-    """The variants that its spec may name; empty where there is only one."""
+    """The variants that its spec may name; empty if there is only one."""
     own_reports: ClassVar[frozenset[str]] = frozenset()
-    """What it may report beside values of the domain: ``"numbers"``, ``"labels"``."""
+    """What it may report apart from values of the domain: ``"numbers"``, ``"labels"``."""
     variant: str | None
     _lottery: RowLottery
 
@@ -41,7 +41,7 @@ class Tabled(Mechanism):
         variant: str | None = None,
         outputs: Domain | None = None,
     ) -> None:
-        """From tickets for every value and report, or for the ``outputs`` that are ever reported; they are copied."""
+        """Copies ``tickets``, which has a column for every value of the domain, or for every one of ``outputs``."""
         if outputs is None:
             reported = np.flatnonzero(tickets.any(axis=0)).tolist()
             outputs, tickets = chosen_values(domain, reported), tickets[:, reported]
@@ -58,13 +58,13 @@ class Tabled(Mechanism):
         tickets = np.array([fields.row("rows", row, len(outputs)) for row in rows])
         totals = totals_of(tickets)
         if totals is None or (totals != totals[0]).any():
-            msg = "Expected rows of at least one ticket a report with one total of at most 2^52; ask for another spec."
+            msg = "Expected rows with one total of at most 2^52, and a ticket for every report; ask for another spec."
             raise BrokenPromiseError(msg)
         return cls._made(domain, budget, tickets, variant, outputs).checked()
 
     @property
     def keeps_epsilon(self) -> bool:
-        """Whether the rows keep ε, decided from the tickets in whole numbers."""
+        """Whether the rows keep ε, decided from the tickets in integer arithmetic."""
         return self._budget.allows(*self._lottery.largest_ratio().as_integer_ratio())
 
     def parts(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Tabled(Mechanism):
         return {"outputs": written_reports(self.outputs), "rows": rows, **variant}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Not read as a spec: a rival as published may break its ε, and is known to.
+        # Not read as a spec: a rival in its published form may exceed its ε, and says so.
         parts = (self.domain, self._budget, np.array(self._lottery.tickets), self.variant, self.outputs)
         return type(self)._made, parts
 

@@ -212,7 +212,7 @@ def test_a_broken_promise_on_points_is_refused():
         from_spec(changed(GOOD_PLACES, "epsilon", to="0.5"))
     near, far = (int(GOOD_PLACES["tickets"][kind]) for kind in ("near", "far"))
     twice = {"near": str(2 * near), "far": str(2 * far)}
-    with pytest.raises(BrokenPromiseError, match="Expected at most 2\\^52 tickets a row"):
+    with pytest.raises(BrokenPromiseError, match="Expected at most 2\\^52 tickets per row"):
         from_spec(changed(GOOD_PLACES, "tickets", to=twice))
 
 
@@ -234,7 +234,7 @@ far = int(GOOD["tickets"]["far"])
         (changed(GOOD, "tickets", to={"near": "4", "far": "3"}), "with far a power of two"),
         (
             changed(GOOD, "tickets", to={"near": str(2 * near), "far": str(2 * far)}),
-            "Expected at most 2\\^52 tickets a row",
+            "Expected at most 2\\^52 tickets per row",
         ),
         (changed(GOOD, "m", to=73), "Expected 1 ≤ m < 73"),
         (changed(GOOD_INTERVAL, "m", to=2**31 + 1), "Expected m < 2\\^31, got m=2147483649"),

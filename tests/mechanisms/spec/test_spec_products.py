@@ -54,7 +54,7 @@ LOSSES = "Expected losses as a whole number of at least 1 for a line and a squar
         ({**GOOD, "domain": {"product": []}}, "Expected product as"),
         ({**GOOD, "domain": {"product": {1: 2}}}, "Expected product as"),
         (changed(GOOD, extra=1), "Expected product as"),
-        (changed(GOOD, weights=[1]), "one of each a part"),
+        (changed(GOOD, weights=[1]), "lists of one length"),
         (changed(GOOD, weights=[1, 0]), "Expected weights as positive numbers"),
         (changed(GOOD, weights=[1, True]), "Expected weights as positive numbers"),
         (changed(GOOD, weights=[1, "1"]), "Expected weights as positive numbers"),

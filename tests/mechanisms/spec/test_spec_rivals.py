@@ -289,7 +289,7 @@ def test_what_is_not_understood_is_refused(spec, message):
 near, far = (int(GRR_SPEC["tickets"][name]) for name in ("near", "far"))
 TWICE = {"near": str(2 * near), "far": str(2 * far)}
 EXCEED = "exceed e\\^ε for ε=.*; do not report with this spec"
-TOTALS = "Expected rows of at least one ticket a report with one total of at most 2\\^52; ask for another spec"
+TOTALS = "Expected rows with one total of at most 2\\^52, and a ticket for every report; ask for another spec"
 FALLING = "Expected a falling ticket count for each shift, of at most 2\\^52 in all; ask for another spec"
 
 
@@ -310,7 +310,7 @@ def thousand(noise):
         (changed(GRR_SPEC, "tickets", "near", to=str(near + 1)), EXCEED),
         (changed(GRR_SPEC, "epsilon", to="0.9999"), EXCEED),
         (changed(GRR_SPEC, "tickets", to={"near": str(far), "far": str(far)}), "Expected near > far ≥ 1"),
-        (changed(GRR_SPEC, "tickets", to=TWICE), "Expected at most 2\\^52 tickets a row"),
+        (changed(GRR_SPEC, "tickets", to=TWICE), "Expected at most 2\\^52 tickets per row"),
         (changed(ANCHORS, "epsilon", to="0.9999"), EXCEED),
         (changed(ANCHORS, "tickets", to={"near": "3", "far": "1"}), EXCEED),
         (changed(ANCHORS, "tickets", to={"near": "5", "far": "3"}), "with far a power of two"),

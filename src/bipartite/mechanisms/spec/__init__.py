@@ -1,8 +1,7 @@
-"""The portable description of a mechanism: what travels to a client, and what a reader refuses.
+"""Specs, the portable descriptions of mechanisms: what is sent to a client, and what a reader refuses.
 
-A spec is a JSON object, named by the SHA-256 of its canonical form (RFC 8785). A reader refuses every field that it
-does not know and every promise that the tickets do not keep; the version grows with every new field, and specs of
-every version load forever.
+A spec is a JSON object, identified by the SHA-256 of its canonical form (RFC 8785). A reader refuses unknown fields and
+tickets that do not keep the stated ε. Every new field raises the version, and specs of all versions load forever.
 """
 
 from bipartite.mechanisms.spec.canonical import canonical_json, spec_json, spec_sha256

@@ -1,4 +1,4 @@
-"""The canonical form of a spec (RFC 8785), and the name that follows from it."""
+"""The canonical form of a spec (RFC 8785), and its SHA-256."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _ecmascript_number(number: float) -> str:
 
 
 def spec_json(mechanism: Mechanism | CategoryMechanism) -> str:
-    """The spec of a mechanism in canonical form; written once, because a mechanism never changes."""
+    """The spec of a mechanism in canonical form; cached, because mechanisms are immutable."""
     found: str | None = getattr(mechanism, "_spec_json", None)
     if found is None:
         found = canonical_json(mechanism.to_spec())
@@ -66,7 +66,7 @@ def spec_json(mechanism: Mechanism | CategoryMechanism) -> str:
 
 
 def spec_sha256(mechanism: Mechanism | CategoryMechanism) -> str:
-    """The name of a mechanism: the SHA-256 of its spec in canonical form; computed once."""
+    """The SHA-256 of the canonical spec of a mechanism, which identifies it; cached."""
     found: str | None = getattr(mechanism, "_spec_sha256", None)
     if found is None:
         found = hashlib.sha256(spec_json(mechanism).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The parts that all portable descriptions share: fields, ε, tickets, domains."""
+"""The parts that all specs share: fields, ε, tickets, domains."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_TICKET_DIGITS: Final = 16  # 2^52 has 16 digits
 
 
 def check_fields(what: str, found: set[str], expected: set[str], problems: Problems) -> None:
-    """Note the fields that a spec should have and those that it should not."""
+    """Note missing and unknown fields."""
     missing, unknown = sorted(expected - found), sorted(map(str, found - expected))
     if missing:
         problems.add(f"Expected {what} with {', '.join(missing)}; ask for a complete one.")
@@ -46,7 +46,7 @@ def check_fields(what: str, found: set[str], expected: set[str], problems: Probl
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether a value is a JSON whole number."""
+    """Whether a value is a JSON integer."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -65,12 +65,12 @@ def check_epsilon(epsilon: object, problems: Problems) -> None:
 
 
 def is_ticket_count(text: object) -> bool:
-    """Whether a text is a ticket count."""
+    """Whether this is a ticket count as a string."""
     return isinstance(text, str) and re.fullmatch(f"[1-9][0-9]{{0,{_MAX_TICKET_DIGITS - 1}}}", text) is not None
 
 
 def is_chance(text: object) -> bool:
-    """Whether a text is a chance in units of 2^−64."""
+    """Whether this is a probability in units of 2^−64, as a string."""
     return isinstance(text, str) and re.fullmatch("[1-9][0-9]{0,19}", text) is not None and int(text) < 2**64
 
 
@@ -80,9 +80,9 @@ def written(counts: DataclassInstance) -> dict[str, str]:
 
 
 class Fields:
-    """The fields of a spec, read with care: what is wrong is noted, and told with all else before anything is built.
+    """The fields of an untrusted spec: problems are collected, and raised together before anything is built.
 
-    A mechanism takes from it what its promise rests on, and then its ``domain``, which is had only if nothing is wrong.
+    A mechanism first reads the fields that its guarantee rests on; ``domain`` and ``budget`` raise what was collected.
     """
 
     def __init__(self, spec: Mapping[str, Any], domain: Domain | None, problems: Problems) -> None:
@@ -93,14 +93,14 @@ class Fields:
 
     @property
     def domain(self) -> Domain:
-        """The domain of the spec, once nothing is wrong."""
+        """The domain of the spec; raises the problems found so far."""
         if self.found is None or self.problems:
             self.refuse()
         return self.found
 
     @property
     def budget(self) -> Epsilon:
-        """Its ε, once nothing is wrong."""
+        """The ε of the spec; raises the problems found so far."""
         self.problems.raise_if_any(SpecError)
         return Epsilon.of(self["epsilon"])
 
@@ -114,22 +114,22 @@ class Fields:
         return self.domain
 
     def within(self, inner: Mapping[str, Any]) -> Fields:
-        """The fields within a field; what is wrong with them is noted here."""
+        """The fields of a nested object, whose problems are collected here."""
         return Fields(inner, self.found, self.problems)
 
     def note(self, message: str) -> None:
-        """Note a problem, which is told with the others."""
+        """Collect a problem, to be raised with the others."""
         self.problems.add(message)
 
     def refuse(self, *messages: str) -> NoReturn:
-        """Tell all problems, and these."""
+        """Raise all collected problems and these."""
         for message in messages:
             self.problems.add(message)
         self.problems.raise_if_any(SpecError)
         raise AssertionError
 
     def choice(self, name: str, choices: tuple[str, ...]) -> Any:  # noqa: ANN401 (one of the choices)
-        """One of a few words."""
+        """A field that must be one of these strings."""
         if not is_one_of(self[name], choices):
             self.note(
                 f"Expected {name} {' or '.join(map(repr, choices))}, got {shown(self[name])}; ask for another spec."
@@ -137,7 +137,7 @@ class Fields:
         return self[name]
 
     def whole(self, name: str, least: int | None = None, most: int = MAX_SPEC_INTEGER) -> int:
-        """A whole number within its range."""
+        """An integer within its range."""
         given: int = self[name]
         if not is_whole(given) or (least is not None and not least <= given <= most):
             ends = ("" if least is None else f" from {least}") + ("" if most == MAX_SPEC_INTEGER else f" to {most}")
@@ -145,7 +145,7 @@ class Fields:
         return given
 
     def counts(self, name: str, kind: type[_Counts]) -> _Counts:
-        """Ticket counts by name, such as ``near`` and ``far``: what `written` makes of a ``kind``."""
+        """Ticket counts by name, such as ``near`` and ``far``: the inverse of `written`."""
         given, keys = self[name], [field.name for field in dataclasses.fields(kind)]
         if isinstance(given, Mapping) and set(given) == set(keys) and all(map(is_ticket_count, given.values())):
             return kind(*(int(given[key]) for key in keys))
@@ -154,7 +154,7 @@ class Fields:
         return kind(*(0 for _ in keys))
 
     def row(self, name: str, given: object, length: int) -> NDArray[np.int64]:
-        """Ticket counts of so many outputs."""
+        """A list of ``length`` ticket counts."""
         if not isinstance(given, list) or len(given) != length or not all(map(is_ticket_count, given)):
             self.refuse(
                 f"Expected {name} as {length} whole numbers of at most 16 digits as strings; ask for another spec."

@@ -1,4 +1,4 @@
-"""Products in a portable description: their parts, and in whole numbers what a wrong report costs in each."""
+"""Products in a spec: their parts, and the loss of a wrong report in each part, as integers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from bipartite.errors import Problems
 
 _FIELDS: Final = {"bits", "losses", "parts", "weights"}
-# Doubles that weigh losses lie within; what is finer or coarser was never written.
+# The exponents of doubles lie within this range.
 _MOST_BITS: Final = 1100
 
 
 def read_product(
     described: object, read: Callable[[object, Problems], Domain | None], problems: Problems
 ) -> Product | None:
-    """The product that a spec describes, or None with the problems added; ``read`` reads its parts."""
+    """The product that a spec describes, or None with problems added; ``read`` reads its parts."""
     lists = ("parts", "weights", "losses")
     if (
         not isinstance(described, dict)
@@ -36,14 +36,14 @@ def read_product(
         or len({len(described[name]) for name in lists}) > 1
     ):
         problems.add(
-            "Expected product as {'parts': […], 'weights': […], 'losses': […], 'bits': …}, one of each a part."
+            "Expected product as {'parts': […], 'weights': […], 'losses': […], 'bits': …}, lists of one length."
         )
         return None
     weights, bits = described["weights"], described["bits"]
     if not all(type(each) in (int, float) and 0 < as_double(each) < math.inf for each in weights):
         problems.add("Expected weights as positive numbers, one per part.")
     if type(bits) is not int or abs(bits) > _MOST_BITS:
-        problems.add("Expected bits as a whole number, the power of two of the unit of the losses.")
+        problems.add("Expected bits as a whole number, the exponent of two in the unit of the losses.")
     if any(isinstance(part, dict) and "product" in part for part in described["parts"]):
         problems.add("Expected parts that are not products themselves; name all parts at once.")
         return None
@@ -66,7 +66,7 @@ def read_product(
 
 
 def _steps(given: object, part: Domain) -> tuple[int | NDArray[np.int64] | None, int]:
-    """(what one step of a line costs, or each report of a set; the largest loss), or None for what is neither."""
+    """(the loss of one step on a line, or the matrix of losses on a set; the largest loss); (None, 0) if invalid."""
     if isinstance(part, LineDomain):
         return (given, given * (len(part) - 1)) if type(given) is int and given >= 1 else (None, 0)
     matrix = whole_matrix(given)

@@ -1,4 +1,4 @@
-"""Read a portable description, and refuse what is not understood or breaks its promise."""
+"""Read a spec; refuse it if it is not understood or does not keep its ε."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.categories import CategoryMechanism
 
 VERSIONS: Final = (1, 2, 3, 4, 5)
-"""1: BRR. 2: the other mechanisms, one set of fields each. 3: flat categories. 4: places in regions.
+"""1: BRR. 2: other mechanisms, each with its own fields. 3: flat categories. 4: places in regions.
 5: lotteries over sets of anchors, and bins reported as means."""
 
 
 def from_spec(spec: object) -> Mechanism | CategoryMechanism:
-    """The mechanism that a portable description describes.
+    """The mechanism that a spec describes.
 
-    Checks everything that the guarantee rests on: fields, types, near > far ≥ 1, 1 ≤ m < M, at most 2^52 tickets, and
+    Checks everything the guarantee rests on: fields, types, near > far ≥ 1, 1 ≤ m < M, at most 2^52 tickets, and
     near ≤ e^ε·far in exact arithmetic.
 
     Raises
     ------
     SpecError
-        Where the description is not understood; all problems at once.
+        If the spec is not understood; lists all problems.
     BrokenPromiseError
-        Where it is understood and its tickets break its ε.
+        If it is understood but its tickets do not keep its ε.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
     named = is_one_of(name, tuple(known))
     if not named and len(known) > 1:
         raise SpecError(unknown)
-    # Where only one can be meant, all that is wrong is told at once.
+    # With only one candidate, all other problems can be reported together with the wrong name.
     entry = known[name] if named else next(iter(known.values()))
     kind: type[Mechanism | CategoryMechanism] = entry.load()
     problems = Problems()
@@ -68,14 +68,14 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
     try:
         mechanism = kind.read(Fields(spec, domain, problems))
     except (DesignError, DomainError) as error:
-        # What no design could be, or no domain, is a spec that nobody could have written.
+        # No design could have produced this spec.
         raise SpecError(str(error)) from None
     problems.raise_if_any(SpecError)
     return mechanism if is_built_in(kind) else mechanism.checked()
 
 
 def load_spec(text: str) -> Mechanism | CategoryMechanism:
-    """The mechanism described by a JSON text; refuses duplicate keys and numbers that JSON does not have."""
+    """The mechanism described by a JSON text; refuses duplicate keys and non-finite numbers."""
     try:
         spec = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""What a table of tickets reports, in its spec: values of the domain by index, or numbers or labels of its own."""
+"""The outputs of a table of tickets in its spec: values of the domain by index, or its own numbers or labels."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def chosen_values(domain: Domain, indices: Sequence[int]) -> Domain:
-    """Some values of a domain, or the domain itself where they are all."""
+    """The values with these indices; the domain itself if they are all."""
     return domain if len(indices) == len(domain) else Subset(domain, indices)
 
 
 def written_reports(outputs: Domain) -> list[int] | dict[str, list[Any]]:
-    """As a spec has it: indices, ``{"numbers": …}`` or ``{"labels": …}``."""
+    """The outputs as a spec writes them: indices, ``{"numbers": …}`` or ``{"labels": …}``."""
     if isinstance(outputs, Values):
         return {"numbers": outputs.values.tolist()}
     if isinstance(outputs, Names):
@@ -36,7 +36,7 @@ def written_reports(outputs: Domain) -> list[int] | dict[str, list[Any]]:
 
 
 def read_reports(fields: Fields, own: frozenset[str]) -> Domain:
-    """`written_reports` backwards; ``own`` says which kinds a mechanism has beside values."""
+    """The inverse of `written_reports`; ``own`` lists the kinds allowed apart from values."""
     given = fields["outputs"]
     if isinstance(given, Mapping) and len(given) == 1 and set(given) <= own:
         ((kind, held),) = given.items()
@@ -46,7 +46,7 @@ def read_reports(fields: Fields, own: frozenset[str]) -> Domain:
 
 
 def _check_kind(fields: Fields, kind: str) -> None:
-    """Refuse reports that no container of these values could hold."""
+    """Refuse reports that a container of these values could not hold."""
     if kind == "numbers" and not isinstance(fields.domain, LineDomain):
         fields.refuse("Expected numbers as outputs on a line only; ask for another spec.")
     if kind == "labels" and isinstance(fields.domain, Product):

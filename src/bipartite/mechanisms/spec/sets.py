@@ -1,4 +1,4 @@
-"""Points, items and circles in a portable description: the whole numbers that decide which outputs are near."""
+"""Points, items and circles in a spec: the integers that decide which outputs are near."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 _COARSEST_BITS: Final = -500
 _MAX_COORDINATE: Final = 2**53 - 1
-# A unit vector × 2^25, rounded: its length is off by less than one.
+# The largest error in the length of a unit vector × 2^25, rounded.
 _UNIT_TOLERANCE: Final = 1.0
 
 
 def read_set(domain: Mapping[str, Any], problems: Problems) -> Domain | None:
-    """The points, items or circle that a spec describes, or None with the problems added."""
+    """The points, items or circle that a spec describes, or None with problems added."""
     kind, described = next(iter(domain.items()))
     if kind == "cyclic":
         return _read_cyclic(described, problems)
@@ -33,7 +33,7 @@ def read_set(domain: Mapping[str, Any], problems: Problems) -> Domain | None:
     if not isinstance(described, dict) or set(described) - {"labels"} not in fields:
         problems.add(
             "Expected points as {'metric': …, 'vectors': …} with 'bits' unless haversine, items as {'ranks': …}, "
-            "both with 'labels' or without."
+            "both with or without 'labels'."
         )
         return None
     array = whole_matrix(described["vectors" if kind == "points" else "ranks"])
@@ -54,7 +54,7 @@ def read_set(domain: Mapping[str, Any], problems: Problems) -> Domain | None:
 
 
 def _read_cyclic(described: object, problems: Problems) -> Cyclic | None:
-    """The circle that a spec describes, or None with the problems added."""
+    """The circle that a spec describes, or None with problems added."""
     if not isinstance(described, dict) or set(described) not in ({"size", "start"}, {"size", "labels"}):
         problems.add("Expected cyclic as {'size': …, 'start': …} or {'size': …, 'labels': […]}.")
         return None
@@ -83,14 +83,14 @@ def _check_vectors(described: Mapping[str, Any], vectors: NDArray[np.int64], pro
     else:
         bits = described.get("bits")
         if type(bits) is not int or not _COARSEST_BITS <= bits <= FINEST_BITS:
-            problems.add("Expected bits as a whole number, the power of two of the unit of the vectors.")
+            problems.add("Expected bits as a whole number, the exponent of two in the unit of the vectors.")
         width = [int(each) for each in np.ptp(vectors, axis=0)]
         if (sum(width) if metric == "manhattan" else sum(each**2 for each in width)) > MAX_DISTANCE:
             problems.add("Expected vectors whose distances stay below 2^53.")
 
 
 def whole_matrix(rows: object) -> NDArray[np.int64] | None:
-    """Rows of whole numbers below 2^53 as a matrix, or None."""
+    """Rows of integers below 2^53 as a matrix, or None if they are anything else."""
     if not isinstance(rows, list) or len(rows) < 2 or not isinstance(rows[0], list) or not rows[0]:  # noqa: PLR2004
         return None
     for row in rows:
