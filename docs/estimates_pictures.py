@@ -11,8 +11,6 @@ import bipartite as bp
 
 PICTURES = Path(__file__).parent / "_static"
 AGES = bp.Integers(18, 90)
-
-
 PEOPLE = 100_000
 
 
@@ -27,19 +25,12 @@ def pictures() -> dict[str, str]:
     ages = readers()
     padded = bp.BRR(AGES, epsilon=1, m="cdf", edges="padded")
     clamped = bp.BRR(AGES, epsilon=1)
-    trips = bp.GRR(bp.Items(["walk", "bicycle", "bus", "train", "car"], loss=1 - np.eye(5)), epsilon=1)
-    made = np.repeat(["walk", "bicycle", "bus", "train", "car"], [500, 1500, 2500, 0, 5500])
-    survey = bp.BRR(bp.Integers(0, 99), epsilon=1, m="cdf", edges="padded")
-    people = np.repeat([22, 81], [130_000, 70_000])
     regions = np.array(["north", "south"])[np.arange(PEOPLE) % 2]
     groups = bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7)), by=regions)
     named: dict[str, Any] = {"label": "age", "unit": "years"}
     return {
         "estimate_ages.svg": bp.estimate(padded, padded.privatize(ages, rng=bp.insecure_seed(7))).plot(**named),
         "estimate_clamped.svg": bp.estimate(clamped, clamped.privatize(ages, rng=bp.insecure_seed(7))).plot(**named),
-        "estimate_spikes.svg": bp.estimate(survey, survey.privatize(people, rng=bp.insecure_seed(7))).plot(),
-        "estimate_trips.svg": bp.estimate(trips, trips.privatize(made, rng=bp.insecure_seed(7))).plot(),
-        "estimate_regions.svg": groups.plot(**named),
         "estimate_region_shares.svg": groups.plot(**named, bins=[30, 45, 65]),
     }
 
