@@ -52,6 +52,40 @@ def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports
     assert "<h1>Us</h1>" in text and "Places: me." in text and "each person spread over 20 km" in text
 
 
+def test_check_ins_become_a_heat_map_with_the_mechanism_that_is_recommended_for_maps(run, tmp_path):
+    """From a blank folder by the words of the commands alone."""
+    rows = "".join(f"{each},50.1,{0.1 + each % 4 // 3 * 0.8}\n" for each in range(4000))
+    (tmp_path / "people.csv").write_text("user,lat,lon\n" + rows, encoding="utf-8")
+    out = run("plan", "new", tmp_path / "people.csv")[1]
+    assert "# lat and lon look like a position." in out and '#   from = ["lat", "lon"]\n' in out
+    spec, released, target = (tmp_path / name for name in ("cells.json", "out.parquet", "heat.geojson"))
+    finer = ("--box", "50,0,51,1", "--metres", "20000")
+    asked = ("locations", "design", *finer, "--epsilon", "2", "--for", "map", "--output", spec)
+    code, out, _ = run(*asked)
+    assert code == 0 and "To map how many people are at each place, take Subset Selection" in out
+    found = conforms(json.loads(run(*asked, "--json")[1]), "locations-design")
+    assert (found["expected_loss"], found["rows"], found["holds"]) == (None, [], True)
+    code, _, err = run(*asked, "--mechanism", "grr", "--per-km", "1")
+    assert code == 2 and "--for map chooses the mechanism; leave out --mechanism, --per-km." in err
+    plan = '[columns.place]\nfrom = ["lat", "lon"]\nspec = "cells.json"\n'
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    err = run("privatize", tmp_path / "people.csv", released, "--plan", tmp_path / "plan.toml")[2]
+    assert f"or for a map: bipartite locations heat {released} --output heat.html\n" in err
+    # Not seeded: one run in 10,000 may fail.
+    code, out, _ = run("locations", "heat", released, "--output", target, "--json", "--confidence", "0.9999")
+    largest = conforms(json.loads(out), "locations-heat")["largest"]
+    assert code == 0 and largest[0]["low"] < 0.75 < largest[0]["high"] and largest[1]["low"] < 0.25 < largest[1]["high"]
+
+
+def test_of_several_positions_the_next_step_names_one(run, tmp_path):
+    (tmp_path / "people.csv").write_text("a,b\n50.1,0.1\n", encoding="utf-8")
+    run("locations", "design", *BOX, "--epsilon", "2", "--for", "map", "--output", tmp_path / "cells.json")
+    both = "".join(f'[columns."{name}"]\nfrom = ["a", "b"]\nspec = "cells.json"\n' for name in ("my home", "work"))
+    (tmp_path / "plan.toml").write_text(both, encoding="utf-8")
+    err = run("privatize", tmp_path / "people.csv", tmp_path / "out.csv", "--plan", tmp_path / "plan.toml")[2]
+    assert "out.csv --column 'my home' --output heat.html" in err
+
+
 def test_a_release_carries_what_it_was_made_with(run, tmp_path):
     cities = six_cities(tmp_path)
     (tmp_path / "plan.toml").write_text(

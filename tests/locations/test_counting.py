@@ -81,8 +81,9 @@ def test_smoothing_spreads_each_person_over_a_normal_law_of_kilometres(grr):
     assert heat.standard_errors.mean() < grr.standard_errors.mean()
 
 
-def test_smoothed_intervals_hold_the_smoothed_truth_as_often_as_they_say():
-    mechanism = GRR(PLACES, 2)
+@pytest.mark.parametrize("kind", [GRR, SubsetSelection])
+def test_smoothed_intervals_hold_the_smoothed_truth_as_often_as_they_say(kind):
+    mechanism = kind(PLACES, 2)
     smooth = smoothing(PLACES, 150.0) @ TRUTH
     held = []
     for seed in range(40):
@@ -96,7 +97,7 @@ def test_a_heat_map_of_what_cannot_be_told_apart_is_a_guess_and_says_so(brr):
     assert heat.standard_errors is None
     assert heat.note.startswith("a guess without intervals: the reports cannot tell all of these places apart")
     np.testing.assert_allclose(heat.shares, smoothing(PLACES, 100.0) @ brr.frequencies)
-    with pytest.raises(InputError, match=r"There are no intervals here: .* collect with bp.GRR"):
+    with pytest.raises(InputError, match=r"There are no intervals here: .* collect with what bp.recommend"):
         heat.intervals()
     drawn = heat.draw()
     assert ", a guess</title>" in drawn and "A guess without intervals" in drawn
@@ -141,7 +142,8 @@ def test_top_places_hold_together_as_often_as_they_say():
 def test_a_place_that_cannot_be_told_has_an_open_interval():
     mechanism = RegionWeighted(Regions.of(PLACES, [number % 3 for number in range(30)]), 2)
     top = top_places(mechanism, reports(mechanism), k=1)[0]
-    assert not top.known and top.low == 0 and top.high > 0.3 and "collect with bp.GRR" in top.note
+    assert not top.known and top.low == 0 and top.high > 0.3
+    assert "collect with what bp.recommend(places, epsilon, 'map') says" in top.note
     # A region as a whole is known, although no place in it is.
     est = estimate(mechanism, reports(mechanism))
     low, high = est.interval(0.999, of=(np.arange(30) % 3 == 0).astype(float))

@@ -195,7 +195,7 @@ def refuse_given(options: argparse.Namespace, names: Sequence[str], why: str) ->
 
 def _given(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
     """Which of these options were given, as they are written."""
-    return [f"--{name}" for name in names if getattr(options, name) is not None]
+    return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 
 def domain_of(options: argparse.Namespace) -> Domain:

@@ -10,7 +10,7 @@ from bipartite.cli.arguments import need_epsilon
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_heat import add_heat
 from bipartite.cli.place_lists import add_places
-from bipartite.cli.place_mechanisms import add_mechanism, check_budget, check_publishes, released
+from bipartite.cli.place_mechanisms import add_mechanism, check_budget, check_publishes, recommended, released
 from bipartite.cli.program import Command
 from bipartite.cli.release_tables import as_csv, described, headline, plain, print_releases
 from bipartite.errors import InputError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """examples:
   bipartite locations design shops.csv --epsilon 1 --output shops.json    the best ε-LDP release, as a spec
-  bipartite locations design --box 52.3,13,52.7,13.8 --metres 5000 --epsilon 2 --mechanism grr --output cells.json
+  bipartite locations design --box 52.3,13,52.7,13.8 --metres 10000 --epsilon 2 --for map --output cells.json
   bipartite locations heat reports.csv --spec cells.json --output heat.html    where people are, from their reports
   bipartite locations map shops.csv --output shops.html                   places and regions, to look around on
   bipartite locations map --dataset cities --epsilon 2 --mechanism brr --at Paris --output paris.svg
@@ -52,6 +52,13 @@ def add_actions(
     design = actions.add_parser("design", help="choose or build a release of places", epilog=_EXAMPLES)
     add_places(design)
     add_mechanism(design, "auto: the least expected loss of all that are ε-LDP")
+    design.add_argument(
+        "--for",
+        dest="purpose",
+        choices=["release", "map"],
+        default="release",
+        help="release: each report is used as it is (default); map: reports are counted, to see where people are",
+    )
     design.add_argument("--output", metavar="FILE", type=Path, help="write the spec, what clients need, to this file")
     design.add_argument("--csv", metavar="FILE", type=Path, help="write the rows of the table to this file")
     design.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-design.json)")
@@ -77,9 +84,9 @@ def run_design(options: argparse.Namespace) -> int:
         need_epsilon(options)
     check_publishes(options)
     listed = options.places_of(options)
-    mechanism, rows, reason = released(options, listed)
+    mechanism, rows, reason = (recommended if options.purpose == "map" else released)(options, listed)
     certificate = verify(mechanism)
-    row = rows[0]
+    row = rows[0] if rows else None
     if options.output is not None:
         write_whole(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
     if options.csv is not None:
@@ -95,15 +102,16 @@ def run_design(options: argparse.Namespace) -> int:
                 "holds": certificate.holds,
                 "epsilon_upper": str(certificate.epsilon_upper),
                 "spec_sha256": certificate.spec_sha256,
-                "expected_loss": row.expected_loss,
-                "worst_loss": row.worst_loss,
+                "expected_loss": row and row.expected_loss,
+                "worst_loss": row and row.worst_loss,
                 "rows": [plain(each) for each in rows],
             }
         )
         return OK
     print(headline(listed))
     print(reason)
-    print_releases(rows)
+    if rows:
+        print_releases(rows)
     print(certificate)
     return OK
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bipartite.answers.advise import recommend
 from bipartite.answers.advise.place_releases import measured, planar
+from bipartite.cli.arguments import refuse_given
 from bipartite.cli.waiting import add_within, searching, seconds_in
 from bipartite.errors import InputError
 from bipartite.locations import WHOLE, WITHIN, choose
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from bipartite.cli.place_lists import Listed
     from bipartite.locations import PlaceRelease
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories import CategoryMechanism
 
 _WITHIN: Final = "within-region"
 _PLANAR: Final = "planar-laplace"
@@ -74,6 +77,16 @@ def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Se
     row, _ = measured(scope, name, options.epsilon, lambda: mechanism, None)
     beside = [] if options.per_km is None else [planar(listed.places, options.per_km, None)]
     return mechanism, [row, *beside], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
+
+
+def recommended(
+    options: argparse.Namespace, listed: Listed
+) -> tuple[Mechanism | CategoryMechanism, Sequence[PlaceRelease], str]:
+    """The mechanism to count places with, and why; its reports are not used one by one, so that none has a loss."""
+    refuse_given(options, ("mechanism", "per_km", "csv"), "--for map chooses the mechanism")
+    with searching(listed.places, seconds_in(options.within)) as (clock, progress):
+        found = recommend(listed.places, options.epsilon, "map", seconds=clock, progress=progress.advance)
+    return found.mechanism, [], str(found)
 
 
 def _made(name: str, listed: Listed, epsilon: str) -> Mechanism:

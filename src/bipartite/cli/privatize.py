@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
             if options.target == STDIO and rows.done and not isinstance(error, BrokenPipeError):
                 print(f"bipartite: {_CANNOT_BE_TAKEN_BACK}", file=sys.stderr)
             raise
-    _conclude(options, done)
+    _conclude(options, plan, done)
     return BAD_DATA if done.rows and done.rows == done.rejected else OK
 
 
@@ -124,7 +124,7 @@ def _warn(options: argparse.Namespace, plan: Plan) -> None:
         )
 
 
-def _conclude(options: argparse.Namespace, done: Released) -> None:
+def _conclude(options: argparse.Namespace, plan: Plan, done: Released) -> None:
     if options.json:
         print_json(
             {
@@ -135,7 +135,7 @@ def _conclude(options: argparse.Namespace, done: Released) -> None:
                 "insecure": done.insecure,
                 "guarantee": done.guarantee,
                 "publishes": list(done.publishes),
-                "next": _next(options),
+                "next": _next(options, plan),
             }
         )
         return
@@ -146,12 +146,16 @@ def _conclude(options: argparse.Namespace, done: Released) -> None:
     rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
     spent = done.guarantee if done.insecure else f"each spent ε = {done.epsilon}"
     print(f"bipartite: {done.rows - done.rejected:,} rows released{rejected}; {spent}.", file=sys.stderr)
-    print(f"bipartite: {_next(options)}", file=sys.stderr)
+    print(f"bipartite: {_next(options, plan)}", file=sys.stderr)
 
 
-def _next(options: argparse.Namespace) -> str:
+def _next(options: argparse.Namespace, plan: Plan) -> str:
     """What to do with reports."""
     if options.target != STDIO:
-        return f"{DO_NOT_AVERAGE}; run: bipartite estimate {shlex.quote(options.target)}"
+        target = shlex.quote(options.target)
+        positions = [name for name, column in plan.private().items() if column.is_position]
+        which = f" --column {shlex.quote(positions[0])}" if len(positions) > 1 else ""
+        heat = f", or for a map: bipartite locations heat {target}{which} --output heat.html" if positions else ""
+        return f"{DO_NOT_AVERAGE}; run: bipartite estimate {target}{heat}"
     specs = "SPECS.json" if options.specs is None else shlex.quote(str(options.specs))
     return f"{DO_NOT_AVERAGE}; run: bipartite estimate FILE --spec {specs}"

@@ -193,11 +193,12 @@ def _region_name(label: object) -> str:
     return "" if as_index(label) is None and not isinstance(label, np.bool_ | bool) else str(label)
 
 
-def check_places(places: object) -> None:
-    """Refuse anything but a set of places on the globe."""
+def check_places(places: object) -> Points:
+    """The places, refused unless they are points on the globe."""
     if not isinstance(places, Points) or places.metric != "haversine":
         msg = "Expected places as bp.Points(…, metric='haversine'); build them with bp.locations.places."
         raise InputError(msg)
+    return places
 
 
 def check_regions_of(places: Points, regions: object) -> None:

@@ -23,13 +23,11 @@ def places_of(mechanism: object) -> Points:
     if not isinstance(mechanism, Mechanism):
         msg = f"Expected a mechanism on places, got {type(mechanism).__name__}; pass bp.BRR(places, …) or another one."
         raise InputError(msg)
-    domain = mechanism.domain
-    check_places(domain)
+    domain = check_places(mechanism.domain)
     outputs = mechanism.outputs
     if not isinstance(outputs, (Points, Subset)):
         msg = f"The reports of {mechanism!r} are no places of its domain, so no map can show them."
         raise InputError(msg)
-    assert isinstance(domain, Points)  # noqa: S101 (checked above)
     return domain
 
 

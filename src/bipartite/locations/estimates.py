@@ -1,20 +1,22 @@
-"""Estimates on places, and the word for what their reports cannot tell."""
+"""Estimates on places, and the words for what their reports cannot tell."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.estimation import Estimate, estimate
-from bipartite.domains import Points
 from bipartite.domains.regions import check_places
 from bipartite.errors import InputError
 from bipartite.locations.chances import places_of
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
 
+if TYPE_CHECKING:
+    from bipartite.domains import Points
+
 UNKNOWN: Final = (
     "the reports cannot tell all of these places apart, so that no number of them would settle this; collect with "
-    "bp.GRR, or with another mechanism that bp.identifiability calls identifiable"
+    "what bp.recommend(places, epsilon, 'map') says, which can"
 )
 
 
@@ -25,7 +27,7 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
             msg = "An estimate has its reports already; leave reports out, or pass the mechanism instead."
             raise InputError(msg)
         return given, _places_of(given.mechanism)
-    if not isinstance(given, (Mechanism, CategoryMechanism)) or reports is None:
+    if not isinstance(given, Mechanism | CategoryMechanism) or reports is None:
         msg = (
             f"Expected an estimate on places, or a mechanism and its reports, got {type(given).__name__}; make one "
             "with bp.estimate(mechanism, reports)."
@@ -36,9 +38,5 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
 
 
 def _places_of(mechanism: object) -> Points:
-    """The places that are counted. Reports of flat categories are not places, but their counts are of places."""
-    if not isinstance(mechanism, CategoryMechanism):
-        return places_of(mechanism)
-    check_places(mechanism.domain)
-    assert isinstance(mechanism.domain, Points)  # noqa: S101 (checked above)
-    return mechanism.domain
+    """The places of a mechanism; reports of flat categories are rows of numbers, and count places all the same."""
+    return check_places(mechanism.domain) if isinstance(mechanism, CategoryMechanism) else places_of(mechanism)

@@ -6,6 +6,7 @@ learned from the data is itself a release, which no ε covers. What only a perso
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -58,6 +59,13 @@ _HEAD: Final = """# A first plan, from the names and types of the columns and no
 # The ε of all private columns add up for each row; `bipartite plan show` says to how much.
 # `for` says what a column is for: "statistics", "mean" or "histogram" of many people, or "single-values".
 """
+_LATITUDE: Final = {"lat", "latitude"}
+_LONGITUDE: Final = {"lon", "lng", "long", "longitude"}
+_POSITION: Final = """# {latitude} and {longitude} look like a position. In the place of both columns, for a heat map:
+#   [columns.place]
+#   from = {pair}
+#   spec = "cells.json"  # bipartite locations design --box S,W,N,E --metres M --epsilon E --for map --output cells.json
+"""
 
 
 @without_lines
@@ -83,7 +91,9 @@ def first_plan(
     """
     check_purpose(purpose)
     parts = [_HEAD.format(todo=TODO)]
-    for name, found in schema_of(str(pattern), asked or Asked(), header=header).items():
+    columns = schema_of(str(pattern), asked or Asked(), header=header)
+    parts += _about_a_position([*columns])
+    for name, found in columns.items():
         kind = _kind_of(found)
         if kind is None:
             # The names within a type may be private: those in a JSON object are read from the rows.
@@ -94,6 +104,15 @@ def first_plan(
         draft = known if answers is None else answers(name, known)
         parts.append(f"# {key(name)} is dropped.\n" if draft is None else f"[columns.{key(name)}]\n{draft.to_toml()}")
     return "\n".join(parts)
+
+
+def _about_a_position(names: list[str]) -> list[str]:
+    """How two columns become one place, where their names are those of a position."""
+    found = [[name for name in names if name.strip().lower() in among] for among in (_LATITUDE, _LONGITUDE)]
+    if any(len(each) != 1 for each in found):
+        return []
+    (latitude,), (longitude,) = found
+    return [_POSITION.format(latitude=key(latitude), longitude=key(longitude), pair=json.dumps([latitude, longitude]))]
 
 
 def schema_of(pattern: str, asked: Asked, *, header: bool) -> dict[str, str]:
