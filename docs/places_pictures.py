@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bipartite import BRR, GRR, insecure_seed
-from bipartite.locations import Regions, draw, encode, grid, heat_map, places
+from bipartite import BRR, SubsetSelection, insecure_seed
+from bipartite.locations import draw, encode, grid, heat_map, places
 from bipartite.locations.areas import Box
 from bipartite.locations.atlas import cities
 
@@ -16,23 +16,16 @@ CREDIT = "GeoNames, CC BY 4.0, a selection"
 
 
 def pictures() -> dict[str, str]:
-    """The world's largest cities: their regions, what somebody in Paris may report, and where made-up people are."""
+    """What somebody in Paris may report, among the world's largest cities, and where made-up people of Europe are."""
     names, coordinates = cities()
     world = places(coordinates, labels=names)
-    # Made-up people, fewer in each smaller city.
-    counts = np.round(40_000 * 0.93 ** np.arange(len(names))).astype(int)
-    people = [name for name, count in zip(names, counts.tolist(), strict=True) for _ in range(count)]
-    mechanism = GRR(world, epsilon=3)
-    reports = mechanism.privatize(people, rng=insecure_seed(1))
-    cells = GRR(grid((35, -12, 62, 42), metres=300_000), epsilon=3)
+    cells = SubsetSelection(grid((35, -12, 62, 42), metres=300_000), epsilon=2)
     # A third of them in each city of Europe, the rest two degrees to its east and to its north.
     around = np.vstack([coordinates[Box(35, -12, 60, 38).holds(world)] + step for step in ((0, 0), (0, 2), (2, 0))])
     positions = np.repeat(around, 4000, axis=0)
     european = cells.privatize(encode(cells.domain, positions), rng=insecure_seed(1))
     return {
-        "places_regions.svg": draw(Regions.by_prefix(world), credit=CREDIT),
         "places_paris.svg": draw(BRR(world, epsilon=2), at="Paris", credit=CREDIT),
-        "places_heat.svg": heat_map(mechanism, reports, smoothing_km=300).draw(credit=CREDIT),
         "places_cells.svg": heat_map(cells, european).draw(),
     }
 

@@ -350,7 +350,7 @@ TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
     "docs/private-sgd.md": (sgd_accuracies, sgd_advantages),
     "docs/private-boosting.md": (gbdt_errors, gbdt_shares, gbdt_points),
     "docs/private-networks.md": (dnn_accuracies,),
-    "docs/places.md": (places_below_lsrr, places_errors),
+    "bench/results/places.md": (places_below_lsrr, places_errors),
 }
 """What writes the tables of a page, by its path in the repository."""
 

@@ -14,8 +14,8 @@ because that chance is not raised by the factor Φ ≤ 1. (In high-energy physic
 
 For a shift that is known the level is thus at least 1 − α for every share. The shift is estimated, from all shares
 together; how often intervals hold then is measured in ``tests/answers/estimation/test_projection.py`` and in
-``bench/results/intervals.md``. In no case does an interval miss more often than with 3α/2, since each side keeps its own level:
-α/2 on the side of the shift, and less than α on the other.
+``bench/results/intervals.md``. In no case does an interval miss more often than with 3α/2, since each side keeps its
+own level: α/2 on the side of the shift, and less than α on the other.
 """
 
 from __future__ import annotations
