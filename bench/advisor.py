@@ -1,13 +1,14 @@
 """Whether the adviser is right, and how long it takes.
 
-    python bench/advisor.py [--repetitions 20] [--people 20000] [--only errors times]
+    python bench/advisor.py [--repetitions 20] [--people 20000] [--only errors times] [--purposes mean map]
+                            [--epsilons 0.5 1]
 
-*Errors*: ages 18 to 90. For each purpose, ε and shape of the population: the error that the adviser forecasts, the
-error of ``bp.estimate`` without options from simulated reports, and that of the best rival that serves the purpose, all
-as root mean squares over the repetitions (40 times as many for a mean; of one release: the exact expected loss). A
-person's report is distributed as fᵀP whoever the person was, so counts of outputs are drawn as multinomial(n, fᵀP);
-flat categories report for themselves. The population is the prior that the adviser is told, except for "unknown", where
-it is told nothing and the error is over six shapes.
+*Errors*: ages 18 to 90, and 60 cities for maps. For each purpose, ε and shape of the population: the error that the
+adviser forecasts, the error of ``bp.estimate`` without options from simulated reports, and that of the best rival that
+serves the purpose, all as root mean squares over the repetitions (40 times as many for a mean; of one release: the
+exact expected loss). A person's report is distributed as fᵀP whoever the person was, so counts of outputs are drawn as
+multinomial(n, fᵀP); flat categories report for themselves. The population is the prior that the adviser is told, except
+for "unknown", where it is told nothing and the error is over all shapes.
 
 *Times*: every purpose on 401 points, and the whole table there; twenty ε on 100 values. ``bench/locations.py --large``
 has 66,767 places.
@@ -25,10 +26,11 @@ import numpy as np
 import bipartite as bp
 from bipartite.answers.advise.candidates import candidates
 from bipartite.answers.advise.shapes import shapes_of
+from bipartite.locations.atlas import cities
 from bipartite.mechanisms.categories import CategoryMechanism
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,13 +38,20 @@ if TYPE_CHECKING:
 
 AGES: Final = bp.Integers(18, 90)
 EPSILONS: Final = ("0.5", "1", "3", "5")
-PURPOSES: Final = ("release", "mean", "distribution", "categories")
+PURPOSES: Final = ("release", "mean", "distribution", "categories", "map")
+CITIES: Final = bp.Points(cities().coordinates[:60], metric="haversine", labels=list(cities().names[:60]))
+
+
+def domain_of(purpose: str) -> Any:  # noqa: ANN401
+    """Places for maps, else ages."""
+    return CITIES if purpose == "map" else AGES
 
 
 def simulated(mechanism: Any, purpose: str, shares: Array, people: int, rng: np.random.Generator) -> float:  # noqa: ANN401
     """The mean squared error of one answer from fresh reports."""
+    names = np.array(CITIES.labels if purpose == "map" else AGES.to_numpy().tolist())
     if isinstance(mechanism, CategoryMechanism):
-        values = AGES.to_numpy()[rng.choice(len(shares), people, p=shares)]
+        values = names[rng.choice(len(shares), people, p=shares)].tolist()
         found = bp.estimate(mechanism, mechanism.privatize(values, rng=bp.insecure_seed(int(rng.integers(2**32)))))
     else:
         found = bp.estimate(mechanism, counts=rng.multinomial(people, shares @ mechanism.matrix()))
@@ -50,7 +59,7 @@ def simulated(mechanism: Any, purpose: str, shares: Array, people: int, rng: np.
         return float((found.mean - shares @ AGES.to_numpy()) ** 2)
     if purpose == "distribution":
         return float(((found.cdf() - shares.cumsum()) ** 2)[:-1].mean())
-    unbiased = [found.unbiased(("bin", value)).value for value in AGES.to_numpy()[::6]]
+    unbiased = [found.unbiased(("bin", value)).value for value in names[::6].tolist()]
     return float(((np.array(unbiased) - shares[::6]) ** 2).mean())
 
 
@@ -64,22 +73,24 @@ def error(mechanism: Any, purpose: str, populations: list[Array], people: int, r
     return float(np.sqrt(np.mean(squares)))
 
 
-def errors(people: int, repetitions: int) -> None:
+def errors(people: int, repetitions: int, purposes: Sequence[str], epsilons: Sequence[str]) -> None:
     """Print what was forecast and found for each purpose."""
-    shapes = shapes_of(AGES)
-    print(f"{len(AGES)} values, {people:,} people, {repetitions} repetitions a shape; (found/forecast), (rival/found)")
-    for purpose in PURPOSES:
-        for epsilon in EPSILONS:
-            for name, prior in [("uniform", None), ("two humps", shapes["two humps"]), ("unknown", None)]:
+    print(f"{people:,} people, {repetitions} repetitions a shape; (found/forecast), (rival/found)", flush=True)
+    for purpose in purposes:
+        domain = domain_of(purpose)
+        shapes = shapes_of(domain)
+        known = "Zipf" if purpose == "map" else "two humps"
+        for epsilon in epsilons:
+            for name, prior in [("uniform", None), (known, shapes[known]), ("unknown", None)]:
                 populations = list(shapes.values()) if name == "unknown" else [shapes[name]]
-                advice = bp.recommend(AGES, epsilon, purpose, users=people, prior=prior)
+                advice = bp.recommend(domain, epsilon, purpose, users=people, prior=prior)
                 own = error(advice.mechanism, purpose, populations, people, repetitions)
                 rivals = {}
-                for each in candidates(AGES):
+                for each in candidates(domain):
                     # Only the best of flat categories, and none for a mean.
                     flat = each.form.reports == "flat" and (purpose == "mean" or each.name != "Subset Selection")
                     if each.serves(purpose) and each.name not in {advice.advice.mechanism, "Laplace, raw"} and not flat:
-                        mechanism = each.build(AGES, epsilon, prior)
+                        mechanism = each.build(domain, epsilon, prior)
                         if bp.verify(mechanism).holds:
                             rivals[each.name] = error(mechanism, purpose, populations, people, repetitions)
                 best = min(rivals, key=rivals.__getitem__)
@@ -100,7 +111,7 @@ def times() -> None:
     """Print seconds."""
     income = bp.Interval(0, 200_000, points=401)
     bp.compare(bp.Integers(1, 50), 1, users=100)  # so that everything is loaded
-    for purpose in PURPOSES:
+    for purpose in PURPOSES[:4]:
         timed(f"recommend, {purpose}, 401 points", lambda purpose=purpose: bp.recommend(income, 1, purpose))
     timed("compare, 401 points, with users", lambda: bp.compare(income, 1, users=10_000, tolerance=5000))
     many = np.linspace(0.25, 5, 20).round(2)
@@ -115,11 +126,13 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--people", type=int, default=20_000)
     parser.add_argument("--only", nargs="+", choices=["errors", "times"], default=["times", "errors"])
+    parser.add_argument("--purposes", nargs="+", choices=PURPOSES, default=PURPOSES)
+    parser.add_argument("--epsilons", nargs="+", default=EPSILONS)
     options = parser.parse_args()
     if "times" in options.only:
         times()
     if "errors" in options.only:
-        errors(options.people, options.repetitions)
+        errors(options.people, options.repetitions, options.purposes, options.epsilons)
 
 
 if __name__ == "__main__":

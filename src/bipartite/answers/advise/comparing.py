@@ -118,13 +118,13 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     rows: list[Row] = []
     advice: list[Advice] = []
     for budget in budgets:
-        constant = dataclasses.replace(single, epsilon=budget)
+        constant = None if single is None else dataclasses.replace(single, epsilon=budget)
         measured = _at(budget, question, purposes, exact=exact, progress=progress)
         measured += [measure(each, budget, question, purposes, whole=True) for each in own.get(budget, [])]
         rows += [each.row for each in measured]
         if isinstance(domain, Points):
             rows.append(Row(PLANAR, budget, "mechanism", note=_NOT_LDP))
-        rows += [constant, *_limit(budget, measured)]
+        rows += [*([] if constant is None else [constant]), *_limit(budget, measured)]
         advice += [advised(each, budget, measured, question, constant)[0] for each in purposes]
     return Comparison(
         domain=domain,

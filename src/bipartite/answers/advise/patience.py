@@ -35,6 +35,11 @@ def expected_seconds(domain: Domain, rounds: int = 1, *, statistics: bool = True
     return rounds * (tables + (_DECOMPOSED * size**3 if statistics and size <= MOST_DENSE else 0.0))
 
 
+def constant_seconds(domain: Domain) -> float:
+    """About how long it takes to find the best constant answer: on a set, a look at every pair of its values."""
+    return 0.0 if isinstance(domain, LineDomain) else _PAIR * float(len(domain)) ** 2
+
+
 class Clock:
     """Ends a search in time; without a number of seconds, never.
 
@@ -53,6 +58,10 @@ class Clock:
     def is_over(self) -> bool:
         """Whether there is no time left."""
         return time.monotonic() >= self._ends
+
+    def allows(self, seconds: float) -> bool:
+        """Whether a step that takes about this long leaves half of the time to others."""
+        return time.monotonic() + 2 * seconds <= self._ends
 
     @property
     def note(self) -> str:

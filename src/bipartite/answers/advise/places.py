@@ -10,6 +10,7 @@ import numpy as np
 
 from bipartite.answers.advise.advice import percent
 from bipartite.answers.advise.candidates import ANCHORED
+from bipartite.answers.advise.patience import constant_seconds
 from bipartite.answers.advise.picking import NEAR
 from bipartite.answers.advise.place_releases import (
     BASELINE,
@@ -104,8 +105,8 @@ def choose(
     per_km
         ε per km, to show Planar Laplace too (at most 1,024 places).
     seconds
-        Take the best that is found in this time. No step is begun later; one that runs is finished, which takes some
-        ten seconds on 66,000 places.
+        Take the best that is found in this time. No step is begun later; the search for anchors is stopped. Where
+        finding the best constant answer would take most of the time, it is left out.
 
     Notes
     -----
@@ -119,7 +120,7 @@ def choose(
     parts = _checked_regions(places, regions)
     clock = clock_of(seconds)
     makers = whole_makers(places, budget, weights, parts, clock.check)
-    made, left = _made(makers, budget, weights, clock, len(places))
+    made, left = _made(makers, budget, weights, clock, places)
     rows = [row for row, _ in made.values()]
     if not left:
         rows.append(within_row(parts, budget, "brr", weights))
@@ -140,22 +141,22 @@ def choose(
 
 
 def _made(
-    makers: dict[str, Maker], epsilon: str, weights: NDArray[np.float64] | None, clock: Clock, size: int
+    makers: dict[str, Maker], epsilon: str, weights: NDArray[np.float64] | None, clock: Clock, places: Points
 ) -> tuple[dict[str, tuple[PlaceRelease, Mechanism | None]], str]:
     """Every release and its row, and why some were left out: in time, or because nothing can be much better."""
     made: dict[str, tuple[PlaceRelease, Mechanism | None]] = {}
     left = ""
-    # The constant answer is cheap, and stands beside whatever is taken.
-    for name in sorted(makers, key=lambda each: (each != ANCHORED, each != CONSTANT)):
-        if left and name != CONSTANT:
-            made[name] = unavailable(WHOLE, name, epsilon, left), None
+    # The constant answer stands beside whatever is taken, if there is time for it.
+    for name in sorted(makers, key=lambda each: (each != CONSTANT, each != ANCHORED)):
+        if left or (name == CONSTANT and not clock.allows(constant_seconds(places))):
+            made[name] = unavailable(WHOLE, name, epsilon, left or clock.note), None
             continue
         made[name] = measured(WHOLE, name, epsilon, makers[name], weights)
         mechanism = made[name][1]
         gap = mechanism.gap if isinstance(mechanism, Anchored) else None
-        if gap is not None and gap <= NEAR and size > LOOK_AT_ALL:
+        if gap is not None and gap <= NEAR and len(places) > LOOK_AT_ALL:
             left = f"left out: {ANCHORED} is proved to be within {percent(gap)} of the best ε-LDP release"
-        elif not left and clock.is_over:
+        elif name != CONSTANT and clock.is_over:
             left = clock.note
     return {name: made[name] for name in makers}, left
 
@@ -256,11 +257,10 @@ def _checked_regions(places: Points, regions: Regions | None) -> Regions:
 def _reason(best: PlaceRelease, plain: PlaceRelease, ranked: list[PlaceRelease]) -> str:
     saved = 1 - best.expected_loss / plain.expected_loss if plain.expected_loss else 0.0
     if plain.note.startswith("left out"):
-        constant = next(row.expected_loss for row in ranked if row.name == CONSTANT)
-        return (
-            f"{best.name}: {best.expected_loss:.1f} km expected (always the same place: {constant:.1f} km) with "
-            f"ε = {best.epsilon}; others were {plain.note}."
-        )
+        constant = next(row for row in ranked if row.name == CONSTANT)
+        beside = "" if constant.note else f" (always the same place: {constant.expected_loss:.1f} km)"
+        mean = f"{best.expected_loss:.1f} km expected{beside}"
+        return f"{best.name}: {mean} with ε = {best.epsilon}; others were {plain.note}."
     beside = "GRR cannot be made with this ε"
     if best.name == plain.name:
         beside = "and nothing lies below it"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.answers.advise.advice import advised
 from bipartite.answers.advise.candidates import ANCHORED, candidates
 from bipartite.answers.advise.figures import REFUSED, Question, measure
-from bipartite.answers.advise.patience import Clock
+from bipartite.answers.advise.patience import Clock, constant_seconds
 from bipartite.answers.advise.picking import NEAR, pick
 from bipartite.answers.advise.purposes import check_purpose
 from bipartite.answers.advise.row import Row
@@ -90,7 +90,8 @@ def recommend(
     prior
         Public probabilities of the values, None for uniform. Never estimate it from the private data.
     seconds
-        Take the best that is found in this time. No step is begun later; one that runs is finished.
+        Take the best that is found in this time. No step is begun later; the search for anchors is stopped, other
+        steps that run are finished. Where the best constant answer would take most of the time, it is left out.
     progress
         Called with 1 whenever a mechanism has been looked at.
 
@@ -120,8 +121,8 @@ def recommend(
     budget = Epsilon.of(epsilon).text
     weights = None if prior is None else check_prior(prior, len(domain))
     question = Question(domain, weights, None if users is None else int(users), clock=clock_of(seconds))
-    measured = look_at(budget, question, purpose, progress=progress)
     constant = single_answer(question) if purpose == "release" else None
+    measured = look_at(budget, question, purpose, progress=progress)
     advice, taken = advised(purpose, budget, measured, question, constant)
     if taken is None or taken.mechanism is None:
         raise DesignError(_nothing(domain, purpose))
@@ -166,8 +167,10 @@ def _in_order(some: list[Candidate]) -> list[Candidate]:
     return sorted(some, key=lambda each: each.name != ANCHORED)
 
 
-def single_answer(question: Question) -> Row:
-    """The best that can be said without asking anybody."""
+def single_answer(question: Question) -> Row | None:
+    """The best that can be said without asking anybody; None where finding it would take most of the time."""
+    if not question.clock.allows(constant_seconds(question.domain)):
+        return None
     mechanism = Constant(question.domain, prior=question.prior)
     prior, tolerance = question.prior, question.tolerance
     answer = mechanism.answer

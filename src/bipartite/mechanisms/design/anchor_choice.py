@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
+
+_BETWEEN: Final = 0.1  # seconds
 
 
 class EnoughError(Exception):
     """Raised by whoever is told of progress, to end a search: the best that was found until then is taken."""
+
+
+class Watch:
+    """What a search reports to while it runs, and what is left of it when it is stopped."""
+
+    def __init__(self, progress: Callable[[float], None] | None = None) -> None:
+        self._progress = progress
+        self._part = 0.0
+        self._next = 0.0
+        self._rank = math.inf
+        self.anchors: list[int] = []
+        """The best anchors so far."""
+
+    def tell(self, part: float) -> None:
+        """Report which part is done, from 0 to 1; a search that starts again does not go back."""
+        self._part = max(self._part, part)
+        if self._progress is not None:
+            self._progress(self._part)
+
+    def pause(self) -> None:
+        """Let the caller stop the search with EnoughError, a few times a second."""
+        if self._progress is not None and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _BETWEEN
+            self._progress(self._part)
+
+    def note(self, rank: float, anchors: list[int]) -> None:
+        """Remember anchors if they are the best so far."""
+        if rank < self._rank:
+            self._rank, self.anchors = rank, anchors
 
 
 @dataclass(frozen=True, eq=False)

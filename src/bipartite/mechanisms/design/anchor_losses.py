@@ -17,6 +17,7 @@ import numpy as np
 from bipartite.domains import Points, Product
 from bipartite.domains.points import UNIT, loss_of
 from bipartite.lottery.order import VectorOrder
+from bipartite.mechanisms.design.anchor_choice import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -90,6 +91,7 @@ class AnchorLosses:
     ) -> None:
         self.size = len(domain)
         self._loss = loss
+        self.watch = Watch()
         # Its threads start when they are first needed and end with this object.
         self._pool = ThreadPoolExecutor(_THREADS)
         self._weigh(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
@@ -190,8 +192,15 @@ class AnchorLosses:
             return
         limit = _LOSSES_A_PIECE if self.compiled else _LOSSES_A_BLOCK
         step = max(1, min(limit // losses_each, -(-count // _THREADS)))
-        for _ in self._pool.map(lambda start: part(start, min(start + step, count)), range(0, count, step)):
-            pass
+        pieces = [self._pool.submit(part, start, min(start + step, count)) for start in range(0, count, step)]
+        try:
+            for piece in pieces:
+                piece.result()
+                self.watch.pause()
+        finally:
+            # A search that is stopped must not go on in its threads.
+            for piece in pieces:
+                piece.cancel()
 
     def _of_distances(self, distances: Reals) -> Reals:
         losses: Reals = loss_of(distances, self._metric, self._bits)

@@ -29,10 +29,13 @@ over all of them say which.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from bipartite.mechanisms.design.anchor_choice import EnoughError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +117,7 @@ def paid_levels(state: Assignment, theta: float) -> Reals:
 
 
 def certify(
-    state: Assignment, cells: Cells, passes: int, enough: float, progress: Callable[[float], bool] | None = None
+    state: Assignment, cells: Cells, passes: int, enough: float, progress: Callable[[float], None] | None = None
 ) -> tuple[float, Reals]:
     """A certified lower bound for every ε-LDP release, and the levels that prove it.
 
@@ -127,7 +130,7 @@ def certify(
     enough
         Closer than this part of the loss is close enough.
     progress
-        Told which part is done; says whether to go on.
+        Told which part is done. Where it raises EnoughError after the first pass, the best bound so far is returned.
     """
     value = state.value
     close = enough * (value - state.losses.floor)
@@ -135,19 +138,20 @@ def certify(
     best = priced = _price(state, value, _ascend(state, value, columns, paid_levels(state, value), close))
     # Where anchors are not the best release their loss is out of reach, and aiming at it leads nowhere: aim lower.
     aim, vain = value, 0
-    for done in range(1, passes):
-        if progress is not None and not progress(done / passes):
-            break
-        gap = aim - best.lower
-        if value - best.lower <= close or vain > max(1, passes * _VAIN_PASSES):
-            break
-        columns = _columns_of(state, priced, cells, columns)
-        priced = _price(state, aim, _ascend(state, aim, columns, best.levels, close))
-        best = max(best, priced, key=lambda each: each.lower)
-        if aim - best.lower > (1 - _WORTH) * gap:
-            aim, vain = (aim + best.lower) / 2, vain + 1
-        elif aim < value and aim - best.lower <= close:
-            aim = (value + aim) / 2
+    with contextlib.suppress(EnoughError):
+        for done in range(1, passes):
+            if progress is not None:
+                progress(done / passes)
+            gap = aim - best.lower
+            if value - best.lower <= close or vain > max(1, passes * _VAIN_PASSES):
+                break
+            columns = _columns_of(state, priced, cells, columns)
+            priced = _price(state, aim, _ascend(state, aim, columns, best.levels, close))
+            best = max(best, priced, key=lambda each: each.lower)
+            if aim - best.lower > (1 - _WORTH) * gap:
+                aim, vain = (aim + best.lower) / 2, vain + 1
+            elif aim < value and aim - best.lower <= close:
+                aim = (value + aim) / 2
     return min(best.lower, value), best.levels
 
 

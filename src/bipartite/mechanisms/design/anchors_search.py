@@ -278,6 +278,7 @@ def _insert_best(state: Assignment, moves: Moves) -> None:
 def improve(state: Assignment, sites: Wholes, *, resize: bool = True) -> Moves:
     """Make moves while they help: exchanges and, if `resize`, insertions and drops. Returns the last, vain pass."""
     while True:
+        state.losses.watch.note(state.rank, state.anchors)
         moves = state.sweep(sites)
         if not _step(state, moves, resize=resize):
             return moves

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.mechanisms.design.anchor_cells import cells_of
-from bipartite.mechanisms.design.anchor_choice import AnchorChoice, EnoughError
+from bipartite.mechanisms.design.anchor_choice import AnchorChoice, EnoughError, Watch
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.anchors_bound import certify
 from bipartite.mechanisms.design.anchors_search import Assignment, improve, local_search, search_all_sets, shake
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.domains import SetDomain
+    from bipartite.mechanisms.design.anchor_cells import Cells
     from bipartite.mechanisms.design.anchor_losses import LossFunction, Reals, Wholes
 
     Progress = Callable[[float], None]
@@ -81,44 +82,36 @@ def best_anchors_of_set(
     """
     losses = AnchorLosses(domain, prior, loss)
     cost = cost_of(e)
-    told = _told(progress)
     cells = cells_of(losses, _SITES)
-    if losses.size <= EXHAUSTIVE_TO:
-        state = Assignment(losses, cost, search_all_sets(losses, cost))
-    else:
-        state = search(losses, cost, cells.sites, told)
-        # Many anchors have little choice among few sites.
-        while _CHOICE * len(state.totals) > len(cells.sites) and len(cells.sites) < losses.size:
-            if not told(_SEARCHED / 2):
-                break
-            cells = cells_of(losses, _CHOICE * len(cells.sites))
-            state = min(state, search(losses, cost, cells.sites, told), key=lambda each: each.rank)
-    if not told(_SEARCHED):
-        # The least loss of any report is a bound, if a poor one.
-        return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(losses.floor, state.value))
-    passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
-    enough = next(gap for size, gap in _ENOUGH if losses.size <= size)
-    lower, _ = certify(state, cells, passes, enough, lambda part: told(_SEARCHED + (1 - _SEARCHED) * part))
-    told(1.0)
+    # One anchor in the middle, should there be no time for more.
+    state = Assignment(losses, cost, [int(cells.sites[len(cells.sites) // 2])])
+    watch = losses.watch = Watch(progress)
+    # The least loss of any report is a bound, if a poor one.
+    lower = losses.floor
+    try:
+        state, cells = _search_all(losses, cost, cells)
+        watch.tell(_SEARCHED)
+        passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
+        enough = next(gap for size, gap in _ENOUGH if losses.size <= size)
+        lower, _ = certify(state, cells, passes, enough, lambda part: watch.tell(_SEARCHED + (1 - _SEARCHED) * part))
+        watch.tell(1.0)
+    except EnoughError:
+        if watch.anchors:
+            state = min(state, Assignment(losses, cost, watch.anchors), key=lambda each: each.rank)
     return AnchorChoice(np.array(state.anchors, dtype=np.int64), state.value, min(lower, state.value))
 
 
-def _told(progress: Progress | None) -> Callable[[float], bool]:
-    """Tells which part is done, and hears whether to go on."""
-    furthest = 0.0
-
-    def told(part: float) -> bool:
-        # A search that begins again does not go back.
-        nonlocal furthest
-        furthest = max(furthest, part)
-        try:
-            if progress is not None:
-                progress(furthest)
-        except EnoughError:
-            return False
-        return True
-
-    return told
+def _search_all(losses: AnchorLosses, cost: float, cells: Cells) -> tuple[Assignment, Cells]:
+    """The best anchors that the search finds, and the cells whose sites it began with."""
+    if losses.size <= EXHAUSTIVE_TO:
+        return Assignment(losses, cost, search_all_sets(losses, cost)), cells
+    state = search(losses, cost, cells.sites)
+    # Many anchors have little choice among few sites.
+    while _CHOICE * len(state.totals) > len(cells.sites) and len(cells.sites) < losses.size:
+        losses.watch.tell(_SEARCHED / 2)
+        cells = cells_of(losses, _CHOICE * len(cells.sites))
+        state = min(state, search(losses, cost, cells.sites), key=lambda each: each.rank)
+    return state, cells
 
 
 def cost_of(e: float) -> float:
@@ -126,13 +119,8 @@ def cost_of(e: float) -> float:
     return 1 / min(max(e - 1, _LEAST_EXCESS), _MOST_EXCESS)
 
 
-def search(
-    losses: AnchorLosses, cost: float, sites: Wholes, told: Callable[[float], bool] = lambda _: True
-) -> Assignment:
-    """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours.
-
-    It ends where ``told`` says so.
-    """
+def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
+    """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours."""
     state = local_search(losses, cost, sites)
     if len(sites) == losses.size:
         return state
@@ -141,8 +129,7 @@ def search(
         improve(state, everyone)
         return shake(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
     for done in range(_ROUNDS):
-        if not told(_SEARCHED * (done + 1) / (_ROUNDS + 1)):
-            break
+        losses.watch.tell(_SEARCHED * (done + 1) / (_ROUNDS + 1))
         before = state.value
         improve(state, _neighbours(state))
         if not state.value < before:
