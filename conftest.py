@@ -30,13 +30,16 @@ _FORCING = (
 settings.register_profile("house", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
 
+# Before Python 3.13 a path does not match ``**`` over several folders: one pattern for each depth.
+DOCSTRINGS = [f"{folder}/{'*/' * depth}*.py" for folder in ("src/bipartite", "reproduction") for depth in range(4)]
+
 _docs = Sybil(
     parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS), SkipParser()],
     patterns=["README.md", "docs/*.md"],
 )
 _docstrings = Sybil(
     parsers=[DocTestParser(optionflags=ELLIPSIS)],
-    patterns=["src/bipartite/**/*.py", "src/bipartite/*.py", "reproduction/*.py"],
+    patterns=DOCSTRINGS,
     document_types={".py": PythonDocStringDocument},
 )
 pytest_collect_file = (_docs + _docstrings).pytest()

@@ -167,3 +167,18 @@ def test_the_names_and_commands_that_a_page_names_are_there(page):
             pkgutil.resolve_name(name.replace("bp.", "bipartite.", 1))
     assert set(named_in(page, r"(?:^\$ |`)bipartite ([a-z][a-z-]*)")) <= {*BIPARTITE.commands}
     assert set(named_in(page, r"python -m reproduction ([a-z]+)")) <= {*LABORATORY.commands}
+
+
+def test_every_example_in_a_docstring_is_run():
+    # A pattern once stopped at the first folder, and examples in deeper ones went stale unseen.
+    root = DOCS.parent
+    config = runpy.run_path(str(root / "conftest.py"))
+    collected = config["DOCSTRINGS"]
+    written = [
+        path.relative_to(root)
+        for folder in ("src", "reproduction")
+        for path in root.glob(f"{folder}/**/*.py")
+        if "tests" not in path.parts and re.search(r"^\s*>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert len(written) > 50
+    assert [path for path in written if not any(path.match(pattern) for pattern in collected)] == []

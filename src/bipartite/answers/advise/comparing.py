@@ -101,7 +101,7 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     >>> import bipartite as bp
     >>> compared = compare(bp.Integers(18, 90), 1)
     >>> print(compared.recommendation)
-    To release single values, take BRR, safe m: no value fares worse than under GRR, and it needs no prior...
+    To release single values, take Anchored: the least expected error if all values are equally likely, ...
     >>> compared["BRR, safe m"].expected_loss < compared["GRR"].expected_loss
     True
     """
