@@ -1,4 +1,4 @@
-"""Run the tests under one combination of versions and print its row of docs/versions.md.
+"""Run the tests under one combination of versions and print its row of bench/results/versions.md.
 
 `python tools/environments.py 3.12-newest` wants a `python3.12`. A combination is a Python and a rule: `oldest` is the
 lowest version of every dependency and extra that pyproject.toml allows, `pinned` is constraints.txt, `newest` what the
