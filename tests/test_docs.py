@@ -46,6 +46,7 @@ def printed_in_errata():
         "report_picture.py",
         "tutorial_picture.py",
         "advisor_picture.py",
+        "audits_picture.py",
         "architecture_picture.py",
         "own_mechanism_picture.py",
         "pairs_picture.py",
