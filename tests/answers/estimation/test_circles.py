@@ -300,8 +300,14 @@ NO_LINE = (
         (lambda est: est.interval(of=("cdf", 3)), "Expected 'circular_mean', .*got \\('cdf', 3\\)"),
         (lambda est: est.interval(of=[1, 2]), "Expected 'circular_mean', .*this domain has 24 values"),
         (lambda est: est.unbiased("circular_mean"), "The circular mean is not an average and has no standard error"),
-        (lambda est: est.poisoning(1, "circular_mean"), "What forged reports can do to the circular mean of a circle"),
-        (lambda est: est.poisoning(1, ("quantile", 0.5, 0)), "What forged reports can do to the quantile of a circle"),
+        (
+            lambda est: est.poisoning(1, "circular_mean"),
+            "what forged reports can do to the circular mean",
+        ),
+        (
+            lambda est: est.poisoning(1, ("quantile", 0.5, 0)),
+            "what forged reports can do to the quantile",
+        ),
         (lambda est: bp.difference(est, est), NO_LINE),
     ],
 )

@@ -352,7 +352,7 @@ def test_what_depends_on_itself_is_left_open_too():
     assert low == 0 and ends[0] - 1e-9 <= high <= ends[1] + 1e-9
     with pytest.raises(DesignError, match="Not even groups of values can be told apart"):
         found.group_shares()
-    with pytest.raises(InputError, match="cannot tell values apart that these answers tell apart"):
+    with pytest.raises(InputError, match="These answers depend on values that the reports cannot tell apart"):
         found.covariance(np.eye(6))
 
 
@@ -649,7 +649,7 @@ def test_frames_without_pandas_name_what_to_do(monkeypatch):
     grouped = estimate(PADDED, [30, 40], by=["a", "b"])
     monkeypatch.setitem(sys.modules, "pandas", None)
     for each in (found, grouped):
-        with pytest.raises(MissingExtraError, match="to_frame needs pandas"):
+        with pytest.raises(MissingExtraError, match="needs pandas, which is not installed"):
             each.to_frame()
 
 
@@ -692,11 +692,11 @@ def test_an_answer_that_chance_moved_beyond_what_is_possible_says_so():
     counts = np.full(10, 1000)
     counts[5] = 820
     share = estimate(GRR(Integers(0, 9), 1), counts=counts, method="inverse").interval(of=("bin", 5))
-    assert share.low < 0 < share.high and "chance has moved it beyond what is possible" in share.note
+    assert share.low < 0 < share.high and "chance has moved it beyond the possible range" in share.note
     gains = BRR(Integers(0, 99), 1, edges="padded")
     for seed in range(1, 9):  # nobody gains anything, and every other estimate of that is negative
         found = estimate(gains, gains.privatize([0] * 200, rng=insecure_seed(seed)))
-        moved = "chance has moved it beyond what is possible" in found.interval().note
+        moved = "chance has moved it beyond the possible range" in found.interval().note
         assert moved == (found.mean < 0) and moved == ("chance has moved it" in found.summary())
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.estimation.histogram import on_simplex
+from bipartite.answers.estimation.em import Fit
+from bipartite.answers.estimation.histogram import Fitted, on_simplex
 
 LINE = bp.Integers(0, 24)
 MECHANISMS = {
@@ -220,6 +221,19 @@ def test_the_same_reports_give_the_same_histogram_in_any_order_and_from_either_e
     assert first.reason == second.reason
     weighted = bp.estimate(mechanism, reports, weights=np.full(2000, 0.25))
     np.testing.assert_allclose(weighted.frequencies, first.frequencies, atol=1e-6)
+
+
+def test_no_share_of_people_up_to_a_value_is_above_one_whatever_rounding_says():
+    shares = np.array([0.5, 0.5 + 2.0**-51, 0.0])
+    assert shares[:2].sum() > 1
+    assert Fitted("em", "", Fit(shares, 1, 0.0, 0.0, converged=True), "").cdf.tolist() == [0.5, 1.0, 1.0]
+
+
+def test_the_share_up_to_a_value_of_one_part_of_two_reports_about_pairs_is_at_most_one():
+    domain = bp.Product(bp.Integers(1, 4), bp.Integers(1, 9))
+    pairs = bp.BRR(domain, 1)
+    found = bp.estimate(pairs, pairs.privatize([(3, 8), (1, 8)], rng=bp.insecure_seed(5))).joint().marginal("second")
+    assert found.frequencies.min() >= 0 and found.cdf().max() <= 1
 
 
 def test_the_nearest_distribution_is_nearer_than_any_other():

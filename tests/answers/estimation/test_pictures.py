@@ -180,7 +180,7 @@ def test_attributes_are_drawn_one_by_one():
     record = bp.Record({"age": bp.BRR(AGES, 1, edges="padded"), "stars": bp.GRR(bp.Integers(1, 5), 1)})
     reports = record.privatize({"age": [30] * 60, "stars": [4] * 60}, rng=bp.insecure_seed(1))
     est = bp.estimate(record, reports)
-    with pytest.raises(InputError, match="Expected groups to draw, got attributes"):
+    with pytest.raises(InputError, match="Expected groups to plot, got attributes"):
         est.plot()
     assert est["stars"].plot().startswith("<svg")
 

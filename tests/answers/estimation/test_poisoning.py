@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.estimation import poisoning
+from bipartite.answers.estimation import forged_supports
 from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.tally import Tally
 from bipartite.mechanisms.categories.unary import PackedReports
@@ -162,7 +162,7 @@ def test_counts_alone_give_a_bound_that_holds_for_the_reports_behind_them(mechan
         for k in (1, 9, 60):
             exact, bound = whole.poisoning(k, of=of), counted.poisoning(k, of=of)
             assert bound.low <= exact.low + 1e-12 and exact.high <= bound.high + 1e-12
-            assert bound.exact or "counts do not tell" in bound.note
+            assert bound.exact or "counts do not say" in bound.note
 
 
 def test_sums_of_weights_give_a_bound_that_holds_for_the_reports_behind_them():
@@ -190,7 +190,7 @@ def test_what_is_fitted_has_no_proved_bound_and_says_so():
     assert found.poisoning(5).exact
     clamped = bp.BRR(bp.Integers(18, 90), epsilon=1)
     bound = bp.estimate(clamped, clamped.privatize([30] * 500, rng=bp.insecure_seed(1))).poisoning(5)
-    assert (bound.low, bound.high, bound.exact) == (18, 90, False) and "do not fix this answer" in bound.note
+    assert (bound.low, bound.high, bound.exact) == (18, 90, False) and "do not determine this answer" in bound.note
 
 
 def test_text_and_picture_tell_what_one_forged_report_in_a_hundred_could_do():
@@ -199,10 +199,10 @@ def test_text_and_picture_tell_what_one_forged_report_in_a_hundred_could_do():
     bound = found.poisoning(50)
     line = f"50 forged reports could move the mean by {bound.farthest:.2g}"
     assert line in found.summary() and line in str(found.plot())
-    assert str(bound).startswith("50 forged reports could make ")
+    assert str(bound).startswith("50 forged reports could turn ")
     oue = FLAT[0]
     wide = bp.estimate(oue, true_reports(oue, 500, 1))
-    assert "up to all of them" in wide.poisoning(5).note
+    assert "even all of them" in wide.poisoning(5).note
     assert "by at most" in bp.estimate(oue, counts=bp.Counts(oue).add(true_reports(oue, 500, 1))).summary()
     letters = bp.estimate(SETS[0], true_reports(SETS[0], 300, 1))
     assert "3 forged reports could move the largest share by " in letters.summary()
@@ -248,8 +248,8 @@ def test_a_tipping_point_looks_at_every_report_once_for_each_answer(monkeypatch)
     expected = {of: est.tipping_point(of=of) for of in ("mean", ("cdf", 10))}
     seen = []
 
-    sums_of = poisoning._sums_of
-    monkeypatch.setattr(poisoning, "_sums_of", lambda *asked: seen.append(asked) or sums_of(*asked))
+    sums_of = forged_supports._sums_of
+    monkeypatch.setattr(forged_supports, "_sums_of", lambda *asked: seen.append(asked) or sums_of(*asked))
     est = bp.estimate(mech, mech.privatize([3] * 200 + [20] * 300, rng=bp.insecure_seed(3)))
     assert {of: est.tipping_point(of=of) for of in expected} == expected
     assert len(seen) == len(expected)

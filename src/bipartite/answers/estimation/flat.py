@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.answers.estimation.forged_outputs import Moved
+from bipartite.answers.estimation.forged_supports import ForgedSupports, moved_single_supports
 from bipartite.answers.estimation.goodness_flat import fit_of_supports
 from bipartite.answers.estimation.histogram import Fitted, Unbiased, on_simplex
 from bipartite.answers.estimation.linear import Answer, LinearAnswers, Several
 from bipartite.answers.estimation.pairs import pair_law
-from bipartite.answers.estimation.poisoning import ForgedSupports, Moved, moved_single_supports
 from bipartite.answers.estimation.tally import check_weights, spare
 from bipartite.answers.estimation.whole_reports import fit_reports
 from bipartite.errors import InputError

@@ -31,6 +31,7 @@ import numpy as np
 
 from bipartite.answers.estimation.operator import Dense, Noise, Operator, operator_of
 from bipartite.lottery import GroupedLottery, LineLottery
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,8 +61,8 @@ _FITS: Final = "these reports may have come from this mechanism"
 _UNKNOWN: Final = "whether these reports fit the mechanism was not tested: it is too large"
 
 
-@dataclass(frozen=True, slots=True)
-class GoodnessOfFit:
+@dataclass(frozen=True, slots=True, repr=False)
+class GoodnessOfFit(Printed):
     """Whether reports can have come from their mechanism, whatever the people are like: ``est.fits``."""
 
     p_value: float | None

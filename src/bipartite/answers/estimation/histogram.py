@@ -70,8 +70,8 @@ class Histogram(ABC):
 
     @property
     def cdf(self) -> Array:
-        """The share of people up to every value of a line; all of them up to the last, whatever rounding says."""
-        running = self.distribution.cumsum()
+        """The share of people up to every value of a line: at most 1, and exactly 1 at the last value."""
+        running: Array = np.minimum(self.distribution.cumsum(), 1.0)
         running[-1] = 1.0
         return running
 
@@ -129,6 +129,13 @@ class Unbiased(Histogram):
     @property
     def distribution(self) -> Array:
         return self._distribution
+
+    @property
+    def cdf(self) -> Array:
+        # Unbiased sums may lie above 1, as unbiased shares may lie below 0.
+        running = self._distribution.cumsum()
+        running[-1] = 1.0
+        return running
 
     @property
     def bins_note(self) -> str:

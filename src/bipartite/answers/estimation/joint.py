@@ -14,9 +14,10 @@ from bipartite.answers.estimation.group_means import GroupMean, group_mean
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, check_confidence, few_note, half_widths
 from bipartite.answers.estimation.linear import Answer, Several
 from bipartite.answers.estimation.pair_answers import table_of
+from bipartite.answers.estimation.showing import load_pandas
 from bipartite.answers.estimation.tally import spare
 from bipartite.domains import LineDomain
-from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.errors import InputError, shown
 from bipartite.texts import in_notebooks
 
 if TYPE_CHECKING:
@@ -192,11 +193,7 @@ class JointEstimate:
 
     def to_frame(self, confidence: float = 0.95) -> DataFrame:
         """A row for every pair: both values, share, standard error, low, high (around the unbiased share)."""
-        try:
-            import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
-        except ImportError:
-            msg = "to_frame needs pandas; install it, or use joint.frequencies and joint.standard_errors."
-            raise MissingExtraError(msg) from None
+        pd = load_pandas("joint.frequencies and joint.standard_errors")
         sure = check_confidence(confidence)
         errors = self.standard_errors
         cells = self._cells
@@ -207,7 +204,7 @@ class JointEstimate:
         first, second = (domain.to_numpy() for domain in self._domains)
         near = np.clip(centres, 0, 1)
         low, high = np.maximum(near - half, 0), np.minimum(near + half, 1)
-        return pd.DataFrame(
+        found: DataFrame = pd.DataFrame(
             {
                 self.names[0]: np.repeat(first, len(second)),
                 self.names[1]: np.tile(second, len(first)),
@@ -217,6 +214,7 @@ class JointEstimate:
                 "high": high,
             }
         )
+        return found
 
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words."""

@@ -23,20 +23,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from bipartite.answers.estimation.forged_outputs import moved_by_fitted_scores, moved_by_scores
 from bipartite.answers.estimation.goodness import fit_of_outputs
 from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.operator import operator_of
-from bipartite.answers.estimation.poisoning import moved_by_fitted_scores, moved_by_scores
 from bipartite.answers.estimation.scores import MOST_DENSE, FittedScores
 from bipartite.errors import DesignError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation.forged_outputs import Moved
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.identify import Identifiability
-    from bipartite.answers.estimation.poisoning import Moved
     from bipartite.answers.estimation.scores import Scores
     from bipartite.answers.estimation.tally import Tally
     from bipartite.domains import Domain

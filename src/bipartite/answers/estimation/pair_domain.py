@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.estimate import Estimate
+    from bipartite.answers.estimation.forged_outputs import Moved
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.intervals import ConfidenceInterval
     from bipartite.answers.estimation.linear import Answer
     from bipartite.answers.estimation.pair_answers import Weights
-    from bipartite.answers.estimation.poisoning import Moved
     from bipartite.domains import Domain, Product
 
     Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from bipartite.lottery.checks import is_whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation.histogram import Histogram
     from bipartite.answers.estimation.identify import Identifiability
     from bipartite.answers.estimation.intervals import ConfidenceInterval
     from bipartite.domains import Domain
@@ -57,6 +58,23 @@ def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Spa
         starts = np.array(_on_a_circle(domain, list(bins)) if circle else _on_a_line(line_of(domain), list(bins)))
     after = np.append(starts[1:], starts[0] + size)
     return list(zip(starts.tolist(), (after - starts).tolist(), strict=True))
+
+
+def range_shares(domain: Domain, cut: list[Span], histogram: Histogram, confidence: float) -> list[RangeShare]:
+    """The shares of these ranges, with their intervals."""
+    numbers = domain.numbers if isinstance(domain, Cyclic) else line_of(domain)
+    running, size, found = np.append(0.0, histogram.cdf), len(numbers), []
+    for first, count in cut:
+        inside = np.arange(first, first + count) % size
+        weights = np.zeros(size)
+        weights[inside] = 1.0
+        interval = histogram.interval(weights, confidence)
+        past = max(0, first + count - size)  # around a circle
+        share = running[first + count - past] - running[first] + running[past]
+        ends = float(numbers.decode(first)), float(numbers.decode(inside[-1]))
+        # Up to rounding, the interval contains the share.
+        found.append(RangeShare(*ends, float(np.clip(share, *interval)), interval))
+    return found
 
 
 def asked_again(bins: Bins) -> Bins:
@@ -100,7 +118,7 @@ def _on_a_line(domain: LineDomain, edges: list[Any]) -> list[int]:
     values = domain.to_numpy().astype(np.float64)
     low, high = float(values[0]), float(values[-1])
     step = float(values[1] - values[0]) if len(values) > 1 else 1.0
-    if not edges or not all(_is_number(edge) for edge in edges):
+    if not edges or not all(is_number(edge) for edge in edges):
         msg = f"Expected bins as edges that are numbers, such as [30, 45, 65], got {shown(edges)}."
         raise InputError(msg)
     numbers = [float(edge) for edge in edges]
@@ -128,9 +146,8 @@ def _on_a_circle(domain: Domain, edges: list[Any]) -> list[int]:
     return found
 
 
-def _is_number(edge: object) -> bool:
-    return (
-        isinstance(edge, (int, float, np.integer, np.floating))
-        and not isinstance(edge, bool)
-        and math.isfinite(float(edge))
-    )
+def is_number(given: object) -> TypeGuard[float]:
+    """Whether this is a finite number."""
+    if isinstance(given, bool) or not isinstance(given, (int, float, np.integer, np.floating)):
+        return False
+    return math.isfinite(float(given))
