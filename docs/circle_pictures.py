@@ -28,8 +28,12 @@ def pictures() -> dict[str, str]:
     release, plain = bp.BRR(HOURS, epsilon=1), bp.GRR(HOURS, epsilon=1)
     survey = bp.BRR(HOURS, epsilon=2, m="cdf")
     return {
-        "circle_report.svg": chances_on_a_clock(names, release.matrix()[23], plain.matrix()[23], truth=23),
-        "circle_estimate.svg": bp.estimate(survey, survey.privatize(guests(), rng=bp.insecure_seed(7))).plot(),
+        "circle_report.svg": chances_on_a_clock(
+            names, release.matrix()[23], plain.matrix()[23], truth=23, label="reported hour"
+        ),
+        "circle_estimate.svg": bp.estimate(survey, survey.privatize(guests(), rng=bp.insecure_seed(7))).plot(
+            label="bedtime", unit="hour"
+        ),
     }
 
 

@@ -144,7 +144,7 @@ def test_the_page_leads_from_the_question_to_the_report_and_what_it_is_worth(pag
     explained = explain(1)
     at = -1
     for expected in (
-        "How old are you?", "answer is 40 years", "true answer: 40", "This time the lottery drew",
+        "How old are you?", "answer is 40 years", "true value: 40", "This time the lottery drew",
         "What the collector sees from 5,000 people", "not the true distribution", "What one report is worth",
         "How much do you earn in a year?", "42,000 dollars", "Which of these hundred cities", "true place: Paris",
         "The same people, asked for statistics", "separate survey", "spends 2ε = 2 on it", "The collector learns: the",

@@ -254,7 +254,7 @@ def test_what_cannot_be_known_is_said(run, spec, write, tmp_path):
     assert "not identifiable" in out and "no number of them would narrow this" in out
     first = next(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))
     assert (first["standard_error"], first["low"], first["high"]) == ("", "", "")
-    assert "hatched: cannot be known" in picture.read_text(encoding="utf-8")
+    assert "hatched: not identifiable" in picture.read_text(encoding="utf-8")
     ET.fromstring(picture.read_text(encoding="utf-8"))
     one = conforms(json.loads(run("estimate", file, "--spec", spec(clamped), "--json")[1]), "estimate")["estimates"][0]
     assert one["mean"]["standard_error"] is None and one["shares"][0]["standard_error"] is None
@@ -614,5 +614,5 @@ def test_a_picture_is_what_the_name_of_its_file_says(run, spec, ages, tmp_path):
     assert run(*arguments, tmp_path / "ages.png")[0] == 0
     assert (tmp_path / "ages.png").read_bytes()[:4] == b"\x89PNG"
     code, _, err = run(*arguments, tmp_path / "ages.pdf")
-    assert code == 2 and "Expected a file that ends with .svg or .png, got 'ages.pdf'; name it so." in err
+    assert code == 2 and "Expected a file name ending in .svg or .png, got 'ages.pdf'; rename it." in err
     assert not (tmp_path / "ages.pdf").exists()

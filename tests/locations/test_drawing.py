@@ -89,7 +89,7 @@ def test_chances_of_outputs_that_are_few_are_zero_elsewhere(europe):
         (lambda p: draw(p, at="Paris"), "at= belongs to a mechanism"),
         (lambda _: draw(Points([[0, 0], [1, 1]])), "Expected places as bp.Points"),
         (lambda _: draw(BRR(Integers(1, 5), 1), at=1), "Expected places as bp.Points"),
-        (lambda p: draw(p, file="map.gif"), "ends with .svg or .png"),
+        (lambda p: draw(p, file="map.gif"), "ending in .svg or .png"),
         (lambda p: page(Regions.by_prefix(p), regions=Regions.by_prefix(p)), "pass the regions once"),
         (lambda p: page(p, regions=3), "Expected regions as bp.locations.Regions of the same places"),
         (lambda _: page(Points([[0, 0], [1, 1]])), "Expected places as bp.Points"),

@@ -72,7 +72,7 @@ def test_shares_below_zero_are_drawn_inwards_and_guesses_outlined():
         shares_on_a_clock(list("abcd"), shares, ends, sure="", guessed=np.array([False, False, True, False]))
     )
     assert len(shapes(drawn, fill=style.BRR_FAR)) == 3
-    assert len(shapes(drawn, stroke=style.GRR)) == 1 and "cannot be known: a guess" in words(drawn)
+    assert len(shapes(drawn, stroke=style.GRR)) == 1 and "not identifiable: a guess" in words(drawn)
     below = polar(corners(shapes(drawn, fill=style.BRR_FAR)[1]))[0]
     zero = polar(corners(shapes(drawn, fill=style.BRR_FAR)[0]))[0].min()
     assert below.min() == pytest.approx(_INNER, abs=0.2) and below.max() == pytest.approx(zero, abs=0.2)
@@ -104,7 +104,7 @@ def test_chances_show_a_window_that_goes_past_the_top():
     near = {round(float(np.median(polar(corners(each))[1] + 12) - 12)) for each in shapes(drawn, fill=style.BRR)}
     assert len(shapes(drawn, fill=style.BRR)) == 9 and len(shapes(drawn, fill=style.BRR_FAR)) == 15
     assert {19, 20, 21, 22, 23} <= near
-    assert "reports each of 0, 1, 2, 3, 19, 20, 21, 22, 23 with chance 6.9 %" in text
+    assert "reports each of 0, 1, 2, 3, 19, 20, 21, 22, 23 with probability 6.9 %" in text
 
 
 @pytest.mark.parametrize("mechanism", [bp.GRR(bp.Cyclic(24), 3), bp.BRR(bp.Cyclic(24), 1)], ids=repr)

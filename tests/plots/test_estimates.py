@@ -80,8 +80,8 @@ def test_what_cannot_be_known_is_hatched_and_has_no_error_bar():
     edges = 76 + np.arange(7) * (860 - 76 - 34) / 6
     middle = [(a, b) for a, b in zip(left, right, strict=True) if a < edges[5] - 0.1 and b > edges[2] + 0.1]
     assert hatch and not middle
-    assert "hatched: cannot be known; dashed: a guess" in words(drawn)
-    assert "3 shares cannot be known" in drawn.get("aria-label")
+    assert "hatched: not identifiable; dashed: a guess" in words(drawn)
+    assert "3 shares are not identifiable" in drawn.get("aria-label")
 
 
 def test_many_values_are_a_line_in_a_band():
@@ -158,7 +158,7 @@ def test_a_named_share_below_zero_and_one_that_cannot_be_known():
     long = "a name that is much too long to stand beside the picture"
     text = shares_by_name(["much", long, "none"], shares, shares - error, shares + error, sure="95 %", notes=["so"])
     drawn = ET.fromstring(text)
-    assert {"−10 % (−30 to 10)", "cannot be known", "cannot be known: a guess", "so"} <= set(words(drawn))
+    assert {"−10 % (−30 to 10)", "not identifiable", "not identifiable: a guess", "so"} <= set(words(drawn))
     assert "a name that is much too…" in words(drawn)
     assert long in ET.tostring(drawn, encoding="unicode")  # whole for who points at it
     zero = next(float(each.get("x1")) for each in drawn.iter(f"{SVG}line") if each.get("stroke") == style.INK
@@ -189,7 +189,7 @@ def test_bands_are_as_high_as_the_average_share_of_their_values():
     top, tall = float(boxes[0].get("y")), float(boxes[0].get("height"))
     assert (at(top + tall), at(top)) == pytest.approx((0.15, 0.25), abs=0.002)
     assert float(boxes[1].get("height")) == 2  # a band without width is still seen
-    assert {"40 %", "60 %", "bands: 95 % intervals of the share of each range"} <= set(words(drawn))
+    assert {"40 %", "60 %", "95 % interval of the average share in each range"} <= set(words(drawn))
     curves = [each for each in drawn.iter(f"{SVG}path") if each.get("fill") == "none"]
     assert sorted(each.get("stroke") for each in curves) == sorted([style.BRR, style.GRR])  # the rest, and a guess
     assert "0 to 1: 40 % (30 to 50)." in drawn.get("aria-label") and not whiskers(drawn)
@@ -198,7 +198,7 @@ def test_bands_are_as_high_as_the_average_share_of_their_values():
 def test_a_named_share_without_an_interval_is_told_and_a_guess_is_outlined():
     shares, nowhere = np.array([0.7, 0.3]), np.array([np.nan, 0.1])
     text = shares_by_name(["a", "b"], shares, nowhere, shares + nowhere, sure="95 %", guessed=np.array([False, True]))
-    assert "nan" not in text and {"70 %", "30 % (10 to 40)", "cannot be known: a guess"} <= set(
+    assert "nan" not in text and {"70 %", "30 % (10 to 40)", "not identifiable: a guess"} <= set(
         words(ET.fromstring(text))
     )
 

@@ -82,7 +82,7 @@ def test_of_very_many_regions_the_largest_are_numbered_and_named():
     names = [f"0110010110010110{i:02d}111" for i in range(30)]
     drawn = regions_on_a_map(rows, of, names, labels=[str(i) for i in range(70)], coasts=[])
     words = [each.text for each in ET.fromstring(drawn).iter(f"{SVG}text")]
-    assert "and 6 more regions, no larger" in words and "30: 0110…1001011029111, 12 places" in words
+    assert "and 6 smaller regions" in words and "30: 0110…1001011029111, 12 places" in words
     assert "30" in words and "29" not in words
     assert words.count("1") == 1
 
@@ -125,7 +125,7 @@ def test_a_town_has_no_coasts_because_ours_are_too_coarse():
     [
         ([0.4, 0.4, 0.1, 0.1], ["2 favoured: 40 % each", "2 others: 10 % each"]),
         ([0.6, 0.4, 0.0, 0.0], ["1 favoured: 60 % each", "1 others: 40 % each", "2 never reported"]),
-        ([0.4, 0.3, 0.2, 0.1], ["most likely 40 %", "least 10 %, shades between"]),
+        ([0.4, 0.3, 0.2, 0.1], ["most likely: 40 %", "least likely: 10 %, shades between"]),
         ([0.25, 0.25, 0.25, 0.25], ["4 places: 25 % each"]),
     ],
     ids=["two chances", "some never", "many chances", "all alike"],
@@ -157,7 +157,7 @@ def test_a_heat_map_is_darkest_where_most_people_are():
     found = dots(drawn)
     assert found["Berlin: a"].get("fill") == heat(1.0)
     assert found["Rome: d"].get("fill") == heat(0.0) == heat(-3)
-    assert "the most at Berlin: a" in drawn
+    assert "the largest share, at Berlin: a" in drawn
 
 
 def test_the_outline_of_points_is_their_convex_hull():
@@ -177,7 +177,7 @@ def test_pictures_become_files_of_both_kinds(tmp_path):
     written = (tmp_path / "map.PNG").read_bytes()
     assert written.startswith(b"\x89PNG\r\n")
     assert int.from_bytes(written[16:20]) == 2 * style.WIDTH
-    with pytest.raises(InputError, match=r"Expected a file that ends with .svg or .png, got 'map.jpg'; name it so."):
+    with pytest.raises(InputError, match=r"Expected a file name ending in .svg or .png, got 'map.jpg'; rename it."):
         save(drawn, tmp_path / "map.jpg")
 
 
@@ -197,7 +197,8 @@ def test_cells_are_drawn_where_they_lie_and_some_have_an_edge():
         centres, np.array([0.25, 0.75]), labels=["south", "north"], words=["25 %", "75 %"], coasts=[], how=how
     )
     root = ET.fromstring(drawn)
-    assert root.get("viewBox").startswith("0 0 440 ") and "A heat map of 2 cells; the most at north: 75 %" in drawn
+    assert root.get("viewBox").startswith("0 0 440 ")
+    assert "A heat map of 2 cells; the largest share, at north: 75 %" in drawn
     filled = {each[0].text: each for each in root.iter(f"{SVG}rect") if len(each)}
     south, north = filled["south: 25 %"], filled["north: 75 %"]
     assert (south.get("x"), north.get("fill")) == (north.get("x"), heat(1.0))

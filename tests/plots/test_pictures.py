@@ -51,11 +51,12 @@ def test_the_chances_of_a_line_have_the_heights_of_the_matrix(chances):
 def test_the_chances_of_a_line_are_labelled_and_told_in_words(chances):
     shown = words(chances)
     for expected in (
-        "true answer: 40", "reported age, years", "chance of this report", "4 %",
-        "BRR, nearest 27: 2.3 % each", "BRR, all others: 0.84 % each", "GRR: 3.6 % for the truth, 1.3 % for any other",
+        "true value: 40", "reported age, years", "probability of this report", "4 %",
+        "BRR, nearest 27: 2.3 % each", "BRR, all others: 0.84 % each",
+        "GRR: 3.6 % for the true value, 1.3 % for any other",
     ):  # fmt: skip
         assert expected in shown
-    assert "BRR reports each value from 27 to 53 with chance 2.3 %" in chances.get("aria-label")
+    assert "BRR reports each value from 27 to 53 with probability 2.3 %" in chances.get("aria-label")
 
 
 def test_nothing_is_drawn_or_written_outside_the_picture(chances):
@@ -139,7 +140,7 @@ def test_a_heat_map_of_pairs_has_a_dark_cell_for_a_likely_pair():
     marked = [each for each in drawn.iter(f"{SVG}rect") if each.get("fill") == "none"]
     assert {(each.get("x"), each.get("y")) for each in marked} == {(cells[2].get("x"), cells[2].get("y"))}
     assert {"young", "old", "jazz", "blues", "metal", "age", "genre", "So it is.", "40 %"} <= set(words(drawn))
-    assert "6 pairs of age and genre; the most at old and blues: 40 %. So it is." in drawn.get("aria-label")
+    assert "of age and genre; the largest share, at old and blues, is 40 %. So it is." in drawn.get("aria-label")
 
 
 def test_a_heat_map_of_many_pairs_names_a_few():

@@ -1,4 +1,4 @@
-"""Horizontal bars: a few numbers side by side, each with its name and its value."""
+"""Horizontal bars, each with its name and value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NARROW: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: its name, its length, the words at its end, and how it is drawn."""
+    """One bar: its name, its length, the text at its end, and its style."""
 
     name: str
     length: float
@@ -27,7 +27,7 @@ class Bar:
 
 
 def bars(rows: Sequence[Bar], label: str) -> str:
-    """Bars from zero, the numbers at their ends; ``label`` names the axis with its unit."""
+    """Plot bars from zero with their values at the end; ``label`` names the axis with its unit."""
     scale = _scale(max(row.length for row in rows))
     parts = []
     for number, row in enumerate(rows):
@@ -47,7 +47,7 @@ def paired_bars(
     entries: Sequence[tuple[str, Mapping[str, Any]]],
     label: str,
 ) -> str:
-    """Two shares for each name, one below the other; ``entries`` names and styles the two."""
+    """Plot two shares per name, one below the other; ``entries`` gives the name and style of each kind."""
     scale = _scale(max(max(pair) for pair in shares))
     parts = legend(entries)
     for number, (name, pair) in enumerate(zip(names, shares, strict=True)):

@@ -1,8 +1,9 @@
-"""Values that go around, drawn as a clock: the first on top, the others clockwise, shares outwards from a circle."""
+"""Cyclic values plotted as a clock: the first at the top, the others clockwise, shares outward from a circle."""
 
 from __future__ import annotations
 
 import math
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,50 +26,49 @@ if TYPE_CHECKING:
 
 _CENTRE: Final = (300.0, 260.0)
 _INNER, _OUTER = 46.0, 182.0
-_RIM: Final = 196.0  # where the mean direction stands
+_RIM: Final = 196.0  # the radius at which the mean direction is marked
 _NAMES: Final = 213.0
-_BESIDE: Final = 560.0  # words right of the clock
+_BESIDE: Final = 560.0  # where text begins, right of the clock
+_LETTERS: Final = 42  # of a line of that text
 _HEIGHT: Final = 500
 _MOST_NAMES: Final = 24
 _MOST_WEDGES: Final = 120
-_FINE: Final = math.pi / 90  # an arc is drawn in steps of two degrees
+_FINE: Final = math.pi / 90  # arcs are drawn in steps of two degrees
 _THIN: Final = 2
 _LINE: Final[dict[str, Any]] = {"fill": "none", "stroke": style.BRR, "stroke_width": 1.8}
 _GUESS: Final[dict[str, Any]] = {**style.GUESS_STYLE, "fill": "none", "stroke_width": 1.5}
 
 
 class _Dial:
-    """The coordinates of a clock; values count from 0, and half a step of room is on both sides of each."""
+    """The coordinates of a clock; values count from 0, with half a step of room on each side."""
 
     def __init__(self, size: int, lowest: float, highest: float) -> None:
         self.size, self.lowest, self.highest = size, lowest, highest
 
     def radius(self, share: float) -> float:
-        """How far out a share stands."""
+        """The radius of a share."""
         return _INNER + (share - self.lowest) / (self.highest - self.lowest) * (_OUTER - _INNER)
 
     def at(self, value: float, radius: float) -> Place:
-        """Where a value stands this far out."""
+        """The position of a value at this radius."""
         angle = 2 * math.pi * value / self.size
         return _CENTRE[0] + radius * math.sin(angle), _CENTRE[1] - radius * math.cos(angle)
 
     def arc(self, first: float, last: float, radius: float) -> list[Place]:
-        """Places from one value up to another at one distance."""
+        """Positions from one value to another at one radius."""
         steps = max(2, math.ceil(2 * math.pi * abs(last - first) / self.size / _FINE) + 1)
         return [self.at(value, radius) for value in np.linspace(first, last, steps).tolist()]
 
     def wedge(self, first: float, last: float, near: float, far: float) -> list[Place]:
-        """What lies between two values and two distances."""
+        """The outline of the area between two values and two radii."""
         return [*self.arc(first, last, far), *self.arc(last, first, near)]
 
     def grid(self, names: Sequence[str]) -> list[str]:
-        """Circles with their shares, and the names around."""
+        """Circles at round shares, and the names of the values around them."""
         parts = []
-        marks = ticks(self.lowest, self.highest, 4)
-        for share in marks:
-            heavy = share == 0
+        for share in ticks(self.lowest, self.highest, 4):
             ring = {"cx": _CENTRE[0], "cy": _CENTRE[1], "r": self.radius(share), "fill": "none"}
-            parts.append(tag("circle", **ring, stroke=style.INK if heavy else style.FAINT))
+            parts.append(tag("circle", **ring, stroke=style.FAINT if share else style.INK))
         every = -(-self.size // _MOST_NAMES)
         for value in range(0, self.size, every):
             x, y = self.at(value, _NAMES)
@@ -78,18 +78,20 @@ class _Dial:
         return parts
 
     def steps(self, shares: Array) -> list[Place]:
-        """The shares as a line around."""
+        """The corners of a line through the shares."""
         if self.size > _MOST_WEDGES:
             return [self.at(at, self.radius(share)) for at, share in enumerate(shares.tolist())]
         arcs = [self.arc(at - 0.5, at + 0.5, self.radius(share)) for at, share in enumerate(shares.tolist())]
         return [place for arc in arcs for place in arc]
 
     def numbers(self, heights: Array) -> list[str]:
-        """The shares of the circles, between two values that leave them most room."""
+        """The shares of the circles, between the two values that leave the most room."""
         tall = np.nan_to_num(heights)
         gap = int(np.maximum(tall, np.roll(tall, -1)).argmin()) + 0.5
-        marks = [share for share in ticks(self.lowest, self.highest, 4) if share]
-        places = [(self.at(gap, self.radius(share)), percent_mark(share)) for share in marks]
+        marks = ticks(self.lowest, self.highest, 4)
+        # Zero is written inside its circle, where the shares do not cover it.
+        radii = [self.radius(share) - (0 if share else 15) for share in marks]
+        places = [(self.at(gap, radius), percent_mark(share)) for radius, share in zip(radii, marks, strict=True)]
         return [text(x, y + 4, words, text_anchor="middle", font_size=11, **style.HALO) for (x, y), words in places]
 
 
@@ -103,10 +105,10 @@ def shares_on_a_clock(
     guessed: NDArray[np.bool_] | None = None,
     notes: Sequence[str] = (),
 ) -> Picture:
-    """The share of each value around a clock, with its interval or, of a curve, the intervals of arcs.
+    """Plot the share of each value on a clock, with its interval or, for a curve, the intervals of arcs.
 
-    The two ends of intervals are not numbers where there is none. The first of ``marks`` is the mean direction, drawn
-    at the rim where it is known; the words of all stand beside. Shares that are ``guessed`` are outlined.
+    Interval ends are NaN where there is no interval. The first of ``marks`` is the mean direction, drawn at the rim if
+    it is known; the text of all marks is written beside the clock. Shares that are ``guessed`` are outlined.
     """
     guesses = np.zeros(len(shares), dtype=np.bool_) if guessed is None else guessed
     bands = intervals if isinstance(intervals, list) else []
@@ -131,15 +133,15 @@ def shares_on_a_clock(
     line = bands or len(shares) > _MOST_WEDGES
     entries: list[tuple[str, Any]] = [("estimated share", _LINE if line else style.SHARE_STYLE)]
     if bands:
-        entries.append((f"bands: {sure} intervals of the share of each arc", style.SHARE_STYLE))
+        entries.append((f"{sure} interval of the average share in each arc", style.SHARE_STYLE))
     elif sure and not line:
-        entries.append((f"its {sure} interval", style.ERROR_STYLE))
-    entries += [("cannot be known: a guess", _GUESS if line else style.GUESS_STYLE)] if guesses.any() else []
+        entries.append((f"{sure} interval", style.ERROR_STYLE))
+    entries += [("not identifiable: a guess", _GUESS if line else style.GUESS_STYLE)] if guesses.any() else []
     parts += legend(entries[1:] if guesses.all() else entries)
     parts += [text(2, _HEIGHT + 12 + 17 * number, note) for number, note in enumerate(notes)]
     most = int(shares.argmax())
     says = (
-        f"The estimated shares of {len(shares)} values that go around, from {names[0]} to {names[-1]}; the largest, at "
+        f"The estimated shares of {len(shares)} cyclic values, from {names[0]} to {names[-1]}; the largest, at "
         f"{names[most]}, is {percent(float(shares[most]))}."
         + "".join(f" {each.words}." for each in marks)
         + "".join(f" {each.words}." for each in bands)
@@ -147,8 +149,13 @@ def shares_on_a_clock(
     return picture(_HEIGHT + (17 * len(notes) + 4 if notes else 0), says, parts)
 
 
-def chances_on_a_clock(names: Sequence[str], brr: Array, grr: Array, *, truth: int) -> Picture:
-    """The chance of each report of one person, whose value has the index ``truth``: BRR as bars, GRR as a line."""
+def chances_on_a_clock(
+    names: Sequence[str], brr: Array, grr: Array, *, truth: int, label: str = "reported value"
+) -> Picture:
+    """Plot the probability of each report for the value with index ``truth``: BRR as bars, GRR as a line.
+
+    ``label`` names the reports with their unit.
+    """
     dial = _Dial(len(brr), 0.0, float(max(brr.max(), grr.max())))
     near = brr > brr.min()
     p, q = (percent(float(chance)) for chance in (brr.max(), brr.min()))
@@ -163,29 +170,32 @@ def chances_on_a_clock(names: Sequence[str], brr: Array, grr: Array, *, truth: i
     parts += dial.numbers(np.maximum(brr, grr))
     parts.append(rule(*_CENTRE, *dial.at(truth, _INNER - 6), stroke=style.INK, stroke_width=1.8))
     parts.append(tag("circle", cx=_CENTRE[0], cy=_CENTRE[1], r=3.5, fill=style.INK))
-    parts.append(text(_BESIDE, 150, f"true answer: {names[truth]}", font_weight="bold"))
+    parts.append(text(_BESIDE, 150, f"true value: {names[truth]}", font_weight="bold"))
+    lines = [*wrap(f"around: {label}", _LETTERS), "outward: probability of this report"]
+    parts += [text(_BESIDE, 184 + 18 * number, line) for number, line in enumerate(lines)]
     parts += legend(
         [
             (f"BRR, nearest {int(near.sum())}: {p} each", style.BRR_NEAR_STYLE),
             (f"BRR, all others: {q} each", style.BRR_FAR_STYLE),
-            (f"GRR: {spike} for the truth, {rest} for any other", style.GRR_STYLE),
+            (f"GRR: {spike} for the true value, {rest} for any other", style.GRR_STYLE),
         ]
     )
-    said = ", ".join(name for name, is_near in zip(names, near, strict=True) if is_near)
+    nearest = ", ".join(name for name, is_near in zip(names, near, strict=True) if is_near)
     says = (
-        f"For {names[truth]}, BRR reports each of {said} with chance {p}, every other with {q}; GRR {spike} and {rest}."
+        f"For {names[truth]}, BRR reports each of {nearest} with probability {p}, every other value with {q}; "
+        f"GRR {spike} and {rest}."
     )
     return picture(_HEIGHT, says, parts)
 
 
 def _shape(corners: Sequence[Place], said: str, how: Mapping[str, Any]) -> str:
-    """A filled shape that says something when it is pointed at."""
+    """A filled shape with a tooltip."""
     shape = "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)
     return tag("path", title(said), d=f"M{shape}Z", **how)
 
 
 def _bar(dial: _Dial, at: int, name: str, share: tuple[float, float, float], how: Mapping[str, Any]) -> list[str]:
-    """One value: its bar, and its interval where it has one."""
+    """One value: its bar, and its interval if it has one."""
     wedge = dial.wedge(at - 0.45, at + 0.45, dial.radius(0), dial.radius(share[0]))
     bar = _shape(wedge, f"{name}: {share_words(*share)}", how)
     return [bar, *(_whisker(dial, at, share[1], share[2], 0.2) if math.isfinite(share[2] - share[1]) else [])]
@@ -198,14 +208,14 @@ def _band(dial: _Dial, band: Band) -> str:
 
 
 def _whisker(dial: _Dial, value: float, low: float, high: float, cap: float) -> list[str]:
-    """An error bar outwards, whose caps are arcs."""
+    """A radial error bar, whose caps are arcs."""
     ends = dial.radius(low), dial.radius(high)
     lines = [[dial.at(value, each) for each in ends], *(dial.arc(value - cap, value + cap, each) for each in ends)]
     return [path(line, **style.ERROR_STYLE) for line in lines]
 
 
 def _direction(dial: _Dial, mark: Mark) -> list[str]:
-    """The mean direction at the rim, with the arc that it lies in."""
+    """The mean direction at the rim, with its interval as an arc."""
     last = mark.low + (mark.high - mark.low) % dial.size
     parts = [path(dial.arc(mark.low, last, _RIM), fill="none", stroke=style.INK, stroke_width=1.5)]
     parts += [

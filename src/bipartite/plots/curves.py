@@ -1,4 +1,4 @@
-"""Several curves in one picture: what mechanisms cost against ε, or against the true value."""
+"""Several curves in one picture: the loss of mechanisms against ε, or against the true value."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _HEIGHT: Final = 380
 _LEFT, _RIGHT, _TOP = 76, 200, 24
 _HEADROOM: Final = 1.05
-_LINE: Final = 15  # the least distance between two names at the right
-_FEW_DECADES: Final = 2.5  # up to so many powers of ten, 2 and 5 are marked between them
+_LINE: Final = 15  # the smallest distance between two names at the right
+_FEW_DECADES: Final = 2.5  # axes of at most this many decades also mark 2 and 5
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Curve:
     how: Mapping[str, Any] = field(default_factory=lambda: {"stroke": style.INK, "stroke_width": 1.8})
 
 
-def curves(  # noqa: PLR0913 (all that a picture says, each by its name)
+def curves(  # noqa: PLR0913 (everything in the picture, by keyword)
     x: Sequence[float],
     drawn: Sequence[Curve],
     *,
@@ -41,11 +41,11 @@ def curves(  # noqa: PLR0913 (all that a picture says, each by its name)
     highest: float | None = None,
     logarithmic: bool = False,
 ) -> str:
-    """A picture of curves over common positions, each named at its right end.
+    """Plot curves over common x values, each named at its right end.
 
-    ``across`` and ``up`` name the axes with their units; ``says`` tells what the picture shows, for those who cannot
-    see it. Heights begin at ``lowest``, and end at ``highest`` where it is given: curves leave the picture there. On a
-    logarithmic scale they begin at the least height.
+    ``across`` and ``up`` name the axes with their units; ``says`` describes the picture for people who cannot see it.
+    The y axis starts at ``lowest``, or on a logarithmic scale at the smallest value, and ends at ``highest`` if given,
+    where curves are cut off.
     """
     most = max(max(curve.y) for curve in drawn) if highest is None else highest
     if logarithmic:
@@ -78,7 +78,7 @@ def curves(  # noqa: PLR0913 (all that a picture says, each by its name)
 
 
 def _inside(points: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
-    """The pieces of a line below the top of the picture, cut where it crosses it."""
+    """The pieces of a line below the top of the picture, cut where they cross it."""
     pieces: list[list[tuple[float, float]]] = [[]]
     for (ax, ay), (bx, by) in itertools.pairwise(points):
         if ay >= _TOP and not pieces[-1]:
@@ -93,22 +93,22 @@ def _inside(points: Sequence[tuple[float, float]]) -> list[list[tuple[float, flo
 
 
 def _decades(low: float, high: float) -> list[tuple[float, float]]:
-    """(place, value) of round numbers on a logarithmic scale."""
+    """(position, value) of round numbers on a logarithmic scale."""
     factors = (1, 2, 5) if high - low <= _FEW_DECADES else (1,)
     values = [f * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for f in factors]
     return [(math.log10(value), value) for value in values if low <= math.log10(value) <= high]
 
 
 def _names(drawn: Sequence[Curve], height: Callable[[float], float]) -> list[str]:
-    """Names beside the right ends, moved apart where they would touch, each with a sample of its line."""
+    """Names at the right ends, moved apart where they would touch, each with a sample of its line."""
     right = style.WIDTH - _RIGHT
     order = sorted(drawn, key=lambda each: -each.y[-1])
     places: list[float] = []
     for curve in order:
-        # A curve that left at the top is named there.
+        # A curve cut off at the top is named there.
         wanted = max(height(curve.y[-1]), float(_TOP)) + 4
         places.append(max(wanted, places[-1] + _LINE) if places else wanted)
-    # Where they reach below the picture, they are moved up again.
+    # Names that would fall below the picture are moved up again.
     room = float(_HEIGHT - 6)
     for number in reversed(range(len(places))):
         places[number] = min(places[number], room)

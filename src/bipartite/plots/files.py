@@ -1,4 +1,4 @@
-"""Pictures as files: SVG as it is, PNG by resvg (the extra ``png``)."""
+"""Pictures as files: SVG as text, PNG through resvg (the extra ``png``)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ZOOM: Final = 2  # sharp on today's screens and in print
 
 
 def png(svg: str, *, width: int = _ZOOM * WIDTH) -> bytes:
-    """A picture as PNG, so many pixels wide, on white.
+    """Convert a picture to PNG, ``width`` pixels wide, on white.
 
-    Letters come from the fonts of the system; a system without any draws none, and refuses nothing.
+    Text uses the fonts of the system; without any font it is silently left out.
     """
     try:
         import resvg_py  # noqa: PLC0415 (optional, and needed for PNG alone)
@@ -27,18 +27,18 @@ def png(svg: str, *, width: int = _ZOOM * WIDTH) -> bytes:
 
 
 def save(svg: str, file: str | Path) -> None:
-    """Write a picture as the ending of the file says: ``.svg`` or ``.png``."""
+    """Write a picture in the format of the file's extension: ``.svg`` or ``.png``."""
     write_whole(file, as_file(svg, Path(file)))
 
 
 def as_file(svg: str, path: Path) -> str | bytes:
-    """What a file of this name holds of a picture."""
+    """The contents of a picture file with this extension."""
     check_ending(path)
     return png(svg) if path.suffix.lower() == ".png" else svg + "\n"
 
 
 def check_ending(path: Path) -> None:
-    """Refuse the name of a file that no picture is written to."""
+    """Refuse a file name with any other extension."""
     if path.suffix.lower() not in {".svg", ".png"}:
-        msg = f"Expected a file that ends with .svg or .png, got {shown(path.name)}; name it so."
+        msg = f"Expected a file name ending in .svg or .png, got {shown(path.name)}; rename it."
         raise InputError(msg)

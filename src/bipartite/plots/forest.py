@@ -1,4 +1,4 @@
-"""Numbers of several groups below each other, each with its interval."""
+"""A forest plot: one number per group, each with its interval."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TITLE, _AXIS = 26, 40
 
 
 def forest(sections: Sequence[tuple[str, Sequence[Mark]]], say: Callable[[float], str], note: str = "") -> Picture:
-    """For each section, such as "mean", a row for every group on one axis; ``say`` writes the numbers of the axis."""
+    """Plot sections such as "mean", each with a row per group on one axis; ``say`` formats the axis numbers."""
     parts: list[str] = []
     top = 4.0
     for title, rows in sections:

@@ -1,4 +1,4 @@
-"""The coordinates of pictures over values on a line."""
+"""Axes and coordinates of pictures over values on a line."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 HEIGHT: Final = 330
 LEFT, RIGHT, TOP, BELOW = 76, 34, 56, 52
 _HEADROOM: Final = 1.12
-_SHORT: Final = 6  # letters beside an axis; longer numbers move its name
+_SHORT: Final = 6  # letters of a tick label; longer ones move the name of the axis
 
 
 def extent(*parts: NDArray[np.float64] | None) -> tuple[float, float]:
-    """The ends of an axis for all of these shares: zero is on it, and it is never empty."""
+    """The ends of an axis for all of these shares: it includes zero and is never empty."""
     ends = [part for part in parts if part is not None and len(part)]
     return min(0.0, *(float(part.min()) for part in ends)), max(float(part.max()) for part in ends) or 1.0
 
@@ -35,9 +35,9 @@ def axes(
     across: tuple[str, Sequence[tuple[float, str]]],
     up: tuple[str, Sequence[tuple[float, str]]],
 ) -> list[str]:
-    """Grid, numbers and names around a picture from left to right and from top to ground.
+    """Draw the grid, tick labels and names of two axes.
 
-    ``across`` and ``up`` are each the name of an axis, and its numbers with their places.
+    ``across`` and ``up`` are each the name of an axis and its (position, tick label) pairs.
     """
     (left, right), (top, ground) = wide, tall
     parts = []
@@ -54,10 +54,10 @@ def axes(
 
 
 class Frame:
-    """The coordinates of one picture, and steps drawn in them.
+    """The coordinates of one picture, and step functions drawn in them.
 
-    ``values`` are equidistant, ``highest`` and ``lowest`` what must fit in, ``say`` writes a value. ``top`` is how much
-    room is kept above.
+    ``values`` are equidistant, ``highest`` and ``lowest`` the shares that must fit, ``say`` formats a value, and
+    ``top`` is the margin above.
     """
 
     def __init__(
@@ -73,18 +73,18 @@ class Frame:
         self._say = say
 
     def x(self, value: float) -> float:
-        """Where a value stands; each has half a step of room on both sides."""
+        """The x coordinate of a value; each has half a step of room on each side."""
         share = (value - self._low + self._step / 2) / (self._high - self._low + self._step)
         return LEFT + share * (style.WIDTH - LEFT - RIGHT)
 
     def y(self, share: float) -> float:
-        """Where a chance stands."""
+        """The y coordinate of a share."""
         return self._ground - (share - self.lowest) / (self.highest - self.lowest) * (self._ground - self._top)
 
     def axes(self, across: str, up: str) -> list[str]:
-        """Grid, numbers and names."""
+        """The grid, tick labels and names of the axes."""
         shares = ticks(self.lowest, self.highest, 6 if self.lowest < 0 else 4)
-        # Between two neighbours there is no value to name.
+        # With a step of 1 only whole numbers are values.
         values = [each for each in ticks(self._low, self._high, 8) if self._step != 1 or each == round(each)]
         return axes(
             (LEFT, style.WIDTH - RIGHT),
@@ -94,17 +94,17 @@ class Frame:
         )
 
     def span(self, first: int, last: int) -> tuple[float, float]:
-        """Where the values from one position to another begin and end."""
+        """The x coordinates where a run of values starts and ends."""
         return self.x(float(self._values[first]) - self._step / 2), self.x(float(self._values[last]) + self._step / 2)
 
     def area(self, heights: NDArray[np.float64], **how: object) -> str:
-        """Steps, filled down to zero."""
+        """A step function, filled down to zero."""
         corners = self._corners(heights)
         ground = self.y(0)
         return path([(corners[0][0], ground), *corners, (corners[-1][0], ground)], closed=True, **how)
 
     def outline(self, heights: NDArray[np.float64], first: int = 0, **how: object) -> str:
-        """Steps as a line, from a position on."""
+        """A step function as a line, starting at value number ``first``."""
         return path(self._corners(heights, first), closed=False, **how)
 
     def _corners(self, heights: NDArray[np.float64], first: int = 0) -> Sequence[tuple[float, float]]:

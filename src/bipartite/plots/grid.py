@@ -1,4 +1,4 @@
-"""A heat map over pairs: the first value along the axis below, the second upward, a cell the darker the likelier."""
+"""A heat map over pairs: the first value along the x axis, the second along the y axis, larger shares darker."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 _LEFT, _RIGHT, _TOP, _BELOW = 70.0, 20.0, 34.0, 46.0
 _TALLEST: Final = 24.0
 _LOWEST: Final = 8.0
-_LEAST_BETWEEN: Final = 46.0  # names below an axis, a little generous
+_LEAST_BETWEEN: Final = 46.0  # pixels between names on the x axis
 _LEAST_ABOVE: Final = 16.0
 _LEVELS: Final = 4
-_SHARP: Final = {"shape_rendering": "crispEdges"}  # else light seams show between rows of one colour
+_SHARP: Final = {"shape_rendering": "crispEdges"}  # avoids light seams between rows of one colour
 
 
 def shares_of_pairs(
@@ -35,9 +35,9 @@ def shares_of_pairs(
     at: tuple[int, int] | None = None,
     notes: Sequence[str] = (),
 ) -> Picture:
-    """Shares as colours: ``shares[i, j]`` is that of the pair of the i-th first and the j-th second name.
+    """Plot shares as colours: ``shares[i, j]`` belongs to the i-th first name and the j-th second name.
 
-    ``labels`` name the two axes, ``at`` is a pair to be marked, and ``notes`` are lines of text below.
+    ``labels`` name the two axes, ``at`` is a pair to mark, and ``notes`` are lines of text below.
     """
     across, up = shares.shape
     width = (style.WIDTH - _LEFT - _RIGHT) / across
@@ -46,7 +46,7 @@ def shares_of_pairs(
     top = float(shares.max()) or 1.0
     parts = []
     for j in range(up):
-        # Neighbours of one colour are one shape: no seams, and a smaller file.
+        # Neighbours of one colour are merged: no seams, and a smaller file.
         i = 0
         for colour, alike in itertools.groupby(heat(share / top) for share in shares[:, j].tolist()):
             count = len(list(alike))
@@ -55,7 +55,7 @@ def shares_of_pairs(
             i += count
     if at is not None:
         corner = {"x": _LEFT + at[0] * width, "y": bottom - (at[1] + 1) * height}
-        for stroke, wide in ((style.PAPER, 4.0), (style.INK, 1.6)):  # seen on light and on dark
+        for stroke, wide in ((style.PAPER, 4.0), (style.INK, 1.6)):  # visible on light and on dark
             parts.append(
                 tag("rect", **corner, width=width, height=height, fill="none", stroke=stroke, stroke_width=wide)
             )
@@ -80,12 +80,12 @@ def shares_of_pairs(
         parts.append(text(2, bottom + _BELOW + 18 * (number + 1), note))
     first, second = divmod(int(shares.argmax()), up)
     says = (
-        f"A heat map of {shares.size:,} pairs of {labels[0]} and {labels[1]}; the most at {names[0][first]} and "
-        f"{names[1][second]}: {percent(top)}. {' '.join(notes)}"
+        f"A heat map of {shares.size:,} pairs of {labels[0]} and {labels[1]}; the largest share, at "
+        f"{names[0][first]} and {names[1][second]}, is {percent(top)}. {' '.join(notes)}"
     )
     return picture(bottom + _BELOW + 18 * len(notes) + 6, says.strip(), parts)
 
 
 def _few(count: int, size: float, least: float) -> range:
-    """Which names have room beside each other."""
+    """The names that fit beside each other."""
     return range(0, count, max(1, int(np.ceil(least / size))))

@@ -1,4 +1,4 @@
-"""A histogram with error bars: shares of values on a line, and what is known about their mean and median."""
+"""A histogram with error bars: shares of values on a line, with the intervals of their mean and median."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MOST_BARS: Final = 120
-"""With more values than this, bars and their whiskers run together: a line and a band are drawn instead."""
-_ROW: Final = 20  # of a mark above the histogram
+"""With more values than this, bars would run together: a line and a band are drawn instead."""
+_ROW: Final = 20  # the height of a mark above the histogram
 _CAP: Final = 3
 _HATCH: Final = 7
 _THIN: Final = 2
-_NUMBERS: Final = 14  # the room of a row of numbers
+_NUMBERS: Final = 14  # the height of a row of numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One number with its interval, and both in words: drawn above a histogram, or as a row of a forest."""
+    """A number with its interval, and both as text: drawn above a histogram, or as a row of a forest plot."""
 
     name: str
     value: float
@@ -40,22 +40,22 @@ class Mark:
     high: float
     words: str
     known: bool = True
-    """Whether the value is more than a guess within the interval."""
+    """Whether the value is an estimate rather than a guess within the interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The interval of the share of a range of values, as high as their average share."""
+    """The interval of the share of a range of values, drawn at the height of their average share."""
 
     left: float
     right: float
-    """Where the range begins and ends, half a step beyond its values."""
+    """The ends of the range, half a step beyond its values."""
     low: float
     high: float
     share: str
-    """The share of all of them, written above."""
+    """The share of the range, written above."""
     words: str
-    """The same with its interval."""
+    """The share with its interval, as text."""
 
 
 def histogram(  # noqa: PLR0913
@@ -72,11 +72,11 @@ def histogram(  # noqa: PLR0913
     notes: Sequence[str] = (),
     bands: Sequence[Band] | None = None,
 ) -> Picture:
-    """The share of each value with its interval; a share that cannot be known is hatched, not guessed.
+    """Plot the share of each value with its interval; shares that are not identifiable are hatched.
 
-    ``low`` and ``high`` are infinite where nothing is known. ``sure`` says how sure the intervals are ("95 %"; empty:
-    there are none), ``truth`` is drawn as a line where it is known, ``notes`` stand below. Where ``bands`` are given
-    the shares are a curve, and the intervals are those of ranges of values.
+    ``low`` and ``high`` are infinite where nothing is known. ``sure`` is the confidence ("95 %"; empty: no intervals),
+    ``truth`` is drawn as a line if given, ``notes`` are written below. With ``bands`` the shares are a curve, and the
+    intervals are those of ranges of values.
     """
     known = np.isfinite(low) & np.isfinite(high)
     ends = np.array([each.high for each in bands or ()])
@@ -93,7 +93,7 @@ def histogram(  # noqa: PLR0913
         parts += _curve(frame, shares, known)
     else:
         parts += _bars(frame, values, shares, low, high) if bars else _band(frame, values, shares, low, high)
-    intervals = f"its {sure} interval" if bands is None else f"bands: {sure} intervals of the share of each range"
+    intervals = f"{sure} interval" if bands is None else f"{sure} interval of the average share in each range"
     entries: list[tuple[str, Any]] = [
         ("estimated share", style.SHARE_STYLE if bars else _LINE),
         *([(intervals, style.ERROR_STYLE if bars else style.SHARE_STYLE)] if sure else []),
@@ -103,14 +103,16 @@ def histogram(  # noqa: PLR0913
         parts.append(frame.outline(truth, **style.TRUTH_STYLE))
         entries = [*entries[: 1 if bars else 2], ("true share", style.TRUTH_STYLE), *entries[1 if bars else 2 :]]
     if hatched:
-        entries.append(("hatched: cannot be known; dashed: a guess", style.GUESS_STYLE))
+        entries.append(("hatched: not identifiable; dashed: a guess", style.GUESS_STYLE))
     if frame.lowest < 0:
         parts.append(rule(LEFT, frame.y(0), style.WIDTH - RIGHT, frame.y(0), stroke=style.INK))
     for number, mark in enumerate(marks):
         parts += _mark(frame, mark, 40 + _ROW * number)
     for band in bands or ():
-        centre = frame.x((band.left + band.right) / 2)
-        parts.append(text(centre, top - 4, band.share, text_anchor="middle", **style.HALO))
+        centre, room = frame.x((band.left + band.right) / 2), LETTER * len(band.share)
+        # Marks above draw lines through this row.
+        parts.append(tag("rect", x=centre - room / 2, y=top - 15, width=room, height=14, fill=style.PAPER))
+        parts.append(text(centre, top - 4, band.share, text_anchor="middle"))
     parts += legend(entries)
     parts += [text(LEFT, frame.height + 12 + 17 * number, note) for number, note in enumerate(notes)]
     return picture(
@@ -167,7 +169,7 @@ def _band_of(frame: Frame, band: Band) -> str:
 
 
 def _curve(frame: Frame, shares: Array, known: NDArray[np.bool_]) -> list[str]:
-    """Steps; dashed where they are a guess."""
+    """A step function, dashed where it is a guess."""
     return [
         frame.outline(shares[first : last + 1], first, **how)
         for which, how in ((~known, _GUESS), (known, _LINE))
@@ -176,7 +178,7 @@ def _curve(frame: Frame, shares: Array, known: NDArray[np.bool_]) -> list[str]:
 
 
 def _hatch(left: float, right: float, top: float, bottom: float) -> list[str]:
-    """Slanted lines over a range, each cut off at its ends; without a pattern, which would need a name on the page."""
+    """Slanted lines over a range; an SVG pattern would need an id that is unique on the page."""
     parts = []
     for start in np.arange(left - (bottom - top), right, _HATCH).tolist():
         x1, x2 = max(start, left), min(start + bottom - top, right)
@@ -186,11 +188,11 @@ def _hatch(left: float, right: float, top: float, bottom: float) -> list[str]:
 
 
 def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
-    """An interval with its number, the words on the side with more room."""
+    """An interval with its text, on the side with more room."""
     low, high = (min(max(frame.x(end), LEFT), style.WIDTH - RIGHT) for end in (mark.low, mark.high))
     parts = whisker(low, high, y, 4, width=1.5)
     x = frame.x(mark.value)
-    # An unbiased number may lie beyond all values; the words still say where.
+    # An unbiased estimate may lie outside the range of values; the text still gives it.
     dot = mark.known and LEFT <= x <= style.WIDTH - RIGHT
     if dot:
         low, high = min(low, x), max(high, x)
@@ -199,7 +201,7 @@ def _mark(frame: Frame, mark: Mark, y: float) -> list[str]:
     fits = high + 12 + LETTER * len(mark.words) < style.WIDTH
     at, anchor = (high + 10, "start") if fits else (low - 10, "end")
     if not fits and low - 10 < LETTER * len(mark.words):
-        # No room beside it: on top of it, readable, where the dot is not.
+        # No room beside it: write over it, away from the dot.
         free = (low, high) if not dot else (low, x) if x - low >= high - x else (x, high)
         at, anchor = sum(free) / 2, "middle"
         room = LETTER * len(mark.words)
@@ -220,6 +222,6 @@ def _says(values: NDArray[Any], shares: Array, known: NDArray[np.bool_], words: 
     return (
         f"The estimated shares of {len(values)} values, from {say(float(values[0]))} to {say(float(values[-1]))}; the "
         f"largest, at {say(float(values[most]))}, is {percent(float(shares[most]))}."
-        + (f" {missing} shares cannot be known." if missing else "")
+        + (f" {missing} shares are not identifiable." if missing else "")
         + "".join(f" {each}." for each in words)
     )

@@ -1,4 +1,4 @@
-"""Pictures of values on a line: the chances of each report, and what a collector sees."""
+"""Pictures of values on a line: the probability of each report, and what a collector sees."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def chances_on_a_line(
     label: str,
     say: Say,
 ) -> str:
-    """The chance of each report of one person: BRR as filled steps, GRR as a dashed line, the true value marked.
+    """Plot the probability of each report of one person: BRR filled, GRR as a dashed line, the true value marked.
 
     ``values`` are equidistant, ``brr`` and ``grr`` the rows of the two matrices, ``label`` names the axis with its
-    unit, and ``say`` writes a value.
+    unit, and ``say`` formats a value.
     """
     frame = Frame(values, float(max(brr.max(), grr.max())), say)
     near = np.flatnonzero(brr > brr.min())
@@ -36,23 +36,23 @@ def chances_on_a_line(
     p, q = (percent(float(chance)) for chance in (brr.max(), brr.min()))
     spike, rest = (percent(float(chance)) for chance in (grr.max(), grr.min()))
     says = (
-        f"BRR reports each value from {say(first)} to {say(last)} with chance {p}, every other with {q}. "
-        f"GRR reports {say(truth)} with {spike}, every other with {rest}."
+        f"BRR reports each value from {say(first)} to {say(last)} with probability {p}, every other with {q}. "
+        f"GRR reports {say(truth)} with probability {spike}, every other with {rest}."
     )
     entries = [
         (f"BRR, nearest {len(near)}: {p} each", style.BRR_NEAR_STYLE),
         (f"BRR, all others: {q} each", style.BRR_FAR_STYLE),
-        (f"GRR: {spike} for the truth, {rest} for any other", style.GRR_STYLE),
+        (f"GRR: {spike} for the true value, {rest} for any other", style.GRR_STYLE),
     ]
     x = frame.x(truth)
     parts = [
-        *frame.axes(label, "chance of this report"),
+        *frame.axes(label, "probability of this report"),
         frame.area(brr, fill=style.BRR_FAR),
         frame.area(np.where(brr > brr.min(), brr, 0.0), fill=style.BRR),
-        frame.outline(grr, fill="none", stroke=style.PAPER, stroke_width=3.5),  # so that it shows on dark ground
+        frame.outline(grr, fill="none", stroke=style.PAPER, stroke_width=3.5),  # so that it shows on a dark background
         frame.outline(grr, **style.GRR_STYLE),
         rule(x, TOP - 6, x, frame.y(0), stroke=style.INK, stroke_width=1, stroke_dasharray="1 3"),
-        text(x, TOP - 12, f"true answer: {say(truth)}", text_anchor="middle", font_weight="bold"),
+        text(x, TOP - 12, f"true value: {say(truth)}", text_anchor="middle", font_weight="bold"),
         *legend(entries),
     ]
     return picture(HEIGHT, says, parts)
@@ -61,7 +61,7 @@ def chances_on_a_line(
 def reports_on_a_line(
     values: NDArray[Any], answers: NDArray[np.float64], reports: NDArray[np.float64], *, label: str, say: Say
 ) -> str:
-    """What a collector sees, as shares of all reports, beside what is true."""
+    """Plot what a collector sees, as shares of all reports, and the true shares."""
     frame = Frame(values, float(max(answers.max(), reports.max())), say)
     says = (
         f"The reports lie between {percent(float(reports.min()))} and {percent(float(reports.max()))} at every value, "
@@ -69,7 +69,7 @@ def reports_on_a_line(
     )
     entries = [
         ("reports: all that the collector sees", style.REPORTS_STYLE),
-        ("true answers: known here because they are made up", style.TRUTH_STYLE),
+        ("true answers: known here because they are simulated", style.TRUTH_STYLE),
     ]
     parts = [
         *frame.axes(label, "share of people"),

@@ -1,4 +1,4 @@
-"""Maps: places by region, and what one person may report, from plain arrays."""
+"""Maps of places: by region, and by the probability that one person reports them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLOURS: Final = (
 )  # fmt: skip
 TOP: Final = 30.0
 LINE: Final = 18.0
-_LETTERS: Final = 120  # of a line below a map
+_LETTERS: Final = 120  # per line of text below a map
 _LARGEST: Final = 7.0
 _LARGEST_OF_MANY: Final = 4.5
 _DOT: Final = 2.6
@@ -36,11 +36,11 @@ _DOT_OF_MANY: Final = 1.6
 MANY: Final = 400
 _COLUMNS: Final = 3
 _MOST_NAMED: Final = 24
-_LONGEST: Final = 18  # letters of a name below the map
+_LONGEST: Final = 18  # the most letters of a name below the map
 _NEVER: Final[dict[str, Any]] = {"fill": "#ababab"}
 _HEAT: Final = ("#fff3d6", "#fdc46b", "#f0803c", "#c63a2b", "#6d1226")
 _CHANCES: Final = (style.BRR_FAR, style.BRR)
-_SAME: Final = 1 + 1e-9  # chances that differ by less are one
+_SAME: Final = 1 + 1e-9  # probabilities that differ by less count as equal
 
 
 def regions_on_a_map(
@@ -52,9 +52,9 @@ def regions_on_a_map(
     coasts: Iterable[Array],
     notes: Sequence[str] = (),
 ) -> Picture:
-    """Places in the colours of their regions, an outline and a number for each, and below the map what they are called.
+    """Plot places in the colours of their regions, with the outline and number of each region and its name below.
 
-    ``names`` are the regions (a single one: no outlines), ``labels`` the places. ``notes`` are lines below.
+    ``names`` are the regions (with a single one, no outlines), ``labels`` the places, ``notes`` lines of text below.
     """
     view = View(coordinates, TOP)
     spots = view.at(coordinates)
@@ -96,10 +96,10 @@ def chances_around(
     coasts: Iterable[Array],
     notes: Sequence[str] = (),
 ) -> Picture:
-    """What a person at the place ``truth`` may report: the area of a dot is its chance.
+    """Plot what a person at the place ``truth`` may report: the area of a dot is its probability.
 
-    Two chances are drawn dark (the favoured places) and light (all others), more of them in shades between the two;
-    places that are never reported are grey.
+    The most probable places are dark, the least probable light, with shades between them; places that are never
+    reported are grey.
     """
     view = View(coordinates, TOP)
     spots = view.at(coordinates)
@@ -107,7 +107,7 @@ def chances_around(
     low, high = float(chances[possible].min()), float(chances.max())
     radii = np.maximum((_LARGEST if len(spots) <= MANY else _LARGEST_OF_MANY) * np.sqrt(chances / high), 1.6)
     parts = view.ground(coasts)
-    # Those that matter most last, so that nothing hides them.
+    # The most probable last, so that nothing hides them.
     for which in np.argsort(chances, kind="stable").tolist():
         x, y = spots[which]
         says = title(f"{labels[which]}: {percent(float(chances[which]))}")
@@ -133,12 +133,12 @@ def chances_around(
 
 
 def heat(level: float) -> str:
-    """A colour from light to dark for a level from 0 to 1."""
+    """The colour of a level from 0 (light) to 1 (dark)."""
     return blend(_HEAT, level)
 
 
 def blend(colours: Sequence[str], level: float) -> str:
-    """The colour at a level from 0 to 1 of a row of colours; what lies beyond is as at the end."""
+    """Interpolate a list of colours at a level from 0 to 1, clamped."""
     at = min(max(level, 0.0), 1.0) * (len(colours) - 1)
     low = min(int(at), len(colours) - 2)
     first, last = ([int(colours[low + step][each : each + 2], 16) for each in (1, 3, 5)] for step in (0, 1))
@@ -146,7 +146,7 @@ def blend(colours: Sequence[str], level: float) -> str:
 
 
 def _kinds(chances: Array) -> list[tuple[str, Any]]:
-    """The kinds of dots with how many there are of each."""
+    """The kinds of dots, with the number of each."""
     positive = chances[chances > 0]
     low, high = float(positive.min()), float(positive.max())
     near = int((positive > low * _SAME).sum())
@@ -156,8 +156,8 @@ def _kinds(chances: Array) -> list[tuple[str, Any]]:
         return [(f"{len(positive):,} places: {percent(low)} each", style.BRR_NEAR_STYLE), *grey]
     if low * _SAME < float(positive[positive > low * _SAME].min()) < high / _SAME:
         return [
-            (f"most likely {percent(high)}", style.BRR_NEAR_STYLE),
-            (f"least {percent(low)}, shades between", style.BRR_FAR_STYLE),
+            (f"most likely: {percent(high)}", style.BRR_NEAR_STYLE),
+            (f"least likely: {percent(low)}, shades between", style.BRR_FAR_STYLE),
             *grey,
         ]
     return [
@@ -168,18 +168,18 @@ def _kinds(chances: Array) -> list[tuple[str, Any]]:
 
 
 def _largest(sizes: Sequence[int]) -> list[int]:
-    """The regions that are numbered on the map and named below it: all, or the largest of very many."""
+    """The regions that are numbered on the map and named below it: all, or the largest if there are many."""
     return sorted(sorted(range(len(sizes)), key=lambda region: -sizes[region])[:_MOST_NAMED])
 
 
 def _entries(names: Sequence[str], sizes: Sequence[int], named: Sequence[int]) -> list[str]:
     entries = [f"{region + 1}: {names[region]}, {sizes[region]:,} places" for region in named]
     hidden = len(names) - len(named)
-    return [*entries, f"and {hidden:,} more regions, no larger"] if hidden else entries
+    return [*entries, f"and {hidden:,} smaller regions"] if hidden else entries
 
 
 def _named(parts: list[str], y: float, names: Sequence[str], sizes: Sequence[int], named: Sequence[int]) -> float:
-    """The regions by number, in columns; where the next line stands."""
+    """Append the regions by number, in columns; return the y coordinate of the next line."""
     entries = _entries([_elided(name) for name in names], sizes, named)
     wide = style.WIDTH / _COLUMNS
     rows = -(-len(entries) // _COLUMNS)
@@ -192,12 +192,12 @@ def _named(parts: list[str], y: float, names: Sequence[str], sizes: Sequence[int
 
 
 def _elided(name: str) -> str:
-    """A name without its middle, if it is long: the beginnings of tiles that are near each other are the same."""
+    """Shorten a long name in the middle: the codes of neighbouring tiles start alike."""
     return name if len(name) <= _LONGEST else f"{name[:4]}…{name[5 - _LONGEST :]}"
 
 
 def finished(parts: Sequence[str], y: float, says: str, notes: Sequence[str], width: float = style.WIDTH) -> Picture:
-    """The picture, with sentences below it in lines that fit."""
+    """Complete a picture with notes below it, wrapped to its width."""
     letters = int(_LETTERS * width / style.WIDTH)
     lines = [line for note in notes for line in wrap(note, letters, break_long_words=False, break_on_hyphens=False)]
     below = [text(2, y + number * (LINE - 2), line, font_size=12) for number, line in enumerate(lines)]
@@ -205,7 +205,7 @@ def finished(parts: Sequence[str], y: float, says: str, notes: Sequence[str], wi
 
 
 def _hull(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The corners of the convex shape around points (Andrew's monotone chain)."""
+    """The corners of the convex hull (Andrew's monotone chain)."""
     ordered = sorted(set(spots))
     if len(ordered) < 3:  # noqa: PLR2004 (a line has no inside)
         return ordered

@@ -1,4 +1,4 @@
-"""A heat map: shares as colours, in cells where the places are those of a grid and as dots elsewhere."""
+"""A heat map: shares as colours, as cells if the places form a grid, otherwise as dots."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _LEVELS: Final = 5
-_STEP: Final = 100.0  # from one level of the legend to the next
+_STEP: Final = 100.0  # pixels between levels of the legend
 _TOWN: Final = 2.2  # the radius of a dot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """How a heat map is drawn."""
+    """The style of a heat map."""
 
     cells: Array | None = None
-    """Rows (south, west, north, east), east the larger number; None draws a dot for each place."""
+    """Rows (south, west, north, east) with west < east; None draws a dot for each place."""
     outlined: NDArray[np.bool_] | None = None
-    """The cells that have a dark edge."""
+    """The cells with a dark edge."""
     towns: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """(latitude, longitude) by name; those within the map are named for orientation, the first ones first."""
+    """(latitude, longitude) by name, shown for orientation; earlier names take precedence."""
     width: float = style.WIDTH
 
 
@@ -52,7 +52,7 @@ def shares_on_a_map(
     notes: Sequence[str] = (),
     how: Drawn = _PLAIN,
 ) -> Picture:
-    """Shares as colours, the largest dark; ``words`` say each share, with its interval where there is one."""
+    """Plot shares as colours, the largest dark; ``words`` are the tooltips, each a share with its interval if any."""
     cells, width = how.cells, how.width
     view = View(coordinates if cells is None else _corners(cells), TOP, width)
     top = float(max(shares.max(), 0.0)) or 1.0
@@ -75,7 +75,7 @@ def shares_on_a_map(
         parts.append(text(x + 28, 18, percent(level * top)))
     most = int(shares.argmax())
     what = "places" if cells is None else "cells"
-    spoken = f"A heat map of {len(shares):,} {what}; the most at {labels[most]}: {words[most]}"
+    spoken = f"A heat map of {len(shares):,} {what}; the largest share, at {labels[most]}: {words[most]}"
     return finished(parts, view.bottom + LINE, spoken, notes, width)
 
 
@@ -105,7 +105,7 @@ def _cells(
 
 
 def _names(view: View, towns: Mapping[str, tuple[float, float]]) -> list[str]:
-    """Names of towns within the map; one that would cover another is left out."""
+    """Names of towns within the map; those that would overlap an earlier one are left out."""
     parts: list[str] = []
     taken: list[tuple[float, float, float]] = []
     spots = view.at(np.array(list(towns.values())).reshape(-1, 2))
@@ -120,7 +120,7 @@ def _names(view: View, towns: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def _corners(cells: Array) -> Array:
-    """Where cells begin and end, longitudes within ±180."""
+    """The corners of cells, longitudes within ±180."""
     corners = np.vstack([cells[:, :2], cells[:, 2:]])
     corners[:, 1] = (corners[:, 1] + 180) % 360 - 180
     return np.asarray(corners, dtype=np.float64)

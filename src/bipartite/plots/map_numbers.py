@@ -1,4 +1,4 @@
-"""Numbers on a map that do not cover each other: one without room stands aside, with a line to its place."""
+"""Numbers on a map that do not overlap: one without room is moved aside, with a line to its place."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _DIRECTIONS: Final = 16
 
 
 def numbered(places: Mapping[str, Spot], frame: Box) -> list[str]:
-    """Each number at its place, the first ones first; a later one that would cover another, aside with a line."""
+    """Draw each number at its place; one that would overlap an earlier one is moved aside, with a line."""
     taken: list[Box] = []
     lines, words = [], []
     for number, at in places.items():
-        # Nowhere: better covered than lost.
+        # No free spot: an overlap is better than a missing number.
         x, y = next((spot for spot in _tries(at) if _is_free(_box(number, spot), taken, frame)), at)
         taken.append(_box(number, (x, y)))
         if (x, y) != at:
@@ -39,7 +39,7 @@ def numbered(places: Mapping[str, Spot], frame: Box) -> list[str]:
 
 
 def _tries(at: Spot) -> Iterator[Spot]:
-    """The place itself, then around it, farther and farther."""
+    """The place itself, then positions around it at growing distance."""
     yield at
     for radius, turn in itertools.product(_RINGS, range(_DIRECTIONS)):
         angle = 2 * math.pi * turn / _DIRECTIONS

@@ -1,4 +1,4 @@
-"""The shapes of points: told apart in grey, where colours are not."""
+"""The shapes of points, distinguishable without colour."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HOLLOW: Final = "hollow "
 
 
 def mark(name: str, x: float, y: float, colour: str) -> str:
-    """The point of a mechanism: a dot, unless the palette has a shape for it."""
+    """Draw the point of a mechanism: a dot, unless the palette has another shape for it."""
     shape = mark_of(name)
     how: dict[str, Any] = {"fill": colour}
     if shape.startswith(_HOLLOW):
@@ -34,7 +34,7 @@ def mark(name: str, x: float, y: float, colour: str) -> str:
 
 
 def beyond(x: float, edge: float, colour: str, *, up: bool) -> str:
-    """An arrow at the edge of a picture: a point or the end of an interval lies beyond it."""
+    """Draw an arrow at the edge of a picture, for a point or interval end that lies beyond it."""
     tip = 1.0 if up else -1.0
     return path(
         [(x - 3.6, edge + 7 * tip), (x, edge + tip), (x + 3.6, edge + 7 * tip)], fill="none", stroke=colour,

@@ -1,4 +1,4 @@
-"""One line a mechanism, the same in every picture: by colour, and in grey by dash and weight."""
+"""One line style per mechanism, the same in every picture: by colour, and without colour by dash and weight."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _line(look: Look) -> dict[str, Any]:
 
 
 _SILENCE: Final = Look(style.INK, 1.2, "1 3")
-# Those that are no mechanism of the catalogue, or one as somebody else describes it.
+# Curves that are not mechanisms of the catalogue, or are variants described elsewhere.
 _OTHERS: Final = {
     "BRR-SGD as described": Look(style.BRR, 2.6),
     "Laplace, central": Look(LAPLACE_RED, 1.8, "6 2", "diamond"),
@@ -41,18 +41,18 @@ _OTHERS: Final = {
 
 
 def line_of(name: str) -> dict[str, Any] | None:
-    """How a name is drawn wherever it appears, if it has a line; what tells nothing about anybody is dotted."""
+    """The line style of a name, if it has one; answers that reveal nothing about anyone are dotted."""
     look = _OTHERS.get(name) or look_of(name)
     return None if look is None else _line(look)
 
 
 def mark_of(name: str) -> str:
-    """The shape of its points: told apart in grey."""
+    """The shape of a name's points, distinguishable without colour."""
     look = _OTHERS.get(name) or look_of(name)
     return "dot" if look is None else look.mark
 
 
 def lines(names: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-    """How to draw these: each as everywhere, and those without a line of their own by the spare ones, in order."""
+    """The line style of each name; names without one take the spare styles in order."""
     spare = (Look(colour, 1.5, dash) for dash, colour in itertools.product(_DASHES, _SPARE))
     return {name: line_of(name) or _line(next(spare)) for name in names}

@@ -1,4 +1,4 @@
-"""Shares of named values with error bars: one row a name, the largest first."""
+"""Shares of named values with error bars: one row per name, the largest first."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def shares_by_name(  # noqa: PLR0913
     most: int = MOST_NAMES,
     notes: Sequence[str] = (),
 ) -> Picture:
-    """The largest shares with their intervals, and how many smaller ones are left out; ``label`` says of what.
+    """Plot the largest shares with their intervals and count the smaller ones; ``label`` names the values.
 
-    ``low`` and ``high`` are infinite where nothing is known, and not numbers where there is no interval. Shares that
-    are ``guessed``, or about which nothing is known, are outlined.
+    ``low`` and ``high`` are infinite where nothing is known and NaN where there is no interval. Shares that are
+    ``guessed``, or about which nothing is known, are outlined.
     """
     order = np.argsort(-shares, kind="stable")
     rows, rest = order[:most].tolist(), order[most:]
@@ -75,12 +75,12 @@ def shares_by_name(  # noqa: PLR0913
     parts.append(rule(x(0), _TOP - 4, x(0), bottom, stroke=style.INK))
     entries: list[tuple[str, Any]] = [
         ("estimated share", style.SHARE_STYLE),
-        *([(f"its {sure} interval", style.ERROR_STYLE)] if sure else []),
+        *([(f"{sure} interval", style.ERROR_STYLE)] if sure else []),
     ]
     if truth is not None:
         entries.append(("true share", style.SILENCE_STYLE))
     if guesses[rows].any():
-        entries.append(("cannot be known: a guess", style.GUESS_STYLE))
+        entries.append(("not identifiable: a guess", style.GUESS_STYLE))
     parts += legend(entries)
     below = [f"share of people, by {label}" if label else "share of people"]
     if len(rest):
@@ -94,7 +94,7 @@ def shares_by_name(  # noqa: PLR0913
 
 
 def shortened(name: str) -> str:
-    """A name that fits beside the picture."""
+    """Shorten a name to fit beside the picture."""
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
@@ -106,11 +106,11 @@ def _bar(zero: float, end: float, y: float, name: str, words: str, *, certain: b
 
 
 def share_words(share: float, low: float, high: float) -> str:
-    """A share with its interval, in as many digits as mean something."""
+    """Format a share with its interval, to significant digits."""
     if math.isnan(high - low):
         return percent(share)
     if math.isinf(high - low):
-        return "cannot be known"
+        return "not identifiable"
     width = 100 * (high - low)
     digits = 2 if width <= 0 else min(max(1 - math.floor(math.log10(width)), 0), 4)
     numbers = [f"{100 * part:z.{digits}f}".replace("-", "−") for part in (share, low, high)]

@@ -1,4 +1,4 @@
-"""The colours and lines of every picture: one a mechanism, told apart in grey by fill and dash as well."""
+"""The colours and lines of every picture, distinguishable without colour by fill and dash."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DASH: Final = GRR_DASH
 WIDTH: Final = 860
 FONT: Final = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 
-# What each thing is drawn with, for shapes and for the legend alike.
+# Styles shared by shapes and legends.
 BRR_NEAR_STYLE: Final[Mapping[str, Any]] = {"fill": BRR}
 BRR_FAR_STYLE: Final[Mapping[str, Any]] = {"fill": BRR_FAR}
 GRR_STYLE: Final[Mapping[str, Any]] = {"fill": "none", "stroke": GRR, "stroke_width": 2, "stroke_dasharray": DASH}
@@ -37,6 +37,6 @@ SILENCE_STYLE: Final[Mapping[str, Any]] = {"fill": PAPER, "stroke": INK, "stroke
 ERROR_STYLE: Final[Mapping[str, Any]] = {"fill": "none", "stroke": INK, "stroke_width": 1.2}
 SHARE_STYLE: Final[Mapping[str, Any]] = {"fill": BRR_FAR}
 GUESS_STYLE: Final[Mapping[str, Any]] = {"fill": PAPER, "stroke": GRR, "stroke_width": 1, "stroke_dasharray": "2 2"}
-# Around words on a busy ground.
+# Around text on a busy background.
 HALO: Final[Mapping[str, Any]] = {"stroke": PAPER, "stroke_width": 3.5, "paint_order": "stroke"}
 HATCH: Final = "#cfcfcf"

@@ -1,4 +1,4 @@
-"""The few pieces of SVG that the pictures are made of."""
+"""The SVG elements that pictures are made of."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SWATCH: Final = 22
 _TITLE: Final = 30
 _LONG: Final = 100
 _LEAST: Final = 0.01  # per cent
-LETTER: Final = 6.9  # the mean width of a letter at this size, a little generous
+LETTER: Final = 6.9  # the mean width of a letter at this size, rounded up
 
 
 class Picture(str):
-    """A whole picture as SVG text; a notebook shows it."""
+    """A complete picture as SVG text, which notebooks display."""
 
     __slots__ = ()
 
@@ -33,34 +33,34 @@ class Picture(str):
 
 
 def tag(name: str, content: str = "", /, **attributes: object) -> str:
-    """One element; ``stroke_width`` becomes ``stroke-width``, numbers keep one decimal."""
+    """Write one element; ``stroke_width`` becomes ``stroke-width``, and floats keep one decimal."""
     written = "".join(f' {key.replace("_", "-")}="{_value(value)}"' for key, value in attributes.items())
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
 def text(x: float, y: float, words: str, **style: object) -> str:
-    """Words at a place, escaped."""
+    """Write escaped text at a position."""
     return tag("text", html.escape(words, quote=False), x=x, y=y, **{"fill": INK, **style})
 
 
 def title(words: str) -> str:
-    """What a shape says when it is pointed at."""
+    """The tooltip of a shape."""
     return tag("title", html.escape(words, quote=False))
 
 
 def rule(x1: float, y1: float, x2: float, y2: float, **style: object) -> str:
-    """A straight line."""
+    """Draw a straight line."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, **style)
 
 
 def path(points: Iterable[Sequence[float]], *, closed: bool = False, **style: object) -> str:
-    """A line through points, or the shape that they enclose."""
+    """Draw a line through points, or the shape they enclose."""
     corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     return tag("path", d=f"M{corners}{'Z' if closed else ''}", **style)
 
 
 def whisker(start: float, end: float, at: float, cap: float, *, upright: bool = False, width: float = 1.2) -> list[str]:
-    """An error bar from ``start`` to ``end``: lying at the height ``at``, or upright there."""
+    """Draw an error bar from ``start`` to ``end``: horizontal at height ``at``, or ``upright`` there."""
     lines = [(start, at, end, at), *((tip, at - cap, tip, at + cap) for tip in (start, end))]
     if upright:
         lines = [(x1, y1, x2, y2) for y1, x1, y2, x2 in lines]
@@ -68,7 +68,7 @@ def whisker(start: float, end: float, at: float, cap: float, *, upright: bool = 
 
 
 def picture(height: float, says: str, parts: Iterable[str], width: float = WIDTH) -> Picture:
-    """A whole picture; ``says`` is what it shows, for those who cannot see it."""
+    """Assemble a picture; ``says`` describes it for people who cannot see it."""
     drawn = tag(
         "svg",
         "\n".join(["", *parts, ""]),
@@ -83,7 +83,7 @@ def picture(height: float, says: str, parts: Iterable[str], width: float = WIDTH
 
 
 def titled(drawn: Picture, words: str) -> Picture:
-    """A picture with a title above it; without words, the picture itself."""
+    """Add a title above a picture, unless it is empty."""
     if not words:
         return drawn
     height = int(drawn.partition(f'viewBox="0 0 {WIDTH} ')[2].partition('"')[0])
@@ -94,7 +94,7 @@ def titled(drawn: Picture, words: str) -> Picture:
 
 
 def legend(entries: Iterable[tuple[str, Mapping[str, Any]]], y: float = 14) -> list[str]:
-    """Names in a row, each after a sample of how it is drawn."""
+    """Draw names in a row, each after a sample of its style."""
     parts, x = [], 2.0
     for words, style in entries:
         if style.get("fill") == "none":
@@ -107,7 +107,7 @@ def legend(entries: Iterable[tuple[str, Mapping[str, Any]]], y: float = 14) -> l
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers from low to high, about so many."""
+    """About ``about`` round numbers from low to high."""
     rough = (high - low) / about
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
@@ -116,7 +116,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def percent(share: float) -> str:
-    """A share in two digits that count: 2.3 %, 0.84 %, 54 %; what is not zero is not called so."""
+    """Format a share to two significant digits: 2.3 %, 0.84 %, 54 %; a positive share is never "0 %"."""
     hundred = 100 * share
     if 0 < hundred < _LEAST:
         return f"< {_LEAST} %"
@@ -127,7 +127,7 @@ def percent(share: float) -> str:
 
 
 def percent_mark(share: float) -> str:
-    """A round share beside an axis."""
+    """Format a round share for a tick label."""
     return f"{100 * share:.3g} %".replace("-", "−")
 
 

@@ -1,4 +1,4 @@
-"""A flat view of a part of the globe: where a latitude and longitude stand, coasts, a graticule and a scale."""
+"""A map projection of part of the globe, with coasts, a graticule and a scale."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _TALLEST: Final = 560.0
-_LEAST_DEGREES: Final = 0.01  # about a kilometre: a single place would have no extent
+_LEAST_DEGREES: Final = 0.01  # about a kilometre, since a single place has no extent
 _MARGIN: Final = 0.07
-_FLATTEST: Final = 0.2  # nearer to the poles the picture would be all width
+_FLATTEST: Final = 0.2  # closer to the poles the map would be too wide
 _KM_A_DEGREE: Final = 6371.0088 * math.pi / 180
 _POLE, _TURN = 90.0, 360.0
 _WATER: Final = "#f7fafc"
@@ -29,9 +29,9 @@ _COARSE: Final = 3.0  # degrees of latitude
 
 
 class View:
-    """The part of the globe around some places, as large as the picture allows; across the date line too.
+    """The part of the globe around some places, as large as the picture allows, also across the date line.
 
-    One degree of longitude is as wide as it is in the middle of the view, so that shapes are right there.
+    An equirectangular projection, true to scale at the middle latitude.
     """
 
     def __init__(self, coordinates: Array, top: float, across: float = style.WIDTH) -> None:
@@ -44,7 +44,7 @@ class View:
         centre = (south + north) / 2
         self.flat = max(math.cos(math.radians(centre)), _FLATTEST)
         self._scale = min(across / (width * self.flat), _TALLEST / height)
-        # What the picture has room for beside the places is shown too, as far as there is a globe.
+        # Use the full width of the picture, up to the whole globe.
         self._half = min(across / self._scale / self.flat / 2, _TURN / 2)
         self.north = min(_POLE, centre + height / 2)
         self.south = max(-_POLE, centre - height / 2)
@@ -55,16 +55,16 @@ class View:
 
     @property
     def bottom(self) -> float:
-        """Where the map ends."""
+        """The y coordinate of the bottom of the map."""
         return self.top + self.height
 
     def at(self, coordinates: Array) -> list[tuple[float, float]]:
-        """Where rows (latitude, longitude) stand."""
+        """The positions of rows (latitude, longitude)."""
         away = (coordinates[:, 1] - self.middle + _TURN / 2) % _TURN - _TURN / 2
         return [(x + self.left, y + self.top) for x, y in self._drawn(coordinates[:, 0], away)]
 
     def spans(self, boxes: Array) -> list[tuple[float, float, float, float]]:
-        """(x, y, width, height) of rows (south, west, north, east), east a larger number than west."""
+        """(x, y, width, height) of rows (south, west, north, east) with west < east."""
         south, west, north, east = boxes.T
         middles = self.at(np.column_stack([north, (west + east) / 2]))
         across, down = (east - west) * self.flat * self._scale, (north - south) * self._scale
@@ -72,9 +72,9 @@ class View:
         return [(x - wide / 2, y, wide, tall) for (x, y), wide, tall in sizes]
 
     def ground(self, coasts: Iterable[Array]) -> list[str]:
-        """Water, land, and lines of latitude and longitude; nothing leaves the map.
+        """Water, land, and lines of latitude and longitude, clipped to the map.
 
-        A town has no coasts: those that we have are off by tens of kilometres.
+        Maps of a town have no coasts: the coasts we have are off by tens of kilometres.
         """
         is_town = self.north - self.south < _COARSE
         land = [
@@ -86,11 +86,11 @@ class View:
         box: dict[str, Any] = {"x": self.left, "y": self.top, "width": self.width, "height": self.height}
         water = tag("rect", x=0, y=0, width=self.width, height=self.height, fill=style.PAPER if is_town else _WATER)
         edge = tag("rect", **box, fill="none", stroke=style.GRR, stroke_width=0.8)
-        # A picture within the picture cuts off what lies beyond its edge.
+        # A nested svg element clips its contents.
         return [tag("svg", "\n".join([water, *land, *lines]), **box), edge, *numbers]
 
     def shores(self, coasts: Iterable[Array]) -> list[str]:
-        """The coasts as lines, for what would cover the land; none in a town, as on the ground."""
+        """The coasts as lines, to draw over cells that cover the land; none in a town."""
         if self.north - self.south < _COARSE:
             return []
         lines = [
@@ -102,7 +102,7 @@ class View:
         return [tag("svg", "\n".join(lines), **box)] if lines else []
 
     def scale(self) -> list[str]:
-        """A bar with its length in km, in the middle of the map's latitudes."""
+        """A scale bar with its length, valid at the middle latitude."""
         room = self.width / 4 / (self._scale / _KM_A_DEGREE)
         kilometres = max(each for each in _round_lengths() if each <= room)
         length = kilometres * self._scale / _KM_A_DEGREE
@@ -115,13 +115,13 @@ class View:
         ]
 
     def _drawn(self, latitudes: Array, away: Array) -> list[tuple[float, float]]:
-        """Where points stand within the map, so many degrees east of its middle."""
+        """The positions of points within the map; ``away`` is in degrees east of its middle."""
         x = (away + self._half) * self.flat * self._scale
         y = (self.north - latitudes) * self._scale
         return list(zip(x.tolist(), y.tolist(), strict=True))
 
     def _copies(self, ring: Array) -> list[Sequence[tuple[float, float]]]:
-        """The ring wherever it is seen: rings end at the date line, the view may not."""
+        """The ring at every turn at which it is visible: rings end at the date line, the view may cross it."""
         found: list[Sequence[tuple[float, float]]] = []
         if ring[:, 0].max() < self.south or ring[:, 0].min() > self.north:
             return found
@@ -150,7 +150,7 @@ class View:
 
 
 def _longitudes(longitudes: Array) -> tuple[float, float]:
-    """(where the places begin, how far they reach to the east): what is left of the circle beside its widest gap."""
+    """(westernmost longitude, extent to the east): the circle without its widest gap."""
     ordered = np.unique(longitudes)
     gaps = np.diff(ordered, append=ordered[0] + _TURN)
     widest = int(gaps.argmax())

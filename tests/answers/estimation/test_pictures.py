@@ -32,8 +32,9 @@ def test_a_line_is_a_histogram_with_mean_and_median(tmp_path):
     digits = 1 if high - low > 1 else 2
     assert any(each.startswith(f"mean {est.mean:.{digits}f}, {low:.{digits}f} to {high:.{digits}f}") for each in shown)
     assert any(each.startswith(f"median {est.median:.0f}, ") for each in shown)
-    assert f"10,000 reports, about the population; histogram by '{est.method}'" in shown
-    assert "bands: 80 % intervals of the share of each range" in words(est.plot(confidence=0.8))
+    counted = "10,000 reports; intervals for the population they were sampled from"
+    assert f"{counted}; histogram method '{est.method}'" in shown
+    assert "80 % interval of the average share in each range" in words(est.plot(confidence=0.8))
     with pytest.raises(InputError, match="Expected confidence between 0 and 1"):
         est.plot(confidence=2)
 
@@ -66,7 +67,7 @@ def test_clamped_reports_are_hatched_where_nothing_is_known():
     assert style.HATCH in picture
     assert "the reports cannot tell some values apart, however many come: 18 to 31, 77 to 90" in shown
     assert any(each.startswith("mean: no more is known than ") for each in shown)
-    assert any("about these people" in each for each in shown)
+    assert any("intervals for these people only" in each for each in shown)
 
 
 def test_unbiased_shares_below_zero_are_drawn_and_others_never_are():
@@ -98,9 +99,9 @@ def test_many_values_keep_their_mean():
     est = estimated(bp.BRR(bp.Integers(1, 3000), 1, edges="padded"), [500] * 1000)
     shown = words(est.plot())
     assert any(each.startswith("mean ") for each in shown)
-    assert "bands: 95 % intervals of the share of each range" in shown  # of 512 steps, all drawn
+    assert "95 % interval of the average share in each range" in shown  # of 512 steps, all drawn
     shown = words(estimated(bp.GRR(bp.Integers(1, 3000), 5), [500] * 1000).plot())
-    assert "one in 2 values is drawn" in shown and "its 95 % interval" in shown
+    assert "one in 2 values is drawn" in shown and "95 % interval" in shown
 
 
 def test_few_reports_of_many_values_are_bounded_by_what_is_possible():
@@ -148,7 +149,7 @@ def test_where_nothing_is_known_everything_is_hatched():
     est = estimated(duchi, [0.5] * 400)
     assert np.isinf(est.standard_error(("bin", 0.5)))
     picture = est.plot()
-    assert "5 shares cannot be known" in ET.fromstring(picture).get("aria-label")
+    assert "5 shares are not identifiable" in ET.fromstring(picture).get("aria-label")
     assert np.isfinite(est.standard_error("mean"))  # which is all that it was made for
 
 
@@ -159,7 +160,7 @@ def test_a_file_holds_what_its_ending_says(tmp_path):
         picture = est.plot(tmp_path / "shares.png")
         assert picture.startswith("<svg")
         assert (tmp_path / "shares.png").read_bytes().startswith(b"\x89PNG")
-        with pytest.raises(InputError, match=r"Expected a file that ends with \.svg or \.png, got 'shares\.pdf'"):
+        with pytest.raises(InputError, match=r"Expected a file name ending in \.svg or \.png, got 'shares\.pdf'"):
             est.plot(tmp_path / "shares.pdf")
 
 

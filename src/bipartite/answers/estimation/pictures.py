@@ -72,7 +72,7 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None, bins: 
     if isinstance(domain, LineDomain):
         low, high, bands = _on_a_line(estimate, confidence, bins)
         if bands:
-            notes.append("above: the share of each range; its band is as high as the average share of its values")
+            notes.append("the numbers above are the shares of whole ranges")
         steps = len(domain) if bands is None else 1 + np.count_nonzero(np.diff(estimate.frequencies))
         every = slice(None, None, -(-steps // _MOST_POINTS))
         if every.step > 1:
@@ -90,7 +90,7 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None, bins: 
             bands=bands,
         )
     elif isinstance(domain, Cyclic):
-        picture = _on_a_clock(estimate, confidence, sure, notes, bins)
+        picture = _on_a_clock(estimate, confidence, sure, notes, bins, naming)
     else:
         ends = bounds(estimate, confidence)
         label = "" if naming.label == UNNAMED else naming.axis
@@ -101,13 +101,15 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None, bins: 
     return _written(titled(picture, naming.title), file)
 
 
-def _on_a_clock(estimate: Estimate, confidence: float, sure: str, notes: list[str], bins: Bins | None) -> Picture:
+def _on_a_clock(
+    estimate: Estimate, confidence: float, sure: str, notes: list[str], bins: Bins | None, naming: Naming
+) -> Picture:
     names, shares = names_of(estimate.domain), estimate.frequencies
     intervals: tuple[Array, Array] | list[Band] = estimate.share_intervals(confidence)
     if (estimate.bins_note or bins is not None) and sure:
         intervals = _bands(estimate, confidence, _ARCS if bins is None else bins)
-        notes.append("the band of an arc is as high as the average share of its values")
     marks, guessed = _directions(estimate, confidence), _untold(estimate)
+    notes = [f"around: {naming.axis}; outward: share of people at each value", *notes]
     return shares_on_a_clock(names, shares, intervals, sure=sure, marks=marks, guessed=guessed, notes=notes)
 
 
@@ -310,9 +312,9 @@ def _words(
 
 def _notes(estimate: Estimate) -> list[str]:
     """What to know about the picture."""
-    whose = "these people" if estimate.of_sample else "the population"
+    whose = "these people only" if estimate.of_sample else "the population they were sampled from"
     found = estimate.identifiability
-    notes = [f"{how_many(estimate.people, 'report')}, about {whose}; histogram by {estimate.method!r}"]
+    notes = [f"{how_many(estimate.people, 'report')}; intervals for {whose}; histogram method {estimate.method!r}"]
     if estimate.effective_people < FEW:
         notes.append("few reports: these intervals are wider bounds that hold for any number")
     if not has_intervals(estimate):
