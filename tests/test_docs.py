@@ -1,5 +1,6 @@
 """Pictures, tables and printed evidence in the docs are what their scripts make today, and what pages name is there."""
 
+import math
 import os
 import pkgutil
 import re
@@ -47,6 +48,7 @@ def printed_in_errata():
         "tutorial_picture.py",
         "advisor_picture.py",
         "audits_picture.py",
+        "epsilon_picture.py",
         "architecture_picture.py",
         "own_mechanism_picture.py",
         "pairs_picture.py",
@@ -56,6 +58,17 @@ def printed_in_errata():
 def test_the_picture_of_a_page_is_up_to_date(script):
     picture = runpy.run_path(str(DOCS / script))
     same_but_for_rounding(picture["TARGET"].read_text(encoding="utf-8"), picture["picture"](), atol=_PIXELS)
+
+
+def test_what_epsilon_means_in_odds_is_rounded_up():
+    text = (DOCS / "which-epsilon.md").read_text(encoding="utf-8")
+    rows = [re.findall(r"[\d.,]+", line) for line in text.splitlines() if re.match(r"\| [\d.]+ \| ", line)]
+    assert [row[0] for row in rows] == ["0.5", "1", "2", "4", "8"]
+    for epsilon, odds, tenth, half in rows:
+        e = math.exp(float(epsilon))
+        for written, exact in ((odds, e), (tenth, 100 * e / (9 + e)), (half, 100 * e / (1 + e))):
+            last = 10.0 ** -len(written.partition(".")[2])
+            assert 0 <= float(written.replace(",", "")) - exact < last, (epsilon, written)
 
 
 def test_the_errata_show_what_the_script_prints():
