@@ -33,7 +33,7 @@ def test_show_says_what_everybody_may_know(run, book):
     assert (code, err) == (0, "")
     assert "spent.db: ε = 4 a person and period (month)" in out
     assert "5 reports of 2 people" in out and "in one period  1.6" in out and "in all         2.6" in out
-    assert "this is not LDP for sequences of values" in out and "not covered: that, when and how often" in out
+    assert "this is not LDP for sequences of values" in out and "not covered: whether, when and how often" in out
     assert out.split("\n")[-4:] == ["2026-11    1.6", "2026-12      1", "in all     2.6", ""]
 
 

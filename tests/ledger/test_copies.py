@@ -66,7 +66,7 @@ def test_a_reader_of_a_file_that_lay_still_notices_who_writes_to_it(make, book, 
         rows = reader.export()
         next(rows)
         make().report("eve", "age", AGE, 37)
-        with pytest.raises(LedgerFileError, match="spent.db was written while it was read; try again"):
+        with pytest.raises(LedgerFileError, match="spent.db was written while it was being read; try again"):
             list(rows)
         assert reader.summary()["reports"] == 3
     assert read_everything(path) == ([], 3, 3, 1)
@@ -86,15 +86,15 @@ def test_a_reader_debits_nothing_and_makes_no_ledger(path, tmp_path):
         bp.Ledger(path, read_only=True) as reader,
         pytest.raises(
             InputError,
-            match="spent.db was opened with read_only=True, and a report must be debited; open it without read_only",
+            match="spent.db was opened with read_only=True, but a report must be debited; open it without read_only",
         ),
     ):
         reader.report("eve", "age", AGE, 37)
-    with pytest.raises(LedgerFileError, match="none.db cannot be opened; check the folder and its rights"):
+    with pytest.raises(LedgerFileError, match="none.db cannot be opened; check the folder and its permissions"):
         bp.Ledger(tmp_path / "none.db", budget=1, read_only=True)
     (tmp_path / "empty.db").touch()
     with pytest.raises(
-        LedgerFileError, match="empty.db is empty: nothing was debited yet, so there is no ledger to read"
+        LedgerFileError, match="empty.db is empty: nothing has been debited yet, so there is no ledger to read"
     ):
         bp.Ledger(tmp_path / "empty.db", budget=1, read_only=True)
     assert not (tmp_path / "none.db").exists()
@@ -154,7 +154,7 @@ def test_a_copy_on_a_full_disk_names_the_copy_and_leaves_nothing(book, tmp_path,
     monkeypatch.setattr(copying, "Connection", Small)
     before = set(tmp_path.iterdir())
     with pytest.raises(
-        LedgerFileError, match=r"copy.db cannot be made, its disk is full; make room, or choose another"
+        LedgerFileError, match=r"copy.db cannot be created, its disk is full; free some space, or choose another"
     ):
         book.backup(tmp_path / "copy.db")
     assert set(tmp_path.iterdir()) == before
@@ -162,7 +162,9 @@ def test_a_copy_on_a_full_disk_names_the_copy_and_leaves_nothing(book, tmp_path,
 
 def test_a_copy_on_a_file_system_that_is_read_only_is_refused_in_words(book, tmp_path, monkeypatch):
     monkeypatch.setattr("os.open", refusing(tmp_path / "copy.db", errno.EROFS))
-    with pytest.raises(LedgerFileError, match=r"copy.db cannot be made in .* \(Read-only file system\); see to it, or"):
+    with pytest.raises(
+        LedgerFileError, match=r"copy.db cannot be created in .* \(Read-only file system\); fix that, or"
+    ):
         book.backup(tmp_path / "copy.db")
 
 
@@ -172,7 +174,7 @@ def test_a_copy_that_cannot_be_moved_to_its_place_is_refused_in_words_and_leaves
 
     before = set(tmp_path.iterdir())
     monkeypatch.setattr("pathlib.Path.replace", refuse)
-    with pytest.raises(LedgerFileError, match=r"copy.db cannot be made in .* \(Input/output error\); see to it, or"):
+    with pytest.raises(LedgerFileError, match=r"copy.db cannot be created in .* \(Input/output error\); fix that, or"):
         book.backup(tmp_path / "copy.db")
     assert set(tmp_path.iterdir()) == before
 
@@ -181,7 +183,7 @@ def test_a_ledger_that_does_not_add_up_is_not_copied(book, path, tmp_path):
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE balances SET spent = 0")
         database.commit()
-    with pytest.raises(LedgerFileError, match=r"does not add up \(2 balances that .* and no copy was made; run"):
+    with pytest.raises(LedgerFileError, match=r"is inconsistent \(2 balances that .* and no copy was made; run"):
         book.backup(tmp_path / "copy.db")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["spent.db", "spent.db-shm", "spent.db-wal"]
 
@@ -189,7 +191,7 @@ def test_a_ledger_that_does_not_add_up_is_not_copied(book, path, tmp_path):
 @pytest.mark.parametrize("end", ["-wal", "-journal"])
 def test_a_copy_is_not_put_beside_a_log_of_something_else(book, tmp_path, end):
     (tmp_path / f"copy.db{end}").write_bytes(b"of a ledger that was removed")
-    with pytest.raises(InputError, match=f"copy.db{end} of another database is there, and SQLite would take it for"):
+    with pytest.raises(InputError, match=f"copy.db{end} of another database exists, and SQLite would take it for"):
         book.backup(tmp_path / "copy.db")
     assert not (tmp_path / "copy.db").exists()
 
@@ -210,7 +212,7 @@ def test_a_writer_who_comes_while_a_reader_opens_is_not_overlooked(make, book, p
         with bp.Ledger(path, read_only=True) as reader:
             seen = reader.summary()["reports"]
     except LedgerFileError as error:
-        assert "was written while it was read; try again" in str(error)  # noqa: PT017
+        assert "was written while it was being read; try again" in str(error)  # noqa: PT017
     else:
         assert seen == 3
     assert writers

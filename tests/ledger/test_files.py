@@ -57,7 +57,9 @@ def test_settings_are_kept_and_others_refused(make):
 
 
 def test_a_new_ledger_needs_a_budget(make, path):
-    with pytest.raises(InputError, match="Expected budget= for a new ledger, and spent.db is none yet; pass budget=4."):
+    with pytest.raises(
+        InputError, match="Expected budget= for a new ledger, and spent.db does not exist yet; pass budget=4."
+    ):
         make()
     assert not path.exists()
     path.touch()
@@ -86,19 +88,19 @@ def test_strangers_and_damaged_files_are_refused_and_left_alone(make, path):
         database.execute("CREATE TABLE theirs (x)")
         database.commit()
     before = path.read_bytes()
-    with pytest.raises(LedgerFileError, match="is a SQLite database, but not a ledger of bipartite; choose another"):
+    with pytest.raises(LedgerFileError, match="is a SQLite database, but not a bipartite ledger; choose another"):
         make(budget=1)
     assert path.read_bytes() == before and [each.name for each in path.parent.iterdir()] == ["spent.db"]
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(3, "update bipartite"), (0, "no bipartite wrote it so; restore it from a backup")]
+    ("version", "advice"), [(3, "update bipartite"), (0, "no bipartite writes that; restore it from a backup")]
 )
 def test_a_ledger_of_an_unknown_version_is_refused_with_the_right_advice(make, path, version, advice):
     make(budget=1).close()
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(LedgerFileError, match=f"is a ledger of version {version}, this reads 1 to 2; {advice}"):
+    with pytest.raises(LedgerFileError, match=f"is a ledger of version {version}, expected 1 to 2; {advice}"):
         make()
 
 
@@ -136,24 +138,24 @@ TAMPERED = {
     "UPDATE balances SET spent = 0": "1 balances that are not the sum of their debits",
     "DELETE FROM reports": "1 balances without a debit",
     "DELETE FROM balances": "1 balances that are not the sum of their debits",
-    "UPDATE questions SET epsilon = 1": "1 reports of a question that the period does not have, or at another ε",
-    "DELETE FROM questions": "1 reports of a question that the period does not have, or at another ε",
-    "DELETE FROM specs": "1 questions whose spec is not there",
+    "UPDATE questions SET epsilon = 1": "1 reports to a question that the period does not have, or at another ε",
+    "DELETE FROM questions": "1 reports to a question that the period does not have, or at another ε",
+    "DELETE FROM specs": "1 questions whose spec is missing",
     "UPDATE reports SET number = 2": "1 second reports to a question that repeats its first",
     "DELETE FROM requests; INSERT INTO requests VALUES ('x', 'y', 'forever', 'age', 1)": "1 answered requests without",
     (
         "UPDATE questions SET epsilon = 1; UPDATE reports SET epsilon = 1; UPDATE balances SET spent = 1"
     ): "1 questions at another ε than that of their mechanism",
-    "UPDATE specs SET spec = replace(spec, '\"1\"', '\"0.01\"')": "1 specs that are not the ones that their name",
-    "UPDATE specs SET spec = 'x'": "1 specs that are not the ones that their name",
-    "UPDATE reports SET insecure = 1": "1 questions that do not say that reports to them were drawn from insecure",
-    "UPDATE questions SET insecure = 1": "1 questions that say that reports to them were drawn from insecure",
-    "UPDATE reports SET insecure = NULL": "1 reports that do not say whether they were drawn from insecure words",
+    "UPDATE specs SET spec = replace(spec, '\"1\"', '\"0.01\"')": "1 specs that do not match their SHA-256",
+    "UPDATE specs SET spec = 'x'": "1 specs that do not match their SHA-256",
+    "UPDATE reports SET insecure = 1": "1 questions that are not marked insecure although",
+    "UPDATE questions SET insecure = 1": "1 questions that are marked insecure although no",
+    "UPDATE reports SET insecure = NULL": "1 reports that do not record whether they were drawn from insecure words",
     "PRAGMA ignore_check_constraints = ON; UPDATE balances SET spent = 2000000000000": "1 balances beyond the budget",
-    "UPDATE questions SET on_change = 'nonsense'": "1 questions with a rule that no ledger knows",
-    "UPDATE reports SET time = '2026-12-01T00:00:00.000000Z'": "1 periods with reports of a time outside",
-    "UPDATE reports SET time = 'yesterday'": "1 periods with reports of a time outside",
-    "UPDATE settings SET budget = 2000000000000": "1 budgets other than the one that balances are held to",
+    "UPDATE questions SET on_change = 'nonsense'": "1 questions with an unknown on_change rule",
+    "UPDATE reports SET time = '2026-12-01T00:00:00.000000Z'": "1 periods with reports dated outside",
+    "UPDATE reports SET time = 'yesterday'": "1 periods with reports dated outside",
+    "UPDATE settings SET budget = 2000000000000": "1 budgets that differ from the limit enforced on balances",
 }
 
 
@@ -194,14 +196,16 @@ def test_settings_that_cannot_be_read_are_damage(make, path):
     with closing(sqlite3.connect(path)) as database:
         database.executescript("UPDATE settings SET period = 'fortnight'")
         database.commit()
-    with pytest.raises(LedgerFileError, match=r"spent.db has a period that .* it is damaged; restore it from a backup"):
+    with pytest.raises(
+        LedgerFileError, match=r"spent.db has an invalid period: it is damaged; restore it from a backup"
+    ):
         make()
 
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES, errno.ENOSPC])
 def test_a_ledger_that_the_system_does_not_let_be_made_is_refused_in_words(make, path, monkeypatch, code):
     monkeypatch.setattr("os.open", refusing(path, code))
-    told = rf"spent.db cannot be made in {path.parent} \({os.strerror(code)}\); see to it, or choose another place"
+    told = rf"spent.db cannot be created in {path.parent} \({os.strerror(code)}\); fix that, or choose another folder"
     with pytest.raises(LedgerFileError, match=told):
         make(budget=1)
     assert not path.exists()
@@ -329,7 +333,7 @@ def test_a_ledger_that_is_used_from_within_its_transaction_refuses_and_keeps_tha
 
     def within():
         for use in (lambda: ledger.spent("ada"), lambda: ledger.report("ada", "other", AGE, 37)):
-            with pytest.raises(LedgerFileError, match="was used from within one of its own transactions, by a source"):
+            with pytest.raises(LedgerFileError, match="was used inside one of its own transactions, by a source"):
                 use()
 
     ledger.report("ada", "age", AGE, 37, rng=Within(within))
@@ -341,7 +345,7 @@ def test_a_ledger_that_a_newer_bipartite_upgrades_while_it_is_open_is_refused_fr
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 3")
     for use in (lambda: ledger.report("ada", "age", AGE, 37), ledger.check, lambda: next(ledger.export())):
-        with pytest.raises(LedgerFileError, match="is a ledger of version 3, this reads 1 to 2; update bipartite"):
+        with pytest.raises(LedgerFileError, match="is a ledger of version 3, expected 1 to 2; update bipartite"):
             use()
 
 
@@ -359,5 +363,5 @@ def test_amounts_are_exact_whatever_precision_decimals_have(make, clock):
 
 def test_an_instant_whose_period_begins_before_the_calendar_is_refused(make):
     ledger = make(budget=1, period="999999 weeks")
-    with pytest.raises(InputError, match="Expected now in a period that begins after the year 1, got"):
+    with pytest.raises(InputError, match="Expected now in a period that starts after the year 1, got"):
         ledger.spent("ada", now=datetime(1969, 12, 31, tzinfo=UTC))

@@ -87,7 +87,7 @@ def test_a_retry_with_the_same_request_key_is_the_same_report_and_not_debited(ma
     assert ledger.spent("ada") == 0  # the retry came in another day, and cost nothing there
     assert ledger.report("bob", "age", AGE, 60, request="r1", on_change="fresh") is not None
     assert ledger.spent("bob") == 1  # keys belong to a person
-    with pytest.raises(InputError, match="this one was used for the question 'age'; use one key a request"):
+    with pytest.raises(InputError, match="this one was used for the question 'age'; use one key per request"):
         ledger.report("ada", "rating", RATING, 3, request="r1")
 
 
@@ -144,7 +144,7 @@ def test_certificates_say_what_all_reports_of_a_period_promise(make, clock):
     once, often = ledger.certificate("age"), ledger.certificate("rating")
     assert (once.epsilon_report, once.epsilon_period, once.ldp_for_sequences) == (1, 1, True)
     assert once.spec_sha256 == bp.verify(AGE).spec_sha256
-    assert "repeated whatever the value becomes" in once.guarantee
+    assert "repeated even if the value changes" in once.guarantee
     # 13 reports of 0.3 fit into a budget of 4.
     assert often.epsilon_period == Decimal("3.9") and "at most ε = 3.9" in often.guarantee
     assert ledger.questions() == [once, often]
@@ -180,8 +180,8 @@ def test_a_question_keeps_its_mechanism_and_its_rule_within_a_period(make, clock
             "publishes the region of the value, which no ε covers",
         ),
         (bp.PlanarLaplace(bp.Points([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]), 1), "ε per unit of distance"),
-        (bp.LSRR(CITIES, 1, variant="published", thresholds=(6, 0)), "spends more than the ε that it states"),
-        (bp.Record({"age": AGE}), "got Record; ask each attribute as a question of its own"),
+        (bp.LSRR(CITIES, 1, variant="published", thresholds=(6, 0)), "spends more than the ε it states"),
+        (bp.Record({"age": AGE}), "got Record; make each attribute a separate question"),
         ("brr", "got str; pass bp.BRR"),
     ],
 )
@@ -293,11 +293,11 @@ def test_people_can_be_stored_under_keyed_hashes_of_their_names(make, tmp_path):
     assert b"lovelace" not in stored and key not in stored and key.hex().encode() not in stored
     assert next(ledger.export()).person != "ada lovelace"
     assert make(person_key=key).report("ada lovelace", "age", AGE, 50) == report
-    with pytest.raises(InputError, match="Expected the person_key that this ledger was made with, got another"):
+    with pytest.raises(InputError, match="Expected the person_key that this ledger was created with, got another"):
         make(person_key=bytes(32))
     reader = make()  # an auditor needs no key to read what is stored
     assert len(list(reader.export())) == 1
-    with pytest.raises(InputError, match="Expected person_key=, the secret that this ledger stores people under"):
+    with pytest.raises(InputError, match="Expected person_key=, the secret under which this ledger stores people"):
         reader.spent("ada lovelace")
 
 
@@ -339,12 +339,12 @@ def test_threads_and_several_openings_share_one_budget(make):
 
 
 WRONG = [
-    ({"person": 7}, "Expected person as a text of 1 to 1000 characters, got int"),
-    ({"person": ""}, "Expected person as a text"),
-    ({"person": "\ud800"}, "Expected person as a text"),
-    ({"question": "a\0b"}, "Expected question as a text"),
-    ({"question": "q" * 1001}, "Expected question as a text"),
-    ({"request": 3}, "Expected request as a text of 1 to 1000 characters, got int"),
+    ({"person": 7}, "Expected person as text of 1 to 1000 characters, got int"),
+    ({"person": ""}, "Expected person as text"),
+    ({"person": "\ud800"}, "Expected person as text"),
+    ({"question": "a\0b"}, "Expected question as text"),
+    ({"question": "q" * 1001}, "Expected question as text"),
+    ({"request": 3}, "Expected request as text of 1 to 1000 characters, got int"),
     ({"on_change": "sometimes"}, "Expected on_change='repeat', 'fresh' or 'when-changed', got 'sometimes'"),
     ({"changed": True}, "Expected changed=True or False, and only with on_change='when-changed', got True"),
     ({"changed": 1, "on_change": "when-changed"}, "Expected changed=True or False"),
@@ -399,7 +399,7 @@ def test_the_export_is_of_one_moment_and_can_be_read_while_others_are_debited(ma
         "most_spent_in_a_period": 1,
         "most_spent_ever": 1,
     }
-    assert repr(ledger) == "<Ledger spent.db: ε = 5 a person, period forever>"
+    assert repr(ledger) == "<Ledger spent.db: ε = 5 per person, period forever>"
     assert set(ledger.specs()) == {bp.verify(AGE).spec_sha256}
 
 
@@ -468,7 +468,7 @@ def test_any_sequence_of_requests_does_what_plain_dictionaries_do(tmp_path_facto
 
 def test_odd_names_and_instants_are_refused_in_words(make):
     ledger = make(budget=1)
-    with pytest.raises(InputError, match="Expected question as a text of 1 to 1000 characters"):
+    with pytest.raises(InputError, match="Expected question as text of 1 to 1000 characters"):
         ledger.certificate("half a pair \ud800")
     east = timezone(timedelta(hours=5))
     with pytest.raises(InputError, match="Expected now within the years 1 to 9999 of UTC"):

@@ -18,7 +18,7 @@ def test_a_file_of_two_names_is_refused_before_and_while_it_is_open(make, path):
     ledger.report("ada", "age", AGE, 37)
     other = path.with_name("other.db")
     os.link(path, other)
-    refusal = "has 2 names .hard links., each of which would have a log of its own, and debits would be lost; remove"
+    refusal = "has 2 names .hard links., each of which would have its own log, and debits would be lost; remove"
     for name in (path, other):
         with pytest.raises(LedgerFileError, match=f"{name.name} {refusal}"):
             bp.Ledger(name)
@@ -100,7 +100,7 @@ def test_a_reader_of_a_file_that_was_removed_says_so(make, path):
     make(budget=1).close()
     with bp.Ledger(path, read_only=True) as reader:
         path.unlink()
-        with pytest.raises(LedgerFileError, match=r"spent.db cannot be opened; check the folder and its rights"):
+        with pytest.raises(LedgerFileError, match=r"spent.db cannot be opened; check the folder and its permissions"):
             reader.check()
 
 

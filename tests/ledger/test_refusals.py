@@ -21,10 +21,10 @@ def test_a_budget_for_all_time_is_not_waited_for(make):
     with pytest.raises(BudgetSpentError) as caught:
         ledger.report("ada", "b", rating(2), 4)
     assert "wait" not in str(caught.value)
-    assert str(caught.value).endswith("debited; the budget is for all time, and allows ε = 1 more.")
+    assert str(caught.value).endswith("debited; the budget is for all time, with ε = 1 left.")
     with pytest.raises(BudgetSpentError) as caught:
         ledger.report_many(["bob", "ada"], "b", rating(2), [4, 4])
-    assert str(caught.value).endswith("allows ε = 1 more; or pass when_spent='skip'.")
+    assert str(caught.value).endswith("with ε = 1 left; or pass when_spent='skip'.")
 
 
 @pytest.mark.parametrize("period", ["forever", "day"])
@@ -32,7 +32,7 @@ def test_a_report_above_the_whole_budget_is_not_waited_for(make, period):
     ledger = make(budget=3, period=period)
     with pytest.raises(BudgetSpentError) as caught:
         ledger.report("ada", "a", rating(5), 4)
-    assert "wait" not in str(caught.value) and "more than the whole budget; use a smaller ε" in str(caught.value)
+    assert "wait" not in str(caught.value) and "exceeds the whole budget; use a smaller ε" in str(caught.value)
 
 
 def test_a_question_for_all_time_does_not_change_when_one_waits(make):
@@ -60,13 +60,13 @@ def test_a_key_for_a_ledger_without_one_is_refused_in_words(make):
 
 def test_another_key_is_refused_in_words(make):
     make(budget=3, person_key=KEY)
-    with pytest.raises(InputError, match="Expected the person_key that this ledger was made with, got another"):
+    with pytest.raises(InputError, match="Expected the person_key that this ledger was created with, got another"):
         make(person_key=KEY[::-1])
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(LedgerFileError, match="cannot be opened; check the folder and its rights"):
+    with pytest.raises(LedgerFileError, match="cannot be opened; check the folder and its permissions"):
         bp.Ledger(tmp_path, budget=1)
     for folder in ("nodir", "file"):
         with pytest.raises(

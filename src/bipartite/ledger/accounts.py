@@ -1,4 +1,4 @@
-"""What a ledger has written down, read: balances, sums for a first look, and every debit for an auditor."""
+"""Reading a ledger: balances, a summary, and every debit for an auditor."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _PEOPLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Debit:
-    """One line of the export for an auditor: who was debited what for which question, and when; no value, no report."""
+    """One debit of the export for an auditor: person, question, ε and time, without the value or the report."""
 
     person: str
     period: str
     question: str
     number: int
-    """Which report of the person to this question in this period: 1 for the first."""
+    """The number of this report among the person's reports to the question in the period, from 1."""
     on_change: str
     spec_sha256: str
     epsilon: Decimal
-    """What was debited."""
+    """The ε that was debited."""
     time: str
     insecure: bool | None
-    """Whether it was drawn from words that someone may know (``rng=``): such a report is **not private**, whatever was
-    debited. None for debits of version 1, which did not note it."""
+    """Whether it was drawn from random words that someone may know (``rng=``): such a report is **not private**,
+    whatever was debited. None for debits of version 1, which did not record it."""
 
 
 def balances(database: sqlite3.Connection, name: str, others: Iterable[str]) -> dict[str, int]:
-    """What a person, under all forms of the name, has spent in each period, in units."""
+    """The units that a person has spent in each period, under all forms of the name."""
     spent: dict[str, int] = {}
     for each in stored_forms(database, "person", name, others):
         for period, units in database.execute("SELECT period, spent FROM balances WHERE person = ?", (each,)):
@@ -50,7 +50,7 @@ def balances(database: sqlite3.Connection, name: str, others: Iterable[str]) -> 
 
 
 def summary(database: sqlite3.Connection) -> dict[str, Any]:
-    """How many people, periods, questions, reports, and the most that anyone has spent."""
+    """The numbers of people, periods, questions and reports, and the most that any person has spent."""
     people, most_ever = database.execute(
         f"SELECT count(*), coalesce(max(ever), 0) FROM (SELECT sum(spent) AS ever FROM {_PEOPLE} GROUP BY name)"  # noqa: S608
     ).fetchone()
@@ -73,7 +73,7 @@ def summary(database: sqlite3.Connection) -> dict[str, Any]:
 
 
 def debits(file: LedgerFile) -> Iterator[Debit]:
-    """Every debit, in order of person, period and question, of one moment."""
+    """Every debit, ordered by person, period and question, from one snapshot."""
     for person, period, question, number, on_change, spec, units, when, mark in file.stream(
         "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time, "
         "reports.insecure FROM reports JOIN questions USING (period, question) "

@@ -1,7 +1,7 @@
-"""Amounts of ε as whole numbers of 10⁻¹²: sums that never round, and fit into SQLite's 64 bits.
+"""Amounts of ε as integer multiples of 10⁻¹²: exact sums that fit into SQLite's 64 bits.
 
-An ε of at most 12 places is kept exactly. One of more places (at most 34, see ``lottery.epsilon``) is debited rounded
-**up**, and a budget is rounded **down**, so that what the ledger calls spent is never less than what was spent.
+An ε of at most 12 decimal places is stored exactly. With more places (at most 34, see ``lottery.epsilon``) a debit is
+rounded **up** and a budget **down**, so that the ledger never understates what was spent.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from bipartite.errors import InputError
 
 PLACES: Final = 12
 LARGEST_BUDGET: Final = 1_000_000
-# Wide enough for every ε and every sum that 64 bits hold.
+# Wide enough for every ε and every sum that fits into 64 bits.
 _WIDE: Final = Context(prec=60)
 _EXPECTED: Final = f"Expected budget as a positive decimal of at most {LARGEST_BUDGET:,}"
 
 
 def debit_units(epsilon: Decimal) -> int:
-    """What a report of this ε costs, in units of 10⁻¹², rounded up."""
+    """The debit for a report of this ε, in units of 10⁻¹², rounded up."""
     return int(epsilon.scaleb(PLACES, _WIDE).to_integral_value(ROUND_CEILING, _WIDE))
 
 
@@ -40,6 +40,6 @@ def budget_units(budget: object) -> int:
 
 
 def decimal_of(units: int) -> Decimal:
-    """Units as the exact decimal that people read: no trailing zeros, no exponent."""
+    """Convert units to an exact decimal without trailing zeros or exponent."""
     exact = Context(prec=60, traps=[Inexact])
     return Decimal(f"{Decimal(units).scaleb(-PLACES, exact).normalize(exact):f}")

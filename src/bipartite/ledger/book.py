@@ -1,4 +1,4 @@
-"""The ledger: who has spent what, and one report a person, question and period."""
+"""The ledger: what each person has spent, and one report per person, question and period."""
 
 from __future__ import annotations
 
@@ -38,36 +38,35 @@ _KNOWN_OFFERS: Final = 64
 
 
 class Ledger:
-    """Remembers what each person has spent, refuses more than their budget, and repeats reports instead of adding some.
+    """Records what each person has spent, enforces the budget, and repeats reports instead of drawing new ones.
 
-    A report is debited and stored in one transaction, on the disk, before it is returned. Within a period a question
-    has **one report a person**, repeated whatever the value later becomes, so that asking again costs nothing and
-    tells nothing more. The ledger never stores a value, nor anything computed from one but the report.
+    A report is debited and stored on disk in one transaction before it is returned. Within a period a question has
+    **one report per person**, repeated even if the value changes, so that asking again costs nothing and reveals
+    nothing more. The ledger never stores a value, nor anything computed from it except the report.
 
     Parameters
     ----------
     path
-        A file, made with the rights of its owner alone (0600) where there is none. Any number of processes may use it.
+        A file, created readable by its owner only (0600) if it does not exist. Any number of processes may use it.
     budget
-        ε of each person in each period, over all questions together. Needed for a new ledger, and kept for good.
+        The ε of each person in each period, over all questions together. Required for a new ledger, and permanent.
     period
-        ``"forever"`` (of a new ledger, unless you say otherwise), ``"day"``, ``"month"``, ``"year"``, or a length such
-        as ``"30 days"``; in UTC. ε of different periods adds up.
+        ``"forever"`` (the default of a new ledger), ``"day"``, ``"month"``, ``"year"``, or a length such as
+        ``"30 days"``; in UTC. The ε of different periods adds up.
     person_key
-        A secret of at least 16 bytes: people are then stored as HMAC-SHA-256 of their names under it. None stores them
-        as they are named.
+        A secret of at least 16 bytes, under which names are stored as HMAC-SHA-256. None stores the names themselves.
     clock
-        Gives the time, with its zone; whoever sets the clock sets the period.
+        Returns the time with its time zone; whoever controls the clock controls the period.
     wait
         Seconds to wait for other processes.
     read_only
-        For auditors: needs no right to write, leaves nothing behind, and reports nothing.
+        For auditors: needs no write permission, leaves no files behind, and cannot report.
 
     Guarantee
     ---------
-    In each period the ε of all reports about one person add up to at most ``budget`` (basic composition), each debited
-    at the ε that its mechanism states and :func:`bipartite.verify` proves. ``on_change="when-changed"`` publishes when
-    values change, which no ε covers. See :meth:`certificate`.
+    In each period the ε of all reports about one person add up to at most ``budget`` (basic composition). Each report
+    is debited at the ε that its mechanism states and :func:`bipartite.verify` proves. ``on_change="when-changed"``
+    publishes when values change, which no ε covers. See :meth:`certificate`.
 
     Examples
     --------
@@ -111,42 +110,42 @@ class Ledger:
         if units is not None and units != held.budget:
             problems.add(
                 f"Expected the budget of this ledger, {self.budget}, got {decimal_of(units)}; leave budget= out, or "
-                "begin a new ledger."
+                "start a new ledger."
             )
         if period is not None and Period.of(period) != held.period:
             problems.add(
                 f"Expected the period of this ledger, {held.period.text!r}, got {period!r}; leave period= out, or "
-                "begin a new ledger."
+                "start a new ledger."
             )
         if check is not None and check != held.person_key:
             problems.add(
-                "Expected no person_key: this ledger stores names without a key; leave person_key= out, or begin a new "
+                "Expected no person_key: this ledger stores names without a key; leave person_key= out, or start a new "
                 "ledger."
                 if held.person_key is None
-                else "Expected the person_key that this ledger was made with, got another; find the right one."
+                else "Expected the person_key that this ledger was created with, got another; find the right one."
             )
         problems.raise_if_any(InputError)
 
     def __reduce__(self) -> NoReturn:
-        msg = "A ledger cannot be pickled or copied: one process holds its file; open it by its path in each process."
+        msg = "A ledger cannot be pickled or copied, since it holds an open file; open it by its path in each process."
         raise TypeError(msg)
 
     @property
     def budget(self) -> Decimal:
-        """ε of each person in each period."""
+        """The ε of each person in each period."""
         return decimal_of(self._settings.budget)
 
     @property
     def period(self) -> str:
-        """How time is cut into periods."""
+        """How time is divided into periods."""
         return self._settings.period.text
 
     @property
     def names_are_keyed(self) -> bool:
-        """Whether people are stored under keyed hashes of their names."""
+        """Whether names are stored as keyed hashes."""
         return self._settings.person_key is not None
 
-    def report(  # noqa: PLR0913 (what a report depends on, each by name)
+    def report(  # noqa: PLR0913 (everything a report depends on, by keyword)
         self,
         person: str,
         question: str,
@@ -160,48 +159,47 @@ class Ledger:
         outside: Outside = "error",
         rng: Source | None = None,
     ) -> Any:  # noqa: ANN401
-        """The report of a person to a question: stored and debited before it is returned.
+        """Return a person's report to a question, debited and stored before it is returned.
 
         Parameters
         ----------
         person, question
-            Texts of your choice. A question keeps one mechanism and one ``on_change`` within a period. Forms of one
-            text that Unicode holds to be the same (canonical equivalence, NFC) are one name; upper and lower case are
-            not. A member of a ``str`` enumeration is the text that it holds.
+            Text of your choice. A question keeps one mechanism and one ``on_change`` within a period. Canonically
+            equivalent Unicode texts (NFC) are one name; upper and lower case are distinct. A member of a ``str``
+            enumeration is the text it holds.
         mech, value
-            What draws the report, and from which private value. The value is not even looked at where a stored report
-            is returned.
+            The mechanism, and the private value. The value is not read if a stored report is returned.
         request
             A key of your choice for this request, unique for the person. A retry with the same key returns the same
-            report and is not debited again, in later periods too.
+            report and is not debited again, even in later periods.
         on_change
-            ``"repeat"``: one report in the period. ``"fresh"``: an independent report at every request, each debited.
-            ``"when-changed"``: a new one, debited, where ``changed`` says so; this publishes the fact and time of each
+            ``"repeat"``: one report in the period. ``"fresh"``: an independent report for every request, each debited.
+            ``"when-changed"``: a new report, debited, if ``changed`` is true; this publishes the fact and time of each
             change and **is not LDP for sequences of values**.
         changed
-            With ``on_change="when-changed"``, whether the value changed since the last report. The ledger cannot know:
-            it keeps no value (a hash of a value with few possibilities would be one).
+            With ``on_change="when-changed"``, whether the value changed since the last report. The ledger cannot know,
+            since it keeps no value (a hash of a value with few possibilities would reveal it).
         now
-            The time, with its zone; None asks the ledger's clock.
+            The time with its time zone; None uses the ledger's clock.
         outside, rng
-            As in ``privatize``. A report drawn with ``rng=`` is **not private**: its entry says ``insecure``, and the
-            certificate of its question claims no ε.
+            As in ``privatize``. A report drawn with ``rng=`` is **not private**: its entry is marked ``insecure``, and
+            the certificate of its question claims no ε.
 
         Raises
         ------
         BudgetSpentError
-            Where the budget does not allow the report; nothing is drawn or debited.
+            If the budget does not allow the report; nothing is drawn or debited.
         """
-        put = self._question(question, mech, on_change, now, rng)
+        asked = self._check_question(question, mech, on_change, now, rng)
         ask = self._check_ask(person, request, changed, on_change)
 
         def draw(_: Sequence[int]) -> list[Any]:
-            return [put.offer.draw(value, rng, outside)]
+            return [asked.offer.draw(value, rng, outside)]
 
         with self._file.writing() as database:
-            return serve(database, put, [ask], draw, self._settings, "refuse")[0]
+            return serve(database, asked, [ask], draw, self._settings, "refuse")[0]
 
-    def report_many(  # noqa: PLR0913 (what reports depend on, each by name)
+    def report_many(  # noqa: PLR0913 (everything the reports depend on, by keyword)
         self,
         persons: Sequence[str],
         question: str,
@@ -216,12 +214,12 @@ class Ledger:
         outside: Outside = "error",
         rng: Source | None = None,
     ) -> list[Any]:
-        """The reports of many people to one question, in one transaction: all of them or, on any error, none.
+        """Return the reports of many people to one question, in one transaction: all of them or, on any error, none.
 
-        A list in the order of ``persons``; ``when_spent="skip"`` leaves None for people whose budget is spent instead
-        of refusing all. Other arguments as in :meth:`report`, one for each person. Other processes wait meanwhile.
+        The list is in the order of ``persons``; ``when_spent="skip"`` leaves None for people whose budget is spent
+        instead of refusing all. Other arguments as in :meth:`report`, one per person. Other processes wait meanwhile.
         """
-        put = self._question(question, mech, on_change, now, rng)
+        asked = self._check_question(question, mech, on_change, now, rng)
         held = _as_list(values)
         people = _as_list(persons)
         keys = [None] * len(people) if requests is None else _as_list(requests)
@@ -236,30 +234,30 @@ class Ledger:
         asks = [self._check_ask(*one, on_change) for one in zip(people, keys, flags, strict=True)]
 
         def draw(positions: Sequence[int]) -> list[Any]:
-            return put.offer.draw_many(held, positions, rng, outside)
+            return asked.offer.draw_many(held, positions, rng, outside)
 
         with self._file.writing() as database:
-            return serve(database, put, asks, draw, self._settings, when_spent)
+            return serve(database, asked, asks, draw, self._settings, when_spent)
 
     def spent(self, person: str, *, now: datetime | None = None) -> Decimal:
-        """ε that a person has spent in the period of ``now``."""
+        """The ε that a person has spent in the period of ``now``."""
         period = self._period_at(now)
         return decimal_of(self._balances(person).get(period, 0))
 
     def remaining(self, person: str, *, now: datetime | None = None) -> Decimal:
-        """ε that a person has left in the period of ``now``."""
+        """The ε that a person has left in the period of ``now``."""
         period = self._period_at(now)
         return decimal_of(self._settings.budget - self._balances(person).get(period, 0))
 
     def spent_ever(self, person: str) -> Decimal:
-        """ε that a person has spent in all periods together: what all their reports in this ledger tell at most.
+        """The ε that a person has spent in all periods: a bound on the privacy loss of all their reports together.
 
-        Reports that were drawn with ``rng=`` are not private, and tell more.
+        Reports drawn with ``rng=`` are not private and not covered by it.
         """
         return decimal_of(sum(self._balances(person).values()))
 
     def balances(self, stored_name: str) -> dict[str, Decimal]:
-        """What a person, named as stored, has spent in each period; empty for a stranger."""
+        """What a person, given by the stored name, has spent in each period; empty if unknown."""
         check_texts(stored_name=stored_name)
         with self._file.reading() as database:
             spent = accounts.balances(database, canonical(stored_name), (stored_name,))
@@ -271,7 +269,7 @@ class Ledger:
             return accounts.balances(database, name, older)
 
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
-        """What all reports of a question about one person in the period of ``now`` promise together."""
+        """The guarantee of all reports to a question about one person in the period of ``now``."""
         check_texts(question=question)
         period, name = self._period_at(now), canonical(question)
         with self._file.reading() as database:
@@ -282,7 +280,7 @@ class Ledger:
         return max(found, key=lambda each: each.epsilon_period)
 
     def questions(self) -> list[QuestionCertificate]:
-        """The certificates of all questions in all periods, in order of period and name."""
+        """The certificates of all questions in all periods, ordered by period and name."""
         with self._file.reading() as database:
             return certificates(database, self._settings)
 
@@ -292,28 +290,28 @@ class Ledger:
             return dict(database.execute("SELECT sha256, spec FROM specs ORDER BY sha256"))
 
     def summary(self) -> dict[str, Any]:
-        """How many people, periods, questions, reports, and the most that anyone has spent, for a first look."""
+        """The numbers of people, periods, questions and reports, and the most that any person has spent."""
         with self._file.reading() as database:
             return accounts.summary(database)
 
     def export(self) -> Iterator[accounts.Debit]:
-        """Every debit, in order of person, period and question, for an auditor: no value, and no report either.
+        """Every debit, ordered by person, period and question, for an auditor; without values or reports.
 
-        The whole export is of one moment, whatever is written while it is read.
+        The export is one snapshot, whatever is written while it is read.
         """
         with closing(self._file.another()) as file:
             yield from accounts.debits(file)
 
     def check(self) -> list[str]:
-        """Everything in the ledger that does not add up, in words; empty for a sound one."""
+        """A description of every inconsistency in the ledger; empty if there is none."""
         with self._file.reading() as database:
             return findings(database)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Copy the ledger, as of one moment, into a new file of its owner alone (0600), while others go on.
+        """Copy a snapshot of the ledger into a new file readable by its owner only (0600), while it stays in use.
 
-        The copy is one file, checked as by :meth:`check`, and on the disk when this returns; an existing file is not
-        replaced. **A copy forgets** what is debited after it was made: whoever goes on with it asks people again.
+        The copy is one file, checked as by :meth:`check` and flushed to disk when this returns; an existing file is not
+        replaced. **A copy does not contain** later debits: resuming from it would ask people again.
         """
         with closing(self._file.another()) as file:
             back_up(file, path)
@@ -329,7 +327,7 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Ledger {self._file.path.name}: ε = {self.budget} a person, period {self.period}>"
+        return f"<Ledger {self._file.path.name}: ε = {self.budget} per person, period {self.period}>"
 
     def _instant(self, now: datetime | None) -> datetime:
         return check_now(self._clock() if now is None else now)
@@ -337,7 +335,7 @@ class Ledger:
     def _period_at(self, now: datetime | None) -> str:
         return self._settings.period.name_at(self._instant(now))
 
-    def _question(
+    def _check_question(
         self, name: str, mech: object, on_change: OnChange, now: datetime | None, rng: Source | None
     ) -> Question:
         problems = Problems()
@@ -347,16 +345,16 @@ class Ledger:
         problems.raise_if_any(InputError)
         instant = self._instant(now)
         period = self._settings.period.name_at(instant)
-        return Question(canonical(name), self._offer(mech), on_change, period, instant, not is_secure(rng))
+        return Question(canonical(name), self._verify(mech), on_change, period, instant, not is_secure(rng))
 
-    def _offer(self, mech: object) -> Offer:
-        """The verified mechanism; a mechanism never changes, so verifying it once is enough."""
+    def _verify(self, mech: object) -> Offer:
+        """Verify a mechanism, once: mechanisms are immutable."""
         known = self._offers.get(id(mech))
         if known is None or known.mechanism is not mech:
             known = Offer.of(mech)
             if len(self._offers) >= _KNOWN_OFFERS:
                 self._offers.clear()
-            self._offers[id(mech)] = known  # holds the mechanism, so its id is not given to another
+            self._offers[id(mech)] = known  # holds the mechanism, so that its id is not reused
         return known
 
     def _check_ask(self, person: str, request: str | None, changed: object, on_change: OnChange) -> Ask:
@@ -372,7 +370,7 @@ class Ledger:
 
 
 def _as_list(given: object) -> list[Any]:
-    """A container of one value a person as a list of plain values."""
+    """A container of one value per person as a list of plain values."""
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(given, method):
             return list(getattr(given, method)())

@@ -1,4 +1,4 @@
-"""What all reports of one question in one period promise together."""
+"""The joint guarantee of all reports to one question in one period."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from bipartite.ledger.serving import OnChange
 
 _NamedIn = tuple[str, str]
-"""A period, and the one form of a question's name."""
-# What version 1 debited to people and questions of which it may have taken two forms of the name for two.
+"""A period, and the canonical form of a question's name."""
+# Debits of version 1, which may have treated two forms of one name as two people or questions.
 _OLDER_DEBITS: Final = """
 WITH people AS (SELECT stored AS person, name FROM spellings WHERE kind = 'person'
                 UNION SELECT name, name FROM spellings WHERE kind = 'person'),
@@ -31,38 +31,38 @@ WHERE name IS NOT NULL OR question IN forms GROUP BY period, question, who
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QuestionCertificate(Printed):
-    """The guarantee of everything that a question released about one person in one period."""
+    """The guarantee of all reports to a question about one person in one period."""
 
     question: str
     period: str
     on_change: OnChange
     epsilon_report: Decimal
-    """ε of one report, as debited."""
+    """The ε of one report, as debited."""
     epsilon_period: Decimal
-    """ε of all reports of the question in the period together, for whatever sequence of values a person had: infinite
-    where the releases themselves tell when the value changed, and where some were drawn from insecure words. More than
-    the rule allows where version 1 took forms of one name for several."""
+    """The ε of all reports to the question in the period together, for any sequence of values: infinite if the reports
+    reveal when the value changed or if some were drawn from insecure words. Larger than the rule allows if version 1
+    treated forms of one name as several."""
     spec_sha256: str
-    """The mechanism, by the name of its spec."""
+    """The SHA-256 of the mechanism's spec."""
     insecure: bool | None
-    """Whether some reports were drawn from words that someone may know (``rng=``), and so are not private; None where
-    some are older than version 2 of ledgers, which notes it, and none is known to be."""
+    """Whether some reports were drawn from random words that someone may know (``rng=``) and so are not private; None
+    if some are older than version 2 of ledgers, which records it, and none is known to be insecure."""
 
     @property
     def ldp_for_sequences(self) -> bool:
-        """Whether two sequences of values of one person are hidden from each other by a finite ε."""
+        """Whether any two sequences of values of one person are indistinguishable up to a finite ε."""
         return self.epsilon_period.is_finite()
 
     @property
     def guarantee(self) -> str:
-        """What is promised, and what is not, in words."""
+        """What is guaranteed, and what is not, as text."""
         if self.insecure:
             return "NOT PRIVATE: some reports were drawn from words that someone may know (rng=); no ε is claimed"
         if self.insecure is False:
             return self._promise
         return (
             f"{self._promise}, provided that none was drawn with rng= and nobody was asked under two names: some are "
-            "older than version 2 of ledgers, which sees to both"
+            "older than version 2 of ledgers, which checks both"
         )
 
     @property
@@ -70,28 +70,28 @@ class QuestionCertificate(Printed):
         one, all_of_them = self.epsilon_report, self.epsilon_period
         if self.on_change == "repeat" and all_of_them == one:
             return (
-                f"ε-LDP with ε = {one} for the whole period: one report a person, drawn from the value at the first "
-                "request and repeated whatever the value becomes"
+                f"ε-LDP with ε = {one} for the whole period: one report per person, drawn from the value at the first "
+                "request and repeated even if the value changes"
             )
         if self.on_change == "repeat":
             return (
                 f"ε-LDP with ε = {all_of_them} for the whole period: some people have several reports, of ε = {one} "
-                "each, because version 1 of ledgers took forms of one name for several"
+                "each, because version 1 of ledgers treated forms of one name as several"
             )
         if self.on_change == "fresh":
             return (
-                f"ε-LDP with ε = {one} of each report; all reports of one person in the period together, for any "
-                f"sequence of values, at most ε = {all_of_them}, because the budget ends them"
+                f"ε-LDP with ε = {one} for each report; all reports of one person in the period together, for any "
+                f"sequence of values, at most ε = {all_of_them}, the most that the budget allows"
             )
         return (
-            f"ε-LDP with ε = {one} of each report alone; the fact and the time of each change of the value are "
+            f"ε-LDP with ε = {one} for each report alone; the fact and the time of each change of the value are "
             "published: this is not LDP for sequences of values, and no ε covers it"
         )
 
     def __str__(self) -> str:
         return (
             f"{self.question}, period {self.period}: {self.guarantee}\n"
-            "  not covered: that, when and how often a person was asked or refused\n"
+            "  not covered: whether, when and how often a person was asked or refused\n"
             f"  spec sha256: {self.spec_sha256}"
         )
 
@@ -99,10 +99,10 @@ class QuestionCertificate(Printed):
 def certificates(
     database: sqlite3.Connection, settings: Settings, period: str | None = None
 ) -> list[QuestionCertificate]:
-    """The certificates of all questions, or of those of one period, in order of period and name.
+    """The certificates of all questions, or of those of one period, ordered by period and name.
 
-    Forms of one name that version 1 took for several questions are one, so each certificate covers them all; there are
-    several of one name only where their rules or mechanisms differ.
+    Forms of one name that version 1 treated as several questions are one, so each certificate covers them all; a name
+    has several certificates only if their rules or mechanisms differ.
     """
     rows = database.execute(
         "SELECT period, question, on_change, spec_sha256, epsilon, insecure FROM questions "
@@ -120,7 +120,7 @@ def certificates(
         if insecure or on_change == "when-changed":
             together = Decimal("Infinity")
         else:
-            # Of fresh reports, as many as fit into the budget, whatever else was asked.
+            # Fresh reports: as many as fit into the budget, whatever else was asked.
             by_rule = settings.budget // max(units, 1) * units if on_change == "fresh" else units
             together = decimal_of(max(by_rule, debited.get(named, 0)))
         found.append(QuestionCertificate(named[1], when, on_change, decimal_of(units), together, spec_sha256, insecure))
@@ -128,7 +128,7 @@ def certificates(
 
 
 def _most_debited(database: sqlite3.Connection) -> dict[_NamedIn, int]:
-    """The most that was debited to one person for a question, under all forms of both names, if there are several."""
+    """The most that was debited to one person for a question, summed over all forms of both names."""
     debited: dict[tuple[str, str, str], int] = {}
     for period, question, who, units in database.execute(_OLDER_DEBITS):
         key = period, canonical(question), who

@@ -1,14 +1,13 @@
-"""Connections of SQLite that stay in the process that opened them.
+"""SQLite connections that stay in the process that opened them.
 
-SQLite keeps the locks of a file in a table of the process. A fork copies that table and not the locks: a child that
-used the copy would write without a lock, and whoever closed first would delete the log under the others, debits and
-all. So before a fork every ledger closes its connection, between two transactions, and afterwards parent and child each
-open one of their own when they next need it. Where that cannot be done (a fork in C that runs no hook of Python, or one
-from within a transaction) the parent goes on and the child refuses the file, for as long as it lives.
+SQLite keeps the locks of a file in a table of the process. A fork copies that table but not the locks: a child using
+the copy would write without a lock, and the first to close would delete the log under the others, debits included. So
+before a fork every ledger closes its connection, between two transactions, and afterwards parent and child each open
+their own when they next need it. If that is impossible (a fork in C that runs no Python hook, or one inside a
+transaction) the parent continues and the child refuses the file for good.
 
-A process that closes all descriptors by number, as daemons do, takes SQLite's from under it, and SQLite would go on
-writing to whatever is opened under those numbers next. A descriptor beside them bears witness: where it is gone, the
-process refuses the file likewise.
+A process that closes all descriptors by number, as daemons do, also closes SQLite's, and SQLite would write to whatever
+file next gets those numbers. A witness descriptor detects that: once it is gone, the process refuses the file too.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ if TYPE_CHECKING:
     from bipartite.ledger.file import LedgerFile
 
 Inode = tuple[int, int]
-"""The device and the number of a file: which file it is, whatever its name."""
+"""The device and inode number of a file, which identify it whatever its name."""
 
-# How long a fork waits for the transactions of other threads; where one takes longer, the child refuses the file.
+# How long a fork waits for the transactions of other threads; if one takes longer, the child refuses the file.
 PATIENCE: Final = 60.0
-# Held while a file is opened or made, and during a fork. Nobody waits for anything else while holding it.
+# Held while a file is opened or created, and during a fork. Its holder never waits for anything else.
 OPENING: Final = threading.RLock()
-# Every open connection, by its id: which file it holds, and what tells whether it can still be used.
+# Every open connection by id: its file, and the witness that tells whether it can still be used.
 _OPEN: Final[dict[int, tuple[Inode, _Witness]]] = {}
 
 
 class _Witness:
-    """In which process a connection was opened; and a descriptor, one end of a pipe, like which there is no other."""
+    """The process that opened a connection, and a unique descriptor (one end of a pipe) in that process."""
 
     def __init__(self) -> None:
         self._process = current_process()
@@ -56,7 +55,7 @@ class _Witness:
         return found.st_dev, found.st_ino
 
     def is_here(self) -> bool:
-        """Whether this is that process, and nobody closed its descriptors."""
+        """Whether this is the same process and its descriptors are still open."""
         return self._process is current_process() and self._found() == self._pipe
 
     def close(self) -> None:
@@ -64,7 +63,7 @@ class _Witness:
 
 
 class Connection(sqlite3.Connection):
-    """A connection that no other process can use, nor close, by accident."""
+    """A connection that no other process can use or close by accident."""
 
     def __init__(self, address: str, inode: Inode, timeout: float = 5.0) -> None:
         self._witness = _Witness()
@@ -73,11 +72,11 @@ class Connection(sqlite3.Connection):
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process opened it, and it is still there."""
+        """Whether this process opened it and it is still usable."""
         return self._witness.is_here()
 
     def forbid(self) -> None:
-        """Let no further statement run: what a child calls for a transaction of its parent that it woke up in."""
+        """Deny all further statements: for a child that was forked inside its parent's transaction."""
         self.set_authorizer(lambda *_: sqlite3.SQLITE_DENY)
 
     def close(self) -> None:  # noqa: D102
@@ -92,47 +91,47 @@ class Connection(sqlite3.Connection):
     def __del__(self) -> None:
         if id(self) not in _OPEN or self.is_ours:
             self._forget()
-            getattr(super(), "__del__", _nothing)()
+            getattr(super(), "__del__", _do_nothing)()
         else:
-            # Closing it here would tidy up files that are the parent's: it is kept for good.
+            # Closing it here would delete files that belong to the parent, so it is kept alive forever.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
 
 
-def _nothing() -> None:
-    """What older Pythons do when a connection is collected."""
+def _do_nothing() -> None:
+    """The finalizer of connections in older Pythons."""
 
 
-def inherited(name: str) -> LedgerFileError:
-    """The refusal of a ledger whose connection came with a fork, or lost its descriptors."""
+def inherited_error(name: str) -> LedgerFileError:
+    """The error for a ledger whose connection was inherited through a fork, or lost its descriptors."""
     return LedgerFileError(
-        f"{name} was open when this process was forked, in the middle of a transaction or by a library that "
-        "did not tell Python, or when it closed all descriptors, and SQLite cannot go on with it; fork with os.fork or "
-        "multiprocessing between two reports, or open the ledger after the fork and the closing."
+        f"{name} was open when this process was forked inside a transaction or by a library that bypasses Python, or "
+        "when it closed all descriptors, and SQLite cannot continue with it; fork with os.fork or multiprocessing "
+        "between two reports, or open the ledger afterwards."
     )
 
 
 def refuse_if_inherited(inode: Inode, name: str) -> None:
-    """Refuse a file of which SQLite's table holds locks that another process has, or descriptors that are gone."""
+    """Refuse a file for which SQLite's table holds another process's locks or closed descriptors."""
     if any(held == inode and not witness.is_here() for held, witness in list(_OPEN.values())):
-        raise inherited(name)
+        raise inherited_error(name)
 
 
 _FILES: Final[dict[int, weakref.ref[LedgerFile]]] = {}
 _forks: list[tuple[list[Any], list[LedgerFile]]] = []
-"""The forks under way (a signal may fork while another fork waits): the locks that each holds, and their files."""
+"""The forks in progress (a signal may fork while another fork waits): the locks each holds, and their files."""
 
 
 def close_at_fork(file: LedgerFile) -> None:
-    """Have this file closed before every fork, as long as it lives."""
+    """Close this file before every fork, as long as it lives."""
     key = id(file)
     _FILES[key] = weakref.ref(file, lambda _: _FILES.pop(key, None))
 
 
 def _before() -> None:
-    """Wait until no other thread is in a transaction, hold them off, and close all files.
+    """Wait until no other thread is in a transaction, block them, and close all files.
 
-    One file is waited for at a time, holding no other, so that threads that use one ledger from within a transaction of
-    another are never waited for in a circle.
+    Waits for one file at a time while holding no other, so that threads which use one ledger inside a transaction of
+    another cannot cause a deadlock.
     """
     deadline = time.monotonic() + PATIENCE
     busy: LedgerFile | None = None
@@ -153,7 +152,7 @@ def _before() -> None:
         _release(held)
     _forks.append((held, ready))
     for file in ready:
-        with suppress(Exception):  # what cannot be closed stays the parent's
+        with suppress(Exception):  # a file that cannot be closed stays with the parent
             file.close_for_fork()
 
 
@@ -169,7 +168,7 @@ def _after() -> None:
 def _after_in_child() -> None:
     for file in _forks[-1][1] if _forks else ():
         file.forbid_after_fork()
-    if _forks:  # none where a library told Python of a fork only afterwards
+    if _forks:  # empty if a library notified Python only after the fork
         _after()
 
 

@@ -1,4 +1,4 @@
-"""A copy of a ledger, of one moment, while it is in use."""
+"""Copying a snapshot of a ledger while it is in use."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
     from bipartite.ledger.file import LedgerFile
 
 OWNER_ONLY = 0o600
-# What SQLite adds to the name of a database for the files that it keeps beside it, and deletes.
+# Suffixes of the files that SQLite keeps next to a database, and deletes.
 _BESIDE = ("-wal", "-shm", "-journal")
-# Stands in the place of the copy until that is whole: an empty file would be taken for a ledger still to be made.
+# Holds the place of the copy until it is complete: an empty file would be taken for a ledger yet to be created.
 _UNFINISHED = b"A copy of a ledger is being made here.\n"
 
 
 def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
-    """Copy the ledger into a new file of its owner alone: whole, checked and on the disk, or not at all."""
+    """Copy the ledger into a new file readable by its owner only: complete, checked and on disk, or not at all."""
     path = Path(os.path.realpath(target))
     for left in (f"{path}-wal", f"{path}-journal"):
         if os.path.exists(left):  # noqa: PTH110
             msg = (
-                f"{Path(left).name} of another database is there, and SQLite would take it for that of the copy; "
+                f"{Path(left).name} of another database exists, and SQLite would take it for that of the copy; "
                 "remove it, or choose another name."
             )
             raise InputError(msg)
     try:
-        make_private(path, _UNFINISHED)  # holds the name; nobody's file is replaced
+        make_private(path, _UNFINISHED)  # reserves the name; no file is replaced
     except FileExistsError:
         msg = f"Expected a new file for the copy, but {path.name} exists; choose another name."
         raise InputError(msg) from None
     try:
-        with refused_in_words(path), part_of(path, private=True) as part:
+        with explain_os_errors(path), part_of(path, private=True) as part:
             _copy(file, part, path.name)
             flush(part)
             part.replace(path)
@@ -53,14 +53,14 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
 
 
 def make_private(path: Path, content: bytes = b"") -> None:
-    """Make a file that only its owner can read, from the first moment on."""
+    """Create a file that only its owner can read, from the start."""
     if path.name.endswith(_BESIDE):
         msg = (
             f"Expected a name that does not end in {', '.join(_BESIDE[:-1])} or {_BESIDE[-1]}, got {path.name}: SQLite "
             "deletes files of such names beside its databases; choose another name."
         )
         raise InputError(msg)
-    with refused_in_words(path):
+    with explain_os_errors(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
         try:
             os.write(handle, content)
@@ -69,20 +69,20 @@ def make_private(path: Path, content: bytes = b"") -> None:
 
 
 @contextmanager
-def refused_in_words(path: Path) -> Iterator[None]:
-    """What the system has against a new file, as an error of ledgers that says which."""
+def explain_os_errors(path: Path) -> Iterator[None]:
+    """Turn an OSError about a new file into a LedgerFileError that names it."""
     try:
         yield
     except FileExistsError:
         raise
     except OSError as error:
-        msg = f"{path.name} cannot be made in {path.parent} ({error.strerror}); see to it, or choose another place."
+        msg = f"{path.name} cannot be created in {path.parent} ({error.strerror}); fix that, or choose another folder."
         raise LedgerFileError(msg) from None
 
 
 def _copy(file: LedgerFile, part: Path, name: str) -> None:
     found = part.stat()
-    # A connection of our own kind, so that a fork meanwhile leaves it to this process.
+    # Our own connection class, so that a fork meanwhile leaves it to this process.
     copy = Connection(part.as_uri(), (found.st_dev, found.st_ino))
     with closing(copy):
         with file.reading() as database:
@@ -91,15 +91,15 @@ def _copy(file: LedgerFile, part: Path, name: str) -> None:
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
                     raise
-                msg = f"{name} cannot be made, its disk is full; make room, or choose another disk."
+                msg = f"{name} cannot be created, its disk is full; free some space, or choose another disk."
                 raise LedgerFileError(msg) from None
-        copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
+        copy.execute("PRAGMA journal_mode = DELETE")  # a single file, without a log
         if version_of(copy) < VERSION:
             read_as_current(copy)
         wrong = findings(copy)
     if wrong:
         msg = (
-            f"{file.path.name} does not add up ({'; '.join(wrong[:3])}), and no copy was made; run `bipartite ledger "
+            f"{file.path.name} is inconsistent ({'; '.join(wrong[:3])}), and no copy was made; run `bipartite ledger "
             "check`, and keep the older copies."
         )
         raise LedgerFileError(msg)

@@ -1,14 +1,13 @@
-"""One person, one question, one request: which texts are names, and which are the same name.
+"""Names of people, questions and requests: which texts are valid names, and which are the same name.
 
-The rule is Unicode's *canonical equivalence*: texts that Unicode defines to be the same, and that look the same, are
-one name, kept in composed form (NFC). So ``"é"`` as one character and as ``e`` with an accent are one. Nothing more is
-folded: upper and lower case, ``"k²"`` and ``"k2"``, a space at the end make different names, because they may be those
-of different people, and one must not be handed the report of the other. A member of a ``str`` enumeration, or of any
-other kind of ``str``, is the text that it holds.
+Names are compared by Unicode *canonical equivalence* and stored in composed form (NFC): ``"é"`` as one character and as
+``e`` with a combining accent are one name. Nothing else is folded: upper and lower case, ``"k²"`` and ``"k2"`` or a
+trailing space make different names, because they may belong to different people, and one must not get the report of
+the other. A member of a ``str`` enumeration, or of any other subclass of ``str``, is the text it holds.
 
-Ledgers of version 1 kept texts as they were given, and people under ``str(person)``. What was debited under such a name
-still counts: the names that a ledger held when it was upgraded stand in its table ``spellings``; where names are keyed,
-and for enumerations, the older forms of the name that is asked for are looked up as well, and noted there when found.
+Ledgers of version 1 stored text as given, and people under ``str(person)``. Debits under such a name still count: the
+table ``spellings`` lists the names a ledger held when it was upgraded; for keyed names and enumerations the older forms
+of a requested name are looked up as well, and recorded there when found.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _LONGEST_NAME: Final = 1000
 
 
 def check_texts(**given: object) -> None:
-    """Refuse what is no name, with all that is wrong."""
+    """Refuse invalid names, listing every problem."""
     problems = Problems()
     for name, value in given.items():
         note_text(name, value, problems)
@@ -35,21 +34,21 @@ def check_texts(**given: object) -> None:
 
 
 def note_text(name: str, value: object, problems: Problems) -> None:
-    """Note what keeps this from being a name."""
-    text = str.__str__(value) if isinstance(value, str) else ""  # what it holds, whatever kind of str it is
+    """Record why this is not a valid name."""
+    text = str.__str__(value) if isinstance(value, str) else ""  # the text of any subclass of str
     if not 1 <= len(text) <= _LONGEST_NAME or "\0" in text or not _is_unicode(text):
         what = "" if isinstance(value, str) else f", got {type(value).__name__}"
-        problems.add(f"Expected {name} as a text of 1 to {_LONGEST_NAME} characters{what}; pass a str.")
+        problems.add(f"Expected {name} as text of 1 to {_LONGEST_NAME} characters{what}; pass a str.")
     elif not text.isascii() and "Cn" in map(unicodedata.category, text):
-        # Unicode promises to keep the form of a text only once all its characters are defined.
+        # Unicode guarantees stable normalisation only for assigned characters.
         problems.add(
-            f"Expected {name} of characters that Unicode {unicodedata.unidata_version} defines, as this Python does; "
-            "others may yet become forms of one name; use a newer Python, or other characters."
+            f"Expected {name} of characters assigned in Unicode {unicodedata.unidata_version}, the version of this "
+            "Python: the normal form of others may still change; use a newer Python, or other characters."
         )
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether the text is Unicode that a file can hold: half of a surrogate pair is not."""
+    """Whether the text can be encoded, which rules out lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -58,25 +57,25 @@ def _is_unicode(text: str) -> bool:
 
 
 def canonical(text: str) -> str:
-    """The one form of a name."""
+    """The canonical form (NFC) of a name."""
     return unicodedata.normalize("NFC", str.__str__(text))
 
 
 def older_forms(text: str) -> tuple[str, ...]:
-    """Under which other texts version 1 may have stored this name."""
+    """Other texts under which version 1 may have stored this name."""
     forms = dict.fromkeys((str.__str__(text), str.__str__(str(text)), unicodedata.normalize("NFD", text)))
     forms.pop(canonical(text), None)
     return tuple(forms)
 
 
 def stored_forms(database: sqlite3.Connection, kind: Kind, name: str, others: Iterable[str] = ()) -> tuple[str, ...]:
-    """The name itself, then every other text under which the ledger has, or may have, this name."""
+    """The name itself, then every other text under which the ledger has or may have stored it."""
     known = database.execute("SELECT stored FROM spellings WHERE kind = ? AND name = ?", (kind, name))
     return tuple(dict.fromkeys((name, *(stored for (stored,) in known), *others)))
 
 
-def not_noted(database: sqlite3.Connection) -> list[tuple[Kind, str]]:
-    """Every name that is neither in its one form nor noted as another (those of keyed ledgers are all ASCII)."""
+def unrecorded_names(database: sqlite3.Connection) -> list[tuple[Kind, str]]:
+    """Names that are neither canonical nor recorded in ``spellings`` (those of keyed ledgers are all ASCII)."""
     beyond_ascii = f"*[^{chr(1)}-{chr(127)}]*"
     found: list[tuple[Kind, str]] = []
     kinds: tuple[tuple[Kind, str], ...] = (("person", "balances"), ("question", "questions"))
@@ -90,7 +89,7 @@ def not_noted(database: sqlite3.Connection) -> list[tuple[Kind, str]]:
     return found
 
 
-def note_spellings(database: sqlite3.Connection) -> None:
-    """Note every name in a ledger of version 1 that is not in its one form."""
-    forms = [(kind, stored, canonical(stored)) for kind, stored in not_noted(database)]
+def record_spellings(database: sqlite3.Connection) -> None:
+    """Record every name in a ledger of version 1 that is not canonical."""
+    forms = [(kind, stored, canonical(stored)) for kind, stored in unrecorded_names(database)]
     database.executemany("INSERT INTO spellings VALUES (?, ?, ?)", forms)

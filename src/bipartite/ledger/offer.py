@@ -1,4 +1,4 @@
-"""What a report of a mechanism costs, and which mechanisms a ledger can account for at all."""
+"""Mechanisms that a ledger can account for, and what a report costs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A mechanism whose ε-LDP was verified, its name, and what one report of it is debited."""
+    """A verified ε-LDP mechanism, its spec, and the debit for one report."""
 
     mechanism: Mechanism | CategoryMechanism
     spec: str
@@ -35,13 +35,12 @@ class Offer:
 
     @classmethod
     def of(cls, mechanism: object) -> Offer:
-        """Verify a mechanism; refuse what no finite ε covers.
+        """Verify a mechanism; refuse one that no finite ε covers.
 
-        What is debited is the ε that the mechanism states: verified in whole numbers to be at least what its tickets
-        realise, and known before any report.
+        The debit is the ε that the mechanism states, verified in integers to be at least the ε its tickets realise.
         """
         if not isinstance(mechanism, (Mechanism, CategoryMechanism)):
-            hint = "ask each attribute as a question of its own" if isinstance(mechanism, Record) else "pass bp.BRR(…)"
+            hint = "make each attribute a separate question" if isinstance(mechanism, Record) else "pass bp.BRR(…)"
             msg = f"Expected mech as a mechanism, got {type(mechanism).__name__}; {hint}."
             raise InputError(msg)
         certificate = verify(mechanism)
@@ -49,9 +48,9 @@ class Offer:
         if certificate.publishes is not None:
             problem = f"publishes the {certificate.publishes} of the value, which no ε covers"
         elif certificate.distance_unit is not None:
-            problem = f"promises ε per {certificate.distance_unit} of distance, which does not add up with ε-LDP"
+            problem = f"promises ε per {certificate.distance_unit} of distance, which does not compose with ε-LDP"
         elif not certificate.holds:
-            problem = "spends more than the ε that it states; bp.verify says how much"
+            problem = "spends more than the ε it states (bp.verify says how much)"
         if problem is not None:
             msg = f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which {problem}; use bp.BRR instead."
             raise InputError(msg)
@@ -65,25 +64,25 @@ class Offer:
     def draw(
         self, value: float | str | tuple[Any, ...] | np.number[Any], rng: Source | None, outside: Outside
     ) -> Report:
-        """One report, as it is stored and released."""
+        """Draw one report, as it is stored and returned."""
         return self._plain(self.mechanism.privatize(value, rng=rng, outside=outside))
 
     def draw_many(
         self, values: Sequence[Any], positions: Sequence[int], rng: Source | None, outside: Outside
     ) -> list[Report]:
-        """The reports of the values at these positions; errors name positions in ``values``, never a value."""
+        """Draw the reports of the values at these positions; errors name positions in ``values``, never a value."""
         try:
             reports = self.mechanism.privatize([values[at] for at in positions], rng=rng, outside=outside)
         except DataError as error:
-            refusal = type(error)(_moved(str(error), positions))
+            refusal = type(error)(_renumber(str(error), positions))
         else:
             return [self._plain(report) for report in reports]
-        raise refusal  # outside the handler, so that no inner exception travels with it
+        raise refusal  # outside the handler, so that it carries no inner exception
 
     def _plain(self, report: object) -> Report:
         return plain(report, self.mechanism.outputs if isinstance(self.mechanism, Mechanism) else None)
 
 
-def _moved(message: str, positions: Sequence[int]) -> str:
-    """The message about some of the values with the places that they have among all of them."""
+def _renumber(message: str, positions: Sequence[int]) -> str:
+    """Replace positions within a selection of the values by positions among all values."""
     return re.sub(r"values\[(\d+)\]", lambda found: f"values[{positions[int(found[1])]}]", message)

@@ -1,4 +1,4 @@
-"""As what people are stored: as they are named, or as keyed hashes of their names."""
+"""How people are stored: under their names, or under keyed hashes of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEY_CHECK: Final = b"bipartite ledger: is this the key?"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class People:
-    """How names of people become what is stored."""
+    """Converts names of people to their stored form."""
 
     key: bytes | None
     """The secret of the ledger, if it has one."""
@@ -37,15 +37,15 @@ class People:
 
     @property
     def check(self) -> str | None:
-        """What tells the right secret from a wrong one."""
+        """A check value that identifies the secret."""
         return None if self.key is None else _keyed(self.key, _KEY_CHECK)
 
     def stored(self, person: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
-        """As what a person is stored, and as what else version 1, where it wrote here, may have stored them."""
+        """The stored form of a person, and other forms that version 1 may have stored."""
         problems = Problems()
         note_text("person", person, problems)
         if (self.key is None) != (settings.person_key is None):
-            problems.add("Expected person_key=, the secret that this ledger stores people under; open it with that.")
+            problems.add("Expected person_key=, the secret under which this ledger stores people; open it with that.")
         problems.raise_if_any(InputError)
         name, older = canonical(person), older_forms(person) if settings.older_names else ()
         if self.key is None:

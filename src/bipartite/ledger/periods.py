@@ -1,7 +1,7 @@
 """Periods of a budget: a calendar day, month or year, or a fixed length of time, in UTC.
 
-Every instant lies in exactly one period, named by a text: ``2026-11`` for a month, the first instant for a fixed length
-(counted from 1970-01-01T00:00Z). A period that has passed is never reopened by a later clock.
+Every instant lies in exactly one period: ``2026-11`` names a month, and its first instant names a period of fixed
+length (counted from 1970-01-01T00:00Z). A later clock never reopens a past period.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """How time is cut into periods; ``text`` is how a person wrote it."""
+    """How time is divided into periods; ``text`` is its canonical spelling."""
 
     text: str
     seconds: int | None
@@ -36,7 +36,7 @@ class Period:
         fixed = _FIXED.fullmatch(period) if isinstance(period, str) else None
         if fixed is not None:
             count, unit = int(fixed[1]), fixed[2]
-            # One spelling for each length, so that a ledger opened with "1 days" and "1 day" is the same.
+            # One spelling per length, so that "1 days" and "1 day" open the same ledger.
             return cls(f"{count} {unit}{'s' if count > 1 else ''}", count * _UNITS[unit])
         if isinstance(period, str) and (period == FOREVER or period in _CALENDAR):
             return cls(period, None)
@@ -47,7 +47,7 @@ class Period:
         raise InputError(msg)
 
     def name_at(self, now: datetime) -> str:
-        """The name of the period in which this instant lies."""
+        """The name of the period that contains this instant."""
         if self.text == FOREVER:
             return FOREVER
         if self.seconds is None:
@@ -56,7 +56,7 @@ class Period:
         try:
             start = _START + timedelta(seconds=passed // self.seconds * self.seconds)
         except OverflowError:
-            msg = f"Expected now in a period that begins after the year 1, got {now!r:.60}; check the clock."
+            msg = f"Expected now in a period that starts after the year 1, got {now!r:.60}; check the clock."
             raise InputError(msg) from None
         return start.strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -67,7 +67,7 @@ def utc_now() -> datetime:
 
 
 def check_now(now: object) -> datetime:
-    """An instant with its time zone, in UTC."""
+    """Check an instant with a time zone, and convert it to UTC."""
     if not isinstance(now, datetime) or now.tzinfo is None or now.utcoffset() is None:
         msg = (
             f"Expected now as a datetime with a time zone, got {now!r:.60}; "

@@ -1,4 +1,4 @@
-"""Where a ledger lies: which file and which log its name leads to, so that debits go where everybody looks for them."""
+"""The file and log that a ledger's path leads to, so that debits go where every process looks for them."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from bipartite.ledger.connection import Inode
 
 _RETRY_SECONDS: Final = 0.01
-# Longer than file systems leave between two times that they tell apart.
+# Longer than the resolution of modification times in file systems.
 _TICK_NS: Final = 20_000_000
 
 
 class Place:
-    """A path as it was given, and the one file that it leads to."""
+    """A path as given, and the one file it leads to."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        # The file itself, whatever links lead to it and whatever folder the process goes to later.
+        # The file itself, independent of links and of later changes of the working directory.
         self.path = Path(os.path.realpath(path))
         self._name, self.log = str(self.path), f"{self.path}-wal"
-        # Where others look for it; not tidied up: ".." behind a link is not the folder before it.
+        # Where others look for it; not normalised, since ".." after a link is not the folder before it.
         self._given = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118
 
     def at_rest(self) -> tuple[object, ...] | None:
-        """How a file lies that is open nowhere, which is to say: without a log; None for one that is in use.
+        """The state of a file that is not open anywhere, hence has no log; None for one in use.
 
-        It is then read as it lies, so that a reader who may not write leaves no log behind that the writers could not
-        use. Whether somebody wrote meanwhile is looked at afterwards: by its time, which is coarse, so a file that was
-        written just now is looked at again a little later.
+        Such a file is read without a log, so that a reader without write permission leaves no log that writers could
+        not use. Whether someone wrote meanwhile is checked afterwards by modification time, which is coarse, so a file
+        that was just written is looked at again a little later.
         """
         while True:
             now = time.time_ns()
@@ -53,18 +53,18 @@ class Place:
         return self.inode(), found.st_size, found.st_mtime_ns, any(map(os.path.exists, logs))
 
     def look(self, *, at_rest: bool) -> tuple[object, ...]:
-        """Which file and log are there; of a file that is read as it lies, also when it was last written."""
+        """The identities of the file and its log; for a file at rest, also its size and modification time."""
         try:
             return self._resting() if at_rest else (self.inode(), _inode(self.log))
         except FileNotFoundError:
             return ()
 
     def inode(self) -> Inode:
-        """Which file the path names; a file of several names is refused."""
-        found = os.stat(self._name)  # noqa: PTH116 (at every transaction, and quicker so)
+        """The identity of the file; a file with several hard links is refused."""
+        found = os.stat(self._name)  # noqa: PTH116 (faster, and called in every transaction)
         if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
             msg = (
-                f"{self.path.name} has {found.st_nlink} names (hard links), each of which would have a log of its own, "
+                f"{self.path.name} has {found.st_nlink} names (hard links), each of which would have its own log, "
                 "and debits would be lost; remove the other links; a symbolic link is fine."
             )
             raise LedgerFileError(msg)

@@ -1,9 +1,9 @@
-"""The tables of a ledger, and how those of an older version become those of this one.
+"""The tables of a ledger, and how an older version is upgraded.
 
 ====  ====================================================================================================
-1     as it was
-2     reports and questions say whether they were drawn from insecure words (NULL: before this was noted),
-      and names have one form (``names.py``)
+1     the first version
+2     reports and questions record whether they were drawn from insecure words (NULL: older than this),
+      and names are canonical (``names.py``)
 ====  ====================================================================================================
 """
 
@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bipartite.ledger.names import note_spellings
+from bipartite.ledger.names import record_spellings
 
 if TYPE_CHECKING:
     import sqlite3
 
-# "bpld": what says, in the header of the file, that this database is a ledger.
+# "bpld": marks the database as a ledger in the header of the file.
 APPLICATION_ID: Final = 0x62706C64
 VERSION: Final = 2
 
-# `report` has no type: SQLite keeps what it is given. The budget stands in a CHECK, so that no programme, this one
-# included, can write a balance beyond it.
+# `report` has no type, so that SQLite stores it unchanged. The budget is enforced by a CHECK, so that no program, this
+# one included, can write a balance beyond it.
 _FIRST: Final = (
     (
         "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), budget INTEGER NOT NULL, "
@@ -60,7 +60,7 @@ _SECOND: Final = (
     "CREATE INDEX spellings_by_name ON spellings (kind, name)",
     f"PRAGMA user_version = {VERSION}",
 )
-# What a reader who may not write sees of version 1: temporary views and a table over the file.
+# How a reader without write permission sees version 1: temporary views and a temporary table.
 _SECOND_TO_READ: Final = (
     "CREATE TEMP VIEW reports AS SELECT *, NULL AS insecure FROM main.reports",
     "CREATE TEMP VIEW questions AS SELECT *, NULL AS insecure FROM main.questions",
@@ -71,27 +71,27 @@ _SECOND_TO_READ: Final = (
 
 
 def version_of(database: sqlite3.Connection) -> int:
-    """The version of the tables; 0 where there are none."""
+    """The version of the tables; 0 if there are none."""
     version: int = database.execute("PRAGMA user_version").fetchone()[0]
     return version
 
 
 def make_tables(database: sqlite3.Connection, budget: int) -> None:
-    """The tables of a new ledger."""
+    """Create the tables of a new ledger."""
     for statement in _FIRST + _SECOND:
         database.execute(statement.format(budget=budget))
 
 
 def upgrade(database: sqlite3.Connection) -> None:
-    """Make a ledger of version 1 one of this version, within a transaction; nothing that it holds is changed."""
+    """Upgrade a ledger of version 1 inside a transaction, without changing its contents."""
     for statement in _SECOND:
         database.execute(statement)
     database.execute("UPDATE settings SET older_names = 1")
-    note_spellings(database)
+    record_spellings(database)
 
 
 def read_as_current(database: sqlite3.Connection) -> None:
-    """Let this connection see a ledger of version 1 as one of this version; the file stays as it is."""
+    """Let this connection read a ledger of version 1 as one of this version; the file stays unchanged."""
     for statement in _SECOND_TO_READ:
         database.execute(statement)
-    note_spellings(database)
+    record_spellings(database)

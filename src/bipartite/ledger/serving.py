@@ -1,4 +1,4 @@
-"""What one transaction does for the people who are asked one question: find, debit, draw, store."""
+"""One transaction for the people who are asked one question: find, debit, draw, store."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ WhenSpent = Literal["refuse", "skip"]
 
 
 class Ask(NamedTuple):
-    """One person who is asked: as stored, the key of the request, and whether they say that their value changed."""
+    """One request: the person as stored, the request key, and whether the value is said to have changed."""
 
     person: str
     request: str | None
     changed: bool | None
     older_names: tuple[str, ...] = ()
-    """Under which other names version 1 may have stored the person."""
+    """Other names under which version 1 may have stored the person."""
     older_requests: tuple[str, ...] = ()
-    """Under which other keys it may have stored the request."""
+    """Other keys under which version 1 may have stored the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, at which price, when, and in which period."""
+    """What is asked, at which ε, when, and in which period."""
 
     name: str
     offer: Offer
@@ -48,25 +48,25 @@ class Question:
     period: str
     now: datetime
     insecure: bool
-    """Whether the words that reports are drawn from may be known to someone."""
+    """Whether someone may know the random words that reports are drawn from."""
 
 
 @dataclass(slots=True)
 class _Standing:
-    """What a person has of this question in this period: how many reports, the last of them, and what is spent."""
+    """A person's reports to this question in this period, and what the person has spent."""
 
     number: int = 0
-    """How many reports there are under the one form of both names."""
+    """The number of reports under the canonical form of both names."""
     last: tuple[str, str, int] | None = None
-    """The last report: of whom, to which question, as stored, and its number."""
+    """The last report: person and question as stored, and its number."""
     stored: Any = None
-    """The last report as it is stored; None where there is none, or where it is drawn in this transaction."""
+    """The last report as stored; None if there is none or it is drawn in this transaction."""
     drawn_at: int | None = None
-    """The ask of this transaction for which the last report is drawn."""
+    """The position in this transaction for which the last report is drawn."""
     spent: int = 0
-    """Under all forms of the name."""
+    """Units spent under all forms of the name."""
     own: int = 0
-    """Under its one form."""
+    """Units spent under the canonical form of the name."""
 
 
 def serve(
@@ -79,13 +79,13 @@ def serve(
 ) -> list[Any]:
     """The reports of these people in order, debited and stored; None for those whose budget is spent, if skipped.
 
-    ``draw`` gives the reports of the asks at these positions: only of those that need a new one, so that a value whose
-    report is stored is not even looked at.
+    ``draw`` returns the reports for the positions that need a new one, so that a value whose report is stored is not
+    even read.
     """
     transaction = _Transaction(database, question, settings)
     if settings.older_names:
         for ask in asks:
-            transaction.know(ask)
+            transaction.record_older_names(ask)
     for at, ask in enumerate(asks):
         if not transaction.consider(at, ask) and when_spent == "refuse":
             raise transaction.refusal(ask.person, at if len(asks) > 1 else None)
@@ -94,35 +94,35 @@ def serve(
 
 
 class _Transaction:
-    """The asks of one transaction, considered in order: which reports are there, which are to be drawn."""
+    """The requests of one transaction, in order: which reports exist, and which are to be drawn."""
 
     def __init__(self, database: sqlite3.Connection, question: Question, settings: Settings) -> None:
         self.database, self.question, self.settings = database, question, settings
         self.settled = False
         self.questions: tuple[str, ...] = (question.name,)
-        """The question, and what else version 1 called it."""
+        """The question, and other forms under which version 1 stored it."""
         if settings.older_names:
             self.questions = stored_forms(database, "question", question.name)
         self.standings: dict[str, _Standing] = {}
         self.reports: dict[int, Any] = {}
-        """The reports that are there, by position."""
+        """The known reports, by position."""
         self.draws: list[int] = []
         """The positions that need a new report."""
         self.repeats: list[tuple[int, int]] = []
-        """(position, earlier position) of those who get the report of that one."""
+        """(position, earlier position whose report it repeats)."""
         self.new_reports: list[tuple[Any, ...]] = []
         self.new_requests: list[tuple[Any, ...]] = []
         self.answered: dict[tuple[str, str], int] = {}
-        """Which ask of this transaction answered a person's request."""
+        """The position in this transaction that answers a person's request."""
 
-    def know(self, ask: Ask) -> None:
-        """Note under which other names version 1 debited this person, so that they are found by every form of it."""
+    def record_older_names(self, ask: Ask) -> None:
+        """Record other names under which version 1 debited this person, so that every form finds them."""
         for each in ask.older_names:
             if self.database.execute("SELECT 1 FROM balances WHERE person = ? LIMIT 1", (each,)).fetchone():
                 self.database.execute("INSERT OR IGNORE INTO spellings VALUES ('person', ?, ?)", (each, ask.person))
 
     def consider(self, at: int, ask: Ask) -> bool:
-        """Find the report of this ask or note that one is to be drawn; False where the budget does not allow it."""
+        """Find the report for this request or schedule a draw; False if the budget does not allow it."""
         before = self._answer_before(ask)
         if before is not None:
             self.reports[at] = before
@@ -148,7 +148,7 @@ class _Transaction:
         return True
 
     def finish(self, draw: Callable[[Sequence[int]], Sequence[Any]]) -> None:
-        """Draw what is to be drawn, and write everything down."""
+        """Draw the scheduled reports, and store everything."""
         if self.draws:
             drawn = draw(self.draws)
             self.reports.update(zip(self.draws, drawn, strict=True))
@@ -158,15 +158,15 @@ class _Transaction:
         self.database.executemany("INSERT INTO requests VALUES (?, ?, ?, ?, ?)", self.new_requests)
 
     def refusal(self, person: str, position: int | None) -> BudgetSpentError:
-        """What to say to a person whose budget does not allow the report, and what they can do."""
+        """The error for a person whose budget does not allow the report."""
         spent = self._standing_of(person).spent
         amounts = (self.settings.budget, spent, self.question.offer.units)
         budget, held, asked = map(decimal_of, amounts)
         who = "" if position is None else f"persons[{position}]: "
         if asked > budget:
-            hint = "this is more than the whole budget; use a smaller ε"
+            hint = "a single report exceeds the whole budget; use a smaller ε"
         elif self.question.period == FOREVER:
-            hint = f"the budget is for all time, and allows ε = {decimal_of(self.settings.budget - spent)} more"
+            hint = f"the budget is for all time, with ε = {decimal_of(self.settings.budget - spent)} left"
         else:
             hint = "wait for the next period"
         if position is not None:
@@ -178,11 +178,11 @@ class _Transaction:
         return BudgetSpentError(msg, budget, held, asked)
 
     def _names_of(self, person: str) -> tuple[str, ...]:
-        """The name of a person, and what else version 1 called them."""
+        """The name of a person, and other forms under which version 1 stored them."""
         return stored_forms(self.database, "person", person) if self.settings.older_names else (person,)
 
     def _answer_before(self, ask: Ask) -> Report | None:
-        """The stored report of a request that was answered before, in whatever period; None where there is none."""
+        """The stored report of a request that was answered before, in any period; None if there is none."""
         if ask.request is None:
             return None
         for who, request in product(self._names_of(ask.person), (ask.request, *ask.older_requests)):
@@ -195,7 +195,7 @@ class _Transaction:
                 continue
             if found[0] not in self.questions:
                 msg = (
-                    f"Expected a new request key, this one was used for the question {found[0]!r}; use one key a "
+                    f"Expected a new request key, this one was used for the question {found[0]!r}; use one key per "
                     "request."
                 )
                 raise InputError(msg)
@@ -203,7 +203,7 @@ class _Transaction:
         return None
 
     def _settle(self) -> None:
-        """Note, once, what this question means in this period, or refuse another meaning."""
+        """Store, once, the mechanism and rule of this question in this period, or refuse others."""
         if self.settled:
             return
         self.settled = True
@@ -224,7 +224,7 @@ class _Transaction:
         )
 
     def _standing_of(self, person: str) -> _Standing:
-        """What the person has, as this transaction leaves it so far."""
+        """The person's standing, including this transaction so far."""
         if person not in self.standings:
             self.standings[person] = self._read_standing(person)
         return self.standings[person]

@@ -1,8 +1,8 @@
-"""A report as SQLite holds it, and back: the same report, of the same type, however often it is asked for.
+"""Storing reports in SQLite so that they are returned unchanged, with the same type.
 
-Whole numbers, floats (eight bytes, bit for bit) and labels are stored as SQLite's own types; a report of a flat
-category, which is an array of bits or numbers, as its bytes behind a short text that names type and shape; a tuple as
-a JSON array behind such a text.
+Integers, floats (eight bytes, bit for bit) and labels are stored as SQLite's own types; the report of a flat category,
+an array of bits or numbers, as bytes after a short header with its type and shape; a tuple as a JSON array after such a
+header.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Stored = int | float | str | bytes
 
 
 def plain(report: object, domain: Domain | None) -> Report:
-    """A report as a plain number or label, whatever type of number the value had; arrays stay arrays."""
+    """A report as a plain number or label, whatever the type of the value; arrays stay arrays."""
     if isinstance(report, (int, float, np.number)) and domain is not None and domain.labels is None:
         return int(report) if domain.whole else float(report)
     if isinstance(report, (int, float, str, tuple, np.generic, np.ndarray)):
         return report
-    msg = f"a mechanism reported {type(report).__name__}, which the ledger does not know how to keep"
+    msg = f"a mechanism reported {type(report).__name__}, which the ledger does not know how to store"
     raise AssertionError(msg)
 
 
 def to_stored(report: Report) -> Stored:
-    """A report as a value of SQLite."""
+    """Convert a report to a SQLite value."""
     if isinstance(report, tuple):
         return _TUPLE + tuple_text(report).encode()
     if not isinstance(report, (np.ndarray, np.generic)):
@@ -48,7 +48,7 @@ def to_stored(report: Report) -> Stored:
 
 
 def from_stored(stored: Stored) -> Report:
-    """The report that was stored."""
+    """Convert a SQLite value back to the report."""
     if not isinstance(stored, bytes):
         return stored
     try:
