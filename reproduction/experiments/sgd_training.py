@@ -146,7 +146,7 @@ def _described(
     for step, rows in enumerate(_shuffled(len(train.features), cell.batch, cell.steps, source), 1):
         at = torch.from_numpy(rows).to(train.features.device)
         total = torch.zeros(gradients.size, dtype=torch.float64, device=train.features.device)
-        blocks = list(gradients.rows(train.features[at], train.labels[at]))
+        blocks = list(gradients.blocks(train.features[at], train.labels[at]))
         if cell.mechanism == "none":
             total = sum((block.double().sum(0) for block in blocks), total)
             released = total / len(rows)

@@ -36,8 +36,8 @@ class Guarantee(Printed):
     delta: float = 0.0
     not_covered: tuple[str, ...] = ()
     """What the numbers leave out, a sentence each: tuning, public parameters, labels that were declared public."""
-    measured: tuple[str, ...] = ()
-    """What the numbers rest on that was measured and is not proved, a sentence each."""
+    not_proved: str = ""
+    """What the numbers rest on that is not proved; empty where nothing is. Printed first."""
 
     @property
     def is_private(self) -> bool:
@@ -53,7 +53,7 @@ class Guarantee(Printed):
                 f"δ = {self.delta:g}",
             ]
         lines += [f"not covered: {each}" for each in self.not_covered]
-        return "\n".join([*lines, *(f"measured, not proved: {each}" for each in self.measured)])
+        return "\n".join([f"not proved: {self.not_proved}"] * bool(self.not_proved) + lines)
 
 
 def from_known_words(promised: Guarantee) -> Guarantee:

@@ -56,7 +56,7 @@ def test_a_gradient_is_the_clipped_mean_plus_noise_of_the_stated_size():
     network = torch.nn.Linear(40, 25)
     features, labels = torch.randn(60, 40), torch.randint(0, 25, (60,))
     gradients = PerExample(network, torch.nn.functional.cross_entropy)
-    rows = torch.cat(list(gradients.rows(features, labels))).double()
+    rows = torch.cat(list(gradients.blocks(features, labels)))
     for plan, norm, scale in ((GAUSSIAN, 2, 2.0), (LaplaceSGD(40.0, 3.0, 20, 0.5), 1, None)):
         clipped = (
             rows * (plan.clip / torch.clamp(torch.linalg.vector_norm(rows, ord=norm, dim=1), min=plan.clip))[:, None]
@@ -124,7 +124,8 @@ def test_guarantees_are_those_of_the_noise_that_is_drawn():
     assert (promised.model, promised.delta) == ("central", 1e-5)
     for word in (
         "tuning",
-        "floating-point arithmetic of torch",
+        "how features were computed: each person's must come from that person's data alone",
+        "a processor or library that does not keep IEEE 754",
         "the time",
         "a refusal: training that stops with an error",
     ):

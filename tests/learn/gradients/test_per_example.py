@@ -1,129 +1,262 @@
+"""Gradients of single people, against torch's own, one person at a time."""
+
+import subprocess
+import sys
+
 import pytest
 import torch
+from torch import nn
 
 from bipartite.errors import InputError
+from bipartite.learn import PerExample, paper_cnn
 from bipartite.learn.gradients import per_example
-from bipartite.learn.gradients.networks import paper_cnn
-from bipartite.learn.gradients.per_example import PerExample
 
-LOSS = torch.nn.functional.cross_entropy
-# In doubles, whatever instructions a processor has: its last bits are a thousand times smaller.
-TOLERANCE = {"rtol": 1e-10, "atol": 1e-12}
+from .networks import NETWORKS, made, one_by_one, people_of, ways
 
-
-def one_by_one(network, features, labels):
-    """The oracle: one backward pass a person."""
-    rows = []
-    for x, y in zip(features, labels, strict=True):
-        network.zero_grad()
-        LOSS(network(x[None]), y[None]).backward()
-        rows.append(torch.cat([each.grad.flatten() for each in network.parameters() if each.requires_grad]))
-    return torch.stack(rows)
+LOSS = nn.functional.cross_entropy
+# Loops differ from torch in the last bits of doubles; exact products keep about 22 bits of the largest number of a row.
+TOLERANCES = {"compiled": 1e-12, "exact": 1e-5}
 
 
-def network_and_people(people=7):
-    torch.manual_seed(1)
-    network = torch.nn.Sequential(
-        torch.nn.Linear(5, 4), torch.nn.GroupNorm(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 3)
-    ).double()
-    return network, torch.randn(people, 5, dtype=torch.float64), torch.randint(0, 3, (people,))
+@pytest.mark.parametrize("way", TOLERANCES)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_rows_are_the_gradients_of_single_people(name, way):
+    network, shape = made(name)
+    features, labels = people_of(shape, 9)
+    found = ways(network, shape)[way].rows(features, labels)
+    torch.testing.assert_close(found, one_by_one(network, features, labels), rtol=0, atol=TOLERANCES[way])
 
 
-@pytest.mark.parametrize("block", [2**25, 100, 1])
-def test_gradients_are_those_of_single_people_however_they_are_blocked(block, monkeypatch):
-    monkeypatch.setattr(per_example, "BLOCK_NUMBERS", block)
-    network, features, labels = network_and_people()
-    found = torch.cat(list(PerExample(network, LOSS).rows(features, labels)))
-    torch.testing.assert_close(found, one_by_one(network, features, labels), **TOLERANCE)
+@pytest.mark.parametrize("way", TOLERANCES)
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_squared_loss_takes_numbers(way, outputs):
+    torch.manual_seed(3)
+    network = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, outputs)).double()
+    features, targets = torch.randn(6, 5, dtype=torch.float64), torch.randn(6, outputs, dtype=torch.float64)
+    wanted = one_by_one(network, features, targets, nn.functional.mse_loss)
+    torch.testing.assert_close(ways(network, (5,))[way].rows(features, targets), wanted, rtol=0, atol=TOLERANCES[way])
+    if outputs == 1:  # one number for each person needs no second axis
+        found = torch.cat(list(PerExample(network, nn.functional.mse_loss).blocks(features, targets[:, 0])))
+        torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCES["compiled"])
 
 
-def test_parameters_that_are_not_trained_have_no_gradient():
-    network, features, labels = network_and_people()
+@pytest.mark.parametrize("way", TOLERANCES)
+def test_parameters_that_are_not_trained_have_no_gradient(way):
+    network, shape = made("every layer")
     network[0].weight.requires_grad_(False)
+    network[1].bias.requires_grad_(False)
+    network[-1][0].weight.requires_grad_(False)
+    features, labels = people_of(shape, 4)
+    found = ways(network, shape)[way].rows(features, labels)
+    wanted = one_by_one(network, features, labels)
+    assert found.shape[1] == PerExample(network, LOSS).size == wanted.shape[1]
+    torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCES[way])
+
+
+@pytest.mark.parametrize("way", TOLERANCES)
+def test_layers_before_the_first_that_is_trained_cost_nothing_and_change_nothing(way):
+    network, shape = made("dense")
+    network[0].weight.requires_grad_(False)
+    network[0].bias.requires_grad_(False)
+    features, labels = people_of(shape, 4)
+    found = ways(network, shape)[way].rows(features, labels)
+    torch.testing.assert_close(found, one_by_one(network, features, labels), rtol=0, atol=TOLERANCES[way])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e20])
+def test_numbers_of_any_size_keep_their_digits(scale):
+    torch.manual_seed(4)
+    network = nn.Linear(7, 3).double()
+    features, labels = scale * torch.randn(5, 7, dtype=torch.float64), torch.randint(0, 3, (5,))
+    wanted = one_by_one(network, features, labels)
+    for way, rows in ways(network, (7,)).items():
+        found = rows.rows(features, labels)
+        torch.testing.assert_close(found / scale, wanted / scale, rtol=TOLERANCES[way], atol=1e-200)
+
+
+def test_a_cpu_takes_compiled_rows_and_without_numba_exact_products(monkeypatch):
+    network, shape = made("every layer")
+    features, labels = people_of(shape, 5)
+    both = {name: each.rows(features, labels) for name, each in ways(network, shape).items()}
+    assert not torch.equal(both["compiled"], both["exact"])
+    assert torch.equal(torch.cat(list(PerExample(network, LOSS).blocks(features, labels))), both["compiled"])
+    monkeypatch.setattr(per_example, "find_spec", lambda _: None)
+    assert torch.equal(torch.cat(list(PerExample(network, LOSS).blocks(features, labels))), both["exact"])
+
+
+def test_without_numba_nothing_of_it_is_imported():
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import torch\nfrom bipartite.learn import PerExample\nfrom bipartite.learn.gradients import per_example\n"
+        "per_example.find_spec = lambda _: None\n"
+        "rows = PerExample(torch.nn.Linear(2, 2), torch.nn.functional.cross_entropy)\n"
+        "print(next(rows.blocks(torch.zeros(3, 2), torch.zeros(3, dtype=torch.long))).shape)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "torch.Size([3, 6])\n", done.stderr
+
+
+def test_blocks_are_as_many_rows_as_fit(monkeypatch):
+    network, shape = made("dense")
+    features, labels = people_of(shape, 7)
     gradients = PerExample(network, LOSS)
-    found = torch.cat(list(gradients.rows(features, labels)))
-    assert found.shape[1] == gradients.size == sum(each.numel() for each in network.parameters()) - 20
-    torch.testing.assert_close(found, one_by_one(network, features, labels), **TOLERANCE)
+    together = torch.cat(list(gradients.blocks(features, labels)))
+    for numbers, sizes in ((3 * gradients.size, [3, 3, 1]), (1, [1] * 7)):
+        monkeypatch.setattr(per_example, "_BLOCK_NUMBERS", {"cpu": numbers})
+        blocks = list(gradients.blocks(features, labels))
+        assert [len(each) for each in blocks] == sizes
+        assert torch.equal(torch.cat(blocks), together)
+    assert not list(gradients.blocks(features[:0], labels[:0]))
+    assert gradients.clipped_sum(features[:0], labels[:0], 1.0, 10, 2).tolist() == [0] * gradients.size
 
 
 def test_an_assigned_gradient_is_what_an_optimiser_sees():
-    network, *_ = network_and_people()
+    network, _ = made("dense", torch.float32)
     gradients = PerExample(network, LOSS)
     gradients.assign(torch.arange(gradients.size, dtype=torch.float64))
     seen = torch.cat([each.grad.flatten() for each in network.parameters()])
     assert seen.tolist() == list(range(gradients.size))
 
 
-def test_convolutions_on_a_gpu_are_asked_for_one_result(monkeypatch):
-    network, features, labels = network_and_people()
-    gradients = PerExample(network, LOSS)
-    seen = []
-    real = gradients._gradients
-
-    def watched(*arguments):
-        seen.append((torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark))
-        return real(*arguments)
-
-    monkeypatch.setattr(gradients, "_gradients", watched)
-    before = torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark, torch.backends.cudnn.enabled
-    list(gradients.blocks(features, labels))
-    assert seen == [(True, False)]
-    assert before == (
-        torch.backends.cudnn.deterministic,
-        torch.backends.cudnn.benchmark,
-        torch.backends.cudnn.enabled,
-    )
+class Twice(nn.Linear):
+    def forward(self, x):
+        return super().forward(x) * 2
 
 
-def test_blocks_have_one_size_that_depends_on_the_network_alone(monkeypatch):
-    network, features, labels = network_and_people()
-    gradients = PerExample(network, LOSS, together=4)
-    blocks = list(gradients.blocks(features, labels))
-    assert [len(each) for each in blocks] == [4, 4]
-    assert blocks[1][3:].abs().sum() == 0  # the row of nobody adds nothing to a sum
-    assert blocks[1][:3].abs().sum(dim=1).min() > 0
-    assert not list(gradients.blocks(features[:0], labels[:0]))
-    monkeypatch.setattr(per_example, "BLOCK_NUMBERS", 7 * gradients.size)
-    assert PerExample(network, LOSS).rows_in_block == 4  # a power of two, also where memory is short
-    with pytest.raises(InputError, match="Expected together as a power of two, got 100; other sizes make rows depend"):
-        PerExample(network, LOSS, together=100)
-    with pytest.raises(InputError, match="Expected together as a whole number of at least 1, got 0; a power of two"):
-        PerExample(network, LOSS, together=0)
+def shared():
+    layer = nn.Linear(4, 4)
+    other = nn.Linear(4, 4)
+    other.weight = layer.weight
+    return nn.Sequential(layer, other)
 
 
-def test_tied_parameters_count_once_and_buffers_are_used():
-    torch.manual_seed(10)
+def hooked():
+    layer = nn.Linear(4, 4)
+    layer.register_forward_hook(lambda *_: None)
+    return nn.Sequential(layer)
 
-    class Tied(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first, self.second = torch.nn.Linear(5, 5), torch.nn.Linear(5, 5)
-            self.second.weight = self.first.weight
-            self.register_buffer("scale", torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]))
 
-        def forward(self, x):
-            return self.second(torch.tanh(self.first(x))) * self.scale
+def beside():
+    network = nn.Sequential(nn.Linear(4, 4))
+    network.extra = nn.Parameter(torch.zeros(1))
+    return network
 
-    network, features, labels = Tied().double(), torch.randn(9, 5, dtype=torch.float64), torch.randint(0, 5, (9,))
-    gradients = PerExample(network, LOSS)
-    assert gradients.size == 25 + 5 + 5
-    found = torch.cat(list(gradients.rows(features, labels)))
-    torch.testing.assert_close(found, one_by_one(network, features, labels), **TOLERANCE)
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.LayerNorm(4))), "LayerNorm in '1.0'"),
+        (lambda: Twice(4, 4), "Twice"),
+        (lambda: nn.Sequential(nn.Conv2d(2, 2, 3, groups=2, dilation=2)), "Conv2d.groups=2, dilation=.2, 2.. in '0'"),
+        (lambda: nn.Sequential(nn.Linear(4, 4), nn.GELU()), "GELU.approximate='none'. in '1'"),
+        (lambda: nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)), "Dropout.training=True. in '1'"),
+        (lambda: nn.Sequential(nn.Linear(4, 4), nn.MaxPool2d(2, padding=1)), "MaxPool2d.padding=1. in '1'"),
+        (lambda: nn.Sequential(nn.Linear(4, 4), nn.AvgPool2d(2, ceil_mode=True)), "AvgPool2d.ceil_mode=True. in '1'"),
+        (shared, "a parameter that two layers share"),
+        (hooked, "a hook on Linear in '0'"),
+        (beside, "parameters outside of its layers"),
+    ],
+    ids=["layer", "subclass", "options", "gelu", "dropout", "max", "mean", "shared", "hook", "beside"],
+)
+def test_what_is_not_known_is_named_beside_what_is(make, said):
+    gradients = PerExample(make(), LOSS)
+    known = "known are Linear, Conv2d, .* with cross_entropy or mse_loss. Use these, or allow_unproved=True"
+    with pytest.raises(InputError, match=f"proved to be each person's alone, got {said}; {known}"):
+        gradients.must_be_known()
+
+
+def test_losses_that_are_not_known_are_named():
+    network = nn.Linear(4, 4)
+    for loss in (LOSS, nn.CrossEntropyLoss(), nn.MSELoss(), nn.functional.mse_loss):
+        PerExample(network, loss).must_be_known()
+    for loss, said in (
+        (lambda output, _: output.sum(), "the loss <lambda>"),
+        (nn.CrossEntropyLoss(weight=torch.ones(4)), "the loss CrossEntropyLoss"),
+        (nn.CrossEntropyLoss(label_smoothing=0.1), "the loss CrossEntropyLoss"),
+        (nn.MSELoss(reduction="sum"), "the loss MSELoss"),
+    ):
+        with pytest.raises(InputError, match=f"got {said}; known"):
+            PerExample(network, loss).must_be_known()
+
+
+def test_dropout_that_does_nothing_is_known():
+    network = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5)).eval()
+    PerExample(network, LOSS).must_be_known()
+
+
+def test_a_network_that_is_not_known_is_computed_by_torch():
+    torch.manual_seed(5)
+    network = nn.Sequential(nn.Linear(5, 4), nn.LayerNorm(4), nn.GELU(), nn.Linear(4, 3)).double()
+    features, labels = torch.randn(7, 5, dtype=torch.float64), torch.randint(0, 3, (7,))
+    found = torch.cat(list(PerExample(network, LOSS).blocks(features, labels)))
+    torch.testing.assert_close(found, one_by_one(network, features, labels), rtol=1e-10, atol=1e-12)
 
 
 def test_layers_that_draw_at_random_are_refused_unless_they_do_not():
-    network = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 3)).double()
-    _, features, labels = network_and_people()
+    network = nn.Sequential(nn.Linear(5, 4), nn.Dropout(0.5), nn.Linear(4, 3)).double()
+    features, labels = torch.randn(7, 5, dtype=torch.float64), torch.randint(0, 3, (7,))
     with pytest.raises(InputError, match="Expected a network that draws nothing at random, got one that does .*eval"):
         list(PerExample(network, LOSS).blocks(features, labels))
-    assert len(next(PerExample(network.eval(), LOSS).rows(features, labels))) == 7
+    assert len(next(PerExample(network.eval(), LOSS).blocks(features, labels))) == 7
 
 
 def test_layers_in_which_people_meet_are_refused():
     with pytest.raises(InputError, match="got BatchNorm1d in '1', whose output for one person depends on others; use"):
-        PerExample(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)), LOSS)
+        PerExample(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)), LOSS)
     with pytest.raises(InputError, match="Expected a network with parameters to train, got none; set requires_grad"):
-        PerExample(torch.nn.ReLU(), LOSS)
+        PerExample(nn.ReLU(), LOSS)
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: nn.Linear(5, 3), (4,)),
+        (lambda: nn.Linear(5, 3), (2, 5)),
+        (lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.Flatten(), nn.Linear(3, 3)), (1, 3, 3)),
+        (lambda: nn.Sequential(nn.Conv2d(1, 3, 5), nn.Flatten(), nn.Linear(3, 3)), (1, 3, 3)),
+        (lambda: nn.Sequential(nn.MaxPool2d(2), nn.Linear(3, 3)), (4,)),
+        (lambda: nn.Sequential(nn.ZeroPad2d(2), nn.Linear(3, 3)), (4,)),
+        (lambda: nn.Sequential(nn.GroupNorm(2, 4), nn.Linear(6, 3)), (6,)),
+        (lambda: nn.Sequential(nn.Flatten(2), nn.Linear(6, 3)), (1, 2, 3)),
+        (lambda: nn.Sequential(nn.Unflatten(1, (2, 3)), nn.Linear(6, 3)), (6,)),
+    ],
+)
+def test_features_that_do_not_fit_are_refused_by_their_shape(make, shape):
+    with pytest.raises(InputError, match="Expected features that fit the network, got shape .* for one person at "):
+        list(PerExample(make(), LOSS).blocks(torch.zeros(2, *shape), torch.zeros(2, dtype=torch.long)))
+
+
+def test_negative_padding_is_refused():
+    network = nn.Sequential(nn.ZeroPad2d(-1), nn.Flatten(), nn.Linear(4, 2))
+    with pytest.raises(InputError, match="Expected padding of at least 0, got a negative number; cut the pictures"):
+        list(PerExample(network, LOSS).blocks(torch.zeros(1, 1, 4, 4), torch.zeros(1, dtype=torch.long)))
+
+
+@pytest.mark.parametrize(
+    ("labels", "loss", "said"),
+    [
+        (torch.tensor([0, 1, 77]), LOSS, "Expected a class from 0 to 1 for each row, got labels of shape .3,. that"),
+        (torch.tensor([0, -5, 1]), LOSS, "labels are not shown. See that they are in range."),
+        (torch.tensor([0.0, 1.0, 1.0]), LOSS, "Expected a class from 0 to 1"),
+        (torch.tensor([0, 1, 1]), nn.functional.mse_loss, "Expected 2 numbers in floating point .* got int64 of shape"),
+        (torch.zeros(3, 3), nn.functional.mse_loss, "as the target of each row, one for each output, got float32"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused_and_not_shown(labels, loss, said):
+    with pytest.raises(InputError, match=said) as caught:
+        list(PerExample(nn.Linear(4, 2), loss).blocks(torch.zeros(3, 4), labels))
+    assert "77" not in str(caught.value) and "-5" not in str(caught.value)
+
+
+def test_flushed_subnormal_numbers_are_refused():
+    """Where one thread takes them for zero and another does not, a row depends on who computes it."""
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor cannot flush subnormal numbers")
+    try:
+        with pytest.raises(InputError, match="Expected IEEE arithmetic, got .* call torch.set_flush_denormal.False."):
+            list(PerExample(nn.Linear(2, 2), LOSS).blocks(torch.zeros(1, 2), torch.zeros(1, dtype=torch.long)))
+    finally:
+        torch.set_flush_denormal(False)
 
 
 def test_the_network_of_the_paper_has_26010_parameters():

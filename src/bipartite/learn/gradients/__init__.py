@@ -1,20 +1,22 @@
 """SGD on private data: gradients of single people, bounded, then either noised in sum or reported one by one.
 
-======================  ==========================================================================================
-``per_example.py``      the gradient of every person, in blocks of one size, and why that matters
-``independence.py``     whether rows depend on who else is there: measured before training
-``one_thread.py``       arithmetic on one thread
-``whole.py``            clipping to whole numbers, so that the bound on one person's share is exact
-``accounting.py``       noise for an (ε, δ), and (ε, δ) for a noise
-``central.py``          GaussianSGD, LaplaceSGD: a trusted curator adds noise to the sum
-``coordinates.py``      the client's and the collector's half of a locally private gradient
-``magnitude.py``        a clipping bound from people who spend their budget on it
-``local.py``            LocalSGD: everybody answers once
-``loop.py``             the loop that all of them share
-``progress.py``         how far training is, on a terminal
-``classifier.py``       the loop as a scikit-learn classifier
-``networks.py``         the network of the paper's experiment
-======================  ==========================================================================================
+=======================  =========================================================================================
+``per_example.py``       the gradient of every person, in one of three ways:
+``compiled_rows.py``     loops over one person's numbers (``compiled_kernels.py``), on a CPU
+``exact_products.py``    matrix products in which no order matters (``exact_numbers.py``), on a GPU
+``any_network.py``       torch's own gradients, for layers that ``layers.py`` does not know: not proved
+``elementary.py``        constants that the first two share
+``whole.py``             clipping to whole numbers, so that the bound on one person's share is exact
+``accounting.py``        noise for an (ε, δ), and (ε, δ) for a noise
+``central.py``           GaussianSGD, LaplaceSGD: a trusted curator adds noise to the sum
+``coordinates.py``       the client's and the collector's half of a locally private gradient
+``magnitude.py``         a clipping bound from people who spend their budget on it
+``local.py``             LocalSGD: everybody answers once
+``loop.py``              the loop that all of them share
+``progress.py``          how far training is, on a terminal
+``classifier.py``        the loop as a scikit-learn classifier
+``networks.py``          the network of the paper's experiment
+=======================  =========================================================================================
 """
 
 from __future__ import annotations

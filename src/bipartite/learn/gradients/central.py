@@ -13,8 +13,7 @@ from bipartite.errors import InputError, Problems, shown
 from bipartite.learn.gradients import accounting
 from bipartite.learn.gradients.accounting import LEAST_NOISE, MOST_NOISE, Steps
 from bipartite.learn.gradients.checks import REFUSALS, positive, whole
-from bipartite.learn.gradients.one_thread import one_thread
-from bipartite.learn.gradients.whole import MOST_STEPS, Norm, whole_rows, whole_sum
+from bipartite.learn.gradients.whole import MOST_STEPS, Norm
 from bipartite.learn.guarantee import Guarantee
 from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS, discrete_laplace, flip_coins, rounded_gaussian
 
@@ -32,11 +31,15 @@ NOT_COVERED: Final = (
         "tune on public or made-up data"
     ),
     "the clipping bound, sampling rate, steps, network and first weights are public; they must not come from the data",
-    "the time that training takes, which grows with the size of the samples",
+    (
+        "how features were computed: each person's must come from that person's data alone, without a mean, a scale or "
+        "an order taken from others"
+    ),
+    "the time that training takes, which grows with the size of the samples and differs with the numbers in them",
     REFUSALS,
     (
-        "floating-point arithmetic of torch: a person's gradient is taken to be, bit for bit, a function of that "
-        "person's example and the public weights, which is measured on made-up people before training and not proved"
+        "a processor or library that does not keep IEEE 754, of which the proof of one-persons-row.md assumes rounding "
+        "to nearest, subnormal numbers, and matrix products of doubles that are sums of products"
     ),
 )
 NO_PEOPLE: Final = (
@@ -105,10 +108,7 @@ class _CentralSGD:
     ) -> torch.Tensor:
         """The noised sum over a sample, divided by the public size that a sample of ``people`` has in the mean."""
         grid = self.grid()
-        total = np.zeros(gradients.size, dtype=np.int64)
-        with one_thread(features.device):
-            for block in gradients.blocks(features, labels):
-                total += whole_sum(whole_rows(block, self.clip, grid.steps, self._norm))
+        total = gradients.clipped_sum(features, labels, self.clip, grid.steps, self._norm)
         total += self.noise(gradients.size, source)
         return torch.from_numpy(total * (self.clip / grid.steps / (self.sampling_rate * people)))
 

@@ -12,7 +12,6 @@ from bipartite.errors import InputError, missing_library, shown
 from bipartite.learn.fitting import positions
 from bipartite.learn.gradients.loop import best_device, train_privately
 from bipartite.learn.gradients.networks import paper_cnn
-from bipartite.learn.gradients.per_example import TOGETHER
 
 try:
     from sklearn.utils.validation import check_is_fitted
@@ -47,9 +46,11 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
         All classes there are. Public: they are not looked up in the labels.
     optimizer
         Makes an optimiser of the parameters; None for Adam with learning rate 0.01.
-    people, together
-        A public number of people, without which nothing is promised about adding or removing a record, and how many
-        gradients are computed at once: see :func:`train_privately`.
+    people
+        A public number of people, without which nothing is promised about adding or removing a record: see
+        :func:`train_privately`.
+    allow_unproved
+        Train also a network of layers for which nothing is proved, under a guarantee that says so first.
     weights_seed
         Of the first weights, which are no secret.
     device
@@ -71,7 +72,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
     classes: Sequence[Any]
     optimizer: Optimizer | None = None
     people: int | None = None
-    together: int = TOGETHER
+    allow_unproved: bool = False
     weights_seed: int = 0
     device: str = "auto"
     rng: object = None
@@ -102,7 +103,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
             self.plan,
             optimizer=optimizer,
             people=self.people,
-            together=self.together,
+            allow_unproved=self.allow_unproved,
             rng=self.rng,
         )
         self.classes_ = classes

@@ -138,7 +138,7 @@ def _picked(
     """Of each person's gradient the coordinates in that person's row."""
     found = []
     first = 0
-    for block in gradients.rows(features, labels):
+    for block in gradients.blocks(features, labels):
         rows = torch.from_numpy(which[first : first + len(block)]).to(block.device)
         found.append(block.gather(1, rows).double().cpu().numpy())
         first += len(block)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import torch
 
 from bipartite.errors import InputError, Problems
+from bipartite.learn.gradients.any_network import NOT_PROVED
 from bipartite.learn.gradients.central import NO_PEOPLE, GaussianSGD, LaplaceSGD
 from bipartite.learn.gradients.checks import whole
-from bipartite.learn.gradients.independence import independent
 from bipartite.learn.gradients.local import LocalSGD
 from bipartite.learn.gradients.magnitude import PrivateQuantile
-from bipartite.learn.gradients.per_example import TOGETHER, PerExample
+from bipartite.learn.gradients.per_example import PerExample
 from bipartite.learn.gradients.progress import progress
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import Source, is_secure, source_of
@@ -22,7 +22,7 @@ from bipartite.lottery import Source, is_secure, source_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bipartite.learn.gradients.per_example import Loss
+    from bipartite.learn.gradients.layers import Loss
 
     Plan = GaussianSGD | LaplaceSGD | LocalSGD
     Optimizer = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
@@ -42,7 +42,7 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     optimizer: Optimizer,
     loss: Loss = torch.nn.functional.cross_entropy,
     people: int | None = None,
-    together: int = TOGETHER,
+    allow_unproved: bool = False,
     rng: object = None,  # what every rng= of bipartite takes
     watch: Callable[[int], None] | None = None,
 ) -> Guarantee:
@@ -51,7 +51,8 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     Parameters
     ----------
     network
-        Any module whose output for one example depends on that example alone, on the device of the data.
+        A ``torch.nn.Sequential`` on the device of the data. With :class:`LocalSGD`, or with ``allow_unproved``, any
+        module whose output for one example depends on that example alone.
     features, labels
         One row a person.
     plan
@@ -65,11 +66,10 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
         A public number of people, about as many as there are rows, by which a central sum is divided. None takes the
         number of rows: data sets of one size have it in common, so that the promise about replacing a record holds, but
         nothing is promised then about adding or removing one.
-    together
-        How many people's gradients are computed at once, at most: a power of two. Before training, made-up people are
-        computed in blocks of this size, and where the gradient of one depends on others in any bit, in smaller ones,
-        down to 1, which computes everybody alone; ``measured`` of the guarantee says with which result. Alone is
-        slower, on a CPU often ten times.
+    allow_unproved
+        A central plan is proved for networks of known layers and for two losses, ``cross_entropy`` and ``mse_loss``; a
+        refusal names them. True trains any other network too, under a guarantee whose first line says that it is not
+        proved: torch does not promise that one person's gradient is independent of other people.
     rng
         None for secure words; ``bp.insecure_seed(…)`` for experiments that must be repeated.
     watch
@@ -85,31 +85,19 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     >>> train_privately(net, X, y, plan, optimizer=lambda ps: torch.optim.SGD(ps, lr=0.5)).delta
     0.0
     """
-    plan_given: object = plan
-    if not isinstance(plan_given, (GaussianSGD, LaplaceSGD, LocalSGD)):
-        msg = f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
-        raise InputError(msg)
-    given: tuple[object, ...] = (features, labels)
-    if not all(isinstance(each, torch.Tensor) for each in given):
-        msg = "Expected features and labels as tensors; use torch.as_tensor(…)."
-        raise InputError(msg)
-    if len(features) != len(labels) or not len(features):
-        msg = f"Expected as many labels as rows, and at least one, got {len(features)} rows and {len(labels)} labels."
-        raise InputError(msg)
-    if people is not None:
-        problems = Problems()
-        whole("people", people, problems, hint="a public number of people, or None")
-        problems.raise_if_any(InputError)
+    _check(features, labels, plan, people)
     source = source_of(rng)
-    gradients = PerExample(network, loss, together)
+    gradients = PerExample(network, loss)
+    if not isinstance(plan, LocalSGD) and not allow_unproved:
+        gradients.must_be_known()
     promised = plan.guarantee(gradients.size)  # before anything is spent
     if people is None and promised.model == "central":
         promised = replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
     if not promised.is_private:
         msg = "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
         raise InputError(msg)
-    gradients, measured = independent(gradients, features, labels)
-    promised = replace(promised, measured=(measured,))
+    if gradients.not_known is not None and promised.model == "central":
+        promised = replace(promised, not_proved=f"{NOT_PROVED} for {gradients.not_known}")
     if not is_secure(source):
         promised = from_known_words(promised)
     with progress(_steps(plan, len(features))) as tell:
@@ -122,6 +110,23 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
         stepper = optimizer(gradients.parameters)
         follow(plan, gradients, features, labels, stepper, people or len(features), source, done)
     return promised
+
+
+def _check(features: object, labels: object, plan: object, people: int | None) -> None:
+    """Refuse what cannot be trained with."""
+    if not isinstance(plan, (GaussianSGD, LaplaceSGD, LocalSGD)):
+        msg = f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
+        raise InputError(msg)
+    if not isinstance(features, torch.Tensor) or not isinstance(labels, torch.Tensor):
+        msg = "Expected features and labels as tensors; use torch.as_tensor(…)."
+        raise InputError(msg)
+    if len(features) != len(labels) or not len(features):
+        msg = f"Expected as many labels as rows, and at least one, got {len(features)} rows and {len(labels)} labels."
+        raise InputError(msg)
+    if people is not None:
+        problems = Problems()
+        whole("people", people, problems, hint="a public number of people, or None")
+        problems.raise_if_any(InputError)
 
 
 def _steps(plan: Plan, people: int) -> int:

@@ -1,0 +1,72 @@
+"""Rows under other settings of the machine: run by tests with other environments; prints a digest for each network.
+
+It removes, adds, moves and reorders people under as many threads as it is told, and fails where a bit of anybody's row
+changes. ``python rows_elsewhere.py NETWORK… --threads 1,2,5``.
+"""
+
+import argparse
+import hashlib
+import sys
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+from tests.learn.gradients.networks import made, people_of, ways
+
+PEOPLE = 61
+
+
+def arrangements(people):
+    """Who is there, in which order; from ``people`` on they are those who may be added."""
+    everybody = list(range(people))
+    mixed = torch.randperm(people, generator=torch.Generator().manual_seed(3)).tolist()
+    return [
+        everybody[1:],
+        everybody[:-1],
+        [people, *everybody],
+        everybody[:7] + list(range(people, people + 5)) + everybody[7:],
+        mixed,
+        mixed[: people // 2],
+        everybody[1:4],
+        everybody[2:3],
+    ]
+
+
+def changed(compute, features, labels, people):
+    """The number of rows that differ in any bit from those among everybody, over all arrangements."""
+    rows = compute(features[:people], labels[:people])
+    found = 0
+    for who in arrangements(people):
+        at = torch.tensor(who)
+        here, stay = compute(features[at], labels[at]), at < people
+        found += int((rows[at[stay]] != here[stay]).any(1).sum())
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ways", default="compiled,exact")
+    parser.add_argument("networks", nargs="+")
+    parser.add_argument("--threads", default="1")
+    parser.add_argument("--people", type=int, default=PEOPLE)
+    told = parser.parse_args()
+    for name in told.networks:
+        network, shape = made(name)
+        features, labels = people_of(shape, told.people + 5)
+        features[-3:] = torch.tensor([1e30, float("inf"), float("nan")], dtype=torch.float64).view(3, *[1] * len(shape))
+        for way in told.ways.split(","):
+            compute = ways(network, shape)[way].rows
+            digests = set()
+            for threads in map(int, told.threads.split(",")):
+                torch.set_num_threads(threads)
+                moved = changed(compute, features, labels, told.people)
+                if moved:
+                    sys.exit(f"{moved} rows of {name} changed by {way} with {threads} threads")
+                found = compute(features[: told.people], labels[: told.people]) + 0.0  # one kind of zero
+                digests.add(hashlib.sha256(found.numpy().tobytes()).hexdigest()[:16])
+            print(name, way, *sorted(digests), sep=": ")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
