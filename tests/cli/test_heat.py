@@ -46,7 +46,7 @@ def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports
     words = ("--title", "Us", "--credit", "me", "--smoothing-km", "20", "--confidence", "0.9")
     code, out, err = run("locations", "heat", reports, "--spec", spec, "--output", target, *words)
     assert (code, err) == (0, "")
-    assert "4,000 reports of 6 places. What was promised: ε-LDP of each report with ε = 3." in out
+    assert "4,000 reports of 6 places. Guarantee: ε-LDP of each report with ε = 3." in out
     assert "hold for all places together with a confidence of 90 %" in out and f"Wrote {target}." in out
     text = target.read_text(encoding="utf-8")
     assert "<h1>Us</h1>" in text and "Places: me." in text and "each person spread over 20 km" in text
@@ -109,7 +109,7 @@ def test_a_release_carries_what_it_was_made_with(run, tmp_path):
     known = tmp_path / "known.parquet"
     assert run("privatize", tmp_path / "people.csv", known, *plan, "--insecure-seed", "1")[0] == 0
     code, out, _ = run("locations", "heat", known, "--output", target)
-    assert code == 0 and "What was promised: NOT PRIVATE" in out
+    assert code == 0 and "Guarantee: NOT PRIVATE" in out
     assert json.loads(target.read_text(encoding="utf-8"))["bipartite"]["guarantee"].startswith("NOT PRIVATE")
 
 
@@ -118,7 +118,7 @@ def test_a_release_carries_what_it_was_made_with(run, tmp_path):
     [
         (("--output", "heat.pdf"), 2, "ends with .html, .svg, .png, .geojson, got 'heat.pdf'"),
         (("--output", "heat.svg", "--confidence", "2"), 2, "confidence"),
-        (("--output", "heat.svg", "--smoothing-km", "-1"), 2, "Expected --smoothing-km as a number of km from 0"),
+        (("--output", "heat.svg", "--smoothing-km", "-1"), 2, "Expected --smoothing-km as a number of km ≥ 0"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(run, spec, reports, options, code, message, tmp_path, monkeypatch):

@@ -97,7 +97,7 @@ def test_a_heat_map_of_what_cannot_be_told_apart_is_a_guess_and_says_so(brr):
     assert heat.standard_errors is None
     assert heat.note.startswith("a guess without intervals: the reports cannot tell all of these places apart")
     np.testing.assert_allclose(heat.shares, smoothing(PLACES, 100.0) @ brr.frequencies)
-    with pytest.raises(InputError, match=r"There are no intervals here: .* collect with what bp.recommend"):
+    with pytest.raises(InputError, match=r"There are no intervals: .* collect with the mechanism that bp.recommend"):
         heat.intervals()
     drawn = heat.draw()
     assert ", a guess</title>" in drawn and "A guess without intervals" in drawn
@@ -105,7 +105,7 @@ def test_a_heat_map_of_what_cannot_be_told_apart_is_a_guess_and_says_so(brr):
 
 def test_a_heat_map_is_drawn_with_its_intervals_and_promise(grr, tmp_path):
     drawn = heat_map(grr, smoothing_km=50).draw(tmp_path / "heat.svg")
-    assert "60,000 reports, smoothed over 50 km. What was promised: ε-LDP of each report with ε = 3." in drawn
+    assert "60,000 reports, smoothed over 50 km. Guarantee: ε-LDP of each report with ε = 3." in drawn
     assert (tmp_path / "heat.svg").exists() and " to " in drawn and "a guess" not in drawn
 
 
@@ -113,10 +113,10 @@ def test_little_data_and_much_noise_are_said():
     mechanism = GRR(PLACES, 1)
     few = heat_map(mechanism, mechanism.privatize([0] * 20, rng=insecure_seed(1)))
     assert few.note == "only 20 reports: too few for intervals"
-    with pytest.raises(InputError, match="Expected 50 reports or more for intervals by the normal law, got 20"):
+    with pytest.raises(InputError, match="Expected at least 50 reports for normal intervals, got 20"):
         few.intervals()
     noisy = heat_map(mechanism, mechanism.privatize([0] * 400, rng=insecure_seed(1)))
-    assert "the noise is larger than an average share" in noisy.note
+    assert "the noise exceeds the average share" in noisy.note
 
 
 def test_the_top_places_are_the_true_ones_with_intervals_for_all_together(grr):
@@ -143,7 +143,7 @@ def test_a_place_that_cannot_be_told_has_an_open_interval():
     mechanism = RegionWeighted(Regions.of(PLACES, [number % 3 for number in range(30)]), 2)
     top = top_places(mechanism, reports(mechanism), k=1)[0]
     assert not top.known and top.low == 0 and top.high > 0.3
-    assert "collect with what bp.recommend(places, epsilon, 'map') says" in top.note
+    assert "collect with the mechanism that bp.recommend(places, epsilon, 'map') names" in top.note
     # A region as a whole is known, although no place in it is.
     est = estimate(mechanism, reports(mechanism))
     low, high = est.interval(0.999, of=(np.arange(30) % 3 == 0).astype(float))
@@ -187,28 +187,28 @@ def test_a_range_that_cannot_be_known_has_an_honest_interval():
     box = (45, 0, 60, 20)
     inside = (ROWS[:, 0] >= 45) & (ROWS[:, 0] <= 60) & (ROWS[:, 1] >= 0) & (ROWS[:, 1] <= 20)
     found = range_count(est, box=box)
-    assert not found.known and "no number of them would settle this" in found.note
+    assert not found.known and "however many there are" in found.note
     assert found.low <= TRUTH[inside].sum() * PEOPLE <= found.high
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda est: heat_map(est, [1, 2]), "An estimate has its reports already"),
+        (lambda est: heat_map(est, [1, 2]), "An estimate already has its reports"),
         (
             lambda est: heat_map(est.mechanism),
             "Expected an estimate on places, or a mechanism and its reports, got GRR",
         ),
         (lambda _: heat_map(3, [1]), "Expected an estimate on places, or a mechanism and its reports, got int"),
         (lambda _: heat_map(GRR(Integers(1, 5), 1), [1]), "Expected places as bp.Points"),
-        (lambda est: heat_map(est, smoothing_km=-1), "Expected smoothing_km as a number of km from 0, got -1"),
-        (lambda est: heat_map(est, smoothing_km="far"), "Expected smoothing_km as a number of km from 0, got 'far'"),
+        (lambda est: heat_map(est, smoothing_km=-1), "Expected smoothing_km as a number of km ≥ 0, got -1"),
+        (lambda est: heat_map(est, smoothing_km="far"), "Expected smoothing_km as a number of km ≥ 0, got 'far'"),
         (lambda est: top_places(est, k=0), "Expected k as a whole number from 1 to 30"),
         (lambda est: top_places(est, k=31), "Expected k as a whole number from 1 to 30"),
         (lambda est: top_places(est, confidence=2), "Expected confidence between 0 and 1"),
-        (range_count, "Expected box=.*, or centre=.* and radius_km; give one of them"),
-        (lambda est: range_count(est, centre=(1, 2)), "give one of them"),
-        (lambda est: range_count(est, box=(0, 0, 1, 1), centre=(1, 2), radius_km=1), "give one of them"),
+        (range_count, "Expected either box=.*, or centre=.* and radius_km; pass one"),
+        (lambda est: range_count(est, centre=(1, 2)), "pass one"),
+        (lambda est: range_count(est, box=(0, 0, 1, 1), centre=(1, 2), radius_km=1), "pass one"),
         (lambda est: range_count(est, box=(1, 0, 0, 1)), "Expected box as .* with −90 ≤ south ≤ north"),
         (lambda est: range_count(est, box=(0, 0, 1)), "Expected box as four numbers, got \\(0, 0, 1\\)"),
         (lambda est: range_count(est, box="here"), "Expected box as four numbers, got 'here'"),

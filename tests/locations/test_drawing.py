@@ -41,17 +41,17 @@ def test_a_map_of_places_says_that_they_must_be_public(europe, tmp_path):
 def test_a_map_of_regions_says_what_publishing_them_would_tell(europe):
     regions = Regions.of(europe, ["n", "s", "n", "s", "s", "n"])
     drawn = draw(regions)
-    assert "1.00 bits under the uniform prior" in drawn and "crowd of 3 places" in " ".join(
+    assert "1.00 bits under the uniform prior" in drawn and "only 3 possible places" in " ".join(
         re.findall(">([^<]+)<", drawn)
     )
-    assert "first bits that the map tile codes" in draw(Regions.by_prefix(europe, at_least=2))
-    assert "joined" not in drawn
+    assert "leading bits that the map tile codes" in draw(Regions.by_prefix(europe, at_least=2))
+    assert "merged" not in drawn
     joined = " ".join(re.findall(">([^<]+)<", draw(Regions.of(europe, ["n", "s", "n", "s", "s", "alone"]))))
-    assert "1 of a single place were joined to the region of the nearest other place" in joined
+    assert "1 with a single place were merged with the region of the nearest other place" in joined
 
 
 def test_a_map_of_one_region_has_nothing_to_publish(europe):
-    assert "publish a person" not in draw(Regions.of(europe, ["all"] * 6))
+    assert "Publishing a person" not in draw(Regions.of(europe, ["all"] * 6))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_chances_of_outputs_that_are_few_are_zero_elsewhere(europe):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: draw(BRR(p, 1)), "Expected at= with a mechanism: .* try at='Berlin'"),
+        (lambda p: draw(BRR(p, 1)), "Expected at= with a mechanism, .* try at='Berlin'"),
         (lambda p: draw(p, at="Paris"), "at= belongs to a mechanism"),
         (lambda _: draw(Points([[0, 0], [1, 1]])), "Expected places as bp.Points"),
         (lambda _: draw(BRR(Integers(1, 5), 1), at=1), "Expected places as bp.Points"),
@@ -104,7 +104,7 @@ def test_what_cannot_be_drawn_is_refused_in_words(europe, call, message):
 
 def test_more_places_than_a_picture_can_show_are_refused(monkeypatch, europe):
     monkeypatch.setattr("bipartite.locations.drawing.MOST_DRAWN", 5)
-    with pytest.raises(InputError, match="Expected at most 5 places on a picture, got 6"):
+    with pytest.raises(InputError, match="Expected at most 5 places in a picture, got 6"):
         draw(europe)
 
 
@@ -157,5 +157,5 @@ def test_beyond_its_limit_a_page_shows_some_places_and_says_so(europe, monkeypat
     text = page(BRR(europe, 1))
     held = data_of(text)
     assert held["labels"] == ["Berlin", "London", "Rome", "Oslo"] and held["mechanism"] is None
-    assert "6 places, of which 4 are shown, and no chances" in text
+    assert "6 places, of which 4 are shown, without probabilities" in text
     assert "6 places, of which 4 are shown: " in page(europe)

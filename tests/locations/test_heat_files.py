@@ -85,20 +85,20 @@ def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing(square):
     text = square.page(title="<b>", credit="me & you", confidence=0.9)
     assert "<h1>&lt;b&gt;</h1>" in text and "Places: me &amp; you." in text and "<script" not in text
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
-    assert '<p class="promise">What was promised: ε-LDP of each report with ε = 2.</p>' in text
+    assert '<p class="promise">Guarantee: ε-LDP of each report with ε = 2.</p>' in text
     assert 'viewBox="0 0 440 ' in text and "@media print" in text and 'content="width=device-width' in text
     low, high = square.intervals(0.9, together=True)
-    assert "hold for all 6 places together with a confidence of 90 %" in text
-    assert f"Those of {(low <= 0).sum()} places reach 0: nobody may be there." in text
+    assert "hold for all 6 places together with 90 % confidence" in text
+    assert f"Those of {(low <= 0).sum()} places include 0: nobody may be there." in text
     assert f"{100 * low[0]:.0f} % to {100 * high[0]:.0f} %</td>" in text
-    assert "A cell with a dark edge has an interval above 0" in text
+    assert "A dark edge marks a cell whose interval excludes 0" in text
     few = heated(SQUARE, [0] * 20).page()
-    assert "Guesses: there are no intervals." in few and "dark edge" not in few
+    assert "These shares are guesses: there are no intervals." in few and "dark edge" not in few
 
 
 def test_a_weaker_promise_stands_out_on_a_page():
     text = heated(SQUARE, EVEN, epsilon=0.05, mechanism=PlanarLaplace).page()
-    assert '<p class="promise not">What was promised: geo-indistinguishability of each report' in text
+    assert '<p class="promise not">Guarantee: geo-indistinguishability of each report' in text
     assert "this is not ε-LDP" in text
 
 

@@ -24,7 +24,7 @@ def test_places_are_points_on_the_globe():
 @pytest.mark.parametrize(
     ("coordinates", "message"),
     [
-        ([], "Expected two places or more, got none"),
+        ([], "Expected at least two places, got none"),
         ([[13.4, 52.5], [151.2, -33.9]], "got 1 of 2 beyond: this looks like \\(longitude, latitude\\); swap"),
         ([[95.0, 120.0], [1.0, 2.0]], "Expected latitudes in ±90 degrees, got 1 of 2 beyond; correct or remove"),
         ([[1.0, 190.0], [1.0, 2.0]], "Expected longitudes in ±180 degrees, got 1 of 2 beyond"),
@@ -89,7 +89,7 @@ def test_check_ins_must_be_public_and_the_same_seed_gives_the_same_places():
     assert some != locations.from_checkins(visits, source="public", places=50, seed=5)
     assert some.size == 50 and {tuple(row) for row in some.coordinates} <= {tuple(row) for row in visits}
     for source in ("private", None, True):
-        with pytest.raises(InputError, match="Expected source='public', got .*tell where somebody was, and no ε"):
+        with pytest.raises(InputError, match="Expected source='public', got .*reveal where someone was, and no ε"):
             locations.from_checkins(visits, source=source)
     for places in (1, 201, 2.5):
         with pytest.raises(InputError, match="Expected places as a whole number from 2 to "):

@@ -103,7 +103,7 @@ def run_heat(options: argparse.Namespace) -> int:
             }
         )
         return OK
-    print(f"{heat.people:,} reports of {len(heat.places):,} places. What was promised: {heat.guarantee}.")
+    print(f"{heat.people:,} reports of {len(heat.places):,} places. Guarantee: {heat.guarantee}.")
     if heat.note:
         print(f"{heat.note[0].upper()}{heat.note[1:]}.")
     for row in top:

@@ -1,6 +1,6 @@
 """Places: candidates, regions, releases of a position, and maps.
 
-Candidates, priors and regions are public: never make them from the positions of the people who report.
+Candidates, priors and regions are public: never derive them from the positions of the people who report.
 May import: lottery, domains, plots, mechanisms, answers.
 Begin reading: candidates.py, drawing.py.
 """
@@ -18,7 +18,7 @@ from bipartite.locations.heat import HeatMap, heat_map
 from bipartite.locations.pages import page
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 
-Release = PlaceRelease  # the name that it had; bp.tables.Release is another
+Release = PlaceRelease  # its former name; bp.tables.Release is a different class
 
 __all__ = [
     "CALIBRATED",

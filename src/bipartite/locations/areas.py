@@ -1,4 +1,4 @@
-"""Parts of the map: boxes and circles, and which places lie in them."""
+"""Boxes and circles on the map, and the places inside them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POLE, _HALF_TURN = MOST_DEGREES
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """From south to north and from west eastward to east, in degrees; across the date line where west is above east."""
+    """A box in degrees, from west eastward to east; it crosses the date line if west > east."""
 
     south: float
     west: float
@@ -33,7 +33,7 @@ class Box:
 
     @classmethod
     def of(cls, given: object, error: type[InputError] = InputError) -> Box:
-        """A box that a caller describes, or the ``error`` that says what is wrong with it."""
+        """Read a box, or raise ``error``."""
         found = _numbers(given, 4)
         if found is None:
             msg = f"Expected box as four numbers, got {shown(given)}; give (south, west, north, east) in degrees."
@@ -49,23 +49,23 @@ class Box:
 
     @property
     def width(self) -> float:
-        """How many degrees from west to east."""
+        """The extent from west to east, in degrees."""
         return self.east - self.west + (2 * _HALF_TURN if self.west > self.east else 0.0)
 
     def holds(self, places: Points) -> NDArray[np.bool_]:
-        """Which of the places lie in it, its edges included."""
+        """Which places lie inside, edges included."""
         latitudes, longitudes = places.coordinates.T
         east_of, west_of = longitudes >= self.west, longitudes <= self.east
         between = east_of | west_of if self.west > self.east else east_of & west_of
         if _HALF_TURN in {-self.west, self.east}:
-            between |= np.abs(longitudes) == _HALF_TURN  # +180° and −180° are one meridian
+            between |= np.abs(longitudes) == _HALF_TURN  # +180° and −180° are the same meridian
         between |= np.abs(latitudes) == _POLE  # a pole has every longitude
         inside: NDArray[np.bool_] = between & (latitudes >= self.south) & (latitudes <= self.north)
         return inside
 
 
 def in_circle(places: Points, centre: object, radius_km: object) -> NDArray[np.bool_]:
-    """Which of the places lie within so many kilometres of a position."""
+    """Which places lie within ``radius_km`` of a position."""
     position, radius = _numbers(centre, 2), as_real(radius_km)
     if position is None or not _on_globe(*position) or not 0 <= radius < math.inf:
         msg = (
@@ -78,7 +78,7 @@ def in_circle(places: Points, centre: object, radius_km: object) -> NDArray[np.b
 
 
 def _numbers(given: object, count: int) -> list[float] | None:
-    """So many finite numbers; None for anything else."""
+    """A list of ``count`` finite numbers; None for anything else."""
     try:
         found = [as_real(each) for each in cast("Iterable[object]", given)]
     except TypeError:

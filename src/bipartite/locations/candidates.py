@@ -1,4 +1,4 @@
-"""Candidates: the places that may be reported. They are public, and must not be the positions of private people."""
+"""Candidates: the places that may be reported. They are public, and must not be the positions of people."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _PAIR: Final = 2
 
 
 def places(coordinates: ArrayLike, labels: Sequence[Any] | None = None, *, merge_within: float | None = None) -> Points:
-    """Places on the globe as a domain, after checks that say what is wrong in words.
+    """Build a domain of places on the globe.
 
     Parameters
     ----------
     coordinates
-        One row (latitude, longitude) a place, in degrees. Public.
+        One row (latitude, longitude) per place, in degrees. Public.
     labels
         Names of the places, all distinct.
     merge_within
-        Metres: each place joins the first one before it that is no farther than that and was kept itself, and that one
-        stands for both. None refuses places that are the same (within about 0.2 m).
+        Metres: a place is merged into the first kept place before it within this distance. None refuses places that
+        coincide (within about 0.2 m).
 
     Examples
     --------
@@ -44,7 +44,7 @@ def places(coordinates: ArrayLike, labels: Sequence[Any] | None = None, *, merge
     <2 points, haversine>
     """
     array = _degrees(coordinates)
-    kept = _kept(array, merge_within)
+    kept = _merge(array, merge_within)
     if labels is None:
         return Points(array[kept], metric="haversine")
     if isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
@@ -65,58 +65,58 @@ def from_checkins(
     seed: int = 0,
     merge_within: float | None = 1.0,
 ) -> Points:
-    """The distinct places of a **public** list of check-ins, or some of them at random.
+    """Build a domain from the distinct places of a **public** list of check-ins, or a random subset of them.
 
     Parameters
     ----------
     coordinates
-        One row (latitude, longitude) a check-in.
+        One row (latitude, longitude) per check-in.
     source
-        ``"public"``: you say in words that the list is public. Places taken from private check-ins would tell where
-        somebody was, whatever ε is.
+        ``"public"``: you state that the list is public. Places taken from private check-ins would reveal where someone
+        was, whatever ε is.
     places
-        How many of the places, each equally likely to be among them; None for all.
+        The number of places, chosen uniformly at random; None for all.
     seed
-        Which ones: the same seed gives the same places everywhere. For repetition only; it protects nothing.
+        The same seed gives the same places everywhere. For reproducibility only; it protects nothing.
     merge_within
         As in :func:`places`, 1 metre by default.
     """
     if not is_one_of(source, ("public",)):
         msg = (
-            f"Expected source='public', got {shown(source)}: places taken from private check-ins tell where somebody "
-            "was, and no ε covers that. Say that the list is public, or use bp.locations.grid."
+            f"Expected source='public', got {shown(source)}: places taken from private check-ins reveal where someone "
+            "was, and no ε covers that. Confirm that the list is public, or use bp.locations.grid."
         )
         raise InputError(msg)
     array = _degrees(coordinates)
     array = array[np.sort(np.unique(array, axis=0, return_index=True)[1])]
-    array = array[_kept(array, merge_within)]
+    array = array[_merge(array, merge_within)]
     if places is None:
         return Points(array, metric="haversine")
     wanted = as_index(places)
     if wanted is None or not _PAIR <= wanted <= len(array):
         msg = f"Expected places as a whole number from 2 to {len(array)}, the distinct ones, got {shown(places)}."
         raise InputError(msg)
-    # The places with the smallest words of a seeded stream: every set of that size is equally likely.
+    # The places with the smallest random words: every set of that size is equally likely.
     words = take(insecure_seed(seed).streams().stream(0, len(array)), len(array))
     chosen = np.sort(np.argsort(words, kind="stable")[:wanted])
     return Points(array[chosen], metric="haversine")
 
 
 def _degrees(coordinates: object) -> Array:  # whatever a caller passes
-    """Rows (latitude, longitude), or every problem with them."""
+    """Read rows (latitude, longitude), or report every problem with them."""
     try:
         given = np.asarray(coordinates)
         array = np.array(given, dtype=np.float64)
         if isinstance(coordinates, np.ma.MaskedArray) or given.dtype.kind not in "iuf":
-            raise TypeError  # noqa: TRY301 (one message for all that is no table of numbers)
+            raise TypeError  # noqa: TRY301 (one message for everything that is not a table of numbers)
     except (TypeError, ValueError):
-        msg = "Expected coordinates as numbers, one row (latitude, longitude) a place, in degrees."
+        msg = "Expected coordinates as numbers, one row (latitude, longitude) per place, in degrees."
         raise DomainError(msg) from None
     if not array.size:
-        msg = "Expected two places or more, got none; give one row (latitude, longitude) a place."
+        msg = "Expected at least two places, got none; pass one row (latitude, longitude) per place."
         raise DomainError(msg)
     if array.ndim != _PAIR or array.shape[1] != _PAIR:
-        msg = f"Expected rows (latitude, longitude), got shape {array.shape}; give two columns, in degrees."
+        msg = f"Expected rows (latitude, longitude), got shape {array.shape}; pass two columns, in degrees."
         raise DomainError(msg)
     problems = Problems()
     missing = int((~np.isfinite(array)).any(axis=1).sum())
@@ -139,15 +139,15 @@ def _degrees(coordinates: object) -> Array:  # whatever a caller passes
     return array
 
 
-def _kept(array: Array, merge_within: object) -> NDArray[np.int64]:
-    """The rows that stand for all, ascending."""
+def _merge(array: Array, merge_within: object) -> NDArray[np.int64]:
+    """The rows that are kept after merging, ascending."""
     vectors = unit_vectors(array)
     if merge_within is None:
         twins = len(vectors) - len(np.unique(vectors, axis=0))
         if twins:
             msg = (
                 f"Expected distinct places, got {twins} within about 0.2 m of another; pass merge_within=1 (metres) to "
-                "let one stand for all, or remove them."
+                "merge them, or remove them."
             )
             raise DomainError(msg)
         return np.arange(len(array))
@@ -155,15 +155,15 @@ def _kept(array: Array, merge_within: object) -> NDArray[np.int64]:
     if not 0 <= metres < math.inf:
         msg = f"Expected merge_within as metres ≥ 0, got {shown(merge_within)}; or leave it out."
         raise InputError(msg)
-    kept = _leaders(vectors, metres)
+    kept = _rows_apart(vectors, metres)
     if len(kept) < _PAIR:
-        msg = f"Expected two places or more, got one after merging within {metres:g} m; merge less."
+        msg = f"Expected at least two places, got one after merging within {metres:g} m; merge less."
         raise DomainError(msg)
     return np.array(kept, dtype=np.int64)
 
 
-def _leaders(vectors: NDArray[np.int64], metres: float) -> list[int]:
-    """Each row that no kept row before it lies near: looked up in cubes as wide as the reach."""
+def _rows_apart(vectors: NDArray[np.int64], metres: float) -> list[int]:
+    """The rows without an earlier kept row within ``metres``, found through cubes of that width."""
     angle = min(metres / 1000 / EARTH_RADIUS_KM, math.pi)
     reach = 2 * UNIT * math.sin(angle / 2)
     width = max(1, math.ceil(reach))

@@ -1,4 +1,4 @@
-"""What a person at a place may report, place by place, whatever the outputs of the mechanism are."""
+"""The probability that a person at one place reports another, whatever the outputs of the mechanism are."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 def places_of(mechanism: object) -> Points:
-    """The places of a mechanism whose reports are some of them."""
+    """The places of a mechanism that reports places."""
     if not isinstance(mechanism, Mechanism):
         msg = f"Expected a mechanism on places, got {type(mechanism).__name__}; pass bp.BRR(places, …) or another one."
         raise InputError(msg)
     domain = check_places(mechanism.domain)
     outputs = mechanism.outputs
     if not isinstance(outputs, (Points, Subset)):
-        msg = f"The reports of {mechanism!r} are no places of its domain, so no map can show them."
+        msg = f"The reports of {mechanism!r} are not places of its domain, so no map can show them."
         raise InputError(msg)
     return domain
 
 
 def chances(mechanism: Mechanism, first: int, last: int) -> Array:
-    """Pr[report y | place x] for the places x from first to last − 1 and every place y; zero where never reported."""
+    """Pr[report y | place x] for places x = first … last − 1 and every place y."""
     rows = mechanism.lottery.rows(first, last) / mechanism.lottery.total
     outputs = mechanism.outputs
     if not isinstance(outputs, Subset):

@@ -1,4 +1,4 @@
-"""Where most people are, and how many are in a box or a circle, with intervals where reports can tell."""
+"""The places with the most people, and the number of people in a box or circle, with intervals if identifiable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SURE: Final = 0.95
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PlaceShare(Printed):
-    """One place and how many people are there."""
+    """The share of people at one place."""
 
     place: Any
     """Its row number or label."""
@@ -36,11 +36,11 @@ class PlaceShare(Printed):
     low: float
     high: float
     known: bool
-    """Whether the reports can tell; otherwise the share is a guess, and the interval holds all that is possible."""
+    """Whether the share is identifiable; otherwise it is a guess, and the interval covers every possible share."""
     note: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as a dict, for any table."""
+        """The figures as a dict."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -49,10 +49,10 @@ class PlaceShare(Printed):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RangeCount(Printed):
-    """How many people are in a part of the map."""
+    """The number of people in a part of the map."""
 
     places: int
-    """How many of the places lie there."""
+    """The number of places there."""
     share: float
     share_low: float
     share_high: float
@@ -61,11 +61,11 @@ class RangeCount(Printed):
     low: float
     high: float
     known: bool
-    """Whether the reports can tell; otherwise the share is a guess, and the interval holds all that is possible."""
+    """Whether the share is identifiable; otherwise it is a guess, and the interval covers every possible share."""
     note: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as a dict, for any table."""
+        """The figures as a dict."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -76,17 +76,17 @@ class RangeCount(Printed):
 def top_places(source: object, reports: object = None, *, k: int = 10, confidence: float = _SURE) -> list[PlaceShare]:
     """The places with the largest estimated shares, with intervals that hold for **all** places together.
 
-    Whoever picks the largest of many noisy numbers picks lucky ones. So the intervals are as wide as intervals of every
-    place at once have to be (Bonferroni), and hold for the ones that were picked too.
+    The largest of many noisy numbers are biased upward by selection. So the intervals are simultaneous over all places
+    (Bonferroni), and hold for the selected ones too.
 
     Parameters
     ----------
     source, reports
         An estimate on places, or a mechanism and its reports.
     k
-        How many places.
+        The number of places.
     confidence
-        Of all intervals together.
+        The confidence of all intervals together.
     """
     found, places = estimated(source, reports)
     sure = check_confidence(confidence)
@@ -108,18 +108,18 @@ def range_count(
     radius_km: float | None = None,
     confidence: float = _SURE,
 ) -> RangeCount:
-    """How many people are at the places in a box or within a radius, with an interval where reports can tell.
+    """The number of people at the places in a box or within a radius, with an interval if identifiable.
 
     Parameters
     ----------
     source, reports
         An estimate on places, or a mechanism and its reports.
     box
-        (south, west, north, east) in degrees, its edges included; across the date line where west is above east.
+        (south, west, north, east) in degrees, edges included; it crosses the date line if west > east.
     centre, radius_km
-        Instead of a box: (latitude, longitude) and how far around it, in km.
+        Instead of a box: (latitude, longitude), and a radius in km.
     confidence
-        Of the interval.
+        The confidence of the interval.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _figures(share: float, low: float, high: float, note: str) -> str:
 
 
 def _shares(found: Estimate, places: Points) -> NDArray[np.float64]:
-    """The unbiased share of each place where the reports tell all of them apart; else what the histogram guesses."""
+    """The unbiased share of each place if all are identifiable, otherwise the shares of the histogram."""
     shares = found.frequencies
     if found.identifiability is not None and found.identifiability.identifiable:
         shares = np.empty(len(places))
@@ -172,7 +172,7 @@ def _place(found: Estimate, places: Points, at: int, sure: float) -> PlaceShare:
     unit[at] = 1.0
     answer = found.unbiased(unit)
     held = found.interval(sure, of=unit)
-    # One place alone may be known where not all of them are.
+    # A single place may be identifiable even if not all are.
     known = math.isfinite(answer.standard_error)
     return PlaceShare(places.decode(at), answer.value, held.low, held.high, known, held.note if known else UNKNOWN)
 
@@ -181,8 +181,6 @@ def _inside(
     places: Points, box: Sequence[float] | None, centre: Sequence[float] | None, radius_km: float | None
 ) -> NDArray[np.bool_]:
     if (box is None) == (centre is None) or (centre is None) != (radius_km is None):
-        msg = (
-            "Expected box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; give one of them."
-        )
+        msg = "Expected either box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; pass one."
         raise InputError(msg)
     return in_circle(places, centre, radius_km) if box is None else Box.of(box).holds(places)

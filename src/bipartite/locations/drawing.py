@@ -1,4 +1,4 @@
-"""Maps of places, of regions, and of what one person may report."""
+"""Maps of places, of regions, and of the reports of one person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
 from bipartite.locations.atlas import coasts
 from bipartite.locations.chances import chances, places_of
-from bipartite.locations.names import names_of, region_names, told_by
+from bipartite.locations.names import names_of, region_names, region_warning
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import chances_around, regions_on_a_map, save
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PUBLIC: Final = (
     "Made from the list of places alone, which must be public: never the positions of the people who report."
 )
-MADE_UP: Final = "The person is made up: a map of what a real one may report would publish where that one is."
+MADE_UP: Final = "The person is made up: a map of what a real person may report would publish where they are."
 MOST_DRAWN: Final = 20_000
 
 
@@ -34,7 +34,7 @@ def draw(
     file: str | Path | None = None,
     credit: str = "",
 ) -> Picture:
-    """A map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) where one is given.
+    """Plot a map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) if given.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def draw(
         Places; regions, each with its number, name and size; or a mechanism on places, with ``at``.
     at
         With a mechanism: the place (row number or label) of a made-up person. The map shows what that person may
-        report, each place with its chance as the area of a dot, and what the mechanism promises. Never the place of a
+        report, with the area of a dot as its probability, and the mechanism's guarantee. Never pass the place of a
         real person: the picture would publish it.
     file
-        Where to write the picture. A notebook shows it without.
+        Where to write the picture; notebooks display it without a file.
     credit
-        Whose list of places this is, as many licences ask for it.
+        The source of the places, which many licences require.
 
     Examples
     --------
@@ -85,14 +85,14 @@ def _regions(regions: Regions, credited: list[str]) -> Picture:
     places = regions.places
     _check_size(places)
     notes = [
-        "A region is called by the first bits that the map tile codes of its places share."
+        "A region is named by the leading bits that the map tile codes of its places share."
         if regions.prefixes is not None
         else "The regions were given."
     ]
     if regions.merged:
-        notes.append(f"{regions.merged} of a single place were joined to the region of the nearest other place.")
-    if told := told_by(regions):
-        notes.append(told)
+        notes.append(f"{regions.merged} with a single place were merged with the region of the nearest other place.")
+    if warning := region_warning(regions):
+        notes.append(warning)
     return regions_on_a_map(
         places.coordinates,
         regions.labels,
@@ -108,7 +108,7 @@ def _person(mechanism: Mechanism, at: object, credited: list[str]) -> Picture:
     _check_size(places)
     if at is None:
         msg = (
-            "Expected at= with a mechanism: the place of the person whose reports to show; "
+            "Expected at= with a mechanism, the place of the made-up person whose reports to show; "
             f"try at={places.decode(0)!r}."
         )
         raise InputError(msg)
@@ -126,7 +126,7 @@ def _person(mechanism: Mechanism, at: object, credited: list[str]) -> Picture:
 def _check_size(places: Points) -> None:
     if len(places) > MOST_DRAWN:
         msg = (
-            f"Expected at most {MOST_DRAWN:,} places on a picture, got {len(places):,}; draw some of them "
+            f"Expected at most {MOST_DRAWN:,} places in a picture, got {len(places):,}; plot some of them "
             "(bp.locations.from_checkins takes places=), or a coarser grid."
         )
         raise InputError(msg)

@@ -1,4 +1,4 @@
-"""Positions of people, which are private, as the nearest public place."""
+"""Private positions of people, mapped to the nearest public place."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 def encode(
     places: Points, positions: ArrayLike, *, max_distance: float = math.inf, far: Far = "nearest"
 ) -> NDArray[np.int64] | list[Any]:
-    """The nearest place of every position: values to pass to ``privatize``. A million positions take about a second.
+    """Map every position to its nearest place, a value for ``privatize``; about a million positions per second.
 
     Parameters
     ----------
     places
         The candidates.
     positions
-        Private rows (latitude, longitude) in degrees. They appear in no message.
+        Private rows (latitude, longitude) in degrees. No message shows them.
     max_distance
         Kilometres beyond which a position counts as far from every place.
     far
-        ``"nearest"`` (the default): far positions are reported like all others, and nothing is told. ``"error"``
-        refuses and ``"drop"`` leaves them out: both **publish who is far**, which no ε covers.
+        ``"nearest"`` (the default): far positions are reported like all others, which reveals nothing. ``"error"``
+        refuses the call and ``"drop"`` omits them: both **publish who is far**, which no ε covers.
     """
     check_places(places)
     nearest: NDArray[np.int64] | list[Any] = places.nearest(positions, max_distance, far=far)

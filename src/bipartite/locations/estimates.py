@@ -1,4 +1,4 @@
-"""Estimates on places, and the words for what their reports cannot tell."""
+"""Estimates on places, and the note for shares that are not identifiable."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from bipartite.domains import Points
 
 UNKNOWN: Final = (
-    "the reports cannot tell all of these places apart, so that no number of them would settle this; collect with "
-    "what bp.recommend(places, epsilon, 'map') says, which can"
+    "the reports cannot tell all of these places apart, however many there are; collect with the mechanism that "
+    "bp.recommend(places, epsilon, 'map') names, which can"
 )
 
 
 def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an estimate, or what makes one
-    """The estimate that was given, or that of a mechanism and its reports; and the places that it is about."""
+    """The given estimate, or that of a mechanism and its reports; and its places."""
     if isinstance(given, Estimate):
         if reports is not None:
-            msg = "An estimate has its reports already; leave reports out, or pass the mechanism instead."
+            msg = "An estimate already has its reports; leave reports out, or pass the mechanism instead."
             raise InputError(msg)
         return given, _places_of(given.mechanism)
     if not isinstance(given, Mechanism | CategoryMechanism) or reports is None:
         msg = (
-            f"Expected an estimate on places, or a mechanism and its reports, got {type(given).__name__}; make one "
+            f"Expected an estimate on places, or a mechanism and its reports, got {type(given).__name__}; build one "
             "with bp.estimate(mechanism, reports)."
         )
         raise InputError(msg)
@@ -38,5 +38,5 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
 
 
 def _places_of(mechanism: object) -> Points:
-    """The places of a mechanism; reports of flat categories are rows of numbers, and count places all the same."""
+    """The places of a mechanism; reports of flat categories are not places but count them all the same."""
     return check_places(mechanism.domain) if isinstance(mechanism, CategoryMechanism) else places_of(mechanism)

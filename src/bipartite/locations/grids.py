@@ -1,4 +1,4 @@
-"""A grid over a box: candidates that no data chose."""
+"""A grid over a box: candidates that do not depend on data."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _SAME_DEGREES: Final = 1e-7  # a centimetre, far below the finest cell
 
 
 def grid(box: Sequence[float], *, metres: float) -> Points:
-    """The centres of the cells of a grid over a box, at most 100,000 of them: candidates that no data chose.
+    """Build the centres of a grid over a box, at most 100,000 cells: candidates that do not depend on data.
 
-    The box is cut into rows of equal height, at most ``metres``, and each row into columns of equal width, at most
-    ``metres`` along its middle. So rows nearer to a pole have fewer cells and columns do not line up: no cell is
-    stretched, where one constant step in degrees would make cells at 60° half as wide as at the equator.
+    The box is divided into rows of equal height, at most ``metres``, and each row into columns of equal width, at most
+    ``metres`` along its middle. Rows nearer to a pole have fewer cells, so columns do not line up but no cell is
+    stretched; with a constant step in degrees, cells at 60° would be half as wide as at the equator.
 
     Parameters
     ----------
     box
-        (south, west, north, east) in degrees; across the date line where west is above east.
+        (south, west, north, east) in degrees; it crosses the date line if west > east.
     metres
-        The largest height and width of a cell. A position is then at most about 0.71 times that from a centre.
+        The largest height and width of a cell. A position is then at most about 0.71 times that far from a centre.
 
     Examples
     --------
@@ -45,15 +45,13 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
     """
     over, side = Box.of(box, DomainError), as_real(metres)
     if not (over.south < over.north and over.width > 0):
-        msg = f"Expected box as (south, west, north, east) with room between its edges, got {shown(box)}."
+        msg = f"Expected box as (south, west, north, east) with south < north and west ≠ east, got {shown(box)}."
         raise DomainError(msg)
     if not 0 < side < math.inf:
         msg = f"Expected metres as a positive number, got {shown(metres)}; try metres=1000."
         raise DomainError(msg)
     if side < _FINEST_METRES:
-        msg = (
-            f"Expected metres from {_FINEST_METRES:g}, as places are told apart, got {shown(metres)}; try metres=1000."
-        )
+        msg = f"Expected metres ≥ {_FINEST_METRES:g}, the resolution of places, got {shown(metres)}; try metres=1000."
         raise DomainError(msg)
     estimate = _area(over) / side**2
     if estimate > MOST_GRID_CELLS:
@@ -67,7 +65,7 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
     if columns.sum() > MOST_GRID_CELLS:
         raise DomainError(_too_fine(float(columns.sum()), side))
     if columns.sum() == 1:
-        msg = f"Expected a grid of two cells or more, got one of {side:g} m; use smaller metres or a larger box."
+        msg = f"Expected a grid of at least two cells, got one of {side:g} m; use smaller metres or a larger box."
         raise DomainError(msg)
     centres = [
         np.column_stack([np.full(count, latitude), over.west + (np.arange(count) + 0.5) * over.width / count])
@@ -79,10 +77,10 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
 
 
 def cells_of(places: Points) -> NDArray[np.float64] | None:
-    """The cell of each centre as rows (south, west, north, east), east above 180 across the date line.
+    """The cell of each centre as rows (south, west, north, east), with east > 180 across the date line.
 
-    None for places that are not all the centres of a grid of :func:`grid`, in its order, and for a grid of one row or
-    of one cell in every row, whose centres do not say how large its cells are.
+    None for places that are not the centres of a :func:`grid`, all of them and in order, and for a grid of one row or
+    of one cell in every row, whose centres do not determine the size of its cells.
     """
     latitudes, longitudes = places.coordinates.T
     starts = np.flatnonzero(np.diff(latitudes, prepend=np.nan) != 0)

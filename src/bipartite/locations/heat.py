@@ -1,4 +1,4 @@
-"""Heat maps: how many people are around each place, from reports, smoothed over kilometres."""
+"""Heat maps: the share of people around each place, from reports, smoothed over kilometres."""
 
 from __future__ import annotations
 
@@ -34,84 +34,83 @@ _NOTHING: Final = "no ε is claimed, because the reports cannot have come from t
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HeatMap:
-    """The share of people around each place. Made by :func:`heat_map`."""
+    """The share of people around each place, built by :func:`heat_map`."""
 
     places: Points
     shares: Array
-    """In the order of the places; they sum to one, and may be negative where nobody is."""
+    """In the order of the places; they sum to one, and noise can make some negative."""
     standard_errors: Array | None
-    """None where the reports cannot tell the places apart: the shares are then a guess."""
+    """None if the places are not identifiable: the shares are then a guess."""
     smoothing_km: float
     people: int
     guarantee: str
-    """What each report that went into it promises; that nothing is claimed where they do not fit the mechanism."""
+    """The guarantee of each report; says that nothing is claimed if the reports do not fit the mechanism."""
     note: str
-    """What to know about it; empty where there is nothing."""
+    """A caveat, or empty."""
 
     def __repr__(self) -> str:
         smoothed = f", smoothed over {self.smoothing_km:g} km" if self.smoothing_km else ""
         return f"<heat map of {len(self.shares):,} places from {self.people:,} reports{smoothed}: {self.guarantee}>"
 
     def _repr_svg_(self) -> str:
-        """What a notebook shows."""
+        """The picture, for notebooks."""
         return str(self.draw())
 
     @property
     def has_intervals(self) -> bool:
-        """Whether there are intervals: the reports can tell the places apart, and are enough for the normal law."""
+        """Whether there are intervals: places are identifiable, and reports suffice for the normal approximation."""
         return self.standard_errors is not None and self.people >= FEW
 
     def intervals(self, confidence: float = _SURE, *, together: bool = False) -> tuple[Array, Array]:
-        """(low, high) of each share for the smoothed population: each alone with this confidence, or all together.
+        """(low, high) of each share of the smoothed population, each with this confidence, or all ``together``.
 
-        Whoever looks at the hottest places of many picks lucky ones; ``together`` (Bonferroni) holds for those too.
+        The hottest of many places are biased upward by selection; ``together`` (Bonferroni) holds for those too.
         """
         sure = check_confidence(confidence)
         if self.standard_errors is None:
-            msg = f"There are no intervals here: {UNKNOWN}."
+            msg = f"There are no intervals: {UNKNOWN}."
             raise InputError(msg)
         if self.people < FEW:
-            msg = f"Expected {FEW} reports or more for intervals by the normal law, got {self.people}; collect more."
+            msg = f"Expected at least {FEW} reports for normal intervals, got {self.people}; collect more."
             raise InputError(msg)
         half = normal_width(1 - (1 - sure) / len(self.shares) if together else sure) * self.standard_errors
         return np.clip(self.shares - half, 0.0, 1.0), np.clip(self.shares + half, 0.0, 1.0)
 
     def draw(self, file: str | Path | None = None, *, credit: str = "") -> Picture:
-        """The heat map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) if given.
+        """Plot the heat map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) if given.
 
-        The places of a grid are drawn as its cells; a cell has a dark edge where its interval, which holds for all
-        cells together, does not reach 0. Other places are dots. ``credit`` says whose list of places this is.
+        The places of a grid are drawn as cells; a cell has a dark edge if its interval, simultaneous over all cells,
+        excludes 0. Other places are dots. ``credit`` names the source of the places.
         """
         return drawn(self, file, credit)
 
     def page(self, *, title: str = "Where people are", credit: str = "", confidence: float = _SURE) -> str:
-        """The heat map as HTML text with a table of the largest shares: one file, no network, for phones and paper."""
+        """The heat map as a self-contained HTML page with a table of the largest shares, for phones and print."""
         return heat_page(self, title, credit, check_confidence(confidence))
 
     def to_geojson(self, confidence: float = _SURE) -> dict[str, Any]:
         """The shares as GeoJSON (RFC 7946): a polygon for each cell of a grid, a point for each other place.
 
         ``low`` and ``high`` hold for each place alone, ``low_together`` and ``high_together`` for all at once; they are
-        null where the reports cannot tell. What the reports promise is in ``bipartite``, beside the features.
+        null if not identifiable. The guarantee of the reports is in ``bipartite``, next to the features.
         """
         return as_geojson(self, check_confidence(confidence))
 
 
 def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.0) -> HeatMap:  # Estimate, or mechanism
-    """How many people are around each place, from their reports.
+    """Estimate the share of people around each place from their reports.
 
-    A function of the reports alone, and so as private as they are.
+    Post-processing of the reports, and so as private as they are.
 
     Parameters
     ----------
     source
-        An estimate on places (``bp.estimate``), or the mechanism that the reports were made with.
+        An estimate on places (``bp.estimate``), or the mechanism that the reports were drawn with.
     reports
-        With a mechanism: what ``privatize`` gave.
+        With a mechanism: what ``privatize`` returned.
     smoothing_km
-        Each person counts at all places around the estimated one, with weights of a normal law of this standard
-        deviation in km that sum to one. Smoothing lowers the noise and blurs what is there; errors are those of the
-        blurred shares.
+        The standard deviation in km of a Gaussian kernel over the places, normalised to sum to one. Smoothing reduces
+        noise and resolution; standard errors are those of the smoothed shares.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
     found, places = estimated(source, reports)
     width = as_real(smoothing_km)
     if not 0 <= width < math.inf:
-        msg = f"Expected smoothing_km as a number of km from 0, got {shown(smoothing_km)}; 0 does not smooth."
+        msg = f"Expected smoothing_km as a number of km ≥ 0, got {shown(smoothing_km)}; 0 does not smooth."
         raise InputError(msg)
     if len(places) > MOST_SMOOTHED:
         msg = f"Expected at most {MOST_SMOOTHED:,} places on a heat map, got {len(places):,}; use a coarser grid."
@@ -138,30 +137,30 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
 
 
 def _note(people: int, errors: Array | None) -> str:
-    """What to know before anything is read off the colours."""
+    """The caveat of a heat map, or empty."""
     if errors is None:
         return f"a guess without intervals: {UNKNOWN}"
     if people < FEW:
         return f"only {people} reports: too few for intervals"
     if float(errors.mean()) > 1 / len(errors):
-        return "the noise is larger than an average share: smooth over more kilometres, or collect more reports"
+        return "the noise exceeds the average share: smooth over more kilometres, or collect more reports"
     return ""
 
 
 def smoothing(places: Points, kilometres: float) -> Array:
-    """Weights: column y says where a person at place y is drawn, and sums to one; no smoothing is the identity."""
+    """The smoothing matrix: column y spreads a person at place y, and sums to one; the identity without smoothing."""
     if not kilometres:
         return np.eye(len(places))
     distances = np.stack([places.losses(each) for each in range(len(places))])
-    with np.errstate(over="ignore"):  # infinitely many widths away weighs nothing
+    with np.errstate(over="ignore"):  # at an infinite distance the weight is 0
         weights = np.exp(-0.5 * (distances / kilometres) ** 2)
     return np.asarray(weights / weights.sum(axis=0), dtype=np.float64)
 
 
 def _answers(found: Estimate, weights: Array) -> tuple[Array, Array | None]:
-    """(Σ weights·share for each row of weights, their standard errors); None for errors where they cannot be known.
+    """(Σ weights·share for each row of weights, their standard errors); the errors are None if not identifiable.
 
-    With errors the answers are unbiased for every population; without, they are what the histogram guesses.
+    With errors the answers are unbiased for every population; without, they come from the histogram.
     """
     try:
         values, covariance = found.covariance(weights)

@@ -1,4 +1,4 @@
-"""A heat map as a picture, and the words that go with it."""
+"""Plotting a heat map, with its notes."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from bipartite.locations.heat import HeatMap
     from bipartite.plots import Picture
 
-EDGED: Final = "A cell with a dark edge has an interval above 0 (95 % for all cells together)."
+EDGED: Final = "A dark edge marks a cell whose interval excludes 0 (95 % for all cells together)."
 TOWNS: Final = "Cities: GeoNames, CC BY 4.0. Coasts: Natural Earth, coarse."
 
 
 def drawn(heat: HeatMap, file: str | Path | None, credit: str) -> Picture:
-    """The picture with all that is to be known about it below, written to a file if one is named."""
-    picture = bare(heat, [*notes(heat), *([f"Places: {credit}."] if credit else [])], WIDTH)
+    """Plot the heat map with its notes, and write it to a file if one is named."""
+    picture = plot_map(heat, [*notes(heat), *([f"Places: {credit}."] if credit else [])], WIDTH)
     if file is not None:
         save(picture, file)
     return picture
 
 
-def bare(heat: HeatMap, below: list[str], width: float) -> Picture:
-    """The picture, so wide, with these sentences below it."""
+def plot_map(heat: HeatMap, below: list[str], width: float) -> Picture:
+    """Plot the map ``width`` pixels wide, with these notes below it."""
     cells = cells_of(heat.places)
     if cells is None:
         how = Drawn(width=width)
@@ -44,15 +44,15 @@ def bare(heat: HeatMap, below: list[str], width: float) -> Picture:
         heat.places.coordinates,
         heat.shares,
         labels=names_of(heat.places),
-        words=spoken(heat),
+        words=share_texts(heat),
         coasts=coasts(),
         notes=below,
         how=how,
     )
 
 
-def spoken(heat: HeatMap) -> list[str]:
-    """Each share in words, with its interval where there is one."""
+def share_texts(heat: HeatMap) -> list[str]:
+    """Each share as text, with its interval if there is one."""
     if not heat.has_intervals:
         return [f"{percent(share)}, a guess" for share in heat.shares.tolist()]
     ends = (each.tolist() for each in heat.intervals())
@@ -63,9 +63,9 @@ def spoken(heat: HeatMap) -> list[str]:
 
 
 def notes(heat: HeatMap) -> list[str]:
-    """What goes with every picture of it."""
+    """The notes below every picture of it."""
     smoothed = f", smoothed over {heat.smoothing_km:g} km" if heat.smoothing_km else ""
-    found = [f"{heat.people:,} reports{smoothed}. What was promised: {heat.guarantee}."]
+    found = [f"{heat.people:,} reports{smoothed}. Guarantee: {heat.guarantee}."]
     if heat.note:
         found.append(f"{heat.note[0].upper()}{heat.note[1:]}.")
     if cells_of(heat.places) is not None:

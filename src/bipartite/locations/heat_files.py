@@ -1,4 +1,4 @@
-"""A heat map as GeoJSON, for any program that draws maps."""
+"""A heat map as GeoJSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HALF_TURN: Final = 180.0
 
 
 def as_geojson(heat: HeatMap, confidence: float) -> dict[str, Any]:
-    """A collection of features (RFC 7946), and beside them what they are."""
+    """A FeatureCollection (RFC 7946) with its metadata."""
     cells = cells_of(heat.places)
     shapes = _points(heat.places.coordinates) if cells is None else [_cell(*each) for each in cells.tolist()]
     size = len(shapes)
@@ -57,7 +57,7 @@ def _points(coordinates: Array) -> list[dict[str, Any]]:
 
 
 def _cell(south: float, west: float, north: float, east: float) -> dict[str, Any]:
-    """A polygon; of a cell across the date line one on each side, as RFC 7946 asks for."""
+    """A polygon; a cell across the date line becomes one polygon on each side, as RFC 7946 requires."""
     if east <= _HALF_TURN + 10**-_DECIMALS:
         return {"type": "Polygon", "coordinates": [_ring(south, west, north, min(east, _HALF_TURN))]}
     parts = (west, _HALF_TURN), (-_HALF_TURN, east - 2 * _HALF_TURN)

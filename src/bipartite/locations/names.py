@@ -1,4 +1,4 @@
-"""What places and regions are called on maps, and what is said about regions there."""
+"""Names of places and regions on maps, and the note about publishing a region."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def names_of(places: Points) -> list[str]:
-    """What to call each place: its label, or its row number and where it lies."""
+    """The name of each place: its label, or its row number and coordinates."""
     if places.labels is not None:
         return [_printable(str(label)) for label in places.labels]
     return [
@@ -20,20 +20,20 @@ def names_of(places: Points) -> list[str]:
 
 
 def region_names(regions: Regions) -> list[str]:
-    """What to call each region."""
+    """The name of each region."""
     return [_printable(name) or "(no common bits)" for name in regions.names]
 
 
-def told_by(regions: Regions) -> str:
-    """What publishing somebody's region would tell; nothing where there is only one."""
+def region_warning(regions: Regions) -> str:
+    """What publishing a person's region would reveal; empty if there is only one region."""
     if len(regions) == 1:
         return ""
     return (
-        f"To publish a person’s region would tell {regions.bits():.2f} bits under the uniform prior, and leave a crowd "
-        f"of {regions.smallest} places in the smallest one; no ε covers that."
+        f"Publishing a person’s region would reveal {regions.bits():.2f} bits under the uniform prior, and leave only "
+        f"{regions.smallest} possible places in the smallest region; no ε covers that."
     )
 
 
-def _printable(words: str) -> str:
-    """Words that any picture and page can hold: XML has no control characters."""
-    return "".join(each if each.isprintable() else "\ufffd" for each in words)
+def _printable(text: str) -> str:
+    """Replace control characters, which XML does not allow."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)

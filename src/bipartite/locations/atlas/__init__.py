@@ -1,4 +1,4 @@
-"""The small public tables that ship with bipartite, with their licences beside them."""
+"""The small public tables that ship with bipartite, with their licences."""
 
 from bipartite.locations.atlas.places import Cities, cities, coasts
 

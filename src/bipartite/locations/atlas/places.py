@@ -1,4 +1,4 @@
-"""Real places for examples: the world's largest cities, and the coasts to draw them on."""
+"""Real places for examples: the world's largest cities, and coasts for maps."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 class Cities(NamedTuple):
-    """Names that no two cities share, and where each lies."""
+    """Distinct names of cities, and their coordinates."""
 
     names: list[str]
     """Largest city first."""
     coordinates: NDArray[np.float64]
-    """One row a city: latitude and longitude in degrees."""
+    """One row (latitude, longitude) per city, in degrees."""
 
     def __repr__(self) -> str:
         return f"<Cities: {len(self.names)}, {', '.join(self.names[:3])}, …>"
 
 
 def cities() -> Cities:
-    """A hundred of the world's largest cities, at most three a country.
+    """A hundred of the world's largest cities, at most three per country.
 
-    From GeoNames (https://www.geonames.org), CC BY 4.0: whoever shows them names the source. How they were chosen
-    stands in ``LICENSE-cities.txt`` beside the table.
+    From GeoNames (https://www.geonames.org), CC BY 4.0: credit the source when you show them. The file
+    ``LICENSE-cities.txt`` next to the table says how they were chosen.
 
     >>> names, coordinates = cities()
     >>> names[0], coordinates.shape

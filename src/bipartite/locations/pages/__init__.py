@@ -1,4 +1,4 @@
-"""A map to look around on: one HTML file that needs nothing else, no network either."""
+"""Interactive maps, each as one self-contained HTML file."""
 
 from bipartite.locations.pages.writing import page
 

@@ -1,4 +1,4 @@
-"""A heat map as a page that reads on a phone and on paper: one picture, one table, and what was promised."""
+"""A heat map as a page for phones and print: one picture, one table, and the guarantee."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite._version import __version__
-from bipartite.locations.heat_drawing import bare, notes
+from bipartite.locations.heat_drawing import notes, plot_map
 from bipartite.locations.names import names_of
 from bipartite.plots import style
 from bipartite.plots.svg import percent
@@ -16,7 +16,7 @@ from bipartite.plots.svg import percent
 if TYPE_CHECKING:
     from bipartite.locations.heat import HeatMap
 
-_NARROW: Final = 440.0  # drawn for a phone, where its letters are still read; a wide screen shows it larger
+_NARROW: Final = 440.0  # so that text stays readable on a phone; wider screens scale it up
 _LISTED: Final = 10
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE: Final = f"""
@@ -39,16 +39,16 @@ _STYLE: Final = f"""
 
 
 def heat_page(heat: HeatMap, title: str, credit: str, confidence: float) -> str:
-    """The page as text."""
-    said = [*notes(heat)[1:], *([f"Places: {credit}."] if credit else [])]
+    """The page as HTML text."""
+    below = [*notes(heat)[1:], *([f"Places: {credit}."] if credit else [])]
     smoothed = f", each person spread over {heat.smoothing_km:g} km" if heat.smoothing_km else ""
     plain = heat.guarantee.startswith("ε-LDP of each report") and "not ε-LDP" not in heat.guarantee
     parts = [
         f"<h1>{html.escape(title)}</h1>",
-        f"<p>Estimated from {heat.people:,} reports{smoothed}. Nothing else about anybody went into it.</p>",
-        f'<p class="promise{"" if plain else " not"}">What was promised: {html.escape(heat.guarantee)}.</p>',
-        str(bare(heat, [], _NARROW)),
-        *(f'<p class="small">{html.escape(each)}</p>' for each in said),
+        f"<p>Estimated from {heat.people:,} reports{smoothed}, and from no other data about people.</p>",
+        f'<p class="promise{"" if plain else " not"}">Guarantee: {html.escape(heat.guarantee)}.</p>',
+        str(plot_map(heat, [], _NARROW)),
+        *(f'<p class="small">{html.escape(each)}</p>' for each in below),
         *_table(heat, confidence),
         f'<p class="small">Made by bipartite {__version__}; this page loads nothing.</p>',
     ]
@@ -68,7 +68,7 @@ def _table(heat: HeatMap, confidence: float) -> list[str]:
     names = names_of(heat.places)
     header = ["place", "share"]
     rows = [[names[each], percent(float(heat.shares[each]))] for each in order]
-    words = "Guesses: there are no intervals."
+    text = "These shares are guesses: there are no intervals."
     if heat.has_intervals:
         low, high = heat.intervals(confidence, together=True)
         header.append("interval")
@@ -77,14 +77,14 @@ def _table(heat: HeatMap, confidence: float) -> list[str]:
             for row, each in zip(rows, order, strict=True)
         ]
         none = int((low <= 0).sum())
-        words = (
-            f"The intervals hold for all {len(low):,} places together with a confidence of {100 * confidence:g} %. "
-            f"Those of {none:,} places reach 0: nobody may be there."
+        text = (
+            f"The intervals hold for all {len(low):,} places together with {100 * confidence:g} % confidence. "
+            f"Those of {none:,} places include 0: nobody may be there."
         )
     head = "".join(f"<th>{each}</th>" for each in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return [
         "<h2>The largest shares</h2>",
-        f"<p>{words}</p>",
+        f"<p>{text}</p>",
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>",
     ]

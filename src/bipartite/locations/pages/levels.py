@@ -1,4 +1,4 @@
-"""The chances of all pairs of places in one byte each, small enough for a page."""
+"""The probabilities of all pairs of places, one byte each, to embed in a page."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _ROWS: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """A number of a level for each pair of places, and the chance that each level stands for; level 0 is never."""
+    """The level of each pair of places, and the probability of each level; level 0 is probability 0."""
 
     levels: Array
     exact: bool
-    """Whether every chance is one of the levels. Otherwise they are evenly spaced ratios, and a chance is off by less
-    than half a step."""
+    """Whether every probability is a level. Otherwise the levels are spaced geometrically, and a probability is off by
+    less than half a step."""
     numbers: NDArray[np.uint8]
 
     def packed(self) -> str:
-        """The numbers as text: zlib, then base64."""
+        """The levels as text: zlib, then base64."""
         return base64.b64encode(zlib.compress(self.numbers.tobytes(), 6)).decode("ascii")
 
 
 def levels_of(mechanism: Mechanism) -> Levels:
-    """The chances of every place under every place."""
+    """Quantise the probabilities of all pairs of places."""
     size = len(mechanism.domain)
     found = np.empty(0)
     low, high = math.inf, 0.0
@@ -62,6 +62,6 @@ def _blocks(mechanism: Mechanism, size: int) -> Iterator[Array]:
 
 
 def _numbers(block: Array, steps: Array) -> NDArray[np.uint8]:
-    """The level nearest in ratio to each chance."""
+    """The level nearest to each probability on a logarithmic scale."""
     middles = np.sqrt(steps[1:] * steps[:-1])
     return np.where(block > 0, np.searchsorted(middles, block) + 1, 0).astype(np.uint8)

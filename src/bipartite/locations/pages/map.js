@@ -189,7 +189,7 @@
       const near = row.filter((level) => level > least).length, never = row.filter((level) => !level).length;
       const sum = (fits) => row.reduce((total, level, each) => total + (fits(level) ? chances[each] : 0), 0);
       const off = chances.reduce((total, chance, each) => total + chance * kilometres(which, each), 0);
-      panel.append(make("p", `A made-up person here would report this very place with ${percent(chances[which])}. A report is ${far(off)} away on average.`));
+      panel.append(make("p", `A made-up person here would report this very place with probability ${percent(chances[which])}. A report is ${far(off)} away on average.`));
       const lines = [];
       if (kinds.used.length === 2) {
         lines.push([make("span", "favoured"), near.toLocaleString("en"), percent(sum((level) => level > least))]);
@@ -200,7 +200,7 @@
       if (never) lines.push([make("span", "never"), never.toLocaleString("en"), "0 %"]);
       panel.append(table(["reports", "places", "together"], lines));
       const top = chances.map((_, each) => each).sort((a, b) => chances[b] - chances[a] || kilometres(which, a) - kilometres(which, b)).slice(0, 15);
-      panel.append(table(["most likely", "km away", "chance"], top.map((each) => [link(data.labels[each], () => choose(each)), kilometres(which, each).toFixed(kilometres(which, each) < 10 ? 1 : 0), percent(chances[each])])));
+      panel.append(table(["most likely", "km away", "probability"], top.map((each) => [link(data.labels[each], () => choose(each)), kilometres(which, each).toFixed(kilometres(which, each) < 10 ? 1 : 0), percent(chances[each])])));
     }
     panel.append(link("← all places", () => { chosen = -1; row = null; overview(); draw(); }));
   };

@@ -1,4 +1,4 @@
-"""The page itself: what it says, and the data that its script draws."""
+"""The interactive map page: its text, and the data that its script plots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bipartite.errors import InputError
 from bipartite.locations.atlas import coasts
 from bipartite.locations.chances import places_of
 from bipartite.locations.drawing import MADE_UP, PUBLIC
-from bipartite.locations.names import names_of, region_names, told_by
+from bipartite.locations.names import names_of, region_names, region_warning
 from bipartite.locations.pages.levels import levels_of
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import COLOURS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_ON_A_PAGE: Final = 3_000
 _DECIMALS: Final = 6  # of a degree: a tenth of a metre
-# The browser is told to load nothing at all: the page cannot ask any server what somebody looks at.
+# The browser may load nothing: the page cannot tell any server what its reader looks at.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
@@ -39,9 +39,9 @@ def page(
     title: str = "Places",
     credit: str = "",
 ) -> str:
-    """A map to look around on, as HTML text: one file, no network.
+    """An interactive map as a self-contained HTML page.
 
-    Move and zoom it, point at a place for its name, choose one to see what a made-up person there may report.
+    Pan and zoom, hover over a place for its name, select one to see what a made-up person there may report.
 
     Parameters
     ----------
@@ -52,17 +52,16 @@ def page(
     title
         The heading.
     credit
-        Whose list of places this is, as many licences ask for it.
+        The source of the places, which many licences require.
 
     Notes
     -----
-    Beyond 3,000 places the page shows 3,000 of them, evenly chosen from the list, without chances, and says so.
-    Chances of more than 255 different sizes are shown with ≈: they are off by a share of at most
-    ln(largest/smallest)/508, which is 0.8 % of themselves where the largest is 55 times the smallest. A page of 3,000
-    places with those has 11 MB.
+    Beyond 3,000 places the page shows 3,000 of them, evenly spaced in the list, without probabilities, and says so.
+    More than 255 different probabilities are shown with ≈: their relative error is at most ln(largest/smallest)/508,
+    which is 0.8 % if the largest is 55 times the smallest. Such a page of 3,000 places has 11 MB.
     """
     mechanism = shown if isinstance(shown, Mechanism) else None
-    places, parts = _asked(shown, regions)
+    places, parts = _places_and_regions(shown, regions)
     size = len(places)
     kept = np.arange(size) if size <= MOST_ON_A_PAGE else np.linspace(0, size - 1, MOST_ON_A_PAGE).round().astype(int)
     hints = _hints(size, len(kept), mechanism)
@@ -78,7 +77,7 @@ def page(
     return _html(title, _promise(mechanism, parts), hints, credited, data)
 
 
-def _asked(shown: Points | Regions | Mechanism, regions: Regions | None) -> tuple[Points, Regions | None]:
+def _places_and_regions(shown: Points | Regions | Mechanism, regions: Regions | None) -> tuple[Points, Regions | None]:
     if isinstance(shown, Regions):
         if regions is not None:
             msg = "regions= belongs to a mechanism; pass the regions once."
@@ -115,28 +114,28 @@ def _data(places: Points, regions: Regions | None, kept: NDArray[np.int64]) -> d
 
 
 def _promise(mechanism: Mechanism | None, regions: Regions | None) -> str:
-    """What each release promises, above the map; one that is not ε-LDP in red."""
+    """The guarantee of each report, above the map; in red if it is not ε-LDP."""
     if mechanism is not None:
         plain = mechanism.keeps_epsilon and mechanism.publishes is None and mechanism.distance_unit is None
-        words = f"{type(mechanism).__name__}: {mechanism.guarantee}."
-        return f'<p class="promise{"" if plain else " not"}">{html.escape(words)}</p>'
-    told = "" if regions is None else told_by(regions)
-    return told and f'<p class="promise">{html.escape(told)}</p>'
+        guarantee = f"{type(mechanism).__name__}: {mechanism.guarantee}."
+        return f'<p class="promise{"" if plain else " not"}">{html.escape(guarantee)}</p>'
+    warning = "" if regions is None else region_warning(regions)
+    return warning and f'<p class="promise">{html.escape(warning)}</p>'
 
 
 def _hints(size: int, drawn: int, mechanism: Mechanism | None) -> str:
     if drawn < size:
-        without = "" if mechanism is None else ", and no chances"
-        return f"{size:,} places, of which {drawn:,} are shown{without}: a page holds no more."
+        without = "" if mechanism is None else ", without probabilities"
+        return f"{size:,} places, of which {drawn:,} are shown{without}: the most that fits a page."
     if mechanism is None:
         return f"{size:,} places."
-    return f"{size:,} places. Choose one to see what a made-up person there may report. {MADE_UP}"
+    return f"{size:,} places. Select one to see what a made-up person there may report. {MADE_UP}"
 
 
 def _html(title: str, promise: str, hints: str, credited: str, data: dict[str, Any]) -> str:
     here = resources.files("bipartite.locations.pages")
     style, script = ((here / name).read_text(encoding="utf-8") for name in ("map.css", "map.js"))
-    # In a script no name may end it: "<" is written as its number, which JSON reads back.
+    # No name may close the script element: "<" is escaped, which JSON reads back.
     held = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -156,10 +155,10 @@ def _html(title: str, promise: str, hints: str, credited: str, data: dict[str, A
 </header>
 <main>
 <div id="stage">
-<canvas id="map" tabindex="0" role="img" aria-label="A map; the same places are in the list beside it"></canvas>
+<canvas id="map" tabindex="0" role="img" aria-label="A map; the same places are in the list next to it"></canvas>
 <div class="tools">
-<button id="in" type="button" aria-label="nearer">+</button>
-<button id="out" type="button" aria-label="farther">−</button>
+<button id="in" type="button" aria-label="zoom in">+</button>
+<button id="out" type="button" aria-label="zoom out">−</button>
 <button id="all" type="button" aria-label="all places">⤢</button>
 </div>
 <div id="hover" hidden></div>
