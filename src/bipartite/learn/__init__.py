@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from bipartite.learn.gradients.loop import follow as follow
     from bipartite.learn.gradients.loop import train_privately as train_privately
     from bipartite.learn.gradients.magnitude import PrivateQuantile as PrivateQuantile
+    from bipartite.learn.gradients.networks import PicturePlan as PicturePlan
     from bipartite.learn.gradients.networks import paper_cnn as paper_cnn
+    from bipartite.learn.gradients.networks import tanh_cnn as tanh_cnn
     from bipartite.learn.gradients.per_example import PerExample as PerExample
     from bipartite.learn.inputs import network_inputs as network_inputs
     from bipartite.learn.network import PrivateNetwork as PrivateNetwork
@@ -44,6 +46,7 @@ _HOMES = {
     "LaplaceSGD": "bipartite.learn.gradients.central",
     "LocalSGD": "bipartite.learn.gradients.local",
     "PerExample": "bipartite.learn.gradients.per_example",
+    "PicturePlan": "bipartite.learn.gradients.networks",
     "PrivateBoostingClassifier": "bipartite.learn.boosting.classifier",
     "PrivateBoostingRegressor": "bipartite.learn.boosting.regressor",
     "PrivateColumns": "bipartite.learn.columns",
@@ -59,6 +62,7 @@ _HOMES = {
     "gaussian_multiplier": "bipartite.learn.gradients.accounting",
     "network_inputs": "bipartite.learn.inputs",
     "paper_cnn": "bipartite.learn.gradients.networks",
+    "tanh_cnn": "bipartite.learn.gradients.networks",
     "train_network": "bipartite.learn.network_training",
     "train_privately": "bipartite.learn.gradients.loop",
 }
