@@ -71,6 +71,21 @@ def test_what_epsilon_means_in_odds_is_rounded_up():
             assert 0 <= float(written.replace(",", "")) - exact < last, (epsilon, written)
 
 
+@pytest.mark.parametrize(
+    "page",
+    [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")), *sorted((DOCS / "notebooks").glob("*.ipynb"))],
+    ids=lambda path: path.name,
+)
+def test_a_page_that_shows_a_large_epsilon_links_to_what_it_hides(page):
+    shown = (
+        r"(?:ε|epsilon)[\"'`]*\s*[=≤]\s*[\"']?(\d+(?:\.\d+)?)(?!\d*⁻)",
+        r"ε (?:= |from )[\d.]+(?: to |–)(\d+(?:\.\d+)?)",
+        r"--epsilon[ =](?:[\d.]+\.\.)?(\d+(?:\.\d+)?)",
+    )
+    large = [found for pattern in shown for found in named_in(page, pattern) if float(found) > 4]
+    assert not large or page.name == "which-epsilon.md" or "which-epsilon.md" in page.read_text(encoding="utf-8"), large
+
+
 def test_the_errata_show_what_the_script_prints():
     evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["evidence"]()
     assert printed_in_errata()[: len(evidence)] == evidence

@@ -44,7 +44,7 @@ def test_a_large_epsilon_is_called_what_it_is(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["0"], "most uses lie between 0.1 and 5."),
+        (["0"], "most uses lie between 0.5 and 2, and above 4 a report hides little."),
         (["one"], "Expected epsilon as a positive decimal of at most 20 digits"),
         (["1", "--reports", "0"], "Expected reports from 1 to 1,000,000, got 0; one report is explained without it."),
         ([], "the following arguments are required: EPSILON"),

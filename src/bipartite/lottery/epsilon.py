@@ -63,7 +63,7 @@ class Epsilon:
             msg = f"{_EXPECTED}, got {text!r}; pass a number such as 1.0 or a string such as '0.1'."
             raise EpsilonError(msg) from None
         if not value.is_finite() or not SMALLEST <= value <= LARGEST:
-            msg = f"{_EXPECTED}, got {text}; most uses lie between 0.1 and 5."
+            msg = f"{_EXPECTED}, got {text}; most uses lie between 0.5 and 2, and above 4 a report hides little."
             raise EpsilonError(msg)
         # Count digits and drop trailing zeros without arithmetic: a context would round.
         _, digits, exponent = value.as_tuple()
