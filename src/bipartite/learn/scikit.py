@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
         def __sklearn_tags__(self) -> Tags: ...
 
+        def __sklearn_clone__(self) -> Self: ...
+
     class RegressorMixin:
         """What regressors have."""
 

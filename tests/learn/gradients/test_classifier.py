@@ -13,7 +13,7 @@ import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import bipartite as bp
 from bipartite.errors import InputError
@@ -21,6 +21,7 @@ from bipartite.learn import (
     GaussianSGD,
     LaplaceSGD,
     LocalSGD,
+    PicturePlan,
     PrivateQuantile,
     PrivateSGDClassifier,
     train_privately,
@@ -171,7 +172,9 @@ def test_a_fitted_model_travels_and_is_searched_over():
     model = PrivateSGDClassifier(
         network, plans[0], classes=range(10), people=200, optimizer=fast, device="cpu", rng=bp.insecure_seed(1)
     )
-    search = GridSearchCV(model, {"plan": plans}, cv=2, error_score="raise").fit(FEATURES[:200], DIGITS[:200])
+    with pytest.warns(UserWarning, match="This was fit [24] of this estimator and its clones") as told:
+        search = GridSearchCV(model, {"plan": plans}, cv=2, error_score="raise").fit(FEATURES[:200], DIGITS[:200])
+    assert len(told) == 2  # of five fits, one of them on everybody
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     assert (again.predict(FEATURES) == search.predict(FEATURES)).all()
     assert again.guarantee_ == search.best_estimator_.guarantee_
@@ -229,6 +232,16 @@ def test_one_seed_gives_one_model_and_secure_words_another_each_time():
     assert (other != another).any()
 
 
+def test_cross_validation_says_how_often_epsilon_is_spent():
+    plan = LaplaceSGD(300.0, 5.0, 1, 0.25)
+    model = PrivateSGDClassifier(network, plan, classes=range(10), people=200, device="cpu")
+    with pytest.warns(UserWarning, match="fit 2 of .* each spends its own ε, and whoever was in all 2 has spent 2"):
+        cross_val_score(model, FEATURES[:200], DIGITS[:200], cv=2)
+    PrivateSGDClassifier(network, plan, classes=range(10), people=200, device="cpu").fit(FEATURES[:9], DIGITS[:9])
+    with pytest.warns(UserWarning, match="This was fit 4 of this estimator and its clones"):
+        model.fit(FEATURES[:200], DIGITS[:200]).fit(FEATURES[:200], DIGITS[:200])
+
+
 def test_it_is_a_scikit_learn_estimator():
     model = PrivateSGDClassifier(network, GAUSSIAN, classes=("no", "yes"), people=500)
     assert clone(model).get_params()["people"] == 500
@@ -248,11 +261,30 @@ def test_classes_keep_their_names_and_are_not_looked_up_in_the_labels():
         PrivateSGDClassifier(network, GAUSSIAN, classes=["zero", "one"]).fit(FEATURES, names)
 
 
-def test_the_papers_network_goes_by_its_name():
+@pytest.mark.parametrize(("name", "layer"), [("paper-cnn", torch.nn.ReLU), ("tanh-cnn", torch.nn.Tanh)])
+def test_networks_for_pictures_go_by_their_names(name, layer):
     pictures, digits = np.zeros((40, 1, 28, 28)), np.arange(40) % 10
     plan = LaplaceSGD(1.0, 1.0, 1, 0.5)
-    model = PrivateSGDClassifier("paper-cnn", plan, classes=range(10), device="cpu").fit(pictures, digits)
+    model = PrivateSGDClassifier(name, plan, classes=range(10), device="cpu").fit(pictures, digits)
     assert model.predict(pictures).shape == (40,)
+    assert sum(isinstance(each, layer) for each in model.network_) == 3
+
+
+def test_a_plan_for_pictures_brings_its_settings(monkeypatch):
+    for epsilon, steps, rate, learning_rate in ((1.0, 879, 1024 / 60_000, 1.4), (3.0, 879, 2048 / 60_000, 4.0)):
+        plan = PicturePlan(epsilon).for_people(60_000)
+        assert plan == GaussianSGD(epsilon, 1e-5, 0.1, steps, rate)
+        (group,) = PicturePlan(epsilon).optimizer([torch.nn.Parameter(torch.zeros(1))]).param_groups
+        assert (group["lr"], group["momentum"]) == (learning_rate, 0.9)
+    assert PicturePlan(1.0).for_people(100, 2.0) == GaussianSGD(None, 1e-5, 0.1, 2, 1.0, 2.0)
+    with pytest.raises(InputError, match="Expected epsilon as a positive finite number, got 0; try 1.0."):
+        PicturePlan(0)
+    pictures, digits = np.zeros((40, 1, 28, 28)), np.arange(40) % 10
+    model = PrivateSGDClassifier("tanh-cnn", PicturePlan(1.0), classes=range(10), device="cpu")
+    with pytest.raises(InputError, match="Expected people=, a public number of people, with a PicturePlan, got None"):
+        model.fit(pictures, digits)
+    monkeypatch.setattr(PicturePlan, "for_people", lambda _, people: GaussianSGD(None, 1e-5, 0.1, 1, 1.0, people / 10))
+    assert model.set_params(people=40).fit(pictures, digits).guarantee_.replace < 10
 
 
 def test_any_module_and_loss_train_in_place_and_steps_can_be_watched():
@@ -282,7 +314,7 @@ def test_bad_arguments_are_refused():
     with pytest.raises(InputError, match="Expected as many labels as rows, and at least one, got 3 rows and 2 labels."):
         train_privately(module, rows, torch.zeros(2), GAUSSIAN, optimizer=fast)
     for wrong in ("big-cnn", lambda: "not a module"):
-        with pytest.raises(InputError, match="Expected network as 'paper-cnn' or a function without arguments"):
+        with pytest.raises(InputError, match="Expected network as 'tanh-cnn' or 'paper-cnn' or a function"):
             PrivateSGDClassifier(wrong, GAUSSIAN, classes=range(10)).fit(FEATURES, DIGITS)
     with pytest.raises(InputError, match="statistical generators are not accepted"):
         train_privately(module, rows, torch.zeros(3), GAUSSIAN, optimizer=fast, rng=np.random.default_rng(1))

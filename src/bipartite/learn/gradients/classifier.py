@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -11,12 +11,13 @@ import torch
 from bipartite.errors import InputError, missing_library, shown
 from bipartite.learn.fitting import positions
 from bipartite.learn.gradients.loop import best_device, train_privately
-from bipartite.learn.gradients.networks import paper_cnn
+from bipartite.learn.gradients.networks import PicturePlan, paper_cnn, tanh_cnn
 
 try:
     from sklearn.utils.validation import check_is_fitted
 
-    from bipartite.learn.scikit import BaseEstimator, ClassifierMixin
+    from bipartite.learn.counted_fits import CountedFits
+    from bipartite.learn.scikit import ClassifierMixin
 except ImportError:
     raise missing_library(what="PrivateSGDClassifier needs", library="scikit-learn") from None
 
@@ -29,23 +30,26 @@ if TYPE_CHECKING:
     from bipartite.learn.guarantee import Guarantee
 
 _ROWS = 4096
+_NAMED: Final = {"tanh-cnn": tanh_cnn, "paper-cnn": paper_cnn}
 
 
 @dataclass(eq=False, repr=False)
-class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
+class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     """A neural network for classes, trained by private SGD.
 
     Parameters
     ----------
     network
-        A function without arguments that makes a ``torch.nn.Module`` from features to one number a class, or
-        ``"paper-cnn"``, the paper's network for MNIST (features of shape 1 × 28 × 28).
+        A function without arguments that makes a ``torch.nn.Module`` from features to one number a class, or a name:
+        ``"tanh-cnn"`` or ``"paper-cnn"``, for pictures of shape 1 × 28 × 28 and ten classes.
     plan
-        How privacy is kept: :class:`GaussianSGD`, :class:`LaplaceSGD` or :class:`LocalSGD`.
+        How privacy is kept: :class:`GaussianSGD`, :class:`LaplaceSGD`, :class:`LocalSGD`, or :class:`PicturePlan`,
+        which brings settings and an optimiser for ``"tanh-cnn"`` and needs ``people``.
     classes
         All classes there are. Public: they are not looked up in the labels.
     optimizer
-        Makes an optimiser of the parameters; None for Adam with learning rate 0.01.
+        Makes an optimiser of the parameters; None for that of a :class:`PicturePlan`, else Adam with learning rate
+        0.01.
     people
         A public number of people, without which nothing is promised about adding or removing a record: see
         :func:`train_privately`.
@@ -67,7 +71,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
     """
 
     network: Callable[[], torch.nn.Module] | str
-    plan: Plan
+    plan: Plan | PicturePlan
     _: KW_ONLY
     classes: Sequence[Any]
     optimizer: Optimizer | None = None
@@ -78,7 +82,7 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
     rng: object = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateSGDClassifier:  # noqa: N803 (scikit-learn's name)
-        """Train on these people; each fit spends its ε anew."""
+        """Train on these people; each fit spends its ε anew, and a warning counts fits that look like a search."""
         device = self._device()
         classes = np.unique(np.asarray(self.classes))
         if classes.size < 2 or np.ndim(y) != 1:  # noqa: PLR2004
@@ -93,14 +97,14 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
         with torch.random.fork_rng():
             torch.manual_seed(self.weights_seed)
             network = self._made().to(device)
-        optimizer = self.optimizer or (lambda parameters: torch.optim.Adam(parameters, lr=0.01))
+        plan, optimizer = self._planned()
         features = _tensor(X, device)
         _check_outputs(network, features, len(classes))
         self.guarantee_: Guarantee = train_privately(
             network,
             features,
             torch.from_numpy(labels).to(device),
-            self.plan,
+            plan,
             optimizer=optimizer,
             people=self.people,
             allow_unproved=self.allow_unproved,
@@ -109,7 +113,16 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         self.n_features_in_ = features.shape[1]
         self.network_ = network.eval()
+        self._count_fit()
         return self
+
+    def _planned(self) -> tuple[Plan, Optimizer]:
+        if not isinstance(self.plan, PicturePlan):
+            return self.plan, self.optimizer or (lambda parameters: torch.optim.Adam(parameters, lr=0.01))
+        if self.people is None:
+            msg = "Expected people=, a public number of people, with a PicturePlan, got None; say about how many."
+            raise InputError(msg)
+        return self.plan.for_people(self.people), self.optimizer or self.plan.optimizer
 
     def _device(self) -> torch.device:
         try:
@@ -121,13 +134,12 @@ class PrivateSGDClassifier(ClassifierMixin, BaseEstimator):
         return device
 
     def _made(self) -> torch.nn.Module:
-        if self.network == "paper-cnn":
-            return paper_cnn()
-        made = None if isinstance(self.network, str) else self.network()
+        make = _NAMED.get(self.network) if isinstance(self.network, str) else self.network
+        made = None if make is None else make()
         if not isinstance(made, torch.nn.Module):
             msg = (
-                "Expected network as 'paper-cnn' or a function without arguments that makes a torch.nn.Module; "
-                "pass lambda: torch.nn.Sequential(…)."
+                f"Expected network as {' or '.join(map(repr, _NAMED))} or a function without arguments that makes a "
+                "torch.nn.Module; pass lambda: torch.nn.Sequential(…)."
             )
             raise InputError(msg)
         return made
