@@ -39,7 +39,7 @@ def _judged(claim: Claim, evidence: Evidence) -> Judgement:
         return claim.judge(evidence)
     except Exception as error:  # noqa: BLE001
         said = " ".join(f"{type(error).__name__}: {error}".split())
-        why = f"Judging failed ({said}): this is a bug of bipartite, please report it."
+        why = f"Judging failed ({said}): this is a bug in bipartite, please report it."
         return Judgement(Verdict.UNDECIDED, "nothing", why, broken=True)
 
 

@@ -38,7 +38,7 @@ _EXAMPLES = """examples:
 
 What was measured is kept in FOLDER/cells by settings and version, so a run that was stopped goes on where it was; two
 runs may share a folder. What cannot run for want of data or an extra is reported with its address, and the others run;
-then the exit code is 4 (3 where a file of data is damaged). One that fails by a bug of bipartite does not stop the
+then the exit code is 4 (3 where a file of data is damaged). One that fails by a bug in bipartite does not stop the
 others either; then it is 70.
 """
 _SYMBOLS: Final = {"done": "ok"}

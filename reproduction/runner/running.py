@@ -138,7 +138,7 @@ def _failed(entry: Entry, folder: Path, error: Exception) -> Outcome:
         raise NotKeptError.of(file.parent, full) from error
     why = (
         f"{type(error).__name__}{f': {said}' if said else ''} ({Path(last.filename).name}, line {last.lineno}). "
-        f"This is a bug of bipartite, please report it with {folder.name}/{entry.name}/{file.name}."
+        f"This is a bug in bipartite, please report it with {folder.name}/{entry.name}/{file.name}."
     )
     return Outcome(entry, "failed", why)
 

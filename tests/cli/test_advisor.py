@@ -106,6 +106,35 @@ def test_what_takes_long_is_said_beforehand(run, monkeypatch):
     assert "about 10 min" in run(*asked)[2]
 
 
+def test_windows_over_many_places_are_announced(run, monkeypatch, tmp_path):
+    places = tmp_path / "places.csv"
+    places.write_text("lat,lon\n1,1\n2,2\n3,3\n", encoding="utf-8")
+    monkeypatch.setattr("bipartite.cli.arguments._BUILT", 60.0)
+    monkeypatch.setattr("bipartite.cli.arguments._PROVED", 2.0)
+    _, _, err = run("verify", "--places", places, "--epsilon", 1)
+    assert err == "bipartite: building this mechanism takes about 9 min.\nbipartite: proving ε takes about 18 s.\n"
+    _, _, err = run("design", "--places", places, "--epsilon", 1)
+    assert err == "bipartite: building this mechanism takes about 9 min.\nbipartite: proving ε takes about 18 s.\n"
+    assert run("verify", *AGES, "--epsilon", 1)[2] == ""
+
+
+def test_other_long_commands_are_announced(run, monkeypatch, tmp_path):
+    for name in ("arguments._SOLVED", "audit._DRAWN", "estimate_reading._READ", "plan._REHEARSED"):
+        monkeypatch.setattr(f"bipartite.cli.{name}", 1e3)
+    reports, plan = tmp_path / "reports.csv", tmp_path / "plan.toml"
+    reports.write_text("3\n4\n3\n", encoding="utf-8")
+    plan.write_text("[columns.age]\ndomain = { integers = [1, 50] }\nepsilon = 1\n", encoding="utf-8")
+    few = ["--integers", "1..5", "--epsilon", 1]
+    for said, *command in (
+        ("solving the linear program", "verify", *few, "--mechanism", "optimal"),
+        ("this audit", "audit", *few, "--inputs", 1, 5, "--trials", 100),
+        ("reading these files", "estimate", reports, *few, "--mechanism", "grr"),
+        ("this check", "plan", "check", plan, "--people", 100),
+    ):
+        code, _, err = run(*command)
+        assert code == 0 and err.startswith(f"bipartite: {said} takes about ") and err.endswith(" min.\n")
+
+
 def test_compare_uses_a_prior(run, tmp_path):
     prior = tmp_path / "prior.txt"
     prior.write_text("0.7\n0.1\n0.1\n0.1", encoding="utf-8")

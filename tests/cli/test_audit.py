@@ -129,15 +129,15 @@ def test_a_mechanism_is_audited_against_its_tickets(run, tmp_path):
         (
             ["--command", "cat", "--inputs", 1, 2, "--epsilon", "x"],
             2,
-            "Expected --epsilon, the claim, as a number of at least 0, got 'x'; try --epsilon 1.",
+            "Expected --epsilon, the claimed ε, as a number of at least 0, got 'x'; try --epsilon 1.",
         ),
         (
             ["--command", "cat", "--inputs", 1, 2, "--m", 3, "--edges", "padded"],
             2,
-            "--command is all that is known of its mechanism; leave out --m, --edges.",
+            "the mechanism of --command is unknown; leave out --m, --edges.",
         ),
         (["--command", "cat", "--inputs", 1], 2, "Expected --inputs as two values or more"),
-        (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 2, "--each"], 2, "--each belongs to --command"),
+        (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 2, "--each"], 2, "--each is for --command"),
         (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 9], 3, "Expected --inputs in the domain, got '9'"),
         (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, "x"], 3, "Expected --inputs in the domain, got 'x'"),
     ],
@@ -152,11 +152,11 @@ def test_mistakes_give_a_message_and_an_exit_code(run, arguments, code, message)
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("raise SystemExit(9)", "the command ended with exit code 9; run it by hand with one line to see why."),
-        ("import sys\nsys.stdin.read()\nprint(1)", "the command read 5000 lines and wrote 1; let it answer each line"),
+        ("raise SystemExit(9)", "the command failed with exit code 9; run it by hand with one line to see why."),
+        ("import sys\nsys.stdin.read()\nprint(1)", "the command read 5000 lines and wrote 1; it must answer each line"),
         (
             "import sys\nfor line in sys.stdin: print(1, 2, sep='\\n')",
-            "the command wrote more than the 5000 lines that it read; let it answer each line with one.",
+            "the command wrote more than the 5000 lines that it read; it must answer each line with one line.",
         ),
         ("print(1)", "the command read 5000 lines and wrote 1;"),
     ],

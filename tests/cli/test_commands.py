@@ -94,7 +94,7 @@ def test_design_shows_what_estimates_from_many_reports_are_off_by(run):
     error = bipartite.forecast(BRR(Integers(18, 90), 1, m="mean", edges="padded"), 100_000).mean
     assert "errors of estimates from 100,000 reports" in out and f"{error:.6g}" in out and "add --for" in out
     _, out, _ = run("design", *AGES)
-    assert out.count("cannot be told") == 3
+    assert out.count("cannot be estimated") == 3
     code, _, err = run("design", *AGES, "--for", "mean", "--edges", "padded")
     assert code == 2 and "--for chooses the mechanism; leave out --edges" in err
 
@@ -288,7 +288,11 @@ def test_verify_proves_or_refutes(run, tmp_path):
         ),
         (["design", "--integers", "1..9", "--epsilon", "zero"], 2, "Expected --epsilon as a positive decimal"),
         (["verify", "--spec", "nowhere.json"], 4, "bipartite: not found: nowhere.json"),
-        (["verify", "--spec", "nowhere.json", "--epsilon", "1"], 2, "--spec says everything; leave out --epsilon."),
+        (
+            ["verify", "--spec", "nowhere.json", "--epsilon", "1"],
+            2,
+            "--spec describes the whole mechanism; leave out --epsilon.",
+        ),
         (
             ["demo", "--people", "0"],
             2,
@@ -313,7 +317,7 @@ def test_unreadable_files_are_bad_data(run, tmp_path):
     assert run("verify", "--spec", file)[0] == 3
     file.write_text("half\n", encoding="utf-8")
     code, _, err = run("design", *AGES, "--m", "best", "--prior", file)
-    assert (code, err) == (3, f"bipartite: {file} does not hold one probability a line.\n")
+    assert (code, err) == (3, f"bipartite: {file} does not hold one probability per line.\n")
     assert run("verify", "--spec", tmp_path)[0] == 3
 
 
@@ -354,7 +358,7 @@ def test_a_bug_shows_its_kind_and_nothing_else(run, monkeypatch):
 
     monkeypatch.setattr("bipartite.cli.report.mechanism_of", bug)
     assert run("report", *AGES) == (
-        70, "", "bipartite: unexpected ZeroDivisionError: this is a bug of bipartite, please report it.\n",
+        70, "", "bipartite: unexpected ZeroDivisionError: this is a bug in bipartite, please report it.\n",
     )  # fmt: skip
 
 
@@ -380,7 +384,7 @@ def test_a_closed_input_is_bad_data():
     command = f'"{sys.executable}" -m bipartite report {" ".join(AGES)} <&-'
     result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert (result.returncode, result.stderr) == (
-        3, "bipartite: standard input is closed; give the values there, one a line.\n",
+        3, "bipartite: standard input is closed; pass the values there, one per line.\n",
     )  # fmt: skip
 
 
@@ -438,7 +442,10 @@ def test_progress_shows_on_a_terminal_only(monkeypatch):
             Terminal(),
             4,
             0,
-            "\r[#######.......................]  25 %  1 reports\r[##############################] 100 %  4 reports\n",
+            "\r[#######.......................]  25 %  1 reports, 9 s left\r"
+            + "[##############################] 100 %  4 reports"
+            + " " * len(", 9 s left")
+            + "\n",
         ),
         (Terminal(), None, 0, "\r1 reports\r4 reports\n"),
         (Terminal(), None, 100, ""),
@@ -564,7 +571,7 @@ def test_design_makes_every_mechanism(run, tmp_path, name):
     code, out, _ = run("design", "--integers", "1..20", "--epsilon", "1", "--mechanism", name)
     assert code == 0
     assert "holds" in out
-    assert ("above the best report of a value by at most" in out) == (name == "anchored")
+    assert ("above that of the best possible mechanism by at most" in out) == (name == "anchored")
     assert ("near outputs m" in out) == window
     # The other commands take the same options, and the spec.
     assert run("verify", "--spec", file)[0] == 0
@@ -633,7 +640,7 @@ def test_a_mechanism_does_not_go_with_a_spec_and_must_be_known(run, tmp_path):
     file.write_text(json.dumps(bipartite.GRR(Integers(1, 9), 1).to_spec()), encoding="utf-8")
     code, _, err = run("design", "--spec", file, "--mechanism", "grr")
     assert code == 2
-    assert "--spec says everything; leave out --mechanism." in err
+    assert "--spec describes the whole mechanism; leave out --mechanism." in err
     code, _, err = run("design", "--integers", "1..9", "--epsilon", "1", "--mechanism", "laplacian")
     assert code == 2
     assert "'laplacian'" in err

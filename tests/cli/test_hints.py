@@ -23,8 +23,13 @@ def files(tmp_path):
         (["--integers", "1..5", "--insecure-seed", "-1"], "3\n", 2, "Expected --insecure-seed as a whole number"),
         (["--integers", "1..5", "--epsilon", "x"], "3\n", 2, "Expected --epsilon as a positive decimal"),
         (["--items", "ways.json"], "bus\ntram\n", 3, "line 2 is not one of the labels (walk, bus, car); repair"),
-        (["--items", "ways.json", "--outside", "clip"], "bus\n", 2, "--outside clip is for numbers: a set has no ends"),
-        (["--places", "towns.csv"], "7\n", 3, "values are row numbers of the places, from 0: repair or remove it."),
+        (["--items", "ways.json", "--outside", "clip"], "bus\n", 2, "--outside clip is for numbers; a set has no ends"),
+        (
+            ["--places", "towns.csv"],
+            "7\n",
+            3,
+            "values are row numbers of the places, counted from 0: repair or remove it.",
+        ),
     ],
 )
 def test_report_names_its_own_options(run, files, monkeypatch, options, stdin, code, told):

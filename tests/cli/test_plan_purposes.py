@@ -46,11 +46,11 @@ def test_at_a_terminal_a_first_plan_asks_for_what_it_cannot_know(typed, table, r
     assert (code, out) == (0, "") and "never from these data" in err
     assert err.endswith(f"bipartite: next: bipartite plan check {tmp_path / 'plan.toml'} --people N\n")
     for asked in (
-        "age: the least and the greatest whole number that anybody could have, such as 18 90: ",
-        "height: the least and the greatest number",
+        "age: the smallest and largest whole number that anybody could have, such as 18 90: ",
+        "height: the smallest and largest number",
         "height: ε of one report, such as 1 (Enter: 1, as before): ",
-        "job: every answer that there may be, with commas ('other' and 'no answer' are added): ",
-        "member: true or false; Enter keeps it private: ",
+        "job: every possible answer, separated by commas ('other' and 'no answer' are added): ",
+        "member: true or false; press Enter to keep it private: ",
     ):
         assert asked in err
     columns = tomllib.loads((tmp_path / "plan.toml").read_text(encoding="utf-8"))["columns"]
@@ -111,7 +111,7 @@ def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_pa
     plan.write_text(CLAMPED + CLAMPED.replace("age]", 'years]\nfor = "statistics"\nfrom = "age"') + jobs)
     code, out, _ = run("plan", "check", plan)
     assert code == 0 and "years, by brr: the mean, the median, shares of ranges\n" in out
-    assert "age, by brr: single reports, and no statistics" in out and "job, by grr: the share of each value" in out
+    assert "age, by brr: single reports only, no statistics" in out and "job, by grr: the share of each value" in out
     assert "age: cannot tell 18–31 apart, nor 77–90 apart: no number of people gives the mean" in out
     code, out, _ = run("plan", "check", plan, "--people", 50_000)
     rows = {line.split()[0]: line for line in out.splitlines() if line[:1].isalpha()}

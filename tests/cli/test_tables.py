@@ -308,7 +308,7 @@ def test_a_failure_after_reports_went_to_standard_output_says_that_they_are_rele
     target = ("-", "--to", "csv", "--plan", files / "plan.toml", "--specs", files / "specs.json")
     code, out, err = run("privatize", files / "people.csv", *target)
     assert code == 3 and "is not readable" in err
-    assert "Rows already written to standard output are released" in err
+    assert "rows already written to standard output are released" in err
     (files / "bad.csv").write_text("other\n1\n")
     code, out, err = run("privatize", files / "bad.csv", *target)
     assert (code, out) == (2, "") and "are released" not in err

@@ -241,7 +241,7 @@ def test_lines_of_json_arrays_are_reported(tmp_path, capsys, monkeypatch):
     for line in ('[99, "jazz"]', "old", "[18]", '{"age": 18}'):
         code, out, err = run(f'[18,"jazz"]\n{line}\n')
         assert (code, out) == (3, "")
-        assert "line 2 is not a JSON array with a value of each of the 2 parts" in err
+        assert "line 2 is not a JSON array with one value for each of the 2 parts" in err
         assert '[18,"jazz"]; repair or remove it' in err
 
 

@@ -1,7 +1,7 @@
 """The command line: one file a command, loaded when it is used.
 
-Data on stdout, all else on stderr. Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage, 3 bad data,
-4 missing data or extra, 70 a bug of bipartite, 128 + n stopped by signal n (130: interrupted).
+Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage,
+3 bad data, 4 missing data or library, 70 a bug in bipartite, 128 + n stopped by signal n (130: interrupted).
 May import: every other room.
 Begin reading: program.py, running.py.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from bipartite.cli.release_tables import plain as plain
     from bipartite.cli.release_tables import print_releases as print_releases
 
-# What commands of other programs may use.
+# What the commands of other programs may use.
 _HOMES = {
     "Program": "bipartite.cli.program",
     "add_actions": "bipartite.cli.locations",
@@ -53,7 +53,7 @@ __all__ = ["main", *_HOMES]  # noqa: PLE0604 (names, kept in one place)
 def main(arguments: Sequence[str] | None = None, program: Program | None = None) -> int:
     """Run the command line, by default that of ``bipartite``; return the exit code."""
     with Stopping() as stopping:
-        # Loaded only now, so that a request to stop is heard while it takes its time.
+        # Imported only now, so that a request to stop is heard during the slow imports.
         from bipartite.cli.program import BIPARTITE  # noqa: PLC0415
         from bipartite.cli.running import run  # noqa: PLC0415
 

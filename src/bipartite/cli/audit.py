@@ -1,14 +1,14 @@
-"""``bipartite audit``: how much the reports of a mechanism, or of a command that is trusted in nothing, really tell."""
+"""``bipartite audit``: bound the real ε of a mechanism, or of an untrusted command, from its reports."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.cli.arguments import add_mechanism, mechanism_of, refuse_given
 from bipartite.cli.audited_command import reports_of
-from bipartite.cli.output import FINDING, OK, Progress, print_json
+from bipartite.cli.output import FINDING, OK, Progress, announce, print_json
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.verification import audit
 
@@ -21,15 +21,18 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.record import Reporting
     from bipartite.verification import Audit
 
+# Seconds per report, roughly: of a mechanism, and of a command that is started for each.
+_DRAWN: Final = 1e-6
+_STARTED: Final = 0.01
 _EXAMPLES = """examples:
   bipartite audit --command "python client.py" --inputs 18 90 --trials 100000 --epsilon 1
   bipartite audit --command ./report-one --each --inputs yes no --trials 2000 --epsilon 1 --json
   bipartite audit --spec age.json --inputs 18 90 --trials 1000000
 
-The command gets one value a line on standard input and answers each with one line: a number, a word, or a vector as
-JSON, [0, 1, 1]. It is run once for each input, with all trials; with --each once for each trial, with one line.
-The bound is one-sided: with the stated confidence ε is at least that large. A small bound proves nothing.
-Exit code 1 when the claimed ε is refuted.
+The command reads one value per line from standard input and answers each with one line: a number, a word, or a vector
+as JSON, [0, 1, 1]. It runs once per input, with all trials; with --each once per trial, with a single line.
+The bound is one-sided: with the stated confidence, ε is at least that large. A small bound proves nothing.
+The exit code is 1 if the claimed ε is refuted.
 """
 
 
@@ -38,11 +41,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     add_mechanism(parser, or_command=True)
     asked = parser.add_argument_group("the audit")
-    asked.add_argument("--inputs", metavar="X", nargs="+", required=True, help="two values or more, to be told apart")
-    asked.add_argument("--trials", metavar="N", type=int, default=100_000, help="reports of each input (100000)")
-    asked.add_argument("--confidence", metavar="C", type=float, default=0.99, help="of the bound (0.99)")
-    asked.add_argument("--bins", metavar="N", type=int, help="sort numbers into so many ranges")
-    asked.add_argument("--each", action="store_true", help="run the command anew for every report")
+    asked.add_argument("--inputs", metavar="X", nargs="+", required=True, help="two or more values to tell apart")
+    asked.add_argument("--trials", metavar="N", type=int, default=100_000, help="reports per input (default: 100000)")
+    asked.add_argument(
+        "--confidence", metavar="C", type=float, default=0.99, help="confidence of the bound (default: 0.99)"
+    )
+    asked.add_argument("--bins", metavar="N", type=int, help="sort numbers into this many ranges")
+    asked.add_argument("--each", action="store_true", help="start the command again for every report")
     asked.add_argument("--json", action="store_true", help="print one JSON object (schemas/audit.json)")
     parser.set_defaults(run=run)
 
@@ -50,7 +55,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Audit a command or a mechanism."""
     settings = {"trials": options.trials, "confidence": options.confidence, "bins": options.bins}
-    with Progress("reports", options.trials * len(options.inputs)) as progress:
+    reports = options.trials * len(options.inputs)
+    announce("this audit", reports * (_STARTED if options.each else _DRAWN))
+    with Progress("reports", reports) as progress:
         audited = _audit_mechanism if options.command is None else _audit_command
         found = audited(options, settings, progress)
     if options.json:
@@ -62,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _audit_mechanism(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
     if options.each:
-        msg = "--each belongs to --command; leave it out."
+        msg = "--each is for --command; leave it out."
         raise InputError(msg)
     mechanism = mechanism_of(options)
     inputs = [_value_of(mechanism, text) for text in options.inputs]
@@ -71,11 +78,11 @@ def _audit_mechanism(options: argparse.Namespace, settings: dict[str, Any], prog
 
 def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
     unused = ("points", "rounding", "mechanism", "m", "edges", "prior")
-    refuse_given(options, unused, "--command is all that is known of its mechanism")
+    refuse_given(options, unused, "the mechanism of --command is unknown")
     claimed = None if options.epsilon is None else _number(options.epsilon)
     drawn: dict[str, Callable[[int], list[Any]]] = {}
 
-    def sampler(values: NDArray[Any]) -> list[Any]:  # of equal values
+    def sampler(values: NDArray[Any]) -> list[Any]:  # all equal
         text = str(values[0])
         if text not in drawn:
             # One run for all trials: a command that seeds itself must not repeat its reports within a sample.
@@ -91,13 +98,13 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        msg = f"Expected --epsilon, the claim, as a number of at least 0, got {text!r}; try --epsilon 1."
+        msg = f"Expected --epsilon, the claimed ε, as a number of at least 0, got {text!r}; try --epsilon 1."
         raise InputError(msg)
     return value
 
 
 def _value_of(mechanism: Reporting, text: str) -> object:
-    """A value of the domain; what is tried out is public, so it may be shown."""
+    """A value of the domain; the inputs of an audit are public, so errors may show them."""
     labels = mechanism.domain.labels
     if labels is not None:
         named = {str(label): label for label in labels}

@@ -1,4 +1,4 @@
-"""Runs a command that is audited: values in, one a line; reports out, one a line."""
+"""Run a command that is audited: it reads one value per line and writes one report per line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reports_of(
     *,
     each: bool,
 ) -> Callable[[int], list[Any]]:
-    """All reports of one value; the answer hands them out in order."""
+    """Draw all reports of one value; the result hands them out in order."""
     arguments = _split(command)
     reports: list[Any] = []
     if each:
@@ -48,9 +48,9 @@ def _split(command: str) -> list[str]:
 
 
 def _run(arguments: list[str], value: str, lines: int, progress: Callable[[int], None]) -> list[Any]:
-    """The reports of one run with this many equal lines."""
+    """The reports of one run that reads this many equal lines."""
     reports: list[Any] = []
-    # The person who audits names the command; it runs with their rights and without a shell.
+    # The auditor names the command; it runs with their rights and without a shell.
     with subprocess.Popen(  # noqa: S603
         arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", errors="replace"
     ) as process:
@@ -68,13 +68,13 @@ def _run(arguments: list[str], value: str, lines: int, progress: Callable[[int],
                 process.kill()
             writer.join()
     if len(reports) > lines:
-        msg = f"the command wrote more than the {lines} lines that it read; let it answer each line with one."
+        msg = f"the command wrote more than the {lines} lines that it read; it must answer each line with one line."
         raise DataFileError(msg)
     if process.returncode:
-        msg = f"the command ended with exit code {process.returncode}; run it by hand with one line to see why."
+        msg = f"the command failed with exit code {process.returncode}; run it by hand with one line to see why."
         raise DataFileError(msg)
     if len(reports) < lines:
-        msg = f"the command read {lines} lines and wrote {len(reports)}; let it answer each line with one."
+        msg = f"the command read {lines} lines and wrote {len(reports)}; it must answer each line with one line."
         raise DataFileError(msg)
     return reports
 
@@ -85,11 +85,11 @@ def _feed(pipe: IO[str], value: str, lines: int) -> None:
             for start in range(0, lines, _LINES):
                 pipe.write(f"{value}\n" * min(_LINES, lines - start))
     except OSError:
-        """The command went away before it had read everything; what it wrote says whether that matters."""
+        """The command ended before it had read everything; what it wrote shows whether that matters."""
 
 
 def _report(line: str) -> float | str | tuple[object, ...]:
-    """A number, a vector, or a word."""
+    """A report as a number, a vector, or text."""
     text = line.strip()
     try:
         return int(text)

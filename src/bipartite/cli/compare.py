@@ -1,4 +1,4 @@
-"""``bipartite compare``: every mechanism that applies, side by side, and which to take."""
+"""``bipartite compare``: every applicable mechanism side by side, and which to use."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _EXAMPLES = """examples:
   bipartite compare --integers 18..90 --epsilon 0.25..5 --plot loss.svg    20 values of ε
   bipartite compare --interval 0..1 --points 101 --epsilon 1 --users 10000 --plot mean.svg --measure mean_error
 
-A mechanism that does not keep its ε is marked (!) and never recommended. With --spec of a mechanism of your own
-(bp.Custom), that is compared too.
+A mechanism that does not keep its ε is marked (!) and never recommended. If --spec describes a mechanism of your own
+(bp.Custom), it is compared too.
 """
-# How many values of ε a range stands for.
+# The number of values of ε in a range.
 _STEPS: Final = 20
 
 
@@ -49,21 +49,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--epsilon",
         metavar="E",
         nargs="+",
-        help=f"the privacy budget of one report; several, or LOW..HIGH for {_STEPS} of them (--spec: its own)",
+        help=f"the privacy budget of one report; several, or LOW..HIGH for {_STEPS} values (--spec has its own)",
     )
-    asked.add_argument("--users", metavar="N", type=int, help="how many people will report: adds errors of statistics")
+    asked.add_argument(
+        "--users", metavar="N", type=int, help="the number of people who will report: adds the errors of statistics"
+    )
     asked.add_argument("--tolerance", metavar="D", type=float, help="add the share of reports within this distance")
     asked.add_argument(
-        "--prior", metavar="FILE", type=Path, help="public probabilities of the values, one a line (default: uniform)"
+        "--prior", metavar="FILE", type=Path, help="public probabilities of the values, one per line (default: uniform)"
     )
     asked.add_argument("--purpose", choices=PURPOSES, help="what the reports are for (default: all that apply)")
-    asked.add_argument("--exact", action="store_true", help="solve the linear programme too (at most 400 values; slow)")
+    asked.add_argument("--exact", action="store_true", help="solve the linear program too (at most 400 values; slow)")
     add_within(asked)
     given = parser.add_argument_group("the answer")
     given.add_argument("--json", action="store_true", help="print one JSON object (schemas/compare.json)")
     given.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
-    given.add_argument("--plot", metavar="FILE.svg", type=Path, help="draw a picture, .svg or .png")
-    given.add_argument("--measure", choices=MEASURES, help="what the picture shows (default: expected_loss)")
+    given.add_argument("--plot", metavar="FILE.svg", type=Path, help="plot a measure to this file, .svg or .png")
+    given.add_argument("--measure", choices=MEASURES, help="the measure to plot (default: expected_loss)")
     parser.set_defaults(run=run)
 
 
@@ -106,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _bounds(options: argparse.Namespace) -> tuple[float | None, float | None]:
-    """(the tolerance, the time that it may take); a number without a unit after --within is a tolerance, as it was."""
+    """(the tolerance, the time limit in seconds); --within used to be the tolerance, and still is without a unit."""
     if options.within is not None and options.tolerance is None:
         try:
             return float(options.within), None
@@ -116,10 +118,10 @@ def _bounds(options: argparse.Namespace) -> tuple[float | None, float | None]:
 
 
 def _asked(options: argparse.Namespace) -> tuple[Domain, list[str], dict[str, Mechanism] | None]:
-    """The domain, each ε as it was written, and the mechanism of a spec where somebody gave its matrix."""
+    """The domain, each ε as it was written, and the mechanism of the spec if it is a custom one."""
     if options.spec is not None:
         if options.points is not None or options.rounding is not None:
-            msg = "--spec says everything about the domain; leave out --points and --rounding."
+            msg = "--spec describes the whole domain; leave out --points and --rounding."
             raise InputError(msg)
         mechanism = load_spec(read_text(options.spec))
         own = [format(mechanism.epsilon_decimal, "f")]
@@ -138,7 +140,7 @@ def _epsilons(texts: list[str]) -> list[str]:
 
 
 def _between(text: str, first: str, last: str) -> list[str]:
-    """Equal steps from one ε to another, to three decimals."""
+    """Equal steps from one ε to another, rounded to three decimals."""
     try:
         low, high = Decimal(first), Decimal(last)
         inside = [str(round(low + (high - low) * number / (_STEPS - 1), 3)) for number in range(1, _STEPS - 1)]

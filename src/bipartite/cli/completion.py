@@ -1,4 +1,4 @@
-"""``bipartite completion``: what a shell needs to complete commands and options."""
+"""``bipartite completion``: the script with which a shell completes commands and options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Say what this command takes."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("shell", choices=_SHELLS, help="which shell")
+    parser.add_argument("shell", choices=_SHELLS, help="the shell")
     parser.set_defaults(run=run)
 
 

@@ -1,4 +1,4 @@
-"""From cells of text to sums over reports: each text is looked up once, each wrong one named by its line."""
+"""From CSV cells to sums over reports: each distinct text is parsed once, and errors name the line."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
-# A text may be written in many ways (40, 40.0, 4e1); nobody's file needs more of them than this at a time.
+# A number can be written in many ways (40, 40.0, 4e1); no file needs more than this many at a time.
 _MOST_TEXTS: Final = 2**20
 
 
 class Texts:
-    """Which output of a mechanism each text is."""
+    """Maps cells to the outputs of a mechanism."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
@@ -45,7 +45,7 @@ class Texts:
         self._known: dict[str, int] = {}
 
     def is_report(self, text: str) -> bool | None:
-        """Whether a text is a report; None for what cannot be one and so may be the name of a column."""
+        """Whether a cell is a report; None if it cannot be one and may be a column name."""
         value = self._value(text)
         if value is not None:
             return self._index(value) is not None
@@ -55,7 +55,7 @@ class Texts:
         return None if _is_text(text) and not _NOT_A_NAME.fullmatch(text) else False
 
     def reports(self, name: str, lines: list[int], texts: list[str]) -> NDArray[np.int64]:
-        """The output that each text is; ``name`` and ``lines`` say where a wrong one stands."""
+        """The index of the output in each cell; ``name`` and ``lines`` are for errors."""
         if len(self._known) > _MOST_TEXTS:
             self._known.clear()
         known = self._known
@@ -75,18 +75,18 @@ class Texts:
         except DataError:
             wrong = next(text for text, value in zip(texts, values, strict=True) if self._index(value) is None)
             msg = (
-                f"{place(wrong)} is none of the reports that {self._mechanism!r} gives; pass reports as they came, "
-                "unclipped and unrounded, and the spec that they were made with."
+                f"{place(wrong)} cannot have come from {self._mechanism!r}; pass reports as they came, unclipped and "
+                "unrounded, and the spec that they were made with."
             )
             raise DataFileError(msg) from None
         self._known.update(zip(texts, found, strict=True))
 
     def _value(self, text: str) -> int | float | str | tuple[Any, ...] | None:
-        """The label, number or tuple that a text is; None for none of these."""
+        """The label, number or tuple in a cell; None if it is none of these."""
         if self._tuples:
             return tuple_of(text) or None
         if self._labels is not None:
-            # Spaces around a label are those of the file, unless there is a label that has them.
+            # Spaces around a label are ignored, unless a label has them.
             return self._labels.get(text, self._labels.get(text.strip()))
         text = text.strip()
         if _WHOLE.fullmatch(text):
@@ -104,19 +104,19 @@ class Texts:
 
 
 class WideTexts:
-    """The reports of flat categories that texts are."""
+    """Parses cells that hold reports of flat categories."""
 
     def __init__(self, mechanism: CategoryMechanism) -> None:
         self._mechanism = mechanism
 
     def is_report(self, text: str) -> bool | None:
-        """Whether a text is a report; None for what cannot be one and so may be the name of a column."""
+        """Whether a cell is a report; None if it cannot be one and may be a column name."""
         if self._read([text]) is not None:
             return True
         return None if _is_text(text) and not _NOT_A_NAME.fullmatch(text.strip()) else False
 
     def reports(self, name: str, lines: list[int], texts: list[str]) -> NDArray[Any]:
-        """The report that each text is; ``name`` and ``lines`` say where a wrong one stands."""
+        """The report in each cell; ``name`` and ``lines`` are for errors."""
         found = self._read(texts)
         if found is None:
             line = next(line for line, text in zip(lines, texts, strict=True) if self._read([text]) is None)
@@ -139,7 +139,7 @@ def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.
     found = np.array([float(text) if NUMBER.fullmatch(text) else -1.0 for text in texts])
     wrong = np.flatnonzero(~may_weigh(found))
     if len(wrong):
-        msg = f"{name}: line {lines[wrong[0]]} has no weight of at least 0 and at most 1e100; repair or remove it."
+        msg = f"{name}: line {lines[wrong[0]]} has no weight from 0 to 1e100; repair or remove it."
         raise DataFileError(msg)
     return found
 
@@ -155,7 +155,7 @@ class GroupCounts:
         """The sum of all weights, and of their squares."""
 
     def add(self, reports: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
-        """Add some reports: which outputs they are or, of flat categories, the reports themselves."""
+        """Add some reports: the indices of their outputs or, for flat categories, the reports themselves."""
         counts, size = self.counts, len(self.counts.values)
         counts.people += len(reports)
         if isinstance(counts.mechanism, CategoryMechanism):
@@ -176,7 +176,7 @@ class GroupCounts:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was added that counts."""
+        """Whether no report with a positive weight was added."""
         return not (self._weights[0] if self._sums is not None else self.counts.people)
 
     @property
@@ -191,13 +191,13 @@ class GroupCounts:
 
 
 def _is_text(text: str) -> bool:
-    """Whether a text was UTF-8 where it was read."""
+    """Whether a cell was valid UTF-8."""
     return not any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
 def check_label(name: str, line: int, text: str) -> str:
-    """The name of a group, or an error that names the line."""
+    """Check the name of a group; errors name the line."""
     if text and _is_text(text):
         return text
-    msg = f"{name}: line {line} has no group that can be read; repair or remove it."
+    msg = f"{name}: line {line} has no readable group; repair or remove it."
     raise DataFileError(msg)

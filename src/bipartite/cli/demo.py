@@ -11,7 +11,7 @@ from bipartite.answers.explain import explain
 from bipartite.cli.demo_page import page
 from bipartite.cli.demo_questions import Question, ask
 from bipartite.cli.demo_statistics import CONFIDENCE, as_json, rows, survey
-from bipartite.cli.output import OK, Progress, print_json, print_table
+from bipartite.cli.output import OK, Progress, announce, print_json, print_table
 from bipartite.domains import Integers, Interval, Points
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_whole
@@ -32,6 +32,7 @@ _INCOMES: Final = Interval(0, 200_000, points=401)
 # Below this the measured figures are noise.
 _LEAST_PEOPLE: Final = 1_000
 _MOST_PEOPLE: Final = 10**7
+_ANSWERED: Final = 2e-5  # seconds per person, roughly
 _PAGE: Final = "demo.html"
 _EXAMPLES = """examples:
   bipartite demo                              writes out/demo.html: open it in a browser
@@ -67,6 +68,7 @@ def run(options: argparse.Namespace) -> int:
     outcomes, surveys = [], []
     questions = _questions(options.epsilon)
     made_up = (_made_up_ages, _made_up_incomes, _made_up_cities)
+    announce("this demo", _ANSWERED * options.people)
     with Progress("reports", 3 * len(questions) * options.people, patience=0) as progress:
         for question, make_up in zip(questions, made_up, strict=True):
             # One population at a time: ten million names of cities fill a gigabyte.

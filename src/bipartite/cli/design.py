@@ -1,4 +1,4 @@
-"""``bipartite design``: take the mechanism for a purpose, or build a named one, and show what it is worth."""
+"""``bipartite design``: build the mechanism for a purpose, or a named one, and show how precise it is."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bipartite.answers.advise.recommending import check_users
 from bipartite.answers.quality import expected_loss, worst_loss
 from bipartite.cli.arguments import (
     add_mechanism,
+    announce_proof,
     domain_of,
     mechanism_of,
     need_epsilon,
@@ -42,25 +43,26 @@ _EXAMPLES = """examples:
   bipartite design --interval 0..200000 --points 401 --epsilon 0.5 --edges padded
   bipartite design --integers 18..90 --epsilon 1 --mechanism anchored
 
-What the reports are for decides which mechanism is best; without --for, it is the one that is named (BRR if none is).
+Which mechanism is best depends on what the reports are for: say so with --for. Without it, the mechanism named with
+--mechanism is built (default: BRR).
 """
 _SHOWN: Final = (
     ("near outputs m", "m", ","),
-    ("chance of each near output", "near_probability", ".6g"),
-    ("chance of each other output", "far_probability", ".6g"),
+    ("probability of each near output", "near_probability", ".6g"),
+    ("probability of each other output", "far_probability", ".6g"),
     ("expected error of one report", "expected_loss", ".6g"),
-    ("  above the best report of a value by at most", "gap", ".2%"),
-    ("  of the value that fares worst", "worst_loss", ".6g"),
+    ("  above that of the best possible mechanism by at most", "gap", ".2%"),
+    ("  of the worst value", "worst_loss", ".6g"),
     ("  of GRR with this ε", "expected_loss_grr", ".6g"),
-    ("  of always giving the best single answer", "expected_loss_constant", ".6g"),
+    ("  of the best constant answer", "expected_loss_constant", ".6g"),
 )
-"""What is shown, its key in JSON, and how it is written."""
+"""The rows of the table: label, key in JSON, format."""
 _ESTIMATED: Final = (
     ("the mean", "mean_error"),
     ("the share of a value", "histogram_error"),
     ("a cumulative share", "distribution_error"),
 )
-"""What is estimated from many reports."""
+"""The estimates from many reports: label, key in JSON."""
 _ONE_OF: Final = tuple(each for each in PURPOSES if each != "statistics")
 
 
@@ -73,12 +75,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--for",
         dest="purpose",
         choices=_ONE_OF,
-        help="take the mechanism that is recommended: release (one value, used as it is), mean, distribution, "
+        help="build the mechanism recommended for this: release (single values, used as they are), mean, distribution, "
         "categories (the share of each value), map (the share of each place)",
     )
     asked.add_argument("--users", metavar="N", type=int, help=f"the number of people (default: {PEOPLE:,})")
     add_within(asked)
-    parser.add_argument("--output", metavar="FILE", type=Path, help="write the spec, what clients need, to this file")
+    parser.add_argument("--output", metavar="FILE", type=Path, help="write the spec, which clients need, to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/design.json)")
     parser.set_defaults(run=run)
 
@@ -89,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
     people = PEOPLE if options.users is None else options.users
     found = None if options.purpose is None else _recommended(options)
     mechanism = mechanism_of(options) if found is None else found.mechanism
+    announce_proof(mechanism)
     certificate = verify(mechanism)
     prior = prior_of(options)
     described = {
@@ -111,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
         return OK
     print_table(("", repr(mechanism)), _rows(described))
     print(certificate)
-    print(found or "Whether another mechanism is better depends on what the reports are for: add --for.")
+    print(found or "Another mechanism may be better, depending on what the reports are for: add --for.")
     return OK
 
 
@@ -134,12 +137,12 @@ def _recommended(options: argparse.Namespace) -> Recommendation:
 def _of_one_report(
     mechanism: Mechanism | CategoryMechanism, prior: list[float] | None, epsilon: str | None
 ) -> dict[str, Any]:
-    """What one report is worth, and next to what; nothing where reports are not values."""
+    """The errors of one report, beside GRR and the constant answer; None if reports are not values."""
     constant = expected_loss(Constant(mechanism.domain, prior=prior), prior)
     if not isinstance(mechanism, Mechanism):
         keys = ("outputs", "m", "near_probability", "far_probability", "expected_loss", "worst_loss", "gap")
         return {**dict.fromkeys(keys), "expected_loss_grr": None, "expected_loss_constant": constant}
-    # A window has two chances; other mechanisms have many.
+    # A window has two probabilities; other mechanisms have many.
     window = mechanism.tickets if isinstance(mechanism, BRR) else None
     total = mechanism.lottery.total
     return {
@@ -158,7 +161,7 @@ def _of_one_report(
 def _of_many_reports(
     mechanism: Mechanism | CategoryMechanism, prior: list[float] | None, people: int
 ) -> dict[str, float | None]:
-    """What estimates are off by; None where the reports cannot tell, or it would take too long to say."""
+    """The errors of estimates; None if the reports cannot tell, or it would take too long to compute."""
     answers, size = Answers(mechanism), len(mechanism.domain)
     if answers.left_out is not None:
         return dict.fromkeys(key for _, key in _ESTIMATED)
@@ -168,7 +171,7 @@ def _of_many_reports(
 
 
 def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> float | None:
-    """What GRR would lose; None where it cannot have this ε: one per unit of distance, or beside what is published."""
+    """The expected loss of GRR; None if this ε is not one of plain ε-LDP, and so not comparable."""
     if mechanism.distance_unit is not None or mechanism.publishes is not None:
         return None
     try:
@@ -178,7 +181,7 @@ def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str |
 
 
 def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
-    """The same for people; what a mechanism does not have is left out."""
+    """The rows of the table; what a mechanism does not have is left out."""
     outputs = "" if described["outputs"] is None else f", {described['outputs']:,}"
     rows = [("values, outputs" if outputs else "values", f"{described['values']:,}{outputs}")]
     for words, key, how in _SHOWN:
@@ -188,5 +191,5 @@ def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
     rows.append((f"errors of estimates from {described['people']:,} reports", ""))
     for words, key in _ESTIMATED:
         value = described[key]
-        rows.append((f"  of {words}", "cannot be told" if value is None else format(value, ".6g")))
+        rows.append((f"  of {words}", "cannot be estimated" if value is None else format(value, ".6g")))
     return rows

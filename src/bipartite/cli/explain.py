@@ -1,4 +1,4 @@
-"""``bipartite explain``: ε in words and odds, for those whose answers are collected."""
+"""``bipartite explain``: ε in words and odds, for the people whose answers are collected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXAMPLES = """examples:
   bipartite explain 0.5 --reports 30      the same question answered on thirty days
   bipartite explain 1 --json
 
-Every number is the most that a report can tell, rounded up.
+Every number is an upper bound on what a report can reveal, rounded up.
 """
 
 
@@ -30,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "epsilon", metavar="EPSILON", help="the privacy budget of one report, a decimal such as 1 or 0.5"
     )
-    parser.add_argument("--reports", metavar="N", type=int, help="also what N reports about one answer add up to")
+    parser.add_argument(
+        "--reports", metavar="N", type=int, help="also show what N reports about the same answer add up to"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/explain.json)")
     parser.set_defaults(run=run)
 
@@ -67,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _say(words: str) -> None:
-    """A paragraph."""
+    """Print a paragraph."""
     print(textwrap.fill(words, _WIDTH) + "\n")
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.cli.arguments import need_epsilon
+from bipartite.cli.arguments import announce_proof, need_epsilon
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_heat import add_heat
 from bipartite.cli.place_lists import add_places
@@ -85,6 +85,7 @@ def run_design(options: argparse.Namespace) -> int:
     check_publishes(options)
     listed = options.places_of(options)
     mechanism, rows, reason = (recommended if options.purpose == "map" else released)(options, listed)
+    announce_proof(mechanism)
     certificate = verify(mechanism)
     row = rows[0] if rows else None
     if options.output is not None:

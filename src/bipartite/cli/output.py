@@ -1,4 +1,4 @@
-"""What the commands print and write: tables for people, JSON for programs, progress on a terminal."""
+"""What commands print: tables for people, JSON for programs, progress on a terminal."""
 
 from __future__ import annotations
 
@@ -21,64 +21,74 @@ BAD_DATA: Final = 3
 MISSING: Final = 4
 BUG: Final = 70
 BROKEN_PIPE: Final = 141
+LONG: Final = 10.0
+"""Seconds; anything faster is not announced."""
 _BAR_WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1
-_PATIENCE: Final = 2.0  # what takes less needs no bar
+_PATIENCE: Final = 2.0  # seconds; anything faster needs no bar
+
+
+def announce(what: str, seconds: float, hint: str = "") -> None:
+    """Say on stderr, before it starts, that something takes long."""
+    if seconds > LONG:
+        about = f"{seconds:.0f} s" if seconds < 2 * 60 else f"{seconds / 60:.0f} min"
+        print(f"bipartite: {what} takes about {about}{f'; {hint}' if hint else ''}.", file=sys.stderr)
 
 
 def complain(message: object, code: int) -> int:
-    """Say what went wrong on stderr and return the exit code."""
+    """Print on stderr what went wrong, and return the exit code."""
     print(f"bipartite: {message}", file=sys.stderr)
     return code
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """One JSON object on stdout, on one line."""
+    """Print one JSON object on one line of stdout."""
     print(json.dumps(value))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout: first column to the left, the others to the right."""
+    """Print a table on stdout: first column left-aligned, the others right-aligned."""
     print(*aligned([header, *rows]), sep="\n")
 
 
 class Progress:
-    """A progress bar on stderr, after ``patience`` seconds; nothing at all when stderr is not a terminal.
+    """A progress bar on stderr, shown after ``patience`` seconds, and only if stderr is a terminal.
 
-    ``rate`` adds how many a second, and the time left where the total is known.
+    It shows the time left if the total is known; ``rate`` adds the number per second.
     """
 
     def __init__(self, what: str, total: int | None, patience: float = _PATIENCE, *, rate: bool = False) -> None:
         self._what = what
         self._total = total
         self.done = 0
-        self._began = time.monotonic() if rate else None
+        self._began, self._rated = time.monotonic(), rate
         self._next_at = time.monotonic() + patience
         self._visible = sys.stderr.isatty()
-        self._shown = False
+        self._width = 0
 
     def advance(self, by: int) -> None:
         """Note that ``by`` more are done."""
         self.done += by
         now = time.monotonic()
-        if self._visible and (now >= self._next_at or (self._shown and self.done == self._total)):
-            self._next_at = now + _REDRAW_SECONDS
-            self._shown = True
-            sys.stderr.write(f"\r{self._line()}")
-            sys.stderr.flush()
+        if self._visible and (now >= self._next_at or (self._width and self.done == self._total)):
+            self._write(self._line(), now)
 
     def part(self, part: float) -> None:
-        """Note which part of the next one is done, from 0 to 1."""
+        """Note which fraction of the next one is done."""
         now = time.monotonic()
         if self._visible and now >= self._next_at:
-            self._next_at, self._shown = now + _REDRAW_SECONDS, True
-            sys.stderr.write(f"\r{self._line()}, {part:.0%} of the next   ")
-            sys.stderr.flush()
+            self._write(f"{self._line()}, {part:.0%} of the next", now)
 
     def reach(self, done: int, total: int | None) -> None:
-        """Note that ``done`` are done in all, of ``total`` where that is known by now."""
+        """Note that ``done`` are done in all, of ``total`` if that is known by now."""
         self._total = total
         self.advance(done - self.done)
+
+    def _write(self, line: str, now: float) -> None:
+        """Show a line in place of the one before, which may have been longer."""
+        sys.stderr.write(f"\r{line.ljust(self._width)}")
+        sys.stderr.flush()
+        self._next_at, self._width = now + _REDRAW_SECONDS, len(line)
 
     def _line(self) -> str:
         if not self._total:
@@ -88,11 +98,12 @@ class Progress:
         return f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {percent:3d} %  {self.done:,} {self._what}{self._rate()}"
 
     def _rate(self) -> str:
-        if self._began is None or not self.done:
+        if not self.done:
             return ""
         speed = self.done / max(time.monotonic() - self._began, 1e-9)
-        left = f", {(self._total - self.done) / speed:,.0f} s left" if self._total else ""
-        return f", {speed:,.0f} {self._what}/s{left}   "
+        rate = f", {speed:,.0f} {self._what}/s" if self._rated else ""
+        left = (self._total - self.done) / speed if self._total else 0.0
+        return f"{rate}, {left:,.0f} s left" if left >= 1 else rate
 
     def __enter__(self) -> Self:
         return self
@@ -100,5 +111,5 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown:
+        if self._width:
             sys.stderr.write("\n")

@@ -1,4 +1,4 @@
-"""``bipartite plan``: a first plan for a table, whether a plan is complete, and what it promises."""
+"""``bipartite plan``: write a first plan for a table, check a plan, or show what it promises."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bipartite.cli.output import OK, Progress, print_json, print_table
+from bipartite.cli.output import OK, Progress, announce, print_json, print_table
 from bipartite.cli.plan_questions import Questions, at_a_terminal
+from bipartite.domains import LineDomain
 from bipartite.errors import InputError
 from bipartite.files import write_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
 from bipartite.tables.formats import Asked
-from bipartite.tables.prospects import CONFIDENCE, prospect
+from bipartite.tables.prospects import CONFIDENCE, FEW_VALUES, prospect
 from bipartite.tables.purposes import PURPOSES, STATISTICS
 from bipartite.tables.reading import TODO
 from bipartite.tables.suggesting import LEAK, first_plan
@@ -27,14 +28,15 @@ if TYPE_CHECKING:
     from bipartite.tables.prospects import Prospect
 
 _WHOLE = 100
+_REHEARSED = 2.0  # seconds per column of more than a few numbers, roughly
 _EXAMPLES = """examples:
-  bipartite plan new people.csv > plan.toml     names and types only: what is private shapes nothing
-  bipartite plan new people.csv --for single-values      reports to be used one by one; by default statistics
-  bipartite plan check plan.toml                what is left to fill in, or wrong; which questions it can answer
+  bipartite plan new people.csv > plan.toml     from column names and types only, never from private values
+  bipartite plan new people.csv --for single-values      reports to be used one by one; the default is statistics
+  bipartite plan check plan.toml                what is missing or wrong, and which questions it can answer
   bipartite plan check plan.toml --people 50000 how precisely, before anything is spent
-  bipartite plan show plan.toml                 ε of a row, what each column promises, what is published beside it
+  bipartite plan show plan.toml                 the ε of a row, what each column promises, what is published beside it
 
-A plan says for every column of a table what it may become: [columns.age] with a domain, a mechanism and an epsilon, or
+A plan says how every column of a table is released: [columns.age] with a domain, a mechanism and an epsilon, or
 public = true. Columns that it does not name are dropped.
 """
 
@@ -43,20 +45,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Say what this command takes."""
     parser.epilog = _EXAMPLES
     parser.add_argument("action", choices=["new", "check", "show"], help="write a first plan, check one, or show one")
-    parser.add_argument("file", metavar="FILE", help="new: a table, as privatize reads it, in a file; else a plan")
+    parser.add_argument(
+        "file", metavar="FILE", help="new: a table in any format that privatize reads; otherwise a plan"
+    )
     parser.add_argument("--output", metavar="PLAN.toml", type=Path, help="new: where to write (default: stdout)")
     parser.add_argument("--from", dest="input_format", metavar="FORMAT", help="new: csv, tsv, jsonl, parquet or arrow")
-    parser.add_argument("--delimiter", metavar="MARK", help="new: between the cells of CSV, such as ';'")
-    parser.add_argument("--encoding", metavar="NAME", help="new: of CSV: utf-8 (default), utf-16 or latin-1")
-    parser.add_argument("--header", action="store_true", help="new: the first line holds names, whatever it looks like")
+    parser.add_argument("--delimiter", metavar="MARK", help="new: the delimiter of CSV, such as ';'")
+    parser.add_argument(
+        "--encoding", metavar="NAME", help="new: the encoding of CSV: utf-8 (default), utf-16 or latin-1"
+    )
+    parser.add_argument(
+        "--header", action="store_true", help="new: the first line holds names even if it looks like values"
+    )
     parser.add_argument(
         "--for",
         dest="purpose",
         choices=tuple(PURPOSES),
-        help=f"new: what columns are for (default: {STATISTICS}); each may say its own in the file",
+        help=f"new: what the columns are for (default: {STATISTICS}); the file may set it for each",
     )
-    parser.add_argument("--no-questions", action="store_true", help="new: leave TODO, and do not ask at a terminal")
-    parser.add_argument("--people", metavar="N", type=int, help="check: how precise the answers of N people will be")
+    parser.add_argument("--no-questions", action="store_true", help="new: write TODO instead of asking at a terminal")
+    parser.add_argument("--people", metavar="N", type=int, help="check: how precise the answers from N people will be")
     parser.add_argument("--json", action="store_true", help="check, show: print one JSON object (schemas/plan.json)")
     parser.set_defaults(run=run)
 
@@ -67,11 +75,12 @@ def run(options: argparse.Namespace) -> int:
         return _new(options)
     for name in ("output", "input_format", "delimiter", "encoding", "header", "purpose", "no_questions"):
         if getattr(options, name):
-            msg = f"{name}= belongs to plan new; leave it out."
+            msg = f"{name}= is for plan new; leave it out."
             raise InputError(msg)
     _check_people(options)
     plan = Plan.read(options.file)
     if options.action == "check" or options.json:
+        announce("this check", _seconds(plan) if options.people is not None else 0.0)
         with Progress("columns", len(plan.private())) as progress:
             found = {}
             for name, mechanism in plan.mechanisms().items():
@@ -87,11 +96,17 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
+def _seconds(plan: Plan) -> float:
+    """About how long it takes to rehearse the estimates of every column."""
+    domains = [each.domain for each in plan.mechanisms().values()]
+    return _REHEARSED * sum(isinstance(each, LineDomain) and len(each) > FEW_VALUES for each in domains)
+
+
 def _check_people(options: argparse.Namespace) -> None:
     if options.people is None:
         return
     if options.action != "check":
-        msg = "people= belongs to plan check; leave it out."
+        msg = "people= is for plan check; leave it out."
         raise InputError(msg)
     if options.people < 1:
         msg = f"Expected people= as a whole number of at least 1, got {options.people}."
@@ -99,14 +114,16 @@ def _check_people(options: argparse.Namespace) -> None:
 
 
 def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None:
-    """What each column will answer; with a number of people, how precisely."""
+    """Print what each column will answer; with a number of people, how precisely."""
     if people is None:
         for name, each in found.items():
             column = plan.private()[name]
-            told = ", ".join(each.questions) or "single reports, and no statistics"
+            told = ", ".join(each.questions) or "single reports only, no statistics"
             print(f"  {name}, by {entry_of(type(column.mechanism)).name}: {told}")
     else:
-        print(f"What {people:,} people will tell, ± at {CONFIDENCE:.0%}, if all values are equally common:\n")
+        print(
+            f"Precision with {people:,} people, ± at {CONFIDENCE:.0%} confidence, if all values are equally common:\n"
+        )
         rows = [
             (
                 name,
@@ -121,7 +138,7 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
     if notes:
         print("", *notes, sep="\n")
     if people is None:
-        print("\nHow precisely: bipartite plan check … --people N, before anything is spent.")
+        print("\nHow precisely, before anything is spent: bipartite plan check … --people N")
 
 
 def _to_add(column: Column) -> str:
@@ -132,7 +149,7 @@ def _to_add(column: Column) -> str:
 
 
 def _half(error: float | None, *, points: bool) -> str:
-    """Half the width of an interval; of a share in percentage points."""
+    """Half the width of an interval; for a share in percentage points."""
     if error is None:
         return "–"
     return f"± {_short(100 * error)} points" if points else f"± {_short(error)}"
@@ -144,14 +161,14 @@ def _short(number: float) -> str:
 
 def _new(options: argparse.Namespace) -> int:
     if options.people is not None:
-        msg = "people= belongs to plan check; leave it out."
+        msg = "people= is for plan check; leave it out."
         raise InputError(msg)
     if options.json:
         msg = "plan new writes TOML; leave out --json."
         raise InputError(msg)
     asked = Asked(options.input_format, options.delimiter, options.encoding)
     if options.output is not None and options.output.exists():
-        msg = f"{options.output} is there already; name another file, or remove it."
+        msg = f"{options.output} already exists; name another file, or remove it."
         raise InputError(msg)
     answers = Questions() if at_a_terminal() and not options.no_questions else None
     purpose = options.purpose or STATISTICS
@@ -209,6 +226,6 @@ def _show(plan: Plan) -> None:
     print_table(("column", "ε", "mechanism", "values", "ε-LDP of each report"), rows)
     print(f"\nA row spends ε = {plan.epsilon_decimal:f}: {plan.guarantee}.")
     print("A person in n rows, or a table released n times, spends n times as much.")
-    print("\nPublished beside it, covered by no ε:")
+    print("\nPublished beside it, not covered by any ε:")
     for each in plan.publishes:
         print(f"  {each}")

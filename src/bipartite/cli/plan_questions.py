@@ -1,4 +1,4 @@
-"""What a first plan asks a person at a terminal: what only they can know, and what the data must not tell."""
+"""What a first plan asks at a terminal: what only a person can know, and must not be taken from the data."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from bipartite.tables.drafting import Draft
 
 _ABOUT: Final = """Answer from public knowledge, never from these data.
-Enter leaves TODO; "public" publishes a column as it is; "drop" leaves it out.
+Press Enter to leave TODO, or type "public" to publish a column unchanged, or "drop" to leave it out.
 """
 _ASKED: Final = {
-    "whole": "{name}: the least and the greatest whole number that anybody could have, such as 18 90: ",
-    "real": "{name}: the least and the greatest number that anybody could have, such as 0 200000: ",
-    "text": f"{{name}}: every answer that there may be, with commas ({OTHER!r} and {NO_ANSWER!r} are added): ",
-    "truth": "{name}: true or false; Enter keeps it private: ",
+    "whole": "{name}: the smallest and largest whole number that anybody could have, such as 18 90: ",
+    "real": "{name}: the smallest and largest number that anybody could have, such as 0 200000: ",
+    "text": f"{{name}}: every possible answer, separated by commas ({OTHER!r} and {NO_ANSWER!r} are added): ",
+    "truth": "{name}: true or false; press Enter to keep it private: ",
 }
 
 
 def at_a_terminal() -> bool:
-    """Whether somebody is there to answer; what is written may go to a file all the same."""
+    """Whether somebody can answer; stdout may still be redirected to a file."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 class Questions:
-    """Asks about one column after the other, on stderr; the end of the input leaves TODO for the rest."""
+    """Asks about one column after the other, on stderr; at the end of the input the rest stays TODO."""
 
     def __init__(self) -> None:
         self._epsilon: str | None = None
         print(_ABOUT, file=sys.stderr)
 
     def __call__(self, name: str, draft: Draft) -> Draft | None:
-        """What a person says about a column; None to leave it out."""
+        """What a person knows about a column; None to leave it out."""
         prompt = _ASKED[draft.kind].format(name=name)
         while True:
             answer = _ask(prompt)
@@ -53,7 +53,7 @@ class Questions:
                 print(f"  {error}", file=sys.stderr)
 
     def _with_epsilon(self, name: str, draft: Draft) -> Draft:
-        """With the ε of one report: there is no default, but that of the column before."""
+        """Ask for the ε of one report; the only default is that of the column before."""
         before = "" if self._epsilon is None else f" (Enter: {self._epsilon}, as before)"
         while True:
             answer = _ask(f"{name}: ε of one report, such as 1{before}: ") or self._epsilon
@@ -73,7 +73,7 @@ def _ask(prompt: str) -> str:
 
 
 def _filled(draft: Draft, answer: str) -> Draft:
-    """A draft with what was answered, checked as a plan would be."""
+    """The draft with this answer, checked as in a plan."""
     if draft.kind == "truth":
         msg = 'Expected Enter, "public" or "drop"; its values are known.'
         raise InputError(msg)

@@ -1,4 +1,4 @@
-"""``bipartite privatize``: a table in, the reports of its rows out."""
+"""``bipartite privatize``: turn a table into the reports of its rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _EXAMPLES = """examples:
   bipartite privatize people.csv.gz reports.csv.zst --plan plan.toml --reject rejected.csv
   zcat people.csv.gz | bipartite privatize - - --from csv --to csv --plan plan.toml --specs specs.json > reports.csv
 
-Formats are told by the names: .csv .tsv .jsonl .parquet .arrow, compressed with .gz or .zst. Rows are streamed, so a
-table may be larger than memory, and keep their order. The output is written under a temporary name beside its final one
-(.NAME.bipartite-….part, which a killed run leaves behind) and moved when it is complete: a failed run releases nothing.
-Standard output cannot be taken back: there a failed run has released the rows that it wrote. The output carries its
-specs, in it or, for text, beside it as OUT.bipartite.json, so that `bipartite estimate OUT` needs nothing else.
+Formats follow from the file names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst. Rows are streamed
+in order, so a table may be larger than memory. The output is written to a temporary file next to it
+(.NAME.bipartite-….part, which a killed run leaves behind) and renamed when it is complete: a failed run releases
+nothing. Standard output cannot be taken back: a failed run has released the rows that it wrote there. The output
+contains its specs or, for text formats, comes with them as OUT.bipartite.json: `bipartite estimate OUT` needs no more.
 """
 
-_CANNOT_BE_TAKEN_BACK = "Rows already written to standard output are released and have spent their ε."
+_CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released and have spent their ε."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,27 +47,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', an address, or -"
     )
     parser.add_argument("target", metavar="OUT", help="a file, or - for standard output")
-    parser.add_argument("--plan", metavar="PLAN.toml", type=Path, required=True, help="what each column may become")
-    parser.add_argument("--overwrite", action="store_true", help="replace OUT: a second release adds its ε")
+    parser.add_argument("--plan", metavar="PLAN.toml", type=Path, required=True, help="how each column is released")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace OUT; a second release of the same rows adds its ε"
+    )
     parser.add_argument(
         "--reject",
         metavar="FILE.csv",
         type=Path,
-        help="leave out bad rows and go on; FILE holds them and is as private as the input",
+        help="skip bad rows and write them to FILE, which is as private as the input",
     )
     files = parser.add_argument_group("files")
     files.add_argument("--from", dest="input_format", choices=KINDS, help="the format of IN (default: by its name)")
     files.add_argument("--to", dest="output_format", choices=KINDS, help="the format of OUT (default: by its name)")
-    files.add_argument("--delimiter", metavar="MARK", help="between the cells of CSV in IN, such as ';'")
-    files.add_argument("--encoding", metavar="NAME", help="of CSV in IN: utf-8 (default), utf-16 or latin-1")
-    files.add_argument("--compression", metavar="NAME", help="of Parquet, as DuckDB names it (default: its own)")
+    files.add_argument("--delimiter", metavar="MARK", help="the delimiter of CSV in IN, such as ';'")
     files.add_argument(
-        "--partition-by", metavar="COLUMN", action="append", help="a public column: OUT is a folder of Parquet parts"
+        "--encoding", metavar="NAME", help="the encoding of CSV in IN: utf-8 (default), utf-16 or latin-1"
     )
-    files.add_argument("--specs", metavar="FILE.json", type=Path, help="where specs go when text is written to -")
+    files.add_argument(
+        "--compression", metavar="NAME", help="the compression of Parquet, as DuckDB names it (default: DuckDB's)"
+    )
+    files.add_argument(
+        "--partition-by",
+        metavar="COLUMN",
+        action="append",
+        help="write OUT as a folder of Parquet files, partitioned by this public column",
+    )
+    files.add_argument(
+        "--specs", metavar="FILE.json", type=Path, help="where to write the specs if text goes to standard output"
+    )
     running = parser.add_argument_group("running")
-    running.add_argument("--threads", metavar="N", type=int, help="threads of DuckDB (default: its own choice)")
-    running.add_argument("--memory", metavar="SIZE", help="what DuckDB may hold, such as 1GB (default: what it needs)")
+    running.add_argument(
+        "--threads", metavar="N", type=int, help="the number of DuckDB threads (default: DuckDB's choice)"
+    )
+    running.add_argument(
+        "--memory", metavar="SIZE", help="DuckDB's memory limit, such as 1GB (default: as much as it needs)"
+    )
     add_seed(running)
     running.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
     parser.set_defaults(run=run)
@@ -96,30 +111,30 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     if options.json and options.target == STDIO:
-        msg = "--json and the reports cannot both go to standard output; name a file for one of them."
+        msg = "--json and the reports cannot both go to standard output; write one of them to a file."
         raise InputError(msg)
     if options.specs is not None and options.target != STDIO:
-        msg = "--specs belongs to standard output; a file carries its specs, or has them beside it."
+        msg = "--specs is for standard output; a file contains its specs, or has them beside it. Leave it out."
         raise InputError(msg)
 
 
 def _warn(options: argparse.Namespace, plan: Plan) -> None:
-    """What a person should know before rows are released."""
+    """Print what a person should know before rows are released."""
     if options.overwrite:
         print(
             "bipartite: --overwrite: if these rows were released before, this release adds "
-            f"ε = {plan.epsilon_decimal:f} to what each of them spent; removing the old reports takes nothing back.",
+            f"ε = {plan.epsilon_decimal:f} to what each of them has spent; deleting old reports does not undo that.",
             file=sys.stderr,
         )
     if options.target == STDIO and options.specs is None and options.output_format in TEXT:
         print(
-            "bipartite: these reports carry no specs, without which nothing can be estimated; keep them with --specs.",
+            "bipartite: these reports come without specs, which an estimate needs; save those with --specs.",
             file=sys.stderr,
         )
     if options.reject is not None:
         print(
-            f"bipartite: --reject: {options.reject} will hold private rows as they came; keep it as safe as the input. "
-            "Leaving rows out publishes that they were bad.",
+            f"bipartite: --reject: {options.reject} will hold private rows unchanged; protect it like the input. "
+            "Skipping rows publishes that they were bad.",
             file=sys.stderr,
         )
 
@@ -150,7 +165,7 @@ def _conclude(options: argparse.Namespace, plan: Plan, done: Released) -> None:
 
 
 def _next(options: argparse.Namespace, plan: Plan) -> str:
-    """What to do with reports."""
+    """What to do next with the reports."""
     if options.target != STDIO:
         target = shlex.quote(options.target)
         positions = [name for name, column in plan.private().items() if column.is_position]

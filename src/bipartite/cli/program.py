@@ -1,4 +1,4 @@
-"""A program with commands, each in a module of its own that is loaded when it is used."""
+"""A program with commands, each in its own module, which is imported when it is used."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bipartite._version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Parameters that no single option of a command stands for.
+# Parameters that do not correspond to a single option.
 _SPOKEN: Final = {"release": "--spec, or a domain and --epsilon", "reject": "--reject", "seed": "--insecure-seed"}
 
 
 class _Once(argparse.Action):
-    """Stores a value; the last of several would win, and nobody would know."""
+    """Stores a value and refuses a second one; argparse would silently keep the last."""
 
     def __call__(
         self,
@@ -27,7 +27,7 @@ class _Once(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Store the value of an argument, or of an option that is given for the first time."""
+        """Store the value of a positional argument, or of an option given for the first time."""
         given: frozenset[str] = getattr(namespace, "given", frozenset())
         if option_string is not None and self.dest in given:
             parser.error(f"{self.option_strings[0]} is given twice; give it once.")
@@ -38,16 +38,16 @@ class _Once(argparse.Action):
 class Command(argparse.ArgumentParser):
     """A parser that keeps the line breaks of its examples, and refuses an option that is given twice.
 
-    What it parses has it as ``parsed_by``: the innermost one, where a command has actions.
+    The parsed options hold it as ``parsed_by``: the innermost parser, if a command has actions.
     """
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 (argparse's own)
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
-        self.register("action", None, _Once)  # what is stored where nothing else is said
+        self.register("action", None, _Once)  # the default action
         self.set_defaults(parsed_by=self)
 
     def in_flags(self, message: str) -> str:
-        """A message of the library as this command would say it: its parameters are options here.
+        """Reword a message of the library for the command line, where parameters are options.
 
         >>> command = Command()
         >>> _ = command.add_argument("--to", dest="output_format")
@@ -58,7 +58,7 @@ class Command(argparse.ArgumentParser):
         """
         flags = _SPOKEN | {each.dest: each.option_strings[0] for each in self._actions if each.option_strings}
         names = "|".join(map(re.escape, flags))
-        # A call is Python's, with its own arguments; and what looks alike within a path is none of ours.
+        # Calls are Python code and stay as they are; so does anything that looks like a parameter inside a path.
         call, given = r"\w\((?:[^()]|\([^()]*\))*\)", rf"(?<![\w/.-])({names})=(True\b)?(?=(\w|'|-)?)"
         pattern = rf"{call}|{given}|(?<=Expected )({names})(?= as )"
 
@@ -72,24 +72,24 @@ class Command(argparse.ArgumentParser):
 
 @dataclass(frozen=True)
 class Program:
-    """What is called by one name."""
+    """A program: its name and its commands."""
 
     name: str
     description: str
     home: str
-    """The package that holds a module for each command, with ``configure(parser)``."""
+    """The package that holds a module with ``configure(parser)`` for each command."""
     commands: Mapping[str, str]
-    """What each command does, in a line."""
+    """One line about each command."""
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """How commands are called that are another program's."""
+    """Commands of another program, and how to run them."""
 
     def parser(self, command: str | None = None) -> argparse.ArgumentParser:
-        """The whole command line; or, where one command is named, what that needs, and of the others their names."""
+        """The parser of the whole program; if one command is named, the others are only listed."""
         parser = argparse.ArgumentParser(
             prog=self.name,
             description=self.description,
             epilog="Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage, 3 bad data, "
-            "4 missing data or extra, 70 a bug of bipartite, 128 + n stopped by signal n (130: interrupted).",
+            "4 missing data or library, 70 a bug in bipartite, 128 + n stopped by signal n (130: interrupted).",
         )
         parser.add_argument("--version", action="version", version=f"bipartite {__version__}")
         named = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=Command)
@@ -102,23 +102,23 @@ class Program:
 
 BIPARTITE: Final = Program(
     "bipartite",
-    "Local differential privacy for values that have neighbours.",
+    "Local differential privacy for values with neighbours.",
     "bipartite.cli",
     {
-        "compare": "every mechanism side by side, and which to take",
+        "compare": "every mechanism side by side, and which to use",
         "sample-size": "how many people are needed for an answer",
-        "design": "build a mechanism and show what a report is worth",
-        "report": "private values on stdin, reports on stdout",
-        "plan": "what each column of a table may become",
-        "privatize": "a table in, the reports of its rows out",
-        "estimate": "what the people are like, from their reports",
-        "verify": "prove ε exactly from the tickets",
+        "design": "build a mechanism and show how precise its reports are",
+        "report": "read private values from stdin, write reports to stdout",
+        "plan": "write, check or show how each column of a table is released",
+        "privatize": "turn a table into the reports of its rows",
+        "estimate": "estimate means, medians and shares from reports",
+        "verify": "prove the ε of a mechanism exactly",
         "audit": "bound the real ε of any command or mechanism from its reports",
         "explain": "what ε means, in words and odds",
-        "locations": "places: a release, and maps",
-        "ledger": "who has spent what: show, export, check, backup",
-        "demo": "a million people answer three questions",
-        "completion": "completion for your shell",
+        "locations": "design releases of places, and draw maps",
+        "ledger": "show, export, check or back up who has spent what",
+        "demo": "simulate a million people who answer three questions",
+        "completion": "print the completion script of your shell",
     },
     {"datasets": "python -m reproduction datasets", "reproduce": "python -m reproduction run"},
 )

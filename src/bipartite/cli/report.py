@@ -1,4 +1,4 @@
-"""``bipartite report``: private values in, reports out."""
+"""``bipartite report``: read private values, write reports."""
 
 from __future__ import annotations
 
@@ -49,13 +49,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     add_mechanism(parser)
     parser.add_argument(
-        "--outside", choices=["error", "clip"], default="error", help="refuse values outside, or clamp them"
+        "--outside",
+        choices=["error", "clip"],
+        default="error",
+        help="refuse values outside the range, or clip them to it",
     )
     parser.add_argument(
-        "--nulls", choices=["error", "keep"], default="error", help="refuse empty lines, or keep (and so publish) them"
+        "--nulls",
+        choices=["error", "keep"],
+        default="error",
+        help="refuse empty lines, or keep them (which publishes that they are missing)",
     )
     add_seed(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line (schemas/report.json)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line (schemas/report.json)")
     parser.set_defaults(run=run)
 
 
@@ -64,14 +70,14 @@ def run(options: argparse.Namespace) -> int:
     mechanism = mechanism_of(options)
     rng = source_of(options)
     if sys.stdin is None:
-        msg = "standard input is closed; give the values there, one a line."
+        msg = "standard input is closed; pass the values there, one per line."
         raise DataFileError(msg)
     on_set = isinstance(mechanism.domain, SetDomain) and not isinstance(mechanism.domain, Product)
     if on_set and options.outside == "clip":
-        msg = "--outside clip is for numbers: a set has no ends; leave it out, and repair or remove what is not in it."
+        msg = "--outside clip is for numbers; a set has no ends; leave it out, and repair or remove such values."
         raise InputError(msg)
     lines = enumerate(sys.stdin, start=1)
-    with Progress("reports", None) as progress:
+    with Progress("reports", None, rate=True) as progress:
         while batch := list(itertools.islice(lines, lines_at_once(mechanism))):
             for report in _report_batch(mechanism, batch, options, rng):
                 if options.json:
@@ -92,7 +98,7 @@ def lines_at_once(mechanism: Reporting) -> int:
 def _report_batch(
     mechanism: Reporting, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
 ) -> Iterator[Any]:
-    """The reports of some lines, in order; None for an empty line that is kept."""
+    """The reports of these lines in order; None for an empty line that is kept."""
     filled = [(number, text.strip()) for number, text in batch if text.strip()]
     if len(filled) < len(batch) and options.nulls == "error":
         first = next(number for number, text in batch if not text.strip())
@@ -109,7 +115,9 @@ def _report_batch(
         refusal = mechanism.domain.explain(values, options.outside, lambda at: f"line {filled[at][0]}")
         if isinstance(mechanism.domain, SetDomain):
             what = str(refusal).partition("; ")[0]
-            refusal = type(refusal)(f"{what}; values are row numbers of the places, from 0: repair or remove it.")
+            refusal = type(refusal)(
+                f"{what}; values are row numbers of the places, counted from 0: repair or remove it."
+            )
     raise refusal
 
 
@@ -127,7 +135,7 @@ def _draw(
 
 
 def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[Any]:
-    """The reports with None where a line was empty."""
+    """The reports, with None for every empty line."""
     return (next(reports) if text.strip() else None for _, text in batch)
 
 
@@ -138,7 +146,7 @@ def _report_tuples(
     options: argparse.Namespace,
     rng: Source | None,
 ) -> list[Any]:
-    """The reports of tuples, each a JSON array on a line of its own."""
+    """The reports of tuples, which are JSON arrays, one per line."""
     values = [tuple_of(text) for _, text in filled]
     try:
         reports = _draw(mechanism, values, rng, options.outside)
@@ -150,14 +158,14 @@ def _report_tuples(
         are_tuples = not isinstance(mechanism, CategoryMechanism)
         return [_quoted(tuple_text(each)) for each in reports] if are_tuples and not options.json else reports
     msg = (
-        f"line {number} is not a JSON array with a value of each of the {len(domain.parts)} parts of {domain}, such as "
+        f"line {number} is not a JSON array with one value for each of the {len(domain.parts)} parts of {domain}, like "
         f"{tuple_text(domain.decode(0))}; repair or remove it."
     )
     raise DataFileError(msg)
 
 
 def _quoted(text: str) -> str:
-    """A cell of CSV."""
+    """Text as a quoted CSV cell."""
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -170,7 +178,7 @@ def _fits(domain: Product, value: tuple[Any, ...], options: argparse.Namespace) 
 
 
 def _report_labels(mechanism: Reporting, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
-    """The reports of labels; labels that are whole numbers are written as such."""
+    """The reports of labels; labels that are whole numbers are written as numbers."""
     names = {str(label): label for label in mechanism.domain.labels or ()}
     given = [names.get(text) for _, text in filled]
     unknown = [number for (number, _), label in zip(filled, given, strict=True) if label is None]

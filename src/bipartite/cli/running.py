@@ -1,4 +1,4 @@
-"""One command: its arguments are read, it is run, and errors become messages and exit codes."""
+"""Run one command: parse its arguments, run it, and turn errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bipartite.cli.program import Command, Program
     from bipartite.cli.signals import Stopping
 
-# The first kind that fits decides; anything else is a bug, and a traceback could show a private value.
+# The first match decides. Anything else is a bug, and is not shown: a traceback could contain a private value.
 _EXIT_CODES: Final = (
     (BrokenPromiseError, FINDING),
     ((DataError, DataFileError, LedgerFileError, SpecError), BAD_DATA),
@@ -50,7 +50,7 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     words = sys.argv[1:] if arguments is None else arguments
     if words and words[0] in program.elsewhere:
         return complain(f"{words[0]} is a command of the laboratory; run: {program.elsewhere[words[0]]}", USAGE)
-    # The other commands take their time to load, and are only named by --help.
+    # The other commands are slow to import, and --help only lists them.
     options = program.parser(words[0] if words else "").parse_args(arguments)
     options.own_process = arguments is None
     stopping.started()
@@ -60,11 +60,11 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     except KeyboardInterrupt:
         return complain("interrupted", stopping.exit_code)
     except BrokenPipeError:
-        # The reader went away, as `head` does. Nothing more can be written, not even at exit.
+        # The reader is gone, as with `head`. Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001
-        # A library that is cut off may make an error of its own of it.
+        # A library that was interrupted may raise an error of its own.
         if stopping.requested:
             return complain("interrupted", stopping.exit_code)
         return _complain_of(error, options.parsed_by)
@@ -72,17 +72,17 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
 
 
 def _complain_of(error: Exception, command: Command) -> int:
-    """Say what went wrong, in the words of the command line; the exit code of it."""
+    """Print what went wrong, in terms of the command line, and return the exit code."""
     if isinstance(error, UnicodeDecodeError):
         return complain("standard input is not UTF-8 text.", BAD_DATA)
     for kinds, exit_code in _EXIT_CODES:
         if isinstance(error, kinds):
             return complain(command.in_flags(_in_words(error)), exit_code)
-    return complain(f"unexpected {type(error).__name__}: this is a bug of bipartite, please report it.", BUG)
+    return complain(f"unexpected {type(error).__name__}: this is a bug in bipartite, please report it.", BUG)
 
 
 def _in_words(error: Exception) -> str:
-    """What the system says about a file, with its name and without the number of the error."""
+    """The message of an error; for a file, its name and the system's reason without the error number."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if isinstance(error, FileNotFoundError) and error.filename is not None:
@@ -91,7 +91,7 @@ def _in_words(error: Exception) -> str:
 
 
 def _speak_utf8() -> None:
-    """ε does not fit into the encoding that some systems give to pipes."""
+    """Use UTF-8: the default encoding of pipes on some systems has no ε."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")

@@ -36,16 +36,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_mechanism(parser, default="the one that needs the fewest people")
     asked = parser.add_argument_group("the answer wanted (one of --mean-within, --share-within)")
     which = asked.add_mutually_exclusive_group(required=True)
-    which.add_argument("--mean-within", metavar="D", type=float, help="how far the mean may be from the population's")
     which.add_argument(
-        "--share-within", metavar="D", type=float, help="how far each share, by itself, may be from the population's"
+        "--mean-within", metavar="D", type=float, help="how far the estimated mean may be from the population's"
     )
-    asked.add_argument("--confidence", metavar="C", type=float, default=0.95, help="how surely (default: 0.95)")
+    which.add_argument(
+        "--share-within",
+        metavar="D",
+        type=float,
+        help="how far each estimated share, on its own, may be from the population's",
+    )
+    asked.add_argument(
+        "--confidence", metavar="C", type=float, default=0.95, help="the probability of this (default: 0.95)"
+    )
     asked.add_argument(
         "--population",
         metavar="FILE",
         type=Path,
-        help="the assumed shares of the values, one a line; public (default: uniform)",
+        help="the assumed shares of the values, one per line; public (default: uniform)",
     )
     add_within(asked)
     asked.add_argument("--json", action="store_true", help="print one JSON object (schemas/sample-size.json)")
@@ -53,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Answer how many people are needed."""
+    """Print how many people are needed."""
     asked = {
         "mean_within": options.mean_within,
         "share_within": options.share_within,

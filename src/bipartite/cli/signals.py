@@ -1,4 +1,4 @@
-"""Requests to stop, heard from the first moment: Ctrl-C, ``kill``, a terminal that goes away."""
+"""Requests to stop, handled from the start: Ctrl-C, ``kill``, a terminal that is closed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BY_SIGNAL: Final = 128
 
 
 class Stopping:
-    """While the block runs, a request to stop is a ``KeyboardInterrupt``, so that temporary files are removed.
+    """While the block runs, a request to stop raises ``KeyboardInterrupt``, so that temporary files are removed.
 
-    What is ignored stays ignored, as under ``nohup``.
+    Signals that are ignored stay ignored, as under ``nohup``.
     """
 
     def __init__(self) -> None:
@@ -41,23 +41,23 @@ class Stopping:
             signal.signal(number, handler)
 
     def started(self) -> None:
-        """From here on there may be something to remove."""
+        """Note that from now on there may be files to remove."""
         self._starting = False
 
     @property
     def requested(self) -> bool:
-        """Whether a request came."""
+        """Whether a request to stop has come."""
         return self._number is not None
 
     @property
     def exit_code(self) -> int:
-        """What a shell expects of a command that was stopped."""
+        """The exit code that a shell expects of a stopped command."""
         return _BY_SIGNAL + (self._number or signal.SIGINT)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         self._number = number
         if self._starting:
-            # Nothing is there to be removed, and an import that is cut off may raise anything.
+            # There is nothing to remove yet, and an interrupted import may raise anything.
             os.write(_STDERR, b"bipartite: interrupted\n")
             os._exit(self.exit_code)
         raise KeyboardInterrupt

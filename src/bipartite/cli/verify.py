@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bipartite.cli.arguments import add_mechanism, mechanism_of
+from bipartite.cli.arguments import add_mechanism, announce_proof, mechanism_of
 from bipartite.cli.output import FINDING, OK, print_json
 from bipartite.errors import BrokenPromiseError
 from bipartite.verification import verify
@@ -16,7 +16,7 @@ _EXAMPLES = """examples:
   bipartite verify --spec age.json
   bipartite verify --integers 18..90 --epsilon 1 --json
 
-Exit code 1 when the tickets of a spec break the ε that it states.
+The exit code is 1 if the tickets of a spec break the ε that it states.
 """
 
 
@@ -31,7 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Certify a mechanism."""
     try:
-        certificate = verify(mechanism_of(options))
+        mechanism = mechanism_of(options)
+        announce_proof(mechanism)
+        certificate = verify(mechanism)
     except BrokenPromiseError as error:
         if options.json:
             print_json({"holds": False, "problem": str(error)})

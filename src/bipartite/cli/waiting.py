@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise.patience import Clock, expected_seconds
-from bipartite.cli.output import Progress
+from bipartite.cli.output import LONG, Progress, announce
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
 
-_LONG: Final = 10.0  # seconds; anything faster needs no announcement
 _UNITS: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -43,15 +41,9 @@ def searching(
     domain: Domain, seconds: float | None, *, total: int | None = None, rounds: int = 1, statistics: bool = True
 ) -> Iterator[tuple[Clock, Progress]]:
     """A search among mechanisms: announced if it is long, with its progress and its time limit."""
-    say_how_long(expected_seconds(domain, rounds, statistics=statistics), seconds)
+    limited = f"it will stop after about {seconds:g} s" if seconds is not None else ""
+    if seconds is None or seconds > LONG:
+        expected = expected_seconds(domain, rounds, statistics=statistics)
+        announce("this", expected, limited or "--within 30s uses the best found by then")
     with Progress("mechanisms", total) as progress:
         yield Clock(seconds, progress.part), progress
-
-
-def say_how_long(seconds: float, limit: float | None) -> None:
-    """Announce a command that takes long, and how to limit it."""
-    if seconds <= _LONG or (limit is not None and limit <= _LONG):
-        return
-    about = f"{seconds:.0f} s" if seconds < 2 * 60 else f"{seconds / 60:.0f} min"
-    how = "--within 30s uses the best found by then" if limit is None else f"it will stop after about {limit:g} s"
-    print(f"bipartite: this takes about {about}; {how}.", file=sys.stderr)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE: Final = 0.95
 # Up to here shares of single values are shown, and those up to a value are unbiased sums of them.
-_FEW_VALUES: Final = 32
+FEW_VALUES: Final = 32
 _NAMED: Final = 4
 
 
@@ -72,7 +72,7 @@ def prospect(mechanism: Reporting, people: int | None) -> Prospect:
     mean = None if mean is None else min(mean, width / 2)  # as far as the middle of the range may be off
     if cdf is None:
         return Prospect(mean, None, None, share, note)
-    few = len(domain) <= _FEW_VALUES
+    few = len(domain) <= FEW_VALUES
     # A tenth of the range is the difference of two shares up to a value.
     median, tenth = min(width / 2, cdf * width), None if few else min(1.0, math.sqrt(2) * cdf)
     if not few and isinstance(mechanism, BRR) and mechanism.m > 1:

@@ -45,7 +45,7 @@ def test_a_judge_that_breaks_leaves_the_others_their_verdicts(monkeypatch):
     monkeypatch.setattr(judging, "CLAIMS", (broken, BY_KEY["environment"]))
     first, second = judge_all([])
     assert (first.judgement.verdict, first.judgement.broken) == (Verdict.UNDECIDED, True)
-    assert "Judging failed (KeyError: 'rows'): this is a bug of bipartite" in first.judgement.why
+    assert "Judging failed (KeyError: 'rows'): this is a bug in bipartite" in first.judgement.why
     assert (second.judgement.verdict, second.judgement.broken) == (Verdict.UNCHECKABLE, False)
 
 
