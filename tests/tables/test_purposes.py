@@ -166,3 +166,18 @@ def test_prospects_say_what_cannot_be_told(monkeypatch):
     assert anchored.questions == [] and "…" in anchored.note and len(anchored.note) < 200
     monkeypatch.setattr("bipartite.tables.prospects.forecast", refuse)
     assert prospect(bp.GRR(flat(3), 1), 1000).note == "no forecast: too large."
+
+
+@pytest.mark.parametrize(
+    ("high", "domain"),
+    [
+        ("10000", {"integers": [0, 10_000]}),
+        ("200000", {"interval": [0, 200_000], "points": 401}),
+    ],
+)
+def test_a_wide_range_of_whole_numbers_becomes_an_interval_that_answers_as_precisely(high, domain):
+    plan = tomllib.loads(Draft("whole", ends=("0", high), epsilon="1").to_toml())
+    assert plan["domain"] == domain
+    made = bp.Plan.from_dict({"columns": {"income": plan}}).mechanisms()["income"]
+    whole = bp.BRR(bp.Integers(0, int(high)), epsilon=1, edges="padded", m="cdf")
+    assert bp.forecast(made, 50_000).mean == pytest.approx(bp.forecast(whole, 50_000).mean, rel=0.01)

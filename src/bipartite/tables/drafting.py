@@ -13,6 +13,8 @@ from bipartite.tables.reading import TODO, categories_of
 OTHER: Final = "other"
 NO_ANSWER: Final = "no answer"
 POINTS: Final = 401
+_MOST_WHOLE: Final = 10_000
+"""Whole numbers of a wider range become an interval: answers are as precise, and far faster."""
 TRUTH: Final = ("false", "true")
 _WORDS: Final = {
     "padded": "reports extend past both ends: do not clip or average them, run bipartite estimate",
@@ -62,8 +64,10 @@ class Draft:
     def _domain(self) -> str:
         if self.kind in {"whole", "real"}:
             low, high = (_quoted(TODO),) * 2 if self.ends is None else self.ends
-            kind, points = ("integers", "") if self.kind == "whole" else ("interval", f", points = {POINTS}")
-            return f"domain = {{ {kind} = [{low}, {high}]{points} }}  # the ends of what anybody could have\n"
+            wide = self.kind == "real" or (self.ends is not None and int(high) - int(low) > _MOST_WHOLE)
+            kind, points = ("interval", f", points = {POINTS}") if wide else ("integers", "")
+            other = "" if wide or self.ends is not None else f"; of a wide range: {{ interval = …, points = {POINTS} }}"
+            return f"domain = {{ {kind} = [{low}, {high}]{points} }}  # the ends of what anybody could have{other}\n"
         if self.kind == "truth":
             return f"domain = {{ categories = [{', '.join(map(_quoted, TRUTH))}] }}\n"
         listed = ", ".join(map(_quoted, (*(self.labels or (TODO,)), *self._spare())))

@@ -213,7 +213,11 @@ def test_groups_are_estimated_each_on_its_own():
     assert found["old"].mean == alone.mean and found["old"].people == 3000
     frame = found.to_frame()
     assert list(frame.columns)[:3] == ["group", "value", "share"] and len(frame) == 2 * 73
-    assert "old: 3,000 reports" in found.summary() and "Estimates of 2 groups" in repr(found)
+    told = found.summary()
+    assert "\nold: 3,000 reports\n" in told and "Estimates of 2 groups" in repr(found)
+    # What the groups have in common is said once.
+    assert told.count("intervals are for") == told.count("histogram by") == told.count("of BRR(") == 1
+    assert " in 2 groups; " in told
     weighted = estimate(PADDED, reports, by=labels[order], weights=np.ones(6000))
     assert weighted["young"].mean == pytest.approx(found["young"].mean)
     for series in (pd.Series(labels[order]), pl.Series(labels[order].tolist()), labels[order].tolist()):

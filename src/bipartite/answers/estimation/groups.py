@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.answers.estimation.pictures import drawn_groups
 from bipartite.answers.estimation.ranges import asked_again
 from bipartite.answers.estimation.showing import Shown, load_pandas
-from bipartite.answers.estimation.wording import answers_in_words, share_table
+from bipartite.answers.estimation.wording import answers_of_groups, share_table
 from bipartite.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -56,12 +56,7 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:
         if not self._has_picture:
             return [f"{label}: {each.summary(confidence, bins)}" for label, each in self._groups.items()]
-        lines = [
-            f"{label}: {line}" if not number else line
-            for label, each in self._groups.items()
-            for number, line in enumerate(answers_in_words(each, confidence))
-        ]
-        return [*lines, *share_table(self._groups, confidence, bins)]
+        return [*answers_of_groups(self._groups, confidence), *share_table(self._groups, confidence, bins)]
 
     def _draw(self, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:
         if not self._has_picture:

@@ -31,10 +31,32 @@ _POPULATION: Final = "the population that these people are a random sample of"
 
 def answers_in_words(estimate: Estimate, confidence: float) -> list[str]:
     """The mean and the median, or what is known instead of them; how, and what to know about it."""
-    whose = "these people alone" if estimate.of_sample else _POPULATION
-    lines = [f"{how_many(estimate.people, 'report')} of {estimate.mechanism!r}; intervals are for {whose}"]
-    if estimate.doubt:
-        lines.append(f"  {estimate.doubt}")
+    return [
+        f"{how_many(estimate.people, 'report')} of {estimate.mechanism!r}; intervals are for {_whose(estimate)}",
+        *_answers(estimate, confidence),
+        f"  histogram by {estimate.method!r}: {estimate.reason}",
+        *_cautions(estimate),
+    ]
+
+
+def answers_of_groups(groups: Mapping[Any, Estimate], confidence: float) -> list[str]:
+    """The same for each group; what they have in common is said once."""
+    one = next(iter(groups.values()))
+    people = how_many(sum(each.people for each in groups.values()), "report")
+    lines = [f"{people} of {one.mechanism!r} in {how_many(len(groups), 'group')}; intervals are for {_whose(one)}"]
+    for label, each in groups.items():
+        lines += [f"{label}: {how_many(each.people, 'report')}", *_answers(each, confidence), *_cautions(each)]
+    # How far each is smoothed follows after the semicolon.
+    whys = dict.fromkeys(f"{each.method!r}: {each.reason.partition(';')[0]}" for each in groups.values())
+    return [*lines, *(f"histogram by {why}" for why in whys)]
+
+
+def _whose(estimate: Estimate) -> str:
+    return "these people alone" if estimate.of_sample else _POPULATION
+
+
+def _answers(estimate: Estimate, confidence: float) -> list[str]:
+    lines = [f"  {estimate.doubt}"] if estimate.doubt else []
     domain = estimate.domain
     if isinstance(domain, LineDomain):
         lines += [
@@ -49,9 +71,12 @@ def answers_in_words(estimate: Estimate, confidence: float) -> list[str]:
         ]
     else:
         lines.append(f"  most common  {most_common(estimate, confidence)}")
-    lines.append(f"  histogram by {estimate.method!r}: {estimate.reason}")
-    lines += [f"  {line}" for line in [what_forging_does(estimate)] if line]
-    found = estimate.identifiability
+    return lines
+
+
+def _cautions(estimate: Estimate) -> list[str]:
+    lines = [f"  {line}" for line in [what_forging_does(estimate)] if line]
+    domain, found = estimate.domain, estimate.identifiability
     if found is not None and not found.identifiable:
         lines.append(f"  not identifiable: {found}")
         if isinstance(domain, LineDomain) and getattr(estimate.mechanism, "edges", "") == "clamped":
