@@ -29,7 +29,7 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_custom_sections = ["Guarantee", "Reference"]
 html_static_path = ["_static"]
-html_css_files = ["narrow.css"]
+html_css_files = ["readable.css"]
 
 
 def setup(app: Sphinx) -> None:
