@@ -140,7 +140,7 @@ def test_a_release_that_publishes_the_region_says_so_everywhere():
 
 @pytest.mark.parametrize("publishes", [None, "nothing", True, "the region", ["region"]])
 def test_publishing_the_region_must_be_said_in_words(publishes):
-    with pytest.raises(InputError, match="Expected publishes='region', got .*every report of this mechanism tells"):
+    with pytest.raises(InputError, match="Expected publishes='region', got .*every report of this mechanism reveals"):
         WithinRegion(TWO, 1, publishes=publishes)
     with pytest.raises(TypeError):
         WithinRegion(TWO, 1)

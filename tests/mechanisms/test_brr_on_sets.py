@@ -75,7 +75,7 @@ def test_the_compiled_search_finds_the_same_m(domain, epsilon):
     CompiledRows(domain).count(0, len(domain), excess, 16, counts, certain)
     for x in range(len(domain)):
         if certain[x]:
-            assert counts[x] == set_design.raised(set_design.exact_losses(domain.losses(x).tolist()), budget)
+            assert counts[x] == set_design.count_exactly(set_design.exact_losses(domain.losses(x).tolist()), budget)
 
 
 def test_a_constant_row_is_never_decided_by_floats():

@@ -270,7 +270,7 @@ def test_published_words_give_the_published_reports(vector):
 def test_flat_categories_in_other_containers_and_with_gaps_are_refused_with_advice():
     record = Record({"age": AGE, "bits": FLAT["bits"]})
     people = {"age": pd.Series([40]), "bits": pd.Series([3])}
-    with pytest.raises(InputError, match="^bits: Expected the values of a flat .* got Series; pass column.to_numpy"):
+    with pytest.raises(InputError, match="^bits: Expected values of a flat .* got Series; pass column.to_numpy"):
         record.privatize(people)
     assert record.privatize(people | {"bits": people["bits"].to_numpy()})["bits"].shape == (1, 2)
     with pytest.raises(InputError, match="^bits: Expected nulls='error', got 'keep'; remove it, or add"):

@@ -240,7 +240,13 @@ def test_it_comes_back_from_its_spec_and_from_pickles():
             "Expected ε from 0.0001 to 12 for the best unbiased .*, got 1e-05; use",
         ),
         (bp.Items(None, loss=1 - np.eye(3)), 1, {}, DesignError, "Expected domain as bp.Integers or bp.Interval"),
-        (bp.Integers(1, 4), 1, {"loss": "zero-one"}, InputError, "Expected no loss with unbiased=True, which asks for"),
+        (
+            bp.Integers(1, 4),
+            1,
+            {"loss": "zero-one"},
+            InputError,
+            "Expected no loss with unbiased=True, which minimises",
+        ),
         (bp.Integers(1, 4), 1, {"unbiased": "yes"}, InputError, "Expected unbiased as True or False, got 'yes'"),
         (bp.Integers(1, 4), 1, {"prior": [1, 2]}, InputError, "prior"),
     ],
@@ -251,7 +257,7 @@ def test_what_cannot_be_designed_is_refused(domain, epsilon, options, error, mes
 
 
 def test_a_set_has_no_bias():
-    with pytest.raises(InputError, match="are not numbers, so reports have no mean; ask for expected_loss"):
+    with pytest.raises(InputError, match="whose reports have no mean; use expected_loss"):
         _ = bp.Optimal(bp.Items(None, loss=1 - np.eye(3)), 1).bias
     assert bp.Optimal(bp.Integers(0, 5), 1).bias > 1
 

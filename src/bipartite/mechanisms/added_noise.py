@@ -1,4 +1,4 @@
-"""What mechanisms share that add noise from one row of tickets: Laplace and Staircase."""
+"""The common base of mechanisms that add noise from one row of tickets: Laplace and Staircase."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 MOST_SHIFTS: Final = 2**22
 TAIL_BITS: Final = 30
-"""At each end of the outputs at most 2^−30 of all reports stand for a report beyond it."""
+"""At most 2^−30 of the noise lies beyond each end of the outputs, and is added to the last output."""
 
 
 class AddedNoise(Mechanism):
-    """Report = x + Z, with Z on the grid of the interval; reports far outside the range are stopped."""
+    """Reports x + Z with Z on the grid of the interval; reports far outside the range are clamped."""
 
     __slots__ = ()
     fields: ClassVar[frozenset[str]] = frozenset({"padding", "noise"})
@@ -64,22 +64,22 @@ class AddedNoise(Mechanism):
 
 
 def noise_lottery(size: int, padding: int, noise: NDArray[np.int64]) -> NoiseLottery:
-    """The lottery of a spec, whose tickets may be none."""
+    """The lottery of a spec; refused if its tickets are invalid."""
     try:
         return NoiseLottery(size, padding, noise)
     except AssertionError:
-        msg = "Expected a falling ticket count for each shift, of at most 2^52 in all; ask for another spec."
+        msg = "Expected decreasing ticket counts of the shifts, at most 2^52 in all; ask for another spec."
         raise BrokenPromiseError(msg) from None
 
 
 def check_interval(domain: object, name: str) -> None:
-    """Refuse a domain that is no interval."""
+    """Refuse a domain that is not an interval."""
     check_domain(domain)
     if isinstance(domain, Cyclic):
         raise not_a_line(domain)
     if not isinstance(domain, Interval):
         msg = (
-            f"Expected domain as bp.Interval for {name}, got {type(domain).__name__}; whole numbers 18 to 90 are "
+            f"Expected domain as bp.Interval for {name}, got {type(domain).__name__}; for the integers 18 to 90 use "
             "bp.Interval(18, 90, points=73)."
         )
         raise DesignError(msg)
@@ -93,7 +93,7 @@ def check_flag(name: str, value: object) -> None:
 
 
 def padding_for(size: int, epsilon: float, *, clamped: bool) -> int:
-    """How many steps outputs reach past both ends: e^(−ε·padding/(N−1)) ≤ 2^−30, in whole ranges."""
+    """How many steps outputs extend past both ends: e^(−ε·padding/(N−1)) ≤ 2^−30, in multiples of the range."""
     ranges = 0 if clamped else math.ceil(TAIL_BITS * math.log(2) / epsilon)
     if (ranges + 1) * (size - 1) > MOST_SHIFTS:
         fewer = MOST_SHIFTS // (ranges + 1) + 1
@@ -107,11 +107,11 @@ def padding_for(size: int, epsilon: float, *, clamped: bool) -> int:
 
 
 def padded_outputs(domain: Domain, padding: int) -> Domain:
-    """The domain and ``padding`` more nodes at both ends."""
+    """The domain with ``padding`` more nodes at each end."""
     if not padding or not isinstance(domain, Interval):
         return domain
     try:
         return domain.padded(padding)
     except DesignError:
-        msg = "Expected reports past the ends that doubles can hold and tell apart; use fewer points, or clamped=True."
+        msg = "Expected reports past the ends that are distinct doubles; use fewer points, or clamped=True."
         raise DesignError(msg) from None

@@ -1,4 +1,4 @@
-"""Bipartite Randomized Response on a line."""
+"""Bipartite Randomized Response."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BRR(Mechanism):
     r"""Bipartite Randomized Response: report one of the m nearest values with probability p each, any other with q.
 
     p = e\ :sup:`ε`/(m·e\ :sup:`ε` + M − m) and q = 1/(m·e\ :sup:`ε` + M − m) for M outputs. m is the same for every
-    value, so every ratio of two probabilities of one report is 1 or e\ :sup:`±ε`.
+    value, so the ratio of the probabilities of a report for two values is always 1 or e\ :sup:`±ε`.
 
     Parameters
     ----------
@@ -59,46 +59,46 @@ class BRR(Mechanism):
     epsilon
         The privacy budget of one report: a positive decimal of at most 20 digits.
     m
-        ``"safe"``: Algorithm 2, the least of all values' locally best m: with clamped edges no value does worse than
-        under GRR. Padded: the largest odd number not above it.
+        ``"safe"``: Algorithm 2, the smallest of the locally best m of all values: with clamped edges no value does
+        worse than under GRR. Padded: the largest odd number not above it.
         ``"best"``: the m with the least expected loss under ``prior``.
-        ``"mean"``, ``"cdf"``, ``"histogram"``: with padded edges on a line, or around a circle, the m from which that
-        statistic of many people comes out with the least expected squared error; see the notes. It depends on N and ε
-        alone. Around a circle "mean" is the mean direction, "cdf" shares of arcs, and m is coprime to N, so that all
+        ``"mean"``, ``"cdf"``, ``"histogram"``: with padded edges on a line, or on a circle, the m with the least
+        expected squared error when that statistic is estimated from many people; see the notes. It depends on N and ε
+        alone. On a circle "mean" is the mean direction, "cdf" the shares of arcs, and m is coprime to N, so that all
         values can be told apart.
-        Or a whole number: any m is private.
+        Or an integer: any m is private.
     prior
         For ``m="best"``: public probabilities of the values, None for uniform. Never estimate it from the private data.
     edges
         ``"clamped"``: reports stay in the domain; near an end the window stops there. Best for releasing single values,
         but values that share a window cannot be told apart by any estimator.
-        ``"padded"``: reports extend half a window past both ends, so the window is always centred and every value has a
-        row of its own: for statistics. m is odd. On a line only: a circle, points and items have no ends.
+        ``"padded"``: reports extend half a window past both ends, so the window is always centred and every value has
+        its own row: for statistics. m is odd. On a line only: a circle, points and items have no ends.
     progress
         Called with the number of rows done since the last call while m is searched for on points and items: N rows
-        in all. From 16,384 points on, the m-th neighbours of all points are then found too, N rows more, so that
-        the first large call of ``privatize`` is fast. A mechanism read from a spec finds them in that first call (about
-        two seconds for 67,000 places).
+        in all. From 16,384 points on, N more rows are spent on the m-th neighbours of all points, so that the first
+        large call of ``privatize`` is fast. A mechanism read from a spec finds them in that first call (about two
+        seconds for 67,000 places).
 
     Guarantee
     ---------
-    ε-LDP for each report: Pr[y|x] ≤ e\ :sup:`ε`\ ·Pr[y|x'] for all values x, x' and reports y, in exact arithmetic over
-    whole-number tickets (:func:`bipartite.verify`). The realised ε lies below ε by at most min(10\ :sup:`−6`, ε/1000).
+    ε-LDP for each report: Pr[y|x] ≤ e\ :sup:`ε`\ ·Pr[y|x'] for all values x, x' and reports y, in exact arithmetic on
+    integer tickets (:func:`bipartite.verify`). The realised ε is below ε by at most min(10\ :sup:`−6`, ε/1000).
 
     Notes
     -----
     On a line, with ȳ and v the mean and the variance of all outputs and z̄(x), u(x) those of the near outputs of x, a
     report has the mean ȳ + (p − q)·m·(z̄(x) − ȳ): biased towards the middle of the outputs. Padded edges make
-    z̄(x) = x, so the bias is a known straight line, which an estimator takes out. The variance given x is
+    z̄(x) = x, so the bias is a known linear function, which an estimator removes. The variance given x is
     (1 − s)·v + s·u(x) + s(1 − s)·(z̄(x) − ȳ)² with s = (p − q)·m.
 
-    Around a circle every row is the same row, turned: all values have the same expected loss, "safe" and "best" are one
-    m for every prior, and the rank of the matrix is N − gcd(m, N) + 1.
+    On a circle every row is a rotation of the same row: all values have the same expected loss, "safe" and "best" are
+    the same m for every prior, and the rank of the matrix is N − gcd(m, N) + 1.
 
     Statistics: let I be the information matrix of one padded report about the shares of the values, P·diag(1/r)·Pᵀ
     with r the law of reports when values are uniform. For n = 100,000 people the squared error of a statistic w is
-    taken to be wᵀ(n·I + J)\ :sup:`−1`\ w, where J says that the density is as rough as a standard Brownian motion:
-    the asymptotic variance, without the details that no estimator resolves. ``m="mean"`` minimises it for the mean,
+    taken to be wᵀ(n·I + J)\ :sup:`−1`\ w, where J expresses that the density is as rough as a standard Brownian motion:
+    the asymptotic variance, without details that no estimator resolves. ``m="mean"`` minimises it for the mean,
     ``"cdf"`` its average over all thresholds, ``"histogram"`` its average over all values.
 
     Reference
@@ -141,7 +141,7 @@ class BRR(Mechanism):
         on_set = _is_set(domain)
         tickets = issue_tickets(budget, *_layout(chosen, len(domain), edges), by_tries=on_set)
         if isinstance(tickets, TooFewTickets):
-            # On a set the same m serves the advice: another one would take another search.
+            # On a set the advice assumes the same m: another one would need another search.
             advised = (lambda size, epsilon: chosen) if on_set else rule  # noqa: ARG005
             fixed = on_set or weights is not None
             raise DesignError(
@@ -197,12 +197,12 @@ class BRR(Mechanism):
 
     @property
     def m(self) -> int:
-        """How many outputs are near each value."""
+        """The number of outputs near each value."""
         return self._lottery.m
 
     @property
     def tickets(self) -> Tickets:
-        """How many tickets a near and a far output hold."""
+        """The numbers of tickets of a near and of a far output."""
         return self._lottery.tickets
 
     def parts(self) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class BRR(Mechanism):
 
 
 def _is_set(domain: object) -> bool:
-    """Whether near values are found by an order: on points and items; a line and a circle have windows."""
+    """Whether near values are found by sorting distances, as on points and items; a line and a circle have windows."""
     return isinstance(domain, SetDomain) and not isinstance(domain, Cyclic)
 
 
@@ -257,7 +257,7 @@ def _rule(
     edges: Edges,
     progress: Callable[[int], None] | None,
 ) -> Rule:
-    """How m follows from N and ε."""
+    """The rule that gives m for N and ε."""
     if not isinstance(m, str):
         given = operator.index(m)
         return lambda size, epsilon: given  # noqa: ARG005
@@ -273,7 +273,7 @@ def _rule(
 
 
 def _ring_rule(m: MChoice) -> Rule:
-    """How m follows from N and ε around a circle; one m has the least loss for every value, and so for every prior."""
+    """The rule on a circle, where one m has the least loss for every value, and so for every prior."""
     if m == "safe":
         return least_loss_m
     if m == "best":
@@ -282,7 +282,7 @@ def _ring_rule(m: MChoice) -> Rule:
 
 
 def _padded_rule(m: MChoice, prior: NDArray[np.float64] | None) -> Rule:
-    """How an odd m follows from N and ε."""
+    """The rule with padded edges, which gives an odd m."""
     if m == "safe":
         # The half-window of the safe m, so that m is odd.
         return lambda size, epsilon: (safe_m(size, epsilon) - 1) // 2 * 2 + 1
@@ -310,7 +310,7 @@ def _layout(m: int, size: int, edges: Edges) -> tuple[int, int]:
 def _what_would_work(
     refusal: TooFewTickets, size: int, epsilon: Epsilon, rule: Rule, edges: Edges, *, fixed_size: bool, by_tries: bool
 ) -> str:
-    """The message of a refusal: which ε and which N would work instead."""
+    """The error message: which ε and which N would work instead."""
 
     def for_epsilon(other: Epsilon) -> tuple[int, int]:
         return _layout(rule(size, other), size, edges)
@@ -320,9 +320,9 @@ def _what_would_work(
     other = nearest_epsilon(epsilon, refusal, for_epsilon, by_tries=by_tries)
     hints = [f"the {extreme} ε for N={size} is about {other.text}"] if other else []
     if not fixed_size:
-        # A given m needs N > m; below that the layout is not one that could be built.
+        # A given m needs N > m.
         most = largest_size(size, lambda n: _layout(rule(n, epsilon), n, edges), epsilon)
         if most is not None and (edges == "padded" or rule(most, epsilon) < most):
             hints.append(f"the largest N for ε={epsilon.text} is about {most}")
-    advice = "; ".join(hints) or "no smaller domain would do"
+    advice = "; ".join(hints) or "no smaller domain would help"
     return f"ε={epsilon.text} is too {which} for N={size}: 2^52 tickets cannot keep it exactly; {advice}."

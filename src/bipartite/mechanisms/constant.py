@@ -1,4 +1,4 @@
-"""The best single answer: what saying nothing costs."""
+"""The best constant answer: the loss of a report that reveals nothing."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class Constant(Mechanism):
-    """Always reports the one answer with the least expected loss, whatever is true.
+    """Always reports the answer with the least expected loss, whatever the value.
 
-    The answer is argmin_y Σ_x π_x·L(x, y): on a line with the distance as loss the median of the prior. Every
-    comparison should show it: at small ε no mechanism beats it by much, and many do worse.
+    The answer is argmin_y Σ_x π_x·L(x, y): on a line with the distance as loss, the median of the prior. Every
+    comparison should include it: at small ε no mechanism beats it by much, and many do worse.
 
     Parameters
     ----------
@@ -74,13 +74,13 @@ class Constant(Mechanism):
         return cls._made(fields.domain, answer)
 
     def _assemble(self, domain: Domain, answer: int) -> None:
-        # One output holds all tickets of every row. Two of them, because the compiled draw divides by at least two.
+        # One output holds both tickets of every row; two, because the compiled draw divides by at least two.
         lottery = LineLottery(inputs=len(domain), outputs=1, m=1, shift=0, tickets=Tickets(2, 1))
         self._set(domain=domain, outputs=Subset(domain, [answer]), _lottery=lottery)
 
     @property
     def answer(self) -> object:
-        """What is always reported."""
+        """The constant report."""
         return self.outputs.decode(0)
 
     @property
@@ -95,7 +95,7 @@ class Constant(Mechanism):
 
     @property
     def guarantee(self) -> str:
-        """What one report promises, in words."""
+        """The promise of one report, in words."""
         return "0-LDP: reports do not depend on the value"
 
     def parts(self) -> dict[str, Any]:

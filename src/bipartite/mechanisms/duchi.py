@@ -1,4 +1,4 @@
-"""Duchi's mechanism for one number: one of two reports, with the right mean."""
+"""Duchi's mechanism for one number: one of two reports, whose mean is the value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Duchi(Mechanism):
     r"""Duchi's mechanism: reports one of two numbers ±B outside the range, so that the mean is the value.
 
     With the range mapped to [−1, 1] and E = e\ :sup:`ε`: B = (E + 1)/(E − 1), and
-    Pr[+B | x] = 1/2 + x(E − 1)/(2(E + 1)). Reports come back in the units of the interval.
+    Pr[+B | x] = 1/2 + x(E − 1)/(2(E + 1)). Reports are in the units of the interval.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ class Duchi(Mechanism):
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`): the tickets of +B rise by the same whole number from node
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): the tickets of +B increase by the same integer from node
     to node, from b at the lower end to a ≤ e\ :sup:`ε`·b at the upper one.
 
     Notes
     -----
-    Bias: none. Tickets are a straight line in the node, and B = (a + b)/(a − b) is made from the tickets themselves, so
-    E[report | x] = x at every node, but for the rounding of B to a double. Variance: B² − x² (mapped).
+    Bias: none. Tickets are linear in the node, and B = (a + b)/(a − b) is computed from the tickets themselves, so
+    E[report | x] = x at every node, up to the rounding of B to a double. Variance: B² − x² (mapped).
 
     Reference
     ---------

@@ -1,4 +1,4 @@
-"""The exponential mechanism: nearer reports are likelier, by a factor that falls with the loss."""
+"""The exponential mechanism: the probability of a report decreases exponentially with its loss."""
 
 from __future__ import annotations
 
@@ -28,19 +28,18 @@ class Exponential(Tabled):
     Parameters
     ----------
     domain
-        Any domain whose N × N tickets can be held (N up to 5,792).
+        Any domain whose N × N tickets fit in memory (N up to 5,792).
     epsilon
         The privacy budget of one report.
     variant
-        ``"tight"``: the largest θ whose realised ratio is e\ :sup:`ε`, found on the actual matrix: the fair rival.
-        ``"published"``: θ = ε/2Δ, Δ the largest difference of two losses of one report: always private, but on most
-        domains it spends only about half of ε (the certificate says how much).
+        ``"tight"``: the largest θ whose realised ratio is e\ :sup:`ε`, found on the actual matrix, for a fair
+        comparison. ``"published"``: θ = ε/2Δ, where Δ is the largest difference of two losses of one report: always
+        private, but on most domains it spends only about half of ε (the certificate says how much).
     loss
         None for the domain's own loss; ``"squared"``, a function of it, or a matrix. With ``similarity=`` items the
         loss is −similarity, so more similar reports are likelier.
-
     sensitivity
-        For ``"published"``: Δ, where a larger one is known than this domain's own, such as 1 for similarities.
+        For ``"published"``: a Δ larger than that of this domain, such as 1 for similarities.
 
     Guarantee
     ---------
@@ -92,14 +91,14 @@ class Exponential(Tabled):
 def _in_units_of_spread(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
     """Losses in units of Δ, the largest difference of two losses of one report, each row less its least; and Δ.
 
-    A row may be shifted: its normaliser takes it out again. The least loss becomes 0, and exp never overflows.
+    Shifting a row changes nothing, because the normaliser cancels it. The least loss becomes 0, so exp never overflows.
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         spread = (losses.max(axis=0) - losses.min(axis=0)).max()
         above = losses - losses.min(axis=1, keepdims=True)
         scaled: NDArray[np.float64] = above / spread
     if not (above.max(axis=0) > above.min(axis=0)).any():
-        msg = "Expected losses that differ between values, got the same for all; a report could tell nothing."
+        msg = "Expected losses that depend on the value, got the same for all values; pass another loss."
         raise DesignError(msg)
     if not (np.isfinite(spread) and np.isfinite(scaled).all()):
         msg = "Expected losses whose differences are finite numbers, got larger ones; scale them down."
@@ -110,7 +109,7 @@ def _in_units_of_spread(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64
 def _check_sensitivity(sensitivity: object, spread: float, variant: Variant) -> float:  # as given
     number = float(sensitivity) if isinstance(sensitivity, (int, float, np.number)) else math.nan
     if variant != "published":
-        msg = "A sensitivity belongs to variant='published'; leave it out."
+        msg = "Expected sensitivity only with variant='published'; leave it out."
         raise InputError(msg)
     if not spread * (1 - 1e-12) <= number < math.inf:
         msg = f"Expected sensitivity of at least {spread:.6g}, the largest difference, got {shown(sensitivity)}."

@@ -1,4 +1,4 @@
-"""The geometric mechanism: whole-number noise that falls off like Laplace's, stopped at the ends of the range."""
+"""The geometric mechanism: discrete Laplace noise, clamped to the range."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.spec.parts import Fields
 
 _MOST_VALUES: Final = 2**22
-# Each round of rounding gives the tail a little more; a handful is enough, and many would mean a bug.
+# Each round gives the tail a few more tickets; a handful of rounds is enough, and many would mean a bug.
 _MOST_ROUNDS: Final = 64
 
 
@@ -30,7 +30,7 @@ class Geometric(Mechanism):
     r"""The two-sided geometric mechanism: report x + Z clamped to the range, Pr[Z = z] = (1 − α)/(1 + α)·α\ :sup:`|z|`.
 
     α = e\ :sup:`−ε/(N−1)`: under local privacy any two values are neighbours, so the sensitivity is the whole range.
-    Clamping to the domain is free post-processing; without it half of all reports of a small ε lie outside.
+    Clamping to the domain is free post-processing; without it, about half of all reports lie outside at small ε.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class Geometric(Mechanism):
 
     Notes
     -----
-    Z has mean 0 and variance 2α/(1 − α)². Clamping pulls reports inwards: the bias is zero in the middle of the range
-    only.
+    Z has mean 0 and variance 2α/(1 − α)². Clamping biases reports towards the middle of the range, the only value
+    without bias.
 
     Reference
     ---------
@@ -87,16 +87,16 @@ class Geometric(Mechanism):
 
 
 def _tickets(size: int, budget: Epsilon) -> NDArray[np.int64]:
-    """The tickets of shifts 0 … N−1, the last with the whole tail, so that no ratio exceeds e^ε.
+    """The tickets of shifts 0 … N−1, the last including the whole tail, so that no ratio exceeds e^ε.
 
-    The tightest ratio is that of an end: all shifts that reach it from itself against those from the other end.
-    Rounding may push it past e^ε by a ticket; then the tail gets a few more, until whole numbers agree.
+    The largest ratio is that of an end as a report: all shifts that reach it from itself against those from the other
+    end. Rounding may push it past e^ε by a ticket; then the tail gets a few more, until the exact comparison holds.
     """
     scale = float(budget) / (size - 1)
     alpha = math.exp(-scale)
     # −expm1 keeps 1 − α exact for a tiny ε or a huge N.
     inner = np.exp(-scale * np.arange(size - 1)) * (-math.expm1(-scale)) / (1 + alpha)
-    # A thousandth of a millionth is kept back for the tail's extra tickets.
+    # A share of 2^−30 is held back for the extra tickets of the tail.
     whole = MAX_TOTAL * (1 - 2**-30)
     tickets = np.floor(np.append(inner, math.exp(-float(budget)) / (1 + alpha)) * whole).astype(np.int64)
     extra = 1

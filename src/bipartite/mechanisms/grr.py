@@ -1,4 +1,4 @@
-"""Generalised Randomized Response: the value itself with one chance, every other value with another."""
+"""Generalised Randomized Response: the true value with one probability, every other value with another."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class GRR(Mechanism):
     r"""Generalised Randomized Response: report the value with probability p, any other value with q each.
 
-    p = e\ :sup:`ε`/(e\ :sup:`ε` + N − 1) and q = 1/(e\ :sup:`ε` + N − 1): BRR with m = 1. Every wrong answer is equally
-    wrong, so it knows no distance and fits every domain.
+    p = e\ :sup:`ε`/(e\ :sup:`ε` + N − 1) and q = 1/(e\ :sup:`ε` + N − 1): BRR with m = 1. All wrong answers are equally
+    likely; it needs no distance and fits every domain.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class GRR(Mechanism):
 
     Notes
     -----
-    The report is the value with chance p, else uniform among the others. The share of people who report y,
-    f'_y = q + (p − q)·f_y, is unbiased for the true share f_y after (f'_y − q)/(p − q), with variance
-    f'_y(1 − f'_y)/(n·(p − q)²) for n people. As a number a report is biased towards the middle of the range.
+    The expected share of people who report y is f'_y = q + (p − q)·f_y; with the observed share in place of f'_y,
+    (f'_y − q)/(p − q) is unbiased for the true share f_y, with variance f'_y(1 − f'_y)/(n·(p − q)²) for n people.
+    Taken as a number, a report is biased towards the middle of the range.
 
     Reference
     ---------
@@ -92,8 +92,8 @@ class RR(GRR):
 
     Notes
     -----
-    With p the chance of the truth, the share of one answer among the reports is f' = p·f + (1 − p)(1 − f);
-    (f' − (1 − p))/(2p − 1) is unbiased for f, with variance f'(1 − f')/(n·(2p − 1)²).
+    With p the probability of the truth, the expected share of one answer among the reports is
+    f' = p·f + (1 − p)(1 − f); (f' − (1 − p))/(2p − 1) is unbiased for f, with variance f'(1 − f')/(n·(2p − 1)²).
 
     Reference
     ---------

@@ -30,15 +30,15 @@ _ENDS: Final = 2
 _FIRST_DIGITS: Final = 40
 _ROOT: Final = 405 * math.sqrt(241)
 THRESHOLD: Final = math.log((-5 + 2 * math.cbrt(6353 - _ROOT) + 2 * math.cbrt(6353 + _ROOT)) / 27)
-"""ε* = 0.60935…, from which on mixing pays: the ε whose E = e^ε solves 9E³ + 5E² − 13E − 49 = 0."""
+"""ε* = 0.60935…, above which mixing reduces the worst variance: E = e^ε* solves 9E³ + 5E² − 13E − 49 = 0."""
 
 
 class Hybrid(Mechanism):
     r"""The Hybrid mechanism: with probability 1 − e\ :sup:`−ε/2` a Piecewise report, otherwise Duchi's.
 
-    For ε ≤ ε* = 0.6094… it is Duchi's mechanism alone. ε* is where the worst variances meet: E = e\ :sup:`ε*` is the
+    For ε ≤ ε* = 0.6094… it is Duchi's mechanism alone. At ε* the worst variances are equal: E = e\ :sup:`ε*` is the
     root of 9E³ + 5E² − 13E − 49, that is (s + 3)(s + 1)² = 3(s² + 1)² for s = e\ :sup:`ε*/2`, written in E = s².
-    The coin is part of the tickets: reports are the nodes of Piecewise and the two of Duchi together.
+    The coin is part of the tickets: the outputs are those of Piecewise and the two of Duchi together.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class Hybrid(Mechanism):
     epsilon
         The privacy budget of one report.
     outputs
-        About how many different reports of Piecewise, as there; N × outputs at most 2\ :sup:`25`.
+        The approximate number of outputs of Piecewise, as there; N × outputs at most 2\ :sup:`25`.
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`): both parts keep ε, and the coin does not look at the
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): both parts keep ε, and the coin is independent of the
     value.
 
     Notes
@@ -110,7 +110,7 @@ class Hybrid(Mechanism):
             window = np.where((at >= 0) & (at < sliding.m), tickets.near, tickets.far)
             nodes = reports(sliding.values(interval, tickets.near, tickets.far)).values
             values = np.concatenate([values, nodes])
-            # Where an end of Duchi is a node of Piecewise as well, they are one report.
+            # An end of Duchi that is also a node of Piecewise is one output.
             values, which = np.unique(values, return_inverse=True)
             ends_rows, rows = rows, np.zeros((size, len(values)), dtype=np.int64)
             rows[:, which[:_ENDS]] += ends_rows
@@ -144,14 +144,14 @@ class Hybrid(Mechanism):
             elif not budget.allows(tickets.near, tickets.far):
                 problems.add(f"The tickets of Piecewise exceed e^ε for ε={budget.text}; do not report with this spec.")
             if ends.total(size) + tickets.total(sliding.m, sliding.outputs(size)) > MAX_TOTAL:
-                problems.add("Expected at most 2^52 tickets a row; ask for another spec.")
+                problems.add("Expected at most 2^52 tickets per row; ask for another spec.")
         problems.raise_if_any(BrokenPromiseError)
         check_table(size, outputs)
         return cls._made(domain, budget, ends, sliding, tickets)
 
     @property
     def piecewise_share(self) -> float:
-        """The probability of a Piecewise report: 1 − e^(−ε/2), or 0 for ε ≤ ε*; as the tickets have it."""
+        """The probability of a Piecewise report, from the tickets: about 1 − e^(−ε/2), or 0 for ε ≤ ε*."""
         return 1 - self._ends.total(len(self.domain)) / self._lottery.total
 
     def parts(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Hybrid(Mechanism):
 
 
 def _mixes(epsilon: Decimal) -> bool:
-    """Whether ε > ε*, exactly: the sign of 9E³ + 5E² − 13E − 49, which rises with E = e^ε > 1 and is never zero."""
+    """Whether ε > ε*, exactly: the sign of 9E³ + 5E² − 13E − 49, which increases with E = e^ε > 1 and is never 0."""
     digits = _FIRST_DIGITS
     while True:
         low, high = (((9 * e + 5) * e - 13) * e - 49 > 0 for e in exp_between(epsilon, digits))
@@ -176,12 +176,12 @@ def _mixes(epsilon: Decimal) -> bool:
 
 
 def _share(budget: Epsilon, sliding: Sliding, outputs: int) -> Tickets:
-    """The tickets of Piecewise: as many as leave the others their share of 2^52."""
+    """The tickets of Piecewise, which leave Duchi its share of 2^52."""
     e, s = math.exp(float(budget)), math.exp(float(budget) / 2)
     room = MAX_TOTAL * (1 - 2**-40) * (1 - 1 / s)
     far = int(room / (sliding.m * e + outputs - sliding.m))
     tickets = Tickets(budget.most_near_tickets(far), far)
     if far < 1 or not is_close_enough(tickets, budget):
-        msg = f"2^52 tickets cannot keep ε={budget.text} with so many reports; use a smaller ε, or fewer outputs."
+        msg = f"2^52 tickets cannot keep ε={budget.text} with {outputs} reports; use a smaller ε, or fewer outputs."
         raise DesignError(msg)
     return tickets

@@ -1,4 +1,4 @@
-"""What mechanisms on regions share: tickets for each region, held as whole numbers of one total."""
+"""The common base of mechanisms on regions: integer tickets for each region, with one total for all rows."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
         def largest_ratio(self) -> Fraction: ...
 
 
-# Tickets are whole, so a design aims this share below ε, and further where its tickets still exceed it.
+# Tickets are integers, so a design aims below ε by this share, and by more while its tickets still exceed ε.
 _FIRST_MARGIN: Final = 2.0**-40
 _MOST_MARGIN: Final = 2.0**-10
-# What tickets may fall short of ε.
+# The least realised ε, as a share of ε.
 _LEAST: Final = 0.998
 _Built = TypeVar("_Built", bound="_Rows")
 
 
 @dataclass(frozen=True, slots=True)
 class BlockRows:
-    """Tickets of every row of a mechanism in blocks, before any table is made."""
+    """The tickets of all rows of a mechanism in blocks, before any table is made."""
 
     sizes: Sequence[int]
-    """How many places each region has."""
+    """The number of places in each region."""
     m: Sequence[int]
-    """How many of them are near."""
+    """The number of near places in each region."""
     tickets: Sequence[tuple[int, int, int]]
     """(near, far, outside) of each region."""
     total: int
-    """What every row holds."""
+    """The total of every row."""
 
     def extras(self) -> list[int]:
-        """How many near places of each region hold one ticket more, so that all rows hold the total."""
+        """The number of near places in each region that hold one more ticket, so that all rows have the total."""
         given = [size * outside for size, (_, _, outside) in zip(self.sizes, self.tickets, strict=True)]
         return [
             self.total - sum(given) + own - m * near - (size - m) * far
@@ -62,10 +62,10 @@ class BlockRows:
         ]
 
     def largest_ratio(self) -> Fraction:
-        """The largest ratio of the tickets of one place, from the counts of each region alone.
+        """The largest ratio of the tickets of one place, computed from the counts of each region alone.
 
-        Every place is near to itself and far from another of its region, so both counts stand in one column; it is
-        exact but for the one ticket more that some near places hold, which is taken to be everywhere.
+        Every place is near itself and far from some other place of its region, so both counts occur in one column. An
+        upper bound: the extra ticket that some near places hold is assumed for all of them.
         """
         ratios = []
         for size, m, (near, far, outside), extra in zip(self.sizes, self.m, self.tickets, self.extras(), strict=True):
@@ -75,7 +75,7 @@ class BlockRows:
 
 
 def check_regions(regions: object, least: int = 1) -> None:
-    """Refuse what is no partition, or one of too few regions."""
+    """Refuse anything but a partition with at least this many regions."""
     if not isinstance(regions, Regions):
         msg = (
             f"Expected regions as bp.locations.Regions, got {type(regions).__name__}; "
@@ -88,12 +88,12 @@ def check_regions(regions: object, least: int = 1) -> None:
 
 
 class InRegions(Mechanism):
-    """What mechanisms on regions share: a partition of places, and tickets for each region."""
+    """The common base of mechanisms on regions: a partition of places, and tickets for each region."""
 
     __slots__ = ("regions",)
     fields = frozenset({"regions", "tickets", "total"})
     counts: ClassVar[tuple[str, ...]]
-    """What its spec calls the tickets of a region."""
+    """The names of the ticket counts of a region in its spec."""
     regions: Regions
 
     @classmethod
@@ -113,18 +113,18 @@ class InRegions(Mechanism):
         except SpecError:
             raise
         except InputError as error:
-            # What no design could be is a spec that nobody could have written.
+            # No design could have produced this spec.
             raise BrokenPromiseError(str(error)) from None
         return mechanism.checked()
 
     @classmethod
     @abstractmethod
     def _of_spec(cls, fields: Fields, regions: Regions, tickets: Sequence[tuple[int, ...]], total: int) -> Self:
-        """The mechanism of these numbers; an AssertionError where its rows do not hold one total."""
+        """The mechanism with these numbers; raises AssertionError if its rows have different totals."""
 
     @abstractmethod
     def _tickets(self) -> Sequence[tuple[int, ...]]:
-        """The tickets of each region, as ``counts`` names them."""
+        """The tickets of each region, in the order of ``counts``."""
 
     def parts(self) -> dict[str, Any]:
         tickets = [dict(zip(self.counts, map(str, each), strict=True)) for each in self._tickets()]
@@ -133,7 +133,7 @@ class InRegions(Mechanism):
 
     def __reduce__(self) -> tuple[Any, ...]:
         reread, (kind, domain, spec) = super().__reduce__()
-        # The regions themselves, which know more than a spec: how they were made.
+        # The regions themselves, because they record how they were made, which a spec does not.
         return reread, (kind, domain, spec | {"regions": self.regions})
 
     def __repr__(self) -> str:
@@ -168,7 +168,7 @@ def _read_regions(fields: Fields) -> Regions:
 
 
 class InBlocks(InRegions):
-    """A window of m_r near places in the true region r, and one chance for each place of all other regions."""
+    """A window of m_r near places in the true region r, and a fixed probability for each place elsewhere."""
 
     __slots__ = ("_rows",)
     fields: ClassVar[frozenset[str]] = InRegions.fields | {"m"}
@@ -177,33 +177,33 @@ class InBlocks(InRegions):
     _rows: BlockRows
 
     def _assemble(self, regions: Regions, budget: Epsilon, rows: BlockRows) -> None:
-        """Near places that come first hold one ticket more where the total asks for it."""
+        """The first near places hold one more ticket where the total requires it."""
         self._set(domain=regions.places, outputs=regions.places, _budget=budget, _lottery=_lottery(regions, rows))
         self._set(regions=regions, _rows=rows)
 
     @property
     def m(self) -> tuple[int, ...]:
-        """How many places are near in each region."""
+        """The number of near places in each region."""
         return tuple(self._rows.m)
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
         if not (isinstance(fields["m"], list) and all(map(is_whole, fields["m"]))):
-            fields.note("Expected m as a list of whole numbers, one a region.")
+            fields.note("Expected m as a list of whole numbers, one per region.")
         return super().read(fields)
 
     @classmethod
     def _of_spec(cls, fields: Fields, regions: Regions, tickets: Sequence[tuple[int, ...]], total: int) -> Self:
         m, sizes = fields["m"], regions.sizes.tolist()
         if len(m) != len(sizes) or not all(1 <= count < size for count, size in zip(m, sizes, strict=True)):
-            msg = "Expected 1 ≤ m < the places of its region for every region; ask for another spec."
+            msg = "Expected 1 ≤ m < the number of places for every region; ask for another spec."
             raise BrokenPromiseError(msg)
         if not total <= MAX_TOTAL or len(tickets) != len(sizes):
             msg = (
                 "Expected tickets of at least one for each region with one total of at most 2^52; ask for another spec."
             )
             raise BrokenPromiseError(msg)
-        # Within a region outsiders hold none, and its spec does not name them.
+        # A mechanism within a region has no tickets outside, and its spec omits them.
         rows = BlockRows(sizes, tuple(m), [(each[0], each[1], sum(each[2:])) for each in tickets], total)
         return cls._made(regions, fields.budget, rows)
 
@@ -215,15 +215,15 @@ class InBlocks(InRegions):
 
 
 def window_tickets(total: int, size: int, m: int, growth: float) -> tuple[int, int]:
-    """(near, far) of m near places among ``size`` that hold this total, near ≈ growth·far."""
+    """The tickets (near, far) of ``size`` places, m of them near, with this total and near ≈ growth·far."""
     far = max(1, int(total / (m * growth + size - m)))
     return (total - (size - m) * far) // m, far
 
 
-def aimed_below(budget: Epsilon, build: Callable[[float], _Built | None], *, least: float = _LEAST) -> _Built:
-    """What ``build`` makes for an ε slightly below the budget, the first whose largest ratio keeps the budget.
+def build_below(budget: Epsilon, build: Callable[[float], _Built | None], *, least: float = _LEAST) -> _Built:
+    """Build for an ε slightly below the budget, and further below until the largest ratio keeps the budget.
 
-    Refused where its realised ε falls below the share ``least`` of the budget: tickets are too few then.
+    Refused if the realised ε is below the share ``least`` of the budget: there are too few tickets then.
     """
     margin = _FIRST_MARGIN
     while margin <= _MOST_MARGIN:
@@ -241,10 +241,10 @@ def aimed_below(budget: Epsilon, build: Callable[[float], _Built | None], *, lea
 
 
 def two_level_tickets(sizes: Sequence[int], split: Split) -> BlockRows | None:
-    """(near, far, outside) of each region and the total of every row; None where they are too few.
+    """(near, far, outside) of each region and the total of every row; None if there are too few tickets.
 
-    Every place of region r has c_r tickets from outsiders, and a row of region r holds n_r·c_r + D tickets inside: D is
-    the same for all regions, so that all rows hold D + Σ_s n_s·c_s.
+    Every place of region r has c_r tickets in the rows of other regions, and a row of region r holds n_r·c_r + D
+    tickets inside: D is the same for all regions, so that all rows hold D + Σ_s n_s·c_s.
     """
     first = float(np.exp(split.region))
     shares = MAX_TOTAL / (first + len(sizes) - 1)
@@ -252,7 +252,7 @@ def two_level_tickets(sizes: Sequence[int], split: Split) -> BlockRows | None:
     if min(outside) < 1:
         return None
     given = sum(size * count for size, count in zip(sizes, outside, strict=True))
-    # Floats may round the surplus up past the most tickets that a row may hold.
+    # Floats may round the surplus up past the limit of a row.
     surplus = min(int(shares * np.expm1(split.region)), MAX_TOTAL - given)
     tickets = []
     for size, m, count in zip(sizes, split.m, outside, strict=True):
@@ -276,7 +276,7 @@ def _lottery(regions: Regions, rows: BlockRows) -> BlockLottery:
 
 
 def _block(regions: Regions, region: int, m: int, near: int, far: int, extra: int) -> NDArray[np.int64]:
-    """The tickets among the places of a region: near is decided in whole numbers, as for BRR."""
+    """The tickets among the places of a region; near places are found in integer arithmetic, as for BRR."""
     members = regions.members(region)
     block = np.full((len(members), len(members)), far, dtype=np.int64)
     order = regions.places.order

@@ -19,8 +19,8 @@ class Laplace(AddedNoise):
 
     Under local privacy any two values are neighbours, so the sensitivity is the whole range. Noise is drawn on the grid
     of the interval: Z = z·step with Pr[z] = (1 − α)/(1 + α)·α\ :sup:`|z|`, α = e\ :sup:`−ε/(N−1)`, the discrete Laplace
-    law. It has the density's own ratio e\ :sup:`−step/b` between neighbouring nodes everywhere, so ε is spent exactly;
-    the Laplace density integrated over cells is as private, but its middle cell holds a little less than it might.
+    law. The ratio between neighbouring nodes is e\ :sup:`−step/b` everywhere, as for the density, so ε is spent
+    exactly; the Laplace density integrated over cells is as private, but its middle cell has less mass than ε allows.
 
     Parameters
     ----------
@@ -29,19 +29,19 @@ class Laplace(AddedNoise):
     epsilon
         The privacy budget of one report.
     clamped
-        False: reports may lie outside the range, as far as needed to leave at most 2\ :sup:`−30` of the noise beyond
-        each end of the outputs; that tail is put on the last output. True: reports are clamped to the range, which is
-        free post-processing; the law is then that of :class:`~bipartite.Geometric`.
+        False: reports extend past the range until at most 2\ :sup:`−30` of the noise lies beyond each end of the
+        outputs; that tail is added to the last output. True: reports are clamped to the range, which is free
+        post-processing; the law is then that of :class:`~bipartite.Geometric`.
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`): tickets of two inputs of one output are at most N − 1
-    steps of α apart, and are held to e\ :sup:`ε` in whole numbers after rounding.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): the tickets of one output for two inputs differ by at
+    most the factor α\ :sup:`−(N−1)` = e\ :sup:`ε`, which is checked in integer arithmetic after rounding.
 
     Notes
     -----
-    Bias: none, but for the tail, below 10\ :sup:`−9` of b; clamped, reports lean to the middle. Variance:
-    step²·2α/(1 − α)² = 2b² − step²/6 + O(step⁴/b²), so it nears the literature's 2b² with the square of the step.
+    Bias: none except for the tail, below 10\ :sup:`−9` of b; clamped reports are biased towards the middle. Variance:
+    step²·2α/(1 − α)² = 2b² − step²/6 + O(step⁴/b²), which converges to 2b² quadratically in the step.
 
     Reference
     ---------

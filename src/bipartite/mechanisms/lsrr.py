@@ -1,4 +1,4 @@
-"""L-SRR, a staircase over the tiles of a map: the rival for places, as published and made honest."""
+"""L-SRR, a staircase over the tiles of a map: a rival for places, as published and corrected to keep ε."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
 Variant = Literal["calibrated", "published"]
-# Digits of the ε really spent that people are shown; rounded up.
+# A realised ε that exceeds ε by no more than this share counts as rounding.
 _ROUNDING: Final = 1e-9
 
 
 class LSRR(Tabled):
-    r"""L-SRR: reports in the same map tile are likelier, in m equal steps down to those that share none.
+    r"""L-SRR: the probability of a report decreases in m equal steps with the map tiles it shares with the true place.
 
-    Each place has the 46-bit code of its map tile; two places are the nearer the more first bits they share. The places
-    around x fall into m groups, and a report of group j has the j-th of m probabilities in equal steps from α_max to
-    α_min = α_max/e\ :sup:`ε`.
+    Each place has the 46-bit code of its map tile; the more leading bits two places share, the nearer they count. The
+    places around x form m groups, and a report of group j has the j-th of m probabilities in equal steps from α_max
+    to α_min = α_max/e\ :sup:`ε`.
 
     Parameters
     ----------
@@ -40,21 +40,21 @@ class LSRR(Tabled):
         The privacy budget of one report.
     variant
         ``"calibrated"``: groups of the same sizes for every x, so that ε is kept.
-        ``"published"``: groups as they fall; where α_min then depends on x, **ε is not kept**: the certificate fails
-        and ``guarantee`` names the ε that is really spent. For comparison only; never report with it.
+        ``"published"``: groups of any size; where α_min then depends on x, **ε is not kept**: the certificate fails
+        and ``guarantee`` names the ε actually spent. For comparison only; never report with it.
     thresholds
-        The shared bits β_1 > … > β_m = 0 at which groups begin; by default those that put the most bits into the nearer
-        groups, for the number of groups that the authors advise.
+        The numbers of shared bits β_1 > … > β_m = 0 at which groups begin; by default those that put the most bits into
+        the nearer groups, for the number of groups that the authors recommend.
 
     Guarantee
     ---------
-    Calibrated: ε-LDP for each report, exactly (:func:`bipartite.verify`). Published: **not ε-LDP** but
-    where all places have groups of the same sizes; it is ε'-LDP for the larger ε' in its certificate.
+    Calibrated: ε-LDP for each report, exactly (:func:`bipartite.verify`). Published: **not ε-LDP**, unless all places
+    have groups of the same sizes; it is ε'-LDP for the larger ε' in its certificate.
 
     Notes
     -----
-    Bias and variance given x follow from row x of ``matrix()``. Neighbouring places on two sides of a tile's edge may
-    share no bit at all, and are then the least likely reports of each other.
+    Bias and variance given x follow from row x of ``matrix()``. Neighbouring places on opposite sides of a tile
+    boundary may share no bits at all, and are then the least likely reports for each other.
 
     Reference
     ---------
@@ -96,7 +96,7 @@ class LSRR(Tabled):
         if variant == "published":
             rows = lsrr.published_rows(codes, budget, bounds)
             spent = float(np.log(rows.max(axis=0) / rows.min(axis=0)).max())
-            # Where α_min happens to be the same for all places ε is kept, and rounding to tickets must not break it.
+            # If α_min happens to be the same for all places, ε is kept, and rounding to tickets must not exceed it.
             tickets = issue_rows(rows, budget if spent <= float(budget) * (1 + _ROUNDING) else None)
         else:
             tickets = issue_rows(lsrr.calibrated_rows(codes, budget, lsrr.mean_sizes(codes, bounds)), budget)
@@ -104,7 +104,7 @@ class LSRR(Tabled):
 
     @property
     def guarantee(self) -> str:
-        """What one report promises, in words; as published, what it really spends."""
+        """The promise of one report, in words; for the published variant, the ε actually spent."""
         if self.keeps_epsilon:
             return super().guarantee
         spent = round_up(log_between(self._lottery.largest_ratio())[1], places=4)

@@ -1,4 +1,4 @@
-"""The best ε-LDP release of a value, and the best unbiased report of a number, by linear programming; small domains."""
+"""The optimal ε-LDP release of a value, and the optimal unbiased report of a number, by linear programming."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
 _ROUNDING: Final = 2.0**-40
-"""What the rounding of nodes and reports to doubles can make of a mean, as a share of the largest report."""
+"""The largest error of a mean by rounding nodes and reports to doubles, as a share of the largest report."""
 
 
 class Optimal(Tabled):
-    r"""The ε-LDP mechanism with the least expected loss among all, by linear programming.
+    r"""The ε-LDP mechanism with the least expected loss of all, by linear programming.
 
     min Σ_x π_x Σ_y P_xy·L(x, y) subject to Σ_y P_xy = 1 and z_y ≤ P_xy ≤ e\ :sup:`ε`\ ·z_y, with reports among the
     domain's values.
@@ -46,40 +46,41 @@ class Optimal(Tabled):
     Parameters
     ----------
     domain
-        Any domain of at most 400 values; beyond that use :class:`~bipartite.Anchored`, which is optimal on lines and
-        carries a certified gap elsewhere.
+        Any domain of at most 400 values; for more use :class:`~bipartite.Anchored`, which is optimal on lines and has a
+        certified gap elsewhere.
     epsilon
         The privacy budget of one report.
     prior
-        Public probabilities of the values, None for uniform; ``"minimax"`` for the least worst case.
+        Public probabilities of the values, None for uniform; ``"minimax"`` for the least worst-case loss.
     loss
         None for the domain's own loss; ``"squared"``, ``"zero-one"``, a function of it, or a matrix.
     unbiased
-        True for numbers whose mean is the value, with the least variance for the prior or, with ``"minimax"``, the
-        least largest one: on a line of at most 200 values, with ε from 10\ :sup:`−4` to 12 and no other loss. Reports
-        are floats on a grid that reaches beyond both ends; the plain average of many is an unbiased mean.
+        True for reports whose mean is the value, with the least expected variance under the prior or, with
+        ``"minimax"``, the smallest largest variance: on a line of at most 200 values, with ε from 10\ :sup:`−4` to 12
+        and no other loss. Reports are floats on a grid that extends beyond both ends; the average of many is an
+        unbiased estimate of the mean.
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`): the solution is turned into whole-number tickets that
-    keep ε, at a cost far below what floats can show.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): the solution is rounded to integer tickets that keep ε,
+    at a negligible increase of the loss.
 
     Notes
     -----
-    Best for its prior and loss; bias and variance given x follow from row x of ``matrix()``.
+    Optimal for its prior and loss; bias and variance given x follow from row x of ``matrix()``.
 
-    With ``unbiased=True``: min Σ_x π_x Σ_y P_xy·(y − x)² subject to Σ_y P_xy·y = x as well. The grid has middle ±
+    With ``unbiased=True``: min Σ_x π_x Σ_y P_xy·(y − x)² subject also to Σ_y P_xy·y = x. The grid consists of middle ±
     j·2\ :sup:`k` steps of the domain, 90 to 360 outputs, of which at most 2N + 2 are used (3N + 3 for the worst
-    case); with d its step the variance is at most d²/4 above that of any outputs. Bias: none. The tickets of a row have
-    the mean of its value in whole numbers of the grid, exactly; what is left is the rounding of nodes and reports to
-    doubles, none on :class:`~bipartite.Integers` up to 2\ :sup:`40` (``bias`` says how much). For that 10\ :sup:`−6`
-    less than ε is spent (10\ :sup:`−6`·ε where ε < 1; up to 10\ :sup:`−4` beyond ε = 7).
+    case); with grid step d, the variance is at most d²/4 above the optimum over all outputs. Bias: none. In units of
+    the grid, the tickets of a row have exactly the mean of its value; what remains is the rounding of nodes and reports
+    to doubles (``bias``), which is zero on :class:`~bipartite.Integers` up to 2\ :sup:`40`. The exact mean costs
+    10\ :sup:`−6` of ε (10\ :sup:`−6`·ε for ε < 1; up to 10\ :sup:`−4` for ε > 7).
 
     Reference
     ---------
     Bordenabe, Chatzikokolakis, Palamidessi: *Optimal Geo-Indistinguishable Mechanisms for Location Privacy* (CCS 2014)
-    solve the like programme for another guarantee; HiGHS (Huangfu, Hall 2018) solves this one. The unbiased one is that
-    of Badanidiyuru, Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan, Zhang: *Optimal Unbiased Randomizers for
+    solve a similar program for another guarantee; HiGHS (Huangfu, Hall 2018) solves this one. The unbiased program is
+    due to Badanidiyuru, Ghazi, Kamath, Kumar, Leeman, Manurangsi, Varadarajan, Zhang: *Optimal Unbiased Randomizers for
     Regression with Label Differential Privacy* (NeurIPS 2023), who also show that 2N outputs suffice.
 
     Examples
@@ -134,7 +135,7 @@ class Optimal(Tabled):
     def bias(self) -> float:
         """The largest distance between a value and the mean of its reports; computed in fractions, rounded up."""
         if not isinstance(self.domain, LineDomain):
-            msg = f"The values of {self.domain!r} are not numbers, so reports have no mean; ask for expected_loss."
+            msg = f"Expected a domain of numbers, got {self.domain!r}, whose reports have no mean; use expected_loss."
             raise InputError(msg)
         outputs = [Fraction(each) for each in self.outputs]
         total = self._lottery.total
@@ -153,18 +154,18 @@ def _check_unbiased(unbiased: object, loss: Loss) -> None:
         msg = f"Expected unbiased as True or False, got {shown(unbiased)}."
         raise InputError(msg)
     if unbiased and loss is not None and not is_one_of(loss, ("squared",)):
-        msg = "Expected no loss with unbiased=True, which asks for the least variance; leave it out."
+        msg = "Expected no loss with unbiased=True, which minimises the variance; leave it out."
         raise InputError(msg)
 
 
 def _unbiased(
     domain: LineDomain, budget: Epsilon, prior: NDArray[np.float64] | str | None
 ) -> tuple[NDArray[np.int64], None, Values]:
-    """Tickets, and the numbers that they are for."""
+    """(tickets, variant, outputs)."""
     size = len(domain)
     weights = np.full(size, 1 / size) if prior is None else None if isinstance(prior, str) else prior
     found = unbiased_matrix(size, budget.exp * (1 - slack(float(budget))), weights)
     values = np.arange(size, dtype=np.int64) * found.step
     tickets = tickets_with_means(found.matrix, found.outputs, values, budget)
-    # Whole numbers and powers of two: exact where low and the result are doubles without rounding.
+    # Exact where low and the result are doubles, because only integers and powers of two are involved.
     return tickets, None, reports(domain.low + found.outputs * (domain.high - domain.low) / (found.step * (size - 1)))

@@ -24,12 +24,13 @@ _LEAST_OUTPUTS: Final = 2
 
 
 class Piecewise(Mechanism):
-    r"""The Piecewise mechanism: reports in a window that slides with the value are likelier; the mean is the value.
+    r"""The Piecewise mechanism: reports in a window that slides with the value are likelier; their mean is the value.
 
     With the range mapped to [−1, 1], s = e\ :sup:`ε/2` and C = (s + 1)/(s − 1): with probability s/(s + 1) uniform on
-    [l, l + C − 1], l = (C + 1)x/2 − (C − 1)/2, else uniform on the rest of [−C, C]. Here on a grid of M equidistant
-    reports: the window has m of them, begins q nodes further for every next value, and M = q(N − 1) + m with m the
-    nearest to M/(s + 1). Every row has exactly m likely reports, of a tickets each, and M − m others, of b each.
+    [l, l + C − 1], l = (C + 1)x/2 − (C − 1)/2, else uniform on the rest of [−C, C]. This version uses a grid of M
+    equidistant outputs: the window has m of them and moves by q outputs from one value to the next, and
+    M = q(N − 1) + m with m the integer nearest to M/(s + 1). Every row has exactly m likely outputs with a tickets
+    each, and M − m others with b each.
 
     Parameters
     ----------
@@ -38,19 +39,19 @@ class Piecewise(Mechanism):
     epsilon
         The privacy budget of one report.
     outputs
-        About how many different reports; the nearest number that the grid of values allows is taken, at least N.
-        None: 1,024, or 32(s + 1) if that is more, so that the window has some 32 nodes at least.
+        The approximate number of outputs; the nearest number that the grid of values allows is used, at least N.
+        None: 1,024, or 32(s + 1) if that is more, so that the window has at least about 32 outputs.
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`): a ≤ e\ :sup:`ε`·b in whole numbers.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): a ≤ e\ :sup:`ε`·b in integer tickets.
 
     Notes
     -----
-    Bias: none. Each of M equidistant reports, δ apart around the middle, holds b tickets, which mean nothing, and those
-    of the window a − b more. The window of node i is centred at δ·q·(i − (N − 1)/2), so the mean is
-    δ·q·(i − (N − 1)/2)·m(a − b)/W, and δ = step·W/(m(a − b)q) makes it the node itself, but for the rounding of
-    reports to doubles. The ends of the grid are then at ±C up to the rounding of m. Variance, mapped:
+    Bias: none. The M outputs lie δ apart around the middle. Each holds b tickets, whose mean is the middle, and those
+    in the window hold a − b more. The window of node i is centred at δ·q·(i − (N − 1)/2), so the mean is
+    δ·q·(i − (N − 1)/2)·m(a − b)/W, and δ = step·W/(m(a − b)q) makes it the node itself, up to the rounding of
+    outputs to doubles. The ends of the grid are then at ±C up to the rounding of m. Variance, mapped:
     x²/(s − 1) + (s + 3)/(3(s − 1)²), up to O(1/m).
 
     Reference
@@ -71,9 +72,9 @@ class Piecewise(Mechanism):
     __slots__ = ("_tickets", "m", "stride")
     fields = frozenset({"m", "stride", "tickets"})
     m: int
-    """How many reports are likely for each value."""
+    """The number of likely outputs for each value."""
     stride: int
-    """How many reports the window moves from one value to the next."""
+    """The number of outputs by which the window moves from one value to the next."""
     _tickets: Tickets
     _lottery: GroupedLottery
 
@@ -109,11 +110,11 @@ class Piecewise(Mechanism):
 
 
 def check_outputs(outputs: object) -> None:
-    """Refuse a number of reports that is none."""
+    """Refuse an invalid number of outputs."""
     if outputs is None:
         return
     problems = Problems()
     number = whole_number("outputs", outputs, problems)
     if not problems and not _LEAST_OUTPUTS <= number <= MOST_OUTPUTS:
-        problems.add(f"Expected outputs from 2 to 2^22, got {number}; a thousand serve most uses.")
+        problems.add(f"Expected outputs from 2 to 2^22, got {number}; a thousand are enough for most uses.")
     problems.raise_if_any(InputError)

@@ -23,32 +23,34 @@ _PLANE = 2
 
 
 class PlanarLaplace(Tabled):
-    r"""Planar Laplace: noise in the plane, and the nearest place is reported; ε per unit of distance, **not ε-LDP**.
+    r"""Planar Laplace: adds noise in the plane and reports the nearest place; ε per unit of distance, **not ε-LDP**.
 
-    The noise z has density ε²/2π·e\ :sup:`−ε|z|`: a uniform direction, and a distance of the Gamma law of mean 2/ε.
-    The guarantee is ε **per unit of distance**: places a distance d apart are told apart by at most e\ :sup:`εd`, so
-    near places hide each other and far ones do not. An ε of 1 per km is ε = 20 between the two ends of a city.
+    The noise z has density ε²/2π·e\ :sup:`−ε|z|`: a uniform direction, and a Gamma-distributed distance of mean 2/ε.
+    The guarantee is ε **per unit of distance**: the probabilities of a report for two places at distance d differ by a
+    factor of at most e\ :sup:`εd`, so near places hide each other and distant ones do not. An ε of 1 per km is ε = 20
+    between two ends of a city 20 km apart.
 
     Parameters
     ----------
     domain
         :class:`~bipartite.Points` in the plane, ``metric="haversine"`` (distances in km) or ``"euclidean"`` with two
-        coordinates (distances in their unit), at most 1,024 places within about 250/ε of each other. A square grid is
-        such a set.
+        coordinates (distances in their unit), at most 1,024 places within about 250/ε of each other, such as a square
+        grid.
     epsilon
         The privacy budget **per unit of distance** of one report: per km with haversine.
 
     Guarantee
     ---------
     Geo-indistinguishability, **not ε-LDP**: Pr[y|x] ≤ e\ :sup:`ε·d(x, x')`·Pr[y|x'] for all places x, x' and reports
-    y, checked for every triple on the whole-number tickets with rounding against the promise (:func:`bipartite.verify`,
-    whose ``holds`` is about this promise). What it keeps as plain ε-LDP on these places is :attr:`ldp_epsilon`.
+    y, checked on the integer tickets for every triple, with all rounding on the safe side (:func:`bipartite.verify`,
+    whose ``holds`` is about this promise). Its ε as plain ε-LDP on these places is :attr:`ldp_epsilon`.
 
     Notes
     -----
-    Noise has mean 0 and E\|z\| = 2/ε, E\|z\|² = 6/ε² in the plane; moving to the nearest place adds up to the distance
-    to it, and pulls noise that lands outside the region back to its edge. The integral over the cell of each place is a
-    sum over a lattice of step 0.1/ε that is the same for all values, which costs less than 5 % of ε (usually 0.2 %).
+    The noise has mean 0 and E\|z\| = 2/ε, E\|z\|² = 6/ε² in the plane; moving to the nearest place adds at most the
+    distance to it, and pulls noise that lands outside the region back to its edge. The integral over the cell of each
+    place is a sum over a lattice of step 0.1/ε, the same for all values, which costs less than 5 % of ε (usually
+    0.2 %).
 
     Reference
     ---------
@@ -72,33 +74,30 @@ class PlanarLaplace(Tabled):
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
         budget = Epsilon.of(epsilon)
-        places = _checked_places(domain)
+        places = _check_places(domain)
         self._assemble(places, budget, planar_tickets(places, float(budget)))
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
-        _checked_places(fields.domain)
+        _check_places(fields.domain)
         if fields.indices("outputs") != list(range(len(fields.domain))):
-            msg = (
-                "Expected rows of at least one ticket for every place with one total of at most 2^52; "
-                "ask for another spec."
-            )
+            msg = "Expected rows with one total of at most 2^52, and a ticket for every place; ask for another spec."
             raise BrokenPromiseError(msg)
         return super().read(fields)
 
     @property
     def epsilon(self) -> float:
-        """ε **per unit of distance**, as asked for: not the ε of ε-LDP."""
+        """ε **per unit of distance**, as requested: not the ε of ε-LDP."""
         return float(self._budget)
 
     @property
     def distance_unit(self) -> str:
-        """The unit of distance that ε is per: km, or that of the coordinates."""
+        """The unit of distance to which ε refers: km, or that of the coordinates."""
         return "km" if self.domain.metric == "haversine" else "unit"
 
     @property
     def guarantee(self) -> str:
-        """What one report promises, in words: ε per unit of distance, and not ε-LDP."""
+        """The promise of one report, in words: ε per unit of distance, not ε-LDP."""
         return (
             f"geo-indistinguishability of each report with ε = {self._budget.text} per {self.distance_unit} of "
             "distance; this is not ε-LDP"
@@ -106,11 +105,11 @@ class PlanarLaplace(Tabled):
 
     @property
     def ldp_epsilon(self) -> Decimal:
-        """The ε of plain ε-LDP that it realises on these places, rounded up: what fair comparisons are made with."""
+        """The realised ε of plain ε-LDP on these places, rounded up; for fair comparisons."""
         return log_between(self.largest_ratio())[1]
 
     def keeps_promise(self, ratio: Fraction) -> bool:  # noqa: ARG002 (the promise is about distances, not one ratio)
-        """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all places x, x' and reports y, never wrongly yes."""
+        """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all places x, x' and reports y; never wrongly true."""
         distances = self.domain.loss_matrix()
         return keeps_per_distance(self._lottery.tickets, distances, float(self._budget))
 
@@ -121,7 +120,7 @@ class PlanarLaplace(Tabled):
         )
 
 
-def _checked_places(domain: object) -> Points:
+def _check_places(domain: object) -> Points:
     check_domain(domain)
     flat = isinstance(domain, Points) and (
         domain.metric == "haversine" or (domain.metric == "euclidean" and domain.coordinates.shape[1] == _PLANE)
@@ -133,6 +132,8 @@ def _checked_places(domain: object) -> Points:
         )
         raise DesignError(msg)
     if len(domain) > MOST_PLACES:
-        msg = f"Expected at most {MOST_PLACES} places, each triple is checked, got {len(domain)}; merge near places."
+        msg = (
+            f"Expected at most {MOST_PLACES} places, as every triple is checked, got {len(domain)}; merge near places."
+        )
         raise DesignError(msg)
     return domain

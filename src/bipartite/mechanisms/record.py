@@ -43,28 +43,27 @@ _MOST_SHOWN: Final = 4  # attributes in a repr
 
 
 class Record(Frozen):
-    r"""Reports several attributes of a person, one mechanism an attribute: all of them, or a few drawn at random.
+    r"""Reports several attributes of a person, one mechanism per attribute: all of them, or a random few.
 
-    With ``sample=None`` a record (x₁, …, x_d) becomes (y₁, …, y_d), each y_i drawn by the i-th mechanism alone:
-    Pr[y|x] = ∏ᵢ Pᵢ[yᵢ|xᵢ]. With ``sample=k`` a set S of k attributes is drawn for every person, each set with the same
-    chance and whatever the values are, and only (S, y_S) is reported: Pr[S, y|x] = 1/C(d, k) · ∏_{i∈S} Pᵢ[yᵢ|xᵢ].
+    With ``sample=None`` a record (x₁, …, x_d) becomes (y₁, …, y_d), each y_i drawn independently by its own mechanism:
+    Pr[y|x] = ∏ᵢ Pᵢ[yᵢ|xᵢ]. With ``sample=k`` a set S of k attributes is drawn uniformly for every person, independently
+    of the values, and only (S, y_S) is reported: Pr[S, y|x] = 1/C(d, k) · ∏_{i∈S} Pᵢ[yᵢ|xᵢ].
 
     Parameters
     ----------
     mechanisms
         The name of each attribute and its mechanism: one whose report is a value, such as :class:`~bipartite.BRR`, or
-        one of flat categories, such as :class:`~bipartite.OUE`. Their order is the order in which words are used.
+        one for flat categories, such as :class:`~bipartite.OUE`. Random words are consumed in this order.
     sample
-        None reports every attribute; a whole number k below their number reports k of them for each person.
+        None reports every attribute; an integer k below their number reports k of them for each person.
 
     Guarantee
     ---------
-    ε-LDP for the whole report, whatever two persons differ in, with ε = :attr:`epsilon_decimal`. Every attribute
-    reported: the **sum** of all ε_i, because the ratio of the products is the product of the ratios, each at most
-    e\ :sup:`ε_i`. Sampled: the sum of the k **largest**, which for ``sample=1`` is the largest ε_i, because the chance
-    of S cancels and the ratio is a product over S alone. S itself is public; it was drawn without looking at a value.
-    Row i of every column is one person.
-    n reports about one person spend n·ε.
+    ε-LDP for the whole report, for any two records, with ε = :attr:`epsilon_decimal`. If every attribute is reported,
+    ε is the **sum** of all ε_i, because the ratio of the products is the product of the ratios, each at most
+    e\ :sup:`ε_i`. If sampled, it is the sum of the k **largest** (for ``sample=1`` the largest ε_i), because the
+    probability of S cancels and the ratio is a product over S alone. S is public, and independent of the values. Row i
+    of every column must belong to one person. n reports about one person spend n·ε.
 
     Reference
     ---------
@@ -83,7 +82,7 @@ class Record(Frozen):
     __slots__ = ("_attributes", "epsilon_decimal", "sample")
 
     sample: int | None
-    """How many attributes are drawn for each person; None reports all."""
+    """The number of attributes drawn for each person; None if all are reported."""
     epsilon_decimal: Decimal
     """ε of the whole report as an exact decimal: the sum of all, or of the ``sample`` largest."""
     _attributes: tuple[tuple[str, Reporting], ...]
@@ -106,7 +105,7 @@ class Record(Frozen):
 
     @property
     def mechanisms(self) -> Mapping[str, Reporting]:
-        """The mechanism of each attribute, in order; to read only."""
+        """The mechanism of each attribute, in order; read-only."""
         return MappingProxyType(dict(self._attributes))
 
     @overload
@@ -130,26 +129,27 @@ class Record(Frozen):
         nulls: Nulls = "error",
         threads: int = 1,
     ) -> dict[str, Any]:
-        """Report one person, ``{"age": 40, …}``, or many, ``{"age": [40, 52], …}``: the same shape comes back.
+        """Report one person, ``{"age": 40, …}``, or many, ``{"age": [40, 52], …}``; the result has the same shape.
 
-        Sampled, one person's report holds the drawn attributes alone: ``{"income": 51000.0}``. Of many people every
-        attribute comes back as a column in its own container, with a null where it was not drawn for that person:
-        None in lists and among labels, a masked array for NumPy's numbers, NaN in pandas floats, ``pd.NA`` in pandas
-        whole numbers (whose type becomes the nullable one), Arrow's and Polars' nulls. The report of a flat category is
-        a row of bits or numbers, as its own ``privatize`` gives it: pass its values as a list, which comes back as a
-        list of rows, or as a NumPy array, which comes back as an array of them, masked where they were not drawn.
+        With ``sample``, the report of one person holds only the drawn attributes: ``{"income": 51000.0}``. For many
+        people every attribute is returned as a column in its own container, with a null where it was not drawn:
+        None in lists and among labels, a masked array for NumPy numbers, NaN in pandas floats, ``pd.NA`` in pandas
+        integers (whose type becomes nullable), and the nulls of Arrow and Polars. The report of a flat category is a
+        row of bits or numbers, as from its own ``privatize``: pass its values as a list, which returns a list of rows,
+        or as a NumPy array, which returns an array, masked where not drawn.
 
-        Every attribute of every person is drawn and then dropped where it was not sampled, so that neither a refusal
-        nor the words used depend on what was sampled. Words, in order: where attributes are sampled, the choice of
-        each person; then for each attribute, in the order of ``mechanisms``, the report of each person.
+        Every attribute of every person is drawn, and then dropped if it was not sampled, so that neither errors nor
+        the number of random words depend on the sample. Words are consumed in this order: the choice of attributes of
+        each person, if they are sampled; then for each attribute, in the order of ``mechanisms``, the report of each
+        person.
 
         Parameters
         ----------
         values
-            For every attribute a number, or for every attribute a container with one value a person.
+            For every attribute a single value, or for every attribute a container with one value per person.
         rng, outside, nulls, threads
-            As in ``privatize`` of a mechanism, for every attribute. ``nulls="keep"`` does not go with ``sample``: a
-            missing value and an attribute that was not drawn would look the same.
+            As in ``privatize`` of a mechanism, for every attribute. ``nulls="keep"`` cannot be combined with
+            ``sample``: a missing value and an attribute that was not drawn would look the same.
         """
         check_options(outside, nulls, threads)
         source = source_of(rng)
@@ -173,7 +173,7 @@ class Record(Frozen):
             drawn = next(islice(combinations(drawn, self.sample), chosen, None))
         reports = {}
         for name, mechanism in self._attributes:
-            reports[name] = _naming(name, partial(_one_report, mechanism, name, values, rng, outside, nulls))
+            reports[name] = _name_errors(name, partial(_report_value, mechanism, name, values, rng, outside, nulls))
         return {name: reports[name] for name in drawn}
 
     def _report_many(
@@ -181,7 +181,7 @@ class Record(Frozen):
     ) -> dict[str, Any]:
         batches = {}
         for name, mechanism in self._attributes:
-            batches[name] = _naming(name, partial(_opened, mechanism, values[name], nulls))
+            batches[name] = _name_errors(name, partial(_open, mechanism, values[name], nulls))
         people = _number_of_people(values)
         hidden: Sequence[NDArray[np.bool_] | None] = [None] * len(batches)
         if self.sample is not None:
@@ -190,10 +190,10 @@ class Record(Frozen):
             hidden = [(drawn != attribute).all(axis=1) for attribute in range(len(batches))]
         columns = {}
         for (name, mechanism), hide in zip(self._attributes, hidden, strict=True):
-            reports = _naming(name, partial(mechanism.report_batch, batches[name], source, outside, threads))
+            reports = _name_errors(name, partial(mechanism.report_batch, batches[name], source, outside, threads))
             if hide is not None:
-                # A null hides a number from sight only: what was not drawn must not lie under it. Where the mask of an
-                # array is dropped, rows of nothing but ones show: no report of most flat categories, and rare for all.
+                # A null only masks a number, so overwrite what was not drawn. If the mask of an array is dropped, rows
+                # of ones appear, which most flat categories never report and the others rarely.
                 reports[hide] = 0 if isinstance(mechanism, Mechanism) else np.iinfo(reports.dtype).max
             if isinstance(mechanism, Mechanism):
                 columns[name] = batches[name].rebuild(reports, hide)
@@ -203,7 +203,7 @@ class Record(Frozen):
 
     @property
     def _sets(self) -> int:
-        """How many sets of attributes may be drawn."""
+        """The number of sets of attributes that may be drawn."""
         return math.comb(len(self._attributes), self.sample or 0)
 
     def __eq__(self, other: object) -> bool:
@@ -219,7 +219,7 @@ class Record(Frozen):
         return f"Record({dict(self._attributes)!r}{sample})"
 
 
-def _one_report(
+def _report_value(
     mechanism: Reporting, name: str, values: Mapping[str, Any], rng: Source | None, outside: Outside, nulls: Nulls
 ) -> object:
     if isinstance(mechanism, Mechanism):
@@ -228,7 +228,7 @@ def _one_report(
     return mechanism.privatize(values[name], rng=rng, outside=outside)
 
 
-def _opened(mechanism: Reporting, values: object, nulls: Nulls) -> Batch:
+def _open(mechanism: Reporting, values: object, nulls: Nulls) -> Batch:
     if isinstance(mechanism.domain, Product) and not isinstance(values, list):
         msg = (
             f"Expected tuples as a list, got {type(values).__name__}; pass [(first, second), …], one tuple a person, "
@@ -237,15 +237,15 @@ def _opened(mechanism: Reporting, values: object, nulls: Nulls) -> Batch:
         raise InputError(msg)
     if isinstance(mechanism, CategoryMechanism) and not isinstance(values, (list, tuple, np.ndarray)):
         msg = (
-            "Expected the values of a flat category, whose reports are rows of bits or numbers, as a list or a NumPy "
-            f"array, got {type(values).__name__}; pass column.to_numpy()."
+            "Expected values of a flat category as a list or a NumPy array, because its reports are rows of bits or "
+            f"numbers, got {type(values).__name__}; pass column.to_numpy()."
         )
         raise InputError(msg)
     return mechanism.open_batch(values, nulls)
 
 
 def _rows_like(values: object, reports: NDArray[Any], hide: NDArray[np.bool_] | None) -> object:
-    """The reports of a flat category in the caller's kind of container, with nulls where they were not drawn."""
+    """The reports of a flat category in the caller's type of container, with nulls where they were not drawn."""
     if isinstance(values, np.ndarray):
         if hide is None:
             return reports
@@ -255,13 +255,13 @@ def _rows_like(values: object, reports: NDArray[Any], hide: NDArray[np.bool_] | 
     return tuple(rows) if isinstance(values, tuple) else rows
 
 
-def _naming(name: str, report: Callable[[], T]) -> T:
-    """What ``report`` gives, or its error with the name of the attribute."""
+def _name_errors(name: str, report: Callable[[], T]) -> T:
+    """The result of ``report``, or its error with the name of the attribute added."""
     try:
         return report()
     except (InputError, DataError) as error:
         refusal = of_attribute(error, name)
-    raise refusal  # outside the handler, so that no inner exception travels with it
+    raise refusal  # outside the handler, so that no inner exception is attached to it
 
 
 def _check_arguments(mechanisms: object, sample: object) -> None:
@@ -294,7 +294,7 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
 
 
 def composition_problem(name: str, mechanism: object, *, flat: bool = False) -> str | None:
-    """Why a mechanism's ε cannot be added to others, if it cannot; ``flat`` also takes reports that are rows."""
+    """Why the ε of a mechanism cannot be added to others, or None; ``flat`` also allows reports that are rows."""
     if not isinstance(mechanism, Mechanism) and not (flat and isinstance(mechanism, CategoryMechanism)):
         what = "" if flat else " whose report is one value"
         kind = type(mechanism).__name__
@@ -307,12 +307,12 @@ def composition_problem(name: str, mechanism: object, *, flat: bool = False) -> 
     if mechanism.publishes is not None:
         return (
             f"Expected ε-LDP for {name}, got {mechanism!r}, whose reports publish the {mechanism.publishes}: no ε "
-            "covers that, so nothing adds up; use bp.BRR or bp.Anchored on the whole domain."
+            "covers that, so it cannot be added up; use bp.BRR or bp.Anchored on the whole domain."
         )
     if not mechanism.keeps_epsilon:
         return (
-            f"Expected a mechanism for {name} that keeps its ε, which is added up, got {mechanism!r}, which spends "
-            "more; verify() says how much."
+            f"Expected a mechanism for {name} that keeps its ε, got {mechanism!r}, which spends more; verify() says "
+            "how much."
         )
     return None
 
@@ -352,8 +352,8 @@ def _number_of_people(values: Mapping[str, Any]) -> int:
     problems.raise_if_any(InputError)
     indexes = [column.index for column in values.values() if type(column).__module__.partition(".")[0] == "pandas"]
     if any(not index.equals(indexes[0]) for index in indexes):
-        # Rows are people: with other indexes a table of the reports would mix them, and add up their ε.
-        msg = "Expected pandas columns with one index, got different ones; align them, as columns of one frame are."
+        # Rows are people: with different indexes a table of the reports would mix people, and add up their ε.
+        msg = "Expected pandas columns with the same index, got different ones; pass columns of one frame."
         raise InputError(msg)
     sizes = {name: len(column) for name, column in values.items()}
     if len(set(sizes.values())) > 1:

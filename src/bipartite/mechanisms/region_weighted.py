@@ -1,4 +1,4 @@
-"""A higher chance for every place of the true region; ε-LDP on all places."""
+"""A higher probability for every place of the true region; ε-LDP on all places."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from bipartite.errors import BrokenPromiseError
 from bipartite.lottery import MAX_TOTAL, Epsilon, WeightLottery
 from bipartite.mechanisms.design.regional import region_weight
-from bipartite.mechanisms.in_regions import InRegions, aimed_below, check_regions
+from bipartite.mechanisms.in_regions import InRegions, build_below, check_regions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class RegionWeighted(InRegions):
-    r"""Weight w on every place of the true region and 1 on all others: only the region is hidden, and only it is told.
+    r"""Weight w on every place of the true region and 1 on all others: a report carries information on the region only.
 
-    The normaliser w·n_r + N − n_r differs by region, so w is set such that the realised ratio, the largest
+    The normaliser Z_r = w·n_r + N − n_r depends on the region, so w is chosen such that the realised ratio, the largest
     w·Z_s/Z_r over two regions, is e\ :sup:`ε`.
 
     Parameters
@@ -34,8 +34,8 @@ class RegionWeighted(InRegions):
 
     Guarantee
     ---------
-    ε-LDP for each report over all places, exactly (:func:`bipartite.verify`). Places of one region have the same row:
-    which of them it is stays hidden completely.
+    ε-LDP for each report over all places, exactly (:func:`bipartite.verify`). Places of one region have the same row,
+    so a report says nothing about which of them is true.
 
     Notes
     -----
@@ -67,7 +67,7 @@ class RegionWeighted(InRegions):
             own = (MAX_TOTAL - outsiders * other) // sizes
             return None if other.min() < 1 else WeightLottery(regions.labels, own, other, MAX_TOTAL)
 
-        self._assemble(regions, budget, aimed_below(budget, build))
+        self._assemble(regions, budget, build_below(budget, build))
 
     def _assemble(self, regions: Regions, budget: Epsilon, lottery: WeightLottery) -> None:
         self._set(domain=regions.places, outputs=regions.places, _budget=budget, _lottery=lottery, regions=regions)
@@ -82,7 +82,7 @@ class RegionWeighted(InRegions):
 
     @property
     def weight(self) -> float:
-        """How much likelier a place of the true region is than one outside; the largest over regions."""
+        """The ratio of the probabilities of a place in the true region and one outside; the largest over regions."""
         return float((self._lottery.own / self._lottery.other).max())
 
     def _tickets(self) -> list[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""The discrete Square Wave: a padded window whose width was chosen for estimating a distribution."""
+"""The discrete Square Wave: a padded window whose width is chosen for estimating a distribution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bipartite.mechanisms.brr import BRR
 if TYPE_CHECKING:
     from bipartite.domains import Domain
 
-# Below this the closed form of b is 0/0 in doubles, and a series serves.
+# Below this ε the closed form of b is 0/0 in doubles, and a series is used.
 _SMALL: Final = 0.02
 
 
@@ -20,8 +20,8 @@ class SquareWave(BRR):
     r"""The discrete Square Wave mechanism: reports within b of the value with probability p each, others with q.
 
     With N values and b = ⌊N·(ε\ E − E + 1)/(2E(E − 1 − ε))⌋, E = e\ :sup:`ε`, the outputs reach b past both ends;
-    p = E/((2b+1)E + N − 1) and q = 1/((2b+1)E + N − 1). It is BRR with padded edges and m = 2b + 1: only the width is
-    chosen otherwise, to maximise a bound on the information that a report carries.
+    p = E/((2b+1)E + N − 1) and q = 1/((2b+1)E + N − 1). It is BRR with padded edges and m = 2b + 1; only the width is
+    chosen differently, to maximise a bound on the mutual information of value and report.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class SquareWave(BRR):
 
     @property
     def half_window(self) -> int:
-        """b: how far from the value a report is still near."""
+        """b: the largest distance of a near report from the value."""
         return self.m // 2
 
     def _options(self) -> str:
@@ -73,7 +73,7 @@ class SquareWave(BRR):
 def square_wave_width(epsilon: float) -> float:
     """b(ε) = (εE − E + 1)/(2E(E − 1 − ε)) on the unit interval; 1/2 as ε → 0.
 
-    For small ε both parts vanish like ε²/2 and their series serve, divided by ε²:
+    For small ε numerator and denominator vanish like ε²/2, and their series divided by ε² are used:
     εE − E + 1 = Σ ε^(k+2)·(k+1)/(k+2)! and E − 1 − ε = Σ ε^(k+2)/(k+2)!, k = 0, 1, ….
     """
     e = math.exp(epsilon)

@@ -22,34 +22,34 @@ if TYPE_CHECKING:
 
 
 class Staircase(AddedNoise):
-    r"""The staircase mechanism: noise of the least mean size that ε-differential privacy allows.
+    r"""The staircase mechanism: noise with the least mean magnitude that ε-differential privacy allows.
 
-    The density of the noise falls in stairs: with Δ = high − low, b = e\ :sup:`−ε` and
-    a = (1 − b)/(2Δ(γ + b(1 − γ))) it is a for \|z\| < γΔ, a·b for γΔ ≤ \|z\| < Δ, and b times itself a Δ further out.
-    γ = 1/(1 + e\ :sup:`ε/2`) gives the least E\|Z\|. Every node gets the density integrated over the cell around it:
-    the noise of the literature, rounded to the grid.
+    The density of the noise decreases in steps: with Δ = high − low, b = e\ :sup:`−ε` and
+    a = (1 − b)/(2Δ(γ + b(1 − γ))) it is a for \|z\| < γΔ, a·b for γΔ ≤ \|z\| < Δ, and falls by the factor b with every
+    further Δ. γ = 1/(1 + e\ :sup:`ε/2`) gives the least E\|Z\|. Every node gets the density integrated over the cell
+    around it: the published noise, rounded to the grid.
 
     Parameters
     ----------
     domain
-        :class:`~bipartite.Interval`, with at least half a step in γΔ.
+        :class:`~bipartite.Interval` with γΔ at least half a step.
     epsilon
         The privacy budget of one report.
     gamma
-        The width of the upper stair, from half a step to 1 in units of Δ; None for 1/(1 + e\ :sup:`ε/2`).
+        The width of the upper step, from half a grid step to 1 in units of Δ; None for 1/(1 + e\ :sup:`ε/2`).
     clamped
-        False: reports may lie outside the range, as far as needed to leave at most 2\ :sup:`−30` of the noise beyond
-        each end of the outputs; that tail is put on the last output. True: reports are clamped to the range.
+        False: reports extend past the range until at most 2\ :sup:`−30` of the noise lies beyond each end of the
+        outputs; that tail is added to the last output. True: reports are clamped to the range.
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`). The cells of z and z + Δ differ by the factor e\ :sup:`ε`
-    because Δ is a whole number of cells; that of zero too, as long as the upper stair covers it, and
-    tickets are held to e\ :sup:`ε` in whole numbers after rounding.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`). The masses of the cells z and z + Δ differ by the factor
+    e\ :sup:`ε`, because Δ is an integer number of cells; so does the cell of zero, provided that the upper step covers
+    it. After rounding, the tickets are checked against e\ :sup:`ε` in integer arithmetic.
 
     Notes
     -----
-    Bias: none, but for the tail; clamped, reports lean to the middle.
+    Bias: none except for the tail; clamped reports are biased towards the middle.
     E\|Z\|/Δ = b/(1 − b) + (γ² + b(1 − γ²))/(2(γ + b(1 − γ))), at the best γ e\ :sup:`ε/2`/(e\ :sup:`ε` − 1); the grid
     changes it by O(step²).
 
@@ -69,20 +69,20 @@ class Staircase(AddedNoise):
     __slots__ = ("gamma",)
     fields = AddedNoise.fields | {"gamma"}
     gamma: float
-    """The width of the upper stair, in units of the range."""
+    """The width of the upper step, in units of the range."""
 
     def __init__(self, domain: Domain, epsilon: object, *, gamma: float | None = None, clamped: bool = False) -> None:
         budget = Epsilon.of(epsilon)
         check_interval(domain, "Staircase")
         check_flag("clamped", clamped)
         size = len(domain)
-        width = 1 / (1 + math.exp(float(budget) / 2)) if gamma is None else _checked(gamma)
+        width = 1 / (1 + math.exp(float(budget) / 2)) if gamma is None else _check_gamma(gamma)
         if width * (size - 1) < 1 / 2:
             msg = (
-                f"Expected an upper stair of at least half a step, got γ={width:.3g} on {size} points; "
+                f"Expected γ of at least half a grid step, got γ={width:.3g} on {size} points; "
                 f"use at least {math.ceil(1 / (2 * width)) + 1} points."
                 if width
-                else "Expected an upper stair of at least half a step, got gamma=0; use gamma=None for the best."
+                else "Expected γ of at least half a grid step, got gamma=0; use gamma=None for the best."
             )
             raise DesignError(msg)
         padding = padding_for(size, float(budget), clamped=clamped)
@@ -105,16 +105,16 @@ class Staircase(AddedNoise):
         return f", gamma={self.gamma!r}{super()._options()}"
 
 
-def _checked(gamma: object) -> float:
+def _check_gamma(gamma: object) -> float:
     number = float(gamma) if type(gamma) is not bool and isinstance(gamma, numbers.Real) else math.nan
     if not 0 <= number <= 1:
-        msg = f"Expected gamma from 0 to 1, got {shown(gamma)}; gamma=None takes the best for the mean size."
+        msg = f"Expected gamma from 0 to 1, got {shown(gamma)}; gamma=None takes the one with the least noise."
         raise InputError(msg)
     return number
 
 
 def _cells(apart: int, shifts: int, gamma: float, epsilon: float) -> NDArray[np.float64]:
-    """The mass of the cells around shifts 0, 1, …, of one step each, Δ being ``apart`` steps."""
+    """The mass of the cells around shifts 0, 1, …, each one step wide, where Δ is ``apart`` steps."""
     b = math.exp(-epsilon)
 
     def beyond(at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -126,7 +126,7 @@ def _cells(apart: int, shifts: int, gamma: float, epsilon: float) -> NDArray[np.
         return mass
 
     borders = beyond((np.arange(apart + 1) + 0.5) / apart)
-    # Cells 1 … Δ as integrated; those further out are the same, b times smaller every Δ.
+    # Cells 1 … Δ are integrated; those further out repeat them, smaller by the factor b with every Δ.
     first = borders[:-1] - borders[1:]
     further = np.arange(shifts - 1)
     cells: NDArray[np.float64] = first[further % apart] * b ** (further // apart)

@@ -10,7 +10,7 @@ from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.base import check_one_of
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.mechanisms.design.regional import Split, best_split, near_counts, two_level_epsilon
-from bipartite.mechanisms.in_regions import InBlocks, aimed_below, check_regions, two_level_tickets
+from bipartite.mechanisms.in_regions import InBlocks, build_below, check_regions, two_level_tickets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,20 +26,20 @@ _MOST: Final = 50
 
 
 class TwoLevel(InBlocks):
-    r"""Reports a region by GRR with ε1; in the true one a near place with ε2, in any other a uniform place.
+    r"""Reports a region by GRR with ε1; in the true region a near place with ε2, in any other a uniform place.
 
     Parameters
     ----------
     regions
         A public partition of places, :class:`~bipartite.locations.Regions`, two regions or more.
     epsilon
-        The privacy budget of one report, **all levels together**.
+        The privacy budget of one report, **both levels together**.
     inside
-        What is done in the true region: ``"best"``, a window of the m that costs least, ``"safe"``, of Algorithm 2's m,
-        or ``"grr"``, m = 1.
+        The window in the true region: ``"best"``, the m with the least expected loss; ``"safe"``, Algorithm 2's m; or
+        ``"grr"``, m = 1.
     budgets
-        (ε1, ε2), if they are to be these. By default those of the least expected loss whose *realised* ε is the budget:
-        ε1 + ε2 is only a loose bound.
+        (ε1, ε2). By default those with the least expected loss whose *realised* ε is the budget; ε1 + ε2 is only a
+        loose bound.
     prior
         Public probabilities of the places, None for uniform.
 
@@ -64,7 +64,7 @@ class TwoLevel(InBlocks):
 
     __slots__ = ("budgets",)
     budgets: tuple[float, float] | None
-    """(ε1, ε2) as designed; their sum exceeds ε. None where it came from a spec."""
+    """(ε1, ε2) as designed; their sum exceeds ε. None if the mechanism came from a spec."""
 
     def __init__(
         self,
@@ -83,18 +83,18 @@ class TwoLevel(InBlocks):
         split = (
             best_split(regions, float(budget), weights, inside)
             if budgets is None
-            else _given(regions, float(budget), budgets, inside, weights)
+            else _split_as_given(regions, float(budget), budgets, inside, weights)
         )
 
         sizes = regions.sizes.tolist()
 
         def build(wanted: float) -> BlockRows | None:
-            # Budgets that were given are kept; chosen ones give way to the rounding of tickets.
+            # Given budgets are kept; chosen ones are lowered to allow for the rounding of tickets.
             scale = wanted / float(budget) if budgets is None else 1.0
             return two_level_tickets(sizes, Split(split.region * scale, split.place * scale, split.m))
 
         least = {} if budgets is None else {"least": 0.0}
-        rows = aimed_below(budget, build, **least)
+        rows = build_below(budget, build, **least)
         self._assemble(regions, budget, rows, budgets=(split.region, split.place))
 
     def _assemble(self, *parts: Any, budgets: tuple[float, float] | None = None) -> None:  # noqa: ANN401
@@ -102,7 +102,7 @@ class TwoLevel(InBlocks):
         self._set(budgets=budgets)
 
 
-def _given(
+def _split_as_given(
     regions: Regions, epsilon: float, budgets: object, inside: Inside, prior: NDArray[np.float64] | None
 ) -> Split:
     numbers = isinstance(budgets, tuple) and len(budgets) == 2  # noqa: PLR2004

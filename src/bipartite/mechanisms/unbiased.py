@@ -1,7 +1,7 @@
-"""The two families of rows whose mean is a straight line in the value: Duchi's two ends, and a window that slides.
+"""The two families of rows whose mean is linear in the value: Duchi's two ends, and a sliding window.
 
-Both are whole numbers, and both have outputs spread by the exact inverse of the slope, so that the mean of a report is
-the node it is for, without any error but that of writing the outputs as doubles.
+Both consist of integer tickets, and their outputs are scaled by the exact inverse of the slope, so that the mean of a
+report is the true node, up to the rounding of the outputs to doubles.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MOST_OUTPUTS: Final = 2**22
 
 @dataclass(frozen=True, slots=True)
 class TwoEnds:
-    """Node i of N holds least + step·i tickets of the upper end, and as many of the lower as node N − 1 − i."""
+    """Node i of N has least + step·i tickets for the upper end, and least + step·(N − 1 − i) for the lower."""
 
     least: int
     step: int
 
     @classmethod
     def issue(cls, budget: Epsilon, inputs: int, total: int) -> TwoEnds:
-        """The finest of at most ``total`` tickets a row."""
+        """The finest rows of at most ``total`` tickets."""
         least = int(total * (1 - 2**-40) / (1 + math.exp(float(budget))))
         step = (budget.most_near_tickets(least) - least) // (inputs - 1)
         if least < 1 or step < 1:
@@ -64,10 +64,10 @@ class TwoEnds:
         return np.array([middle - spread, middle + spread])
 
     def problems(self, budget: Epsilon, inputs: int) -> Problems:
-        """What a spec with these tickets breaks."""
+        """The problems of a spec with these tickets."""
         problems = Problems()
         if self.total(inputs) > MAX_TOTAL:
-            problems.add("Expected at most 2^52 tickets a row; ask for another spec.")
+            problems.add("Expected at most 2^52 tickets per row; ask for another spec.")
         if not budget.allows(*self.ratio(inputs).as_integer_ratio()):
             problems.add(f"The tickets exceed e^ε for ε={budget.text}; do not report with this spec.")
         return problems
@@ -82,7 +82,7 @@ class Sliding:
 
     @classmethod
     def design(cls, epsilon: float, inputs: int, outputs: int | None) -> Sliding:
-        """The window of share 1/(s + 1) of all outputs, s = e^(ε/2), on about so many of them."""
+        """A window of the share 1/(s + 1) of about this many outputs, s = e^(ε/2)."""
         s = math.exp(epsilon / 2)
         wanted = max(_DEFAULT_OUTPUTS, math.ceil(_DEFAULT_WINDOW * (s + 1))) if outputs is None else outputs
         stride = max(1, round(wanted * s / (s + 1) / (inputs - 1)))
@@ -110,7 +110,7 @@ class Sliding:
         """Equidistant outputs around the middle of the range, spread so that the mean of a report is its node.
 
         E[report] − middle = δ·(near − far)·m·stride·(i − (N − 1)/2)/W, because the far part is the same for all nodes
-        and the window's own mean moves by stride outputs a node; δ makes that (i − (N − 1)/2) steps.
+        and the mean of the window moves by ``stride`` outputs per node; δ scales this to (i − (N − 1)/2) steps.
         """
         inputs = len(domain)
         outputs = self.outputs(inputs)
@@ -120,7 +120,7 @@ class Sliding:
         return domain.low / 2 + domain.high / 2 + apart * from_middle
 
 
-# Enough that the window's rounding to whole outputs changes the variance by a few percent at most.
+# Large enough that rounding the window to an integer changes the variance by a few percent at most.
 _DEFAULT_OUTPUTS: Final = 1024
 _DEFAULT_WINDOW: Final = 32
 
@@ -131,16 +131,16 @@ def read_sliding(fields: Fields) -> Sliding:
 
 
 def check_sliding(sliding: Sliding, inputs: int) -> None:
-    """Refuse a window of a spec that is too large to hold."""
+    """Refuse a window of a spec with too many outputs."""
     if sliding.outputs(inputs) > MOST_OUTPUTS:
         msg = f"Expected at most 2^22 reports, got {sliding.outputs(inputs)}; ask for another spec."
         raise BrokenPromiseError(msg)
 
 
 def reports(values: NDArray[np.float64]) -> Values:
-    """Explicit outputs; they must be told apart by doubles."""
+    """These numbers as outputs; refused if they are not distinct doubles."""
     try:
         return Values(values)
     except DomainError:
-        msg = "Expected reports that doubles can hold and tell apart; use fewer outputs, or an Interval nearer to zero."
+        msg = "Expected reports that are distinct finite doubles; use fewer outputs, or an Interval nearer to zero."
         raise DesignError(msg) from None

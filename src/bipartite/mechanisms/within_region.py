@@ -1,4 +1,4 @@
-"""The paper's protocol for places: a report is always in the true region, so that is published; this is not ε-LDP."""
+"""The paper's protocol for places: every report lies in the true region, which is thereby published; not ε-LDP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bipartite.lottery import MAX_TOTAL, Epsilon
 from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.base import check_one_of
 from bipartite.mechanisms.design.regional import near_places
-from bipartite.mechanisms.in_regions import BlockRows, InBlocks, aimed_below, check_regions, window_tickets
+from bipartite.mechanisms.in_regions import BlockRows, InBlocks, build_below, check_regions, window_tickets
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -31,7 +31,7 @@ class WithinRegion(InBlocks):
     epsilon
         The privacy budget of one report **within a region**.
     publishes
-        ``"region"``: you say in words that everybody may know the region of every person who reports.
+        ``"region"``: your statement that the region of every person who reports may become public.
     inside
         ``"brr"``, with Algorithm 2's m in each region, or ``"grr"``.
 
@@ -43,8 +43,8 @@ class WithinRegion(InBlocks):
 
     Notes
     -----
-    What the region tells is in ``guarantee``: its entropy in bits under the uniform prior, and the places of the
-    smallest region. Bias and variance given x follow from row x of ``matrix()``.
+    ``guarantee`` states how much the region reveals: its entropy in bits under the uniform prior, and the number of
+    places in the smallest region. Bias and variance given x follow from row x of ``matrix()``.
 
     Reference
     ---------
@@ -77,9 +77,9 @@ class WithinRegion(InBlocks):
         check_blocks(regions.sizes)
         if not is_one_of(publishes, ("region",)):
             msg = (
-                f"Expected publishes='region', got {shown(publishes)}: every report of this mechanism tells the region "
-                "of the value, which no ε covers. Say so, or use bp.locations.TwoLevel or the whole domain: those are "
-                "ε-LDP."
+                f"Expected publishes='region', got {shown(publishes)}: every report of this mechanism reveals the "
+                "region of the value, which no ε covers. Say so, or use bp.locations.TwoLevel or the whole domain: "
+                "those are ε-LDP."
             )
             raise InputError(msg)
         check_one_of("inside", inside, ("brr", "grr"))
@@ -93,7 +93,7 @@ class WithinRegion(InBlocks):
             ]
             return BlockRows(sizes, m, tickets, MAX_TOTAL)
 
-        self._assemble(regions, budget, aimed_below(budget, build))
+        self._assemble(regions, budget, build_below(budget, build))
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
@@ -102,12 +102,12 @@ class WithinRegion(InBlocks):
 
     @property
     def epsilon(self) -> float:
-        """ε **within a region**, as asked for: not the ε of ε-LDP."""
+        """ε **within a region**, as requested: not the ε of ε-LDP."""
         return float(self._budget)
 
     @property
     def publishes(self) -> str:
-        """The region: every report tells it."""
+        """The region, which every report reveals."""
         return "region"
 
     @property
@@ -117,7 +117,7 @@ class WithinRegion(InBlocks):
 
     @property
     def guarantee(self) -> str:
-        """What one report promises, in words: ε within a region, and the region published."""
+        """The promise of one report, in words: ε within a region, and the region is published."""
         return (
             f"ε-LDP within a region only, with ε = {self._budget.text}; the region itself is published "
             f"({self.regions.bits():.2f} bits under the uniform prior, smallest crowd {self.regions.smallest} places): "
@@ -125,7 +125,7 @@ class WithinRegion(InBlocks):
         )
 
     def largest_ratio(self) -> Fraction:
-        """The largest Pr[y|x]/Pr[y|x'] over places x, x' **of one region**; over others it is infinite."""
+        """The largest Pr[y|x]/Pr[y|x'] over places x, x' **of one region**; for others it is infinite."""
         return self._lottery.ratio_within()
 
     def parts(self) -> dict[str, Any]:

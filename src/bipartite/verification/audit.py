@@ -1,4 +1,4 @@
-"""A lower confidence bound on the real ε of anything that reports, from its reports alone."""
+"""A lower confidence bound on the real ε of any sampler, from its reports alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.texts import Printed
 from bipartite.verification.binomial import lower_bound, upper_bound
-from bipartite.verification.events import Looking, log_ratio
+from bipartite.verification.events import EventSearch, log_ratio
 from bipartite.verification.plan import check_size, level_of, power_of, trials_for
 from bipartite.verification.reports import Reader, as_reports, sample
 
@@ -36,16 +36,16 @@ _VIOLATION: Final = 0.05
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Event(Printed):
-    """Something that a report may show, met more often for one input than for the other."""
+    """A set of reports that is more likely for one input than for another."""
 
     description: str
     """The event in words."""
     outputs: tuple[Any, ...]
-    """What it holds: reports; ranges (low, high] of numbers or scores; or columns with their values."""
+    """Its elements: reports; ranges (low, high] of numbers or scores; or columns with their values."""
     _contains: Callable[[Any], NDArray[np.bool_]] = field(repr=False, compare=False)
 
     def contains(self, reports: object) -> NDArray[np.bool_]:
-        """Whether each of these reports is in the event, so that anyone can count again on fresh reports."""
+        """Whether each of these reports is in the event, so that anyone can repeat the test on new reports."""
         return self._contains(reports)
 
     def __str__(self) -> str:
@@ -54,40 +54,40 @@ class Event(Printed):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How often the event was met in the half of the trials that was tested."""
+    """The counts of the event in the half of the trials used for testing."""
 
     hits: int
-    """With the first input."""
+    """For the first input."""
     hits_other: int
-    """With the second input."""
+    """For the second input."""
     tested: int
-    """Trials for each of them."""
+    """The number of trials for each of them."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Audit(Printed):
-    """What reports alone tell about the ε of whatever made them."""
+    """A lower confidence bound on the ε of a sampler, from its reports alone."""
 
     epsilon_lower: float
     """The real ε is at least this, with the stated confidence."""
     confidence: float
-    """The probability with which the bound is right, over everything that was searched."""
+    """The probability that the bound is right, over all events tested."""
     epsilon: float | None
-    """The ε that was claimed, if one was."""
+    """The claimed ε; None if there is no claim."""
     inputs: tuple[Any, Any]
-    """The two values that the event tells apart: it is likelier for the first."""
+    """The two values that the event distinguishes: it is more likely for the first."""
     event: Event
-    """What to look for in a report."""
+    """The event with the largest bound."""
     counts: Counts
-    """How often it was met."""
+    """Its counts for the two inputs."""
     trials: int
-    """Reports drawn for each input; half of them chose the event, half of them tested it."""
+    """The number of reports drawn for each input: one half to choose events, one half to test them."""
     searched: int
-    """How many events were tested; the confidence holds for all of them together."""
+    """The number of events tested; the confidence holds for all of them together."""
 
     @property
     def holds(self) -> bool | None:
-        """False: the claim is refuted. True: it is not refuted by these trials, which is no proof. None: no claim."""
+        """False: the claim is refuted. True: these trials do not refute it, which is not a proof. None: no claim."""
         return None if self.epsilon is None else self.epsilon_lower <= self.epsilon
 
     @property
@@ -101,14 +101,14 @@ class Audit(Printed):
         return f"broken: real ε is at least {self.epsilon_lower:.6g} > claimed {self.epsilon:.6g}, {sure}"
 
     def power(self, real_epsilon: float) -> float:
-        """With which probability, at least, an audit like this one refutes the claim if ε is really this.
+        """A lower bound on the probability that an audit like this one refutes the claim if this is the real ε.
 
         For an event as likely for the first input as the one found here, and e^ε times less likely for the second.
         """
         return power_of(self._law(real_epsilon), self._claim(), self._alpha(), self.counts.tested)
 
     def trials_needed(self, violation: float = _VIOLATION, *, power: float = 0.99) -> int:
-        """How many trials for each input refute the claim with this probability if ε is really (1 + violation) of it.
+        """The trials per input that refute the claim with this probability if the real ε is (1 + violation) times it.
 
         For an event as likely for the first input as the one found here, and e^ε times less likely for the second.
         """
@@ -120,7 +120,7 @@ class Audit(Printed):
 
     def _claim(self) -> float:
         if self.epsilon is None:
-            msg = "Power is that of refuting a claim, and none was made; audit with epsilon=…"
+            msg = "Expected a claim to compute the power of refuting it, got none; audit with epsilon=…"
             raise InputError(msg)
         return self.epsilon
 
@@ -137,16 +137,16 @@ class Audit(Printed):
         lines = [
             self.verdict,
             f"  event: {self.event}",
-            f"  met {counts.hits:,} times in {counts.tested:,} reports of {first!r}",
-            f"      {counts.hits_other:,} times in {counts.tested:,} reports of {second!r}",
-            f"  {self.trials:,} trials for each input; {self.searched} events tested on the half that chose none",
+            f"  found {counts.hits:,} times in {counts.tested:,} reports of {first!r}",
+            f"        {counts.hits_other:,} times in {counts.tested:,} reports of {second!r}",
+            f"  {self.trials:,} trials for each input; {self.searched} events tested on the half not used to choose them",
         ]
         if self.epsilon:
             try:
                 needed = f"{self.trials_needed():,} trials for each input"
             except InputError:
-                needed = "more trials than anyone has"
-            lines.append(f"  to catch ε off by 5 % in 99 of 100 audits: {needed}, by an event like this one")
+                needed = "more than 10^12 trials for each input"
+            lines.append(f"  to detect an ε that is 5 % too large in 99 of 100 audits: {needed}, with such an event")
         return "\n".join(lines)
 
 
@@ -162,7 +162,7 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     events: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Audit:
-    """Find how much reports really tell: a lower confidence bound on ε of any sampler, which is trusted in nothing.
+    """A lower confidence bound on the real ε of any sampler, as a black box.
 
     Half of the trials choose events: unions of outputs that one input reports more often than another. The other half
     tests them: with k of n reports of x in the event and k' of n reports of x', ε is at least
@@ -173,22 +173,22 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     ----------
     sampler
         A mechanism, or any callable that takes an array of n equal values and returns n reports: numbers, strings,
-        tuples, or rows of a table. To look at a function of the reports instead, wrap it: that is as private.
+        tuples, or rows of a table. To audit a function of the reports, wrap it: post-processing keeps ε.
     inputs
-        Two values or more; every ordered pair is searched.
+        Two or more values; every ordered pair is searched.
     trials
-        Reports drawn for each input.
+        The number of reports drawn for each input.
     confidence
-        The probability with which the bound is right, whatever the sampler does.
+        The probability that the bound is right, whatever the sampler does.
     epsilon
-        The claimed ε. For a mechanism of this package the one that its tickets realise.
+        The claimed ε; by default, for a mechanism of this package, its realised ε.
     scalar
         The sampler takes one value and returns one report.
     bins
-        Sort numbers into so many ranges. Else reports that repeat are counted each by itself, and others are sorted
+        The number of ranges for numbers. By default reports that repeat are counted separately, and others are binned
         into 128 ranges.
     events
-        How many events are tested for each ordered pair.
+        The number of events tested for each ordered pair.
     progress
         Called with the number of reports drawn.
 
@@ -199,8 +199,8 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
 
     Guarantee
     ---------
-    If reports are drawn independently of each other, the real ε is below ``epsilon_lower`` with probability
-    1 − confidence at most. The bound is one-sided: a small one proves nothing.
+    If reports are drawn independently of each other, the real ε is below ``epsilon_lower`` with probability at most
+    1 − confidence. The bound is one-sided: a small one proves nothing.
 
     Reference
     ---------
@@ -230,12 +230,12 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
         return sample(draw, value, count, scalar=scalar, progress=progress)
 
     chosen = reader.learn([drawn(value, half) for value in values])
-    looking = Looking(chosen, bins, reader.names if reader.labelled else None)
-    tested = [looking.encode(reader.read(drawn(value, trials - half))) for value in values]
+    search = EventSearch(chosen, bins, reader.names if reader.labelled else None)
+    tested = [search.encode(reader.read(drawn(value, trials - half))) for value in values]
     alpha = level_of(confidence, len(values), events)
     results = []
     for i, j in permutations(range(len(values)), 2):
-        for candidate in looking.best(i, j, alpha, events):
+        for candidate in search.best(i, j, alpha, events):
             hits = [int(np.count_nonzero(candidate.hits(tested[at]))) for at in (i, j)]
             bound = log_ratio(lower_bound(hits[0], trials - half, alpha), upper_bound(hits[1], trials - half, alpha))
             results.append((bound, candidate.promise, hits, (i, j), candidate))
@@ -245,18 +245,18 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
         confidence=confidence,
         epsilon=claimed,
         inputs=(values[i], values[j]),
-        event=_event(candidate, looking, reader),
+        event=_event(candidate, search, reader),
         counts=Counts(hits[0], hits[1], trials - half),
         trials=trials,
         searched=events * len(values) * (len(values) - 1),
     )
 
 
-def _event(candidate: Candidate, looking: Looking, reader: Reader) -> Event:
+def _event(candidate: Candidate, search: EventSearch, reader: Reader) -> Event:
     outcomes, codes = candidate.outcomes, candidate.codes
 
     def contains(reports: object) -> NDArray[np.bool_]:
-        return candidate.hits(looking.encode(reader.read([as_reports(reports)])))
+        return candidate.hits(search.encode(reader.read([as_reports(reports)])))
 
     return Event(outcomes.describe(codes), outcomes.members(codes), contains)
 
@@ -264,13 +264,13 @@ def _event(candidate: Candidate, looking: Looking, reader: Reader) -> Event:
 def _claim_of(
     sampler: Mechanism | CategoryMechanism | Callable[[Any], object], epsilon: float | None
 ) -> tuple[Callable[[Any], object], float | None]:
-    """What draws the reports, and the ε that it is held to."""
+    """(what draws the reports, the claimed ε)."""
     if not isinstance(sampler, (Mechanism, CategoryMechanism)):
         return sampler, None if epsilon is None else float(epsilon)
     if sampler.publishes is not None and epsilon is None:
         msg = (
-            f"Expected epsilon, the claim to hold it to: its reports publish the {sampler.publishes}, so it has no ε "
-            f"over all values; pass one that its certificate states, and inputs of one {sampler.publishes}."
+            f"Expected epsilon, the claim to test: its reports publish the {sampler.publishes}, so it has no ε over "
+            f"all values; pass the ε of its certificate, and inputs of one {sampler.publishes}."
         )
         raise InputError(msg)
     realised = float(log_between(sampler.largest_ratio())[1])
@@ -282,14 +282,14 @@ def _check_arguments(sampler: object, inputs: Sequence[object], epsilon: object,
     if not callable(sampler) and not isinstance(sampler, (Mechanism, CategoryMechanism)):
         problems.add(
             f"Expected sampler as a mechanism or a callable, got {type(sampler).__name__}; "
-            "pass lambda values: … that returns one report for each value."
+            "pass lambda values: … that returns one report per value."
         )
     if isinstance(inputs, (str, bytes, dict, set)) or not hasattr(inputs, "__len__") or len(inputs) < _FEWEST_INPUTS:
-        problems.add("Expected inputs as two values or more; pass inputs=(x, x2).")
+        problems.add("Expected inputs as two or more values; pass inputs=(x, x2).")
     elif any(_same(a, b) for a, b in combinations(inputs, 2)):
-        problems.add("Expected inputs that differ, got one twice; pass each once.")
+        problems.add("Expected distinct inputs, got one twice; pass each once.")
     if epsilon is not None and (not _number(epsilon) or not 0 <= epsilon < math.inf):
-        problems.add(f"Expected epsilon, the claim, as a number of at least 0, got {shown(epsilon)}; or leave it out.")
+        problems.add(f"Expected epsilon, the claim, as a number of at least 0, got {shown(epsilon)}; leave it out.")
     if not isinstance(scalar, bool):
         problems.add(f"Expected scalar as True or False, got {shown(scalar)}.")
     problems.raise_if_any(InputError)

@@ -1,4 +1,4 @@
-"""An exact proof of the ε that a mechanism realises, computed from its tickets."""
+"""An exact proof of the realised ε of a mechanism, computed from its tickets."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate(Printed):
-    """What one report of a mechanism can tell at most, as a fraction that anyone can check."""
+    """The largest ratio of two probabilities of one report of a mechanism, as a fraction that anyone can check."""
 
     ratio: Fraction
     """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x'; see ``publishes`` for which values."""
     epsilon_upper: Decimal
-    """ln(ratio), rounded up in the 30th digit; infinite where a report publishes something (``publishes``)."""
+    """ln(ratio), rounded up in the 30th digit; infinite if a report publishes something (``publishes``)."""
     holds: bool
-    """Whether the guarantee is kept: ratio ≤ e^ε in whole numbers, or what the guarantee names instead."""
+    """Whether the guarantee is kept: ratio ≤ e^ε in integer arithmetic, or what the guarantee states instead."""
     guarantee: str
     """The guarantee in words."""
     spec_sha256: str
-    """The mechanism that this certifies, by the name of its spec."""
+    """The SHA-256 of the spec of the certified mechanism."""
     distance_unit: str | None = None
     """None for ε-LDP. Otherwise ε is **per this unit of distance**, ``holds`` is about that promise, and ``ratio`` and
-    ``epsilon_upper`` are the plain ε-LDP that the mechanism happens to keep on this domain: much larger."""
+    ``epsilon_upper`` are the much larger ratio and ε of plain ε-LDP on this domain."""
     publishes: str | None = None
-    """None for ε-LDP. Otherwise each report publishes this about the value: ``holds`` and ``ratio`` are about values
-    that share it **only**; the ratio of any two others is infinite, and so is ``epsilon_upper``."""
+    """None for ε-LDP. Otherwise each report publishes this about the value: ``holds`` and ``ratio`` are **only** about
+    values that share it; for any two others the ratio is infinite, and so is ``epsilon_upper``."""
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "DOES NOT HOLD"
@@ -58,12 +58,12 @@ class Certificate(Printed):
 
 
 def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
-    """Certify a mechanism: the largest ratio of two probabilities of one report, exactly.
+    """Certify a mechanism: compute the largest ratio of two probabilities of one report, exactly.
 
-    ``ratio`` is computed from the whole-number tickets of all rows (each row holds the same total, which is checked),
-    and ``holds`` compares it with e^ε in whole numbers, never wrongly yes. Where a mechanism promises ε per unit of
-    distance (``distance_unit``), ``holds`` is about that promise, checked for every pair of values; where its reports
-    publish something (``publishes``), about pairs that share it.
+    ``ratio`` is computed from the integer tickets of all rows (all rows must have the same total, which is checked),
+    and ``holds`` compares it with e^ε in integer arithmetic; it is never wrongly true. If a mechanism promises ε per
+    unit of distance (``distance_unit``), ``holds`` is about that promise, checked for every pair of values; if its
+    reports publish something (``publishes``), about pairs of values that share it.
 
     >>> from bipartite import BRR, Integers
     >>> certificate = verify(BRR(Integers(18, 90), epsilon=1))
@@ -74,7 +74,7 @@ def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
     ratio = mechanism.largest_ratio()
     return Certificate(
         ratio=ratio,
-        # Whoever reads this number alone must not take a published region for a secret.
+        # Read on its own, this number must not make a published region look protected.
         epsilon_upper=log_between(ratio)[1] if mechanism.publishes is None else Decimal("Infinity"),
         holds=mechanism.keeps_promise(ratio),
         guarantee=mechanism.guarantee,

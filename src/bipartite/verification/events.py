@@ -1,8 +1,8 @@
-"""Which event to test: unions of the outcomes with the largest likelihood ratios, chosen on samples of their own.
+"""The choice of events to test: unions of the outcomes with the largest likelihood ratios, on separate samples.
 
 Outcomes are ranked by the ratio of their counts for two inputs. Where to cut the ranking is decided by two-fold
-cross-validation within these samples: each half is cut by the ranking of the other, so that a rank which is only luck
-earns nothing. The cut with the best predicted bound wins, over all ways to look at a report.
+cross-validation within these samples: each half is cut by the ranking of the other, so that a rank due to chance gains
+nothing. The cut with the best predicted bound is chosen, over all views of a report.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 _MOST_CUTS: Final = 256
 _PAIRED_COLUMNS: Final = 8
 _LUCK: Final = 0.02
-# Fewer ranges have less noise in their ranking, more of them follow the law more closely: both are tried.
+# Fewer ranges have a less noisy ranking, more ranges follow the law more closely: both are tried.
 _COARSER: Final = (4, 16)
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An event for one ordered pair of inputs, and the bound that is expected of it."""
+    """An event for one ordered pair of inputs, and its predicted bound."""
 
     outcomes: Outcomes
     codes: tuple[int, ...]
@@ -57,8 +57,8 @@ class Candidate:
         return inside[self.outcomes.codes(reports)]
 
 
-class Looking:
-    """All ways to look at some samples, with the counts of their two halves."""
+class EventSearch:
+    """All views of some samples, with the counts of their two halves."""
 
     def __init__(self, samples: Samples, bins: int | None, names: Sequence[Any] | None) -> None:
         pooled = np.concatenate(samples)
@@ -66,43 +66,43 @@ class Looking:
         self._samples = [self.encode(each) for each in samples]
         self._views: list[tuple[Outcomes, NDArray[np.int64], NDArray[np.int64]]] = []
         if self.coder is None:
-            self._look_at_numbers(pooled, bins, names)
+            self._view_numbers(pooled, bins, names)
         else:
-            self._look_at_rows(self.coder)
+            self._view_rows(self.coder)
 
     def encode(self, reports: NDArray[Any]) -> NDArray[Any]:
-        """Reports as these ways to look want them."""
+        """Reports in the form that the views expect."""
         return reports if self.coder is None else self.coder.encode(reports)
 
-    def _look(self, view: Outcomes) -> None:
+    def _add_view(self, view: Outcomes) -> None:
         self._views.append((view, *self._counts(view)))
 
-    def _look_at_numbers(self, pooled: NDArray[Any], bins: int | None, names: Sequence[Any] | None) -> None:
+    def _view_numbers(self, pooled: NDArray[Any], bins: int | None, names: Sequence[Any] | None) -> None:
         by_value = learn_numbers(pooled, bins, names)
-        self._look(by_value)
+        self._add_view(by_value)
         if isinstance(by_value, Ranges):
             for coarser in _COARSER:
-                self._look(Ranges.learn(pooled, max(2, (bins or BINS) // coarser)))
+                self._add_view(Ranges.learn(pooled, max(2, (bins or BINS) // coarser)))
             if pooled.dtype.kind == "f":
-                self._look(Precision())
+                self._add_view(Precision())
 
-    def _look_at_rows(self, coder: Coder) -> None:
+    def _view_rows(self, coder: Coder) -> None:
         patterns = Patterns.learn(np.concatenate(self._samples), coder)
         for at in range(len(coder.columns)):
-            self._look(Columns(coder, (at,)))
-        # Pairs of those columns that tell some two inputs apart best.
-        telling = [max(_cuts(one, two, i, j, 2.0)[0][0] for i, j in self._pairs()) for _, one, two in self._views]
-        best = sorted(np.argsort(telling, kind="stable")[::-1][:_PAIRED_COLUMNS].tolist())
+            self._add_view(Columns(coder, (at,)))
+        # Pairs of the columns that best distinguish some two inputs.
+        promises = [max(_cuts(one, two, i, j, 2.0)[0][0] for i, j in self._pairs()) for _, one, two in self._views]
+        best = sorted(np.argsort(promises, kind="stable")[::-1][:_PAIRED_COLUMNS].tolist())
         for pair in combinations(best, 2):
-            self._look(Columns(coder, pair))
+            self._add_view(Columns(coder, pair))
         if patterns.size * SAMPLES_FOR_A_REPORT <= sum(map(len, self._samples)):
-            self._look(patterns)
+            self._add_view(patterns)
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         return permutations(range(len(self._samples)), 2)
 
     def _counts(self, view: Outcomes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Counts of the outcomes in both halves of every input's samples."""
+        """The counts of the outcomes in both halves of the samples of every input."""
         tables: tuple[list[Any], list[Any]] = ([], [])
         for each in self._samples:
             codes = view.codes(each)
@@ -111,10 +111,10 @@ class Looking:
         return np.array(tables[0]), np.array(tables[1])
 
     def best(self, i: int, j: int, alpha: float, events: int) -> list[Candidate]:
-        """The most promising events that input i should meet more often than input j."""
+        """The events with the best predicted bounds that are more likely for input i than for input j."""
         z = NormalDist().inv_cdf(1 - alpha)
         found = []
-        for view, one, two in [*self._views, *self._scored(i, j)]:
+        for view, one, two in [*self._views, *self._view_scores(i, j)]:
             ratios = (one[i] + two[i] + 1) / (one[j] + two[j] + 1)
             for promise, cut in _cuts(one, two, i, j, z)[:events]:
                 codes = tuple(np.flatnonzero(ratios >= min(cut, ratios.max())).tolist())
@@ -122,7 +122,7 @@ class Looking:
         found.sort(key=lambda each: -each.promise)
         return found[:events]
 
-    def _scored(self, i: int, j: int) -> Iterator[tuple[Outcomes, NDArray[np.int64], NDArray[np.int64]]]:
+    def _view_scores(self, i: int, j: int) -> Iterator[tuple[Outcomes, NDArray[np.int64], NDArray[np.int64]]]:
         """The score of a row: learned on one half, counted on the quarters of the other."""
         if self.coder is None:
             return
@@ -138,9 +138,9 @@ class Looking:
 
 
 def _cuts(one: NDArray[np.int64], two: NDArray[np.int64], i: int, j: int, z: float) -> list[tuple[float, float]]:
-    """Pairs (the bound expected, the ratio from which on outcomes are in the event), the best first.
+    """Pairs (predicted bound, least ratio of the outcomes in the event), the best first.
 
-    One for each order of magnitude (powers of two) of how often the event is met.
+    One for each order of magnitude (power of two) of the count of the event.
     """
     by_one, by_two = ((half[i] + 0.5) / (half[j] + 0.5) for half in (one, two))
     cuts = np.unique(np.concatenate([by_one, by_two]))
@@ -156,7 +156,7 @@ def _cuts(one: NDArray[np.int64], two: NDArray[np.int64], i: int, j: int, z: flo
     for each in np.unique(magnitude):
         inside = np.flatnonzero(magnitude == each)
         best = inside[np.argmax(promises[inside])]
-        # Among cuts that are as good but for luck, the lowest: outcomes that belong together stay together.
+        # Among cuts that differ only by chance, the lowest: outcomes that belong together stay together.
         width = math.log(max(hits[0][best], 1) / max(hits[1][best], 1)) - promises[best]
         near = promises >= promises[best] - (_LUCK * max(width, 0) if np.isfinite(width) else 0)
         found.append((float(promises[best]), float(cuts[np.flatnonzero(near)[0]])))
@@ -164,7 +164,7 @@ def _cuts(one: NDArray[np.int64], two: NDArray[np.int64], i: int, j: int, z: flo
 
 
 def _above(ratios: NDArray[np.float64], counts: NDArray[np.int64], cuts: NDArray[np.float64]) -> NDArray[np.int64]:
-    """For each cut, how many samples have an outcome with at least that ratio."""
+    """For each cut, the number of samples whose outcome has at least that ratio."""
     order = np.argsort(ratios)
     from_the_top = np.concatenate([np.cumsum(counts[order][::-1])[::-1], [0]])
     found: NDArray[np.int64] = from_the_top[np.searchsorted(ratios[order], cuts)]
@@ -172,7 +172,7 @@ def _above(ratios: NDArray[np.float64], counts: NDArray[np.int64], cuts: NDArray
 
 
 def _wilson(hits: NDArray[np.int64], trials: int, z: float) -> NDArray[np.float64]:
-    """Wilson's bound of a share: quick, and good enough to choose by."""
+    """Wilson's bound on a share: fast, and accurate enough to choose events."""
     share = hits / max(trials, 1)
     spread = np.sqrt(share * (1 - share) / max(trials, 1) + (z / (2 * max(trials, 1))) ** 2)
     centre = share + z * z / (2 * max(trials, 1))
@@ -181,5 +181,5 @@ def _wilson(hits: NDArray[np.int64], trials: int, z: float) -> NDArray[np.float6
 
 
 def log_ratio(low: float, high: float) -> float:
-    """ln(low/high), −∞ where nothing was hit."""
+    """ln(low/high), −∞ if low is 0."""
     return math.log(low / high) if low > 0 else -math.inf

@@ -1,20 +1,21 @@
-"""Whether reports follow the law that a mechanism states: for faults that leave ε as it is.
+"""A test whether reports follow the stated law of a mechanism, for faults that do not change ε.
 
-A window that is shifted by one, two outputs whose tickets were swapped, words that are not uniform: ε may be intact,
-and every estimate wrong. Reports are compared with ``matrix()`` in four ways, each corrected for what it looks at, and
-the smallest of the four p-values times four is the answer:
+A window shifted by one, two outputs whose tickets were swapped, words that are not uniform: ε may be intact, and every
+estimate wrong. Reports are compared with ``matrix()`` in four ways, each corrected for multiple testing, and the result
+is four times the smallest of the four p-values:
 
 ==============  ====================================================================================================
 each cell       the count of every output of every input, by exact binomial tails; Bonferroni over all cells
 each input      χ² of every input, cells pooled to an expected count of 5 or more; Bonferroni over the inputs
 all inputs      the sum of these χ²: many small faults together
-directions      sums of deviations along the faults to be expected: rows and columns shifted by one either way, near
-                outputs too likely or too rare, low outputs too likely or too rare; Bennett's inequality, or the
-                normal law where no single report matters, Bonferroni over the six
+directions      sums of deviations along the likely faults: rows and columns shifted by one either way, near outputs
+                too likely or too rare, low outputs too likely or too rare; Bennett's inequality, or the normal law
+                where no single report matters, Bonferroni over the six
 ==============  ====================================================================================================
 
-The first is exact, the last a bound. The two of χ² are asymptotic; its law is fitted to its first three moments for
-these counts, because far out in its tail, where many inputs are corrected for, χ² itself would cry wolf.
+The first is exact, the last a bound. The two χ² tests are asymptotic; the law is fitted to the first three moments of
+the statistic for these counts, because far out in the tail, where the correction for many inputs leads, the plain χ²
+law would give false alarms.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ if TYPE_CHECKING:
 _MOST_INPUTS: Final = 256
 _MOST_CELLS: Final = 2**24
 _LEAST_EXPECTED: Final = 5.0
-# Cells whose exact tails are computed: those with the smallest Chernoff bounds, which are never below the tails.
+# Exact tails are computed for this many cells, those with the smallest Chernoff bounds, which bound the tails.
 _SUSPECTS: Final = 32
 _WAYS: Final = 4
-# A sum is as good as normal while its distance × what one report adds at most stays below this part of its variance.
+# A sum is treated as normal while deviation × largest term stays below this share of its variance.
 _NORMAL_TO: Final = 0.3
 _BATCH: Final = 2**20
 
@@ -68,28 +69,29 @@ class LawTest(Printed):
     """Whether reports follow the stated law."""
 
     p_value: float
-    """If the law is as stated, the probability of this or anything as odd, at most; corrected for all that was seen."""
+    """An upper bound on the probability, under the stated law, of a result at least this extreme; corrected for all
+    tests made."""
     confidence: float
     """A p-value below 1 − confidence counts as a finding."""
     worst: Cell
     """The output that is farthest from its law."""
     parts: Mapping[str, float]
-    """The p-value of each of the four ways, corrected within it."""
+    """The p-value of each of the four tests, corrected within the test."""
     trials: int
-    """Reports drawn for each input."""
+    """The number of reports drawn for each input."""
     inputs: int
-    """How many inputs were looked at."""
+    """The number of inputs tested."""
 
     @property
     def holds(self) -> bool:
-        """False: reports do not follow the law. True: these trials do not show it, which is no proof."""
+        """False: reports do not follow the law. True: these trials found no deviation, which is not a proof."""
         return self.p_value >= 1 - self.confidence
 
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
         if self.holds:
-            return f"not refuted: reports are as the law says, p = {self.p_value:.3g}"
+            return f"not refuted: reports are consistent with the law, p = {self.p_value:.3g}"
         return f"broken: reports do not follow the law, p = {self.p_value:.3g} < {1 - self.confidence:.3g}"
 
     def __str__(self) -> str:
@@ -97,7 +99,7 @@ class LawTest(Printed):
         parts = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
         return (
             f"{self.verdict}\n"
-            f"  worst: report {worst.output!r} of value {worst.input!r}, expected {worst.expected:,.1f} times, "
+            f"  worst: report {worst.output!r} for value {worst.input!r}, expected {worst.expected:,.1f} times, "
             f"found {worst.found:,} times\n"
             f"  {self.trials:,} trials for each of {self.inputs} inputs; p-values: {parts}"
         )
@@ -114,24 +116,24 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
     outputs: Sequence[Any] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> LawTest:
-    """Compare reports with the probabilities that a mechanism states.
+    """Compare reports with the stated probabilities of a mechanism.
 
     Parameters
     ----------
     mechanism
         A mechanism, or any callable that takes an array of n equal values and returns n reports.
     trials
-        Reports drawn for each input.
+        The number of reports drawn for each input.
     rng
-        Where a mechanism takes its words from; None for the secure source.
+        The source of random words of a mechanism; None for the secure source.
     confidence
-        1 − confidence is the probability of a false alarm, over everything that is looked at.
+        1 − confidence is the probability of a false alarm, over all tests made.
     matrix
-        The stated law: a row an input, a column an output. Needed for a callable; a mechanism has its own.
+        The stated law: one row per input, one column per output. Required for a callable; a mechanism has its own.
     inputs
-        The values to report, a row of the matrix each. For a mechanism all of them, or 256 spread over them.
+        The values to report, one per row of the matrix. For a mechanism all of them, or 256 spread over them.
     outputs
-        The reports, a column of the matrix each. Left out, the whole numbers from 0.
+        The reports, one per column of the matrix; by default the integers from 0.
     progress
         Called with the number of reports drawn.
 
@@ -160,7 +162,7 @@ def _count(
     trials: int,
     progress: Callable[[int], None] | None,
 ) -> tuple[NDArray[np.int64], int | None]:
-    """How often each output was reported for each value, and which value got a report that is no output."""
+    """(the counts of each output for each value, the first value with a report that is not an output)."""
     place = {_plain(output): at for at, output in enumerate(outputs)}
     counts = np.zeros((len(values), len(outputs)), dtype=np.int64)
     for row, value in enumerate(values):
@@ -177,9 +179,9 @@ def _count(
 
 
 def _tally(drawn: object, size: int, *, tuples: bool) -> Iterable[tuple[object, int]]:
-    """Each distinct report and how often it came."""
+    """Each distinct report and its count."""
     if tuples and isinstance(drawn, (list, np.ndarray)):
-        # What is given as rows of a table is told apart as tuples.
+        # Rows of a table are compared as tuples.
         rows = Counter(
             tuple(row) if isinstance(row, list) else row
             for row in (drawn.tolist() if isinstance(drawn, np.ndarray) else drawn)
@@ -190,7 +192,7 @@ def _tally(drawn: object, size: int, *, tuples: bool) -> Iterable[tuple[object, 
         several, counts = np.unique(array, return_counts=True)
         distinct, found, shape = several.tolist(), counts.tolist(), array.shape
     if shape != (size,):
-        msg = f"Expected {size} reports for {size} values, got shape {shape}; return one for each."
+        msg = f"Expected {size} reports for {size} values, got shape {shape}; return one report per value."
         raise InputError(msg)
     return zip(distinct, found, strict=True)
 
@@ -243,11 +245,11 @@ def _worst_cell(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int
 
 
 def _chi_square(row: NDArray[np.float64], found: NDArray[np.int64], trials: int) -> NDArray[np.float64]:
-    """(χ², its first three cumulants) of one input; cells that are expected too rarely are joined."""
+    """(χ², its first three cumulants) of one input; cells with too small an expected count are pooled."""
     order = np.argsort(row, kind="stable")
     expected, seen = row[order] * trials, found[order]
     running = np.cumsum(expected)
-    # The rarest cells together, as few as reach the least expected count; all others by themselves.
+    # The rarest cells are pooled, as few as reach the least expected count; all others stay separate.
     small = int(np.searchsorted(expected, _LEAST_EXPECTED))
     joined = max(small, int(np.searchsorted(running, _LEAST_EXPECTED)) + 1) if small else 0
     if joined >= len(row):
@@ -257,7 +259,8 @@ def _chi_square(row: NDArray[np.float64], found: NDArray[np.int64], trials: int)
         seen = np.concatenate([[seen[:joined].sum()], seen[joined:]])
     cells = len(expected)
     inverse, per_cell = float((1 / expected).sum()), cells / trials
-    # Mean and variance are exact (Haldane 1937); the third is that of Poisson counts given their sum, to first order.
+    # Mean and variance are exact (Haldane 1937); the third cumulant is that of Poisson counts given their sum, to first
+    # order.
     variance = 2 * (cells - 1) + inverse - (cells**2 + 2 * cells - 2) / trials
     third = (
         8 * (cells - 1)
@@ -271,7 +274,7 @@ def _chi_square(row: NDArray[np.float64], found: NDArray[np.int64], trials: int)
 
 
 def _tail_of(square: NDArray[np.float64]) -> float:
-    """The tail of a sum of χ² by the gamma law with the same mean, variance and skewness."""
+    """The tail of a sum of χ² statistics, by the gamma law with the same mean, variance and skewness."""
     statistic, mean, variance, third = square.tolist()
     if mean == 0 or variance <= 0 or third <= 0:
         return 1.0
@@ -280,7 +283,7 @@ def _tail_of(square: NDArray[np.float64]) -> float:
 
 
 def _directions(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int) -> float:
-    """The p-value of the faults that are to be expected."""
+    """The p-value along the directions of likely faults."""
     held = law > 0
     safe = np.where(held, law, 1)
     ranks = np.broadcast_to(np.linspace(-1, 1, law.shape[1]), law.shape)
@@ -297,10 +300,10 @@ def _directions(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int
         weight = np.where(held, each, 0)
         mean = (law * weight).sum(axis=1)
         variance = trials * float(((law * weight**2).sum(axis=1) - mean**2).sum())
-        # A direction in which the law has no room says nothing but rounding.
+        # Without variance along a direction, deviations are rounding.
         if variance > 1e-9 * trials:
             found = float((deviation * weight).sum())
-            # What a single report can add at most on the side where the sum was found.
+            # The most that a single report can add in the direction of the deviation.
             most = float(np.where(held, (weight - mean[:, None]) * (1 if found > 0 else -1), 0).max())
             tails.append(_tail_of_sum(abs(found), variance, most))
     return min(1.0, len(weights) * min(tails, default=1.0))
@@ -309,8 +312,8 @@ def _directions(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int
 def _tail_of_sum(found: float, variance: float, most: float) -> float:
     """The two-sided tail of a sum of independent deviations of at most ``most`` each.
 
-    Bennett's inequality, which holds always: where a rare report has a large weight, the sum of a few of them is far
-    from normal. Where no single report matters, the normal tail with the first term of Cramér's series is sharper.
+    Bennett's inequality always holds, even if a rare report has a large weight and the sum is far from normal. Where no
+    single report matters, the normal tail with the first term of Cramér's series is sharper.
     """
     u = found * most / variance
     bennett = 2 * math.exp(-variance / most**2 * ((1 + u) * math.log1p(u) - u)) if most > 0 else 1.0
@@ -324,7 +327,7 @@ def _of_mechanism(
     mechanism: Mechanism, rng: Source | None, matrix: object, inputs: Sequence[Any] | None, outputs: object
 ) -> tuple[Callable[[Any], object], list[Any], NDArray[np.float64], list[Any]]:
     if matrix is not None or outputs is not None:
-        msg = "A mechanism states its own law; leave matrix and outputs out, or pass mech.privatize with them."
+        msg = "Expected no matrix and no outputs, as a mechanism has its own; leave them out, or pass mech.privatize."
         raise InputError(msg)
     domain, reports = mechanism.domain, mechanism.outputs
     size = len(domain)
@@ -356,14 +359,14 @@ def _of_callable(
     if not callable(sampler):
         problems.add(f"Expected a mechanism or a callable, got {type(sampler).__name__}; pass mech or mech.privatize.")
     if rng is not None:
-        problems.add("A callable takes its own random words; leave rng out, or pass the mechanism itself.")
+        problems.add("Expected no rng for a callable, which draws its own random words; leave it out, or pass mech.")
     law = np.asarray(matrix, dtype=np.float64) if matrix is not None else np.empty(0)
     if law.ndim != 2 or law.size == 0 or (law < 0).any() or not np.allclose(law.sum(axis=1), 1):  # noqa: PLR2004
-        problems.add("Expected matrix as rows of probabilities, one an input; pass matrix=mech.matrix().")
+        problems.add("Expected matrix as rows of probabilities, one per input; pass matrix=mech.matrix().")
     else:
         for name, given, expected in (("inputs", inputs, law.shape[0]), ("outputs", outputs, law.shape[1])):
             if given is not None and len(given) != expected:
-                problems.add(f"Expected {expected} {name}, as many as the matrix has, got {len(given)}.")
+                problems.add(f"Expected {expected} {name}, as in the matrix, got {len(given)}.")
     problems.raise_if_any(InputError)
     values = list(range(law.shape[0])) if inputs is None else list(inputs)
     reports = list(range(law.shape[1])) if outputs is None else list(outputs)

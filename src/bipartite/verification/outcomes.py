@@ -1,6 +1,6 @@
-"""Ways to look at a report: each sorts reports into few outcomes, learned on samples that are not tested.
+"""Views of reports: each maps reports to a few outcomes, learned on samples that are not used for testing.
 
-Any function of a report is as private as the report, so every way to look is allowed; a bad one only finds less.
+Any function of a report keeps its ε, so every view gives a valid bound; a bad one only gives a smaller bound.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
 
 BINS: Final = 128
-# Fewer samples than this for a distinct report on average, and numbers are binned.
+# Numbers with fewer samples per distinct report are binned.
 SAMPLES_FOR_A_REPORT: Final = 16
 _SHOWN: Final = 8
 _COLUMN_VALUES: Final = 8
 
 
 class Outcomes(Protocol):
-    """One way to sort reports; codes run from 0 to ``size``, the last for what was not seen while learning."""
+    """A view of reports; codes run from 0 to ``size``, the last for reports not seen while learning."""
 
     @property
     def size(self) -> int:
-        """How many outcomes there are."""
+        """The number of outcomes."""
 
     def codes(self, reports: NDArray[Any]) -> Codes:
         """The outcome of each report."""
 
     def members(self, codes: Sequence[int]) -> tuple[Any, ...]:
-        """What these outcomes are: reports, ranges (low, high) of numbers, or values of columns."""
+        """The elements of these outcomes: reports, ranges (low, high) of numbers, or values of columns."""
 
     def describe(self, codes: Sequence[int]) -> str:
         """The same in words."""
 
 
 def keys_of(reports: NDArray[Any]) -> NDArray[np.int64]:
-    """A whole number for each number; floats by their bits, so that −0.0 and 0.0 and every NaN differ."""
+    """An integer for each number; floats by their bits, so that −0.0, 0.0 and all NaNs differ."""
     return reports.view(np.int64) if reports.dtype.kind == "f" else reports.astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """Every report is an outcome."""
+    """Every distinct report is an outcome."""
 
     keys: NDArray[np.int64]
     values: tuple[Any, ...]
@@ -63,11 +63,11 @@ class Distinct:
 
     @property
     def size(self) -> int:
-        """How many reports occur."""
+        """The number of distinct reports."""
         return len(self.keys)
 
     def codes(self, reports: NDArray[Any]) -> Codes:
-        """The place of each report among those that occur."""
+        """The position of each report among those that occur."""
         keys = keys_of(reports)
         at = np.searchsorted(self.keys, keys)
         at[self.keys[np.minimum(at, len(self.keys) - 1)] != keys] = len(self.keys)
@@ -78,7 +78,7 @@ class Distinct:
         return tuple(sorted_if_possible([self.values[code] for code in codes]))
 
     def describe(self, codes: Sequence[int]) -> str:
-        """A list of reports, runs of whole numbers as low..high."""
+        """A list of reports, with runs of integers as low..high."""
         reports = self.members(codes)
         if all(isinstance(report, int) for report in reports):
             parts = _spans(reports)
@@ -89,7 +89,7 @@ class Distinct:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Numbers sorted into ranges of about equal counts; a frequent number is an outcome of its own."""
+    """Numbers binned into ranges of about equal counts; a frequent number is an outcome by itself."""
 
     atoms: Distinct | None
     edges: NDArray[np.float64]
@@ -114,11 +114,11 @@ class Ranges:
 
     @property
     def size(self) -> int:
-        """Ranges, and numbers that stand alone."""
+        """The number of ranges and of frequent numbers."""
         return self._alone + len(self.edges) + 1
 
     def codes(self, reports: NDArray[Any]) -> Codes:
-        """Atoms first, then ranges; NaN that is no atom counts as unseen."""
+        """Frequent numbers first, then ranges; a rare NaN counts as unseen."""
         found = np.searchsorted(self.edges, reports, side="left") + self._alone
         if reports.dtype.kind == "f":
             found[np.isnan(reports)] = self.size
@@ -129,7 +129,7 @@ class Ranges:
         return found
 
     def members(self, codes: Sequence[int]) -> tuple[Any, ...]:
-        """Numbers, and ranges (low, high] joined where they touch."""
+        """Numbers, and ranges (low, high], adjacent ones merged."""
         alone = [code for code in codes if code < self._alone]
         single = () if self.atoms is None else self.atoms.members(alone)
         ends = [-np.inf, *self.edges.tolist(), np.inf]
@@ -147,12 +147,12 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class Precision:
-    """How many zero bits end the fraction of a float: rounding after noise was added can tell what it was added to."""
+    """The number of trailing zero bits of a float: rounding after adding noise can reveal the value."""
 
     size: int = 65
 
     def codes(self, reports: NDArray[Any]) -> Codes:
-        """The number of zero bits at the end of each number."""
+        """The number of trailing zero bits of each number."""
         bits = keys_of(reports).view(np.uint64)
         lowest = bits & (~bits + np.uint64(1))
         found = np.full(len(bits), 64, dtype=np.int64)
@@ -161,16 +161,16 @@ class Precision:
         return found
 
     def members(self, codes: Sequence[int]) -> tuple[Any, ...]:
-        """Numbers of zero bits."""
+        """The numbers of zero bits."""
         return tuple(codes)
 
     def describe(self, codes: Sequence[int]) -> str:
-        """Numbers of zero bits in words."""
+        """The numbers of zero bits in words."""
         return f"the report ends in {_either(_spans(codes))} zero bits, as a double"
 
 
 def learn_numbers(reports: NDArray[Any], bins: int | None, names: Sequence[Any] | None = None) -> Outcomes:
-    """Every report by itself when they repeat often, else ranges."""
+    """Every distinct report if they repeat often, else ranges."""
     if bins is None or names is not None:
         distinct = Distinct.learn(reports, names)
         if names is not None or distinct.size * SAMPLES_FOR_A_REPORT <= len(reports):
@@ -180,13 +180,13 @@ def learn_numbers(reports: NDArray[Any], bins: int | None, names: Sequence[Any] 
 
 @dataclass(frozen=True, eq=False)
 class Coder:
-    """Each column of a table of reports sorted into few values: small codes in place of any numbers."""
+    """Maps each column of a table of reports to a few values, coded as small integers."""
 
     columns: tuple[Outcomes, ...]
 
     @classmethod
     def learn(cls, reports: NDArray[Any], names: Sequence[Any] | None) -> Coder:
-        """A way to look at each column."""
+        """A view of each column."""
         found: list[Outcomes] = []
         for at in range(reports.shape[1]):
             column = np.ascontiguousarray(reports[:, at])
@@ -205,7 +205,7 @@ class Coder:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A few columns of a coded table, all their values together."""
+    """A few columns of a coded table, with all combinations of their values."""
 
     coder: Coder
     chosen: tuple[int, ...]
@@ -216,11 +216,11 @@ class Columns:
 
     @property
     def size(self) -> int:
-        """How many combinations of values there are."""
+        """The number of combinations of values."""
         return int(np.prod(self._radix))
 
     def codes(self, reports: NDArray[Any]) -> Codes:
-        """The combination of each row; one with an unseen value is unseen."""
+        """The combination of each row; a row with an unseen value is unseen."""
         found = np.zeros(len(reports), dtype=np.int64)
         unseen = np.zeros(len(reports), dtype=bool)
         for at, radix in zip(self.chosen, self._radix, strict=True):
@@ -247,7 +247,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Whole rows of a coded table, by a number that is different for different rows."""
+    """Whole rows of a coded table, identified by a hash."""
 
     coder: Coder
     weights: NDArray[np.uint64]
@@ -257,7 +257,7 @@ class Patterns:
     @classmethod
     def learn(cls, reports: NDArray[np.int32], coder: Coder) -> Patterns:
         """The rows that occur."""
-        # Fixed odd numbers: two rows of one number are unlikely, and would only be looked at as one.
+        # Fixed odd weights: two rows with the same hash are unlikely, and would only be treated as one.
         weights = _odd_numbers(reports.shape[1])
         keys = _row_keys(reports, weights)
         _, first = np.unique(keys, return_index=True)
@@ -265,29 +265,29 @@ class Patterns:
 
     @property
     def size(self) -> int:
-        """How many rows occur."""
+        """The number of distinct rows."""
         return self.rows.size
 
     def codes(self, reports: NDArray[Any]) -> Codes:
-        """The place of each row."""
+        """The position of each row among those that occur."""
         return self.rows.codes(_row_keys(reports, self.weights))
 
     def members(self, codes: Sequence[int]) -> tuple[Any, ...]:
-        """The rows: for each column its value, or its range."""
+        """The rows: for each column its value or range."""
         return tuple(
             tuple(column.members([code])[0] for column, code in zip(self.coder.columns, row, strict=True))
             for row in self.table[list(codes)].tolist()
         )
 
     def describe(self, codes: Sequence[int]) -> str:
-        """The rows; bits as digits."""
+        """The rows; bits are written as digits."""
         rows = self.members(codes)
         bits = all(part in {0, 1} and not isinstance(part, str) for row in rows for part in row)
         return "the report is " + _either(["".join(str(int(b)) for b in row) if bits else repr(row) for row in rows])
 
 
 def _odd_numbers(count: int) -> NDArray[np.uint64]:
-    """Fixed odd numbers without a pattern, one a column."""
+    """Fixed odd pseudo-random numbers, one per column."""
     digests = (hashlib.blake2b(str(at).encode(), digest_size=8).digest() for at in range(count))
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64) | np.uint64(1)
 
@@ -301,7 +301,7 @@ def _row_keys(reports: NDArray[Any], weights: NDArray[np.uint64]) -> NDArray[np.
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """The log-likelihood ratio of a row as if its columns were independent, in ranges."""
+    """Ranges of the log-likelihood ratio of a row, computed as if its columns were independent."""
 
     weights: dict[int, NDArray[np.float64]]
     ranges: Outcomes
@@ -310,12 +310,12 @@ class Score:
     def learn(
         cls, first: NDArray[np.int32], second: NDArray[np.int32], pooled: NDArray[np.int32], coder: Coder
     ) -> Score | None:
-        """Weights of the columns that tell the two inputs apart; None where no column does."""
+        """The weights of the columns that distinguish the two inputs; None if no column does."""
         weights = {}
         for at, column in enumerate(coder.columns):
             counts = [np.bincount(each[:, at], minlength=column.size + 1) + 0.5 for each in (first, second)]
             weight = np.log(counts[0] / counts[1])
-            # Weights within the noise are none: in many columns they would drown the few that matter.
+            # Weights within the noise are set to 0: in many columns they would drown out the few that matter.
             noise = np.sqrt(1 / counts[0] + 1 / counts[1])
             weight[np.abs(weight) < 4 * noise] = 0
             if weight.any():
@@ -326,7 +326,7 @@ class Score:
 
     @property
     def size(self) -> int:
-        """How many ranges of the score there are."""
+        """The number of ranges of the score."""
         return self.ranges.size
 
     def codes(self, reports: NDArray[Any]) -> Codes:
@@ -348,12 +348,12 @@ def _scores(reports: NDArray[Any], weights: dict[int, NDArray[np.float64]]) -> N
     total = np.zeros(len(reports))
     for at, weight in weights.items():
         total += weight[reports[:, at]]
-    # Sums of the same weights in one order are the same bits; rounding joins those that differ by order alone.
+    # Rounding merges sums that differ only by the order of summation.
     return total.round(9) + 0.0
 
 
 def sorted_if_possible(reports: list[Any]) -> list[Any]:
-    """In order, where there is one."""
+    """The reports sorted, if they can be compared."""
     try:
         return sorted(reports)
     except TypeError:
@@ -361,7 +361,7 @@ def sorted_if_possible(reports: list[Any]) -> list[Any]:
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """Runs (first, last) of neighbouring whole numbers that are in order."""
+    """The runs (first, last) of consecutive integers in a sorted list."""
     runs: list[tuple[int, int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:
@@ -372,12 +372,12 @@ def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _spans(numbers: Sequence[int]) -> list[str]:
-    """The same in words."""
+    """The runs as text."""
     return [str(low) if low == high else f"{low}..{high}" for low, high in _runs(numbers)]
 
 
 def _either(parts: Sequence[str], last: str = "or") -> str:
-    """A list for people: the first few, and how many more."""
+    """A readable list: the first few, and the number of others."""
     if len(parts) > _SHOWN:
         rest = "or one of" if last == "or" else "and"
         return f"{', '.join(parts[:_SHOWN])} {rest} {len(parts) - _SHOWN} more"

@@ -1,10 +1,10 @@
-"""How many trials an audit needs: the power of its test, computed from the same exact bounds.
+"""The number of trials that an audit needs: the power of its test, computed from the same exact bounds.
 
-The audit tests half of its trials. With probability p of the event for one input and p' for the other, the bound
-exceeds the claimed ε at least when the one count is not below its β/2-quantile and the other not above its
-(1 − β/2)-quantile, β = 1 − power: both together have probability 1 − β or more, and there the two Clopper–Pearson
-bounds are computed. The figure assumes that the event was chosen as in the law that it is computed for, which the other
-half of the trials settles easily where there are few reports; it is exact in everything else, and on the safe side.
+The audit tests half of its trials. With probability p of the event for one input and p' for the other, the first count
+is at least its β/2-quantile and the second at most its (1 − β/2)-quantile with probability at least 1 − β, where
+β = 1 − power; the two Clopper–Pearson bounds are computed at these counts. The result assumes that the audit chooses
+the best event, which half of the trials is ample for if there are few distinct reports; otherwise it is exact, and
+conservative.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LEAST_CONFIDENCE: Final = 0.5
 _MOST_TRIALS: Final = 10**12
-# The search ends when it knows the number this well.
+# The relative precision at which the search ends.
 _PRECISION: Final = 1.002
 _ROWS: Final = 64
 _ALMOST: Final = 0.95
@@ -43,21 +43,21 @@ def trials_needed(
     inputs: int = 2,
     events: int = 1,
 ) -> int:
-    """How many trials for each input make :func:`bipartite.audit` find that ε is not as claimed.
+    """The number of trials per input with which :func:`bipartite.audit` refutes a claimed ε.
 
     Parameters
     ----------
     real
-        What is really drawn from: a real ε, for the law of binary randomised response; a mechanism, for the pair of
-        its rows that is told apart best (of 64 inputs at most); or a pair of rows of probabilities.
+        The real law: an ε, for binary randomized response; a mechanism, for the two rows that are easiest to
+        distinguish (among at most 64 inputs); or two rows of probabilities.
     claimed
-        The ε that is claimed, below the real one.
+        The claimed ε, below the real one.
     confidence
-        Of the audit.
+        The confidence of the audit.
     power
-        The probability with which the audit finds it, at least.
+        The least probability that the audit refutes the claim.
     inputs, events
-        How many inputs are compared and how many events are tested a pair, for the correction.
+        The number of inputs compared and of events tested per pair, for the correction.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def trials_needed(
 
 
 def check_size(trials: object, least: int, confidence: object, problems: Problems) -> None:
-    """Refuse a number of trials, or a confidence, that no test of reports has."""
+    """Refuse an invalid number of trials or confidence."""
     if not is_whole(trials) or trials < least:
         problems.add(f"Expected trials as a whole number of at least {least}, got {shown(trials)}; try 100_000.")
     if not isinstance(confidence, (float, np.floating)) or not _LEAST_CONFIDENCE <= confidence < 1:
@@ -78,41 +78,41 @@ def check_size(trials: object, least: int, confidence: object, problems: Problem
 
 
 def level_of(confidence: float, inputs: int, events: int) -> float:
-    """α of each single bound: two bounds for every event of every ordered pair of inputs."""
+    """α of each single bound: there are two bounds for every event of every ordered pair of inputs."""
     return (1 - confidence) / (2 * events * inputs * (inputs - 1))
 
 
 def trials_for(pair: tuple[float, float], claimed: float, alpha: float, power: float) -> int:
-    """The trials for an event of these two probabilities."""
+    """The number of trials for an event of these two probabilities."""
     if not log_ratio(*pair) > claimed:
         msg = (
             f"Expected a real ε above the claimed {claimed:g}, got {max(0.0, log_ratio(*pair)):.6g} for the best "
-            "event; nothing is broken that an audit could find."
+            "event; there is no violation that an audit could find."
         )
         raise InputError(msg)
-    # A normal approximation says where to look; the exact bounds decide.
+    # A normal approximation gives the starting point; the exact bounds decide.
     sure = NormalDist().inv_cdf(1 - alpha) + NormalDist().inv_cdf(1 - (1 - power) / 2)
     about = sure**2 * _effort(*pair, claimed)
     if not about < _MOST_TRIALS:
-        msg = "More than 10^12 trials would be needed; ask for a larger violation."
+        msg = "Expected a violation that 10^12 trials can detect, got a smaller one; ask for a larger violation."
         raise InputError(msg)
     high = max(64, int(about))
-    while not finds(pair, claimed, alpha, power, high):
+    while not is_enough(pair, claimed, alpha, power, high):
         high *= 2
     low = high
-    while low > 1 and finds(pair, claimed, alpha, power, low):
+    while low > 1 and is_enough(pair, claimed, alpha, power, low):
         high, low = low, low // 2
     while high > low * _PRECISION and high > low + 1:
         middle = (low + high) // 2
-        if finds(pair, claimed, alpha, power, middle):
+        if is_enough(pair, claimed, alpha, power, middle):
             high = middle
         else:
             low = middle
     return 2 * high
 
 
-def finds(pair: tuple[float, float], claimed: float, alpha: float, power: float, tested: int) -> bool:
-    """Whether this many tested trials find it with at least this probability."""
+def is_enough(pair: tuple[float, float], claimed: float, alpha: float, power: float, tested: int) -> bool:
+    """Whether this many tested trials refute the claim with at least this probability."""
     miss = (1 - power) / 2
     least = _quantile(tested, pair[0], miss)
     most = tested - _quantile(tested, 1 - pair[1], miss)
@@ -120,12 +120,12 @@ def finds(pair: tuple[float, float], claimed: float, alpha: float, power: float,
 
 
 def power_of(pair: tuple[float, float], claimed: float, alpha: float, tested: int) -> float:
-    """A lower bound of the probability that this many tested trials find it."""
+    """A lower bound on the probability that this many tested trials refute the claim."""
     if not log_ratio(*pair) > claimed:
         return 0.0
     spread = [math.sqrt(max(p * (1 - p) / tested, 1 / tested**2)) for p in pair]
     best = 0.0
-    # Any two limits give a valid figure: the best of a few hundred splits of the gap.
+    # Any two thresholds give a valid bound: take the best of about two hundred.
     for step in np.linspace(-6, 12, 181).tolist():
         least = math.ceil(tested * (pair[0] - step * spread[0]))
         if not 0 < least <= tested:
@@ -140,21 +140,21 @@ def power_of(pair: tuple[float, float], claimed: float, alpha: float, tested: in
 
 
 def _most_hits(limit: float, tested: int, alpha: float) -> int:
-    """The largest count whose upper bound is below the limit; −1 where there is none."""
+    """The largest count whose upper bound is below the limit; −1 if there is none."""
     if limit >= 1:
         return -1
-    # upper_bound(hits) < limit exactly when that many hits or fewer are unlikely at the limit.
+    # upper_bound(hits) < limit exactly if this many hits or fewer are unlikely at the limit.
     unlikely = alpha * (1 - 1e-8)
     return bisect_left(range(tested), unlikely, key=lambda hits: tail_below(hits, tested, limit)) - 1
 
 
 def _quantile(trials: int, p: float, miss: float) -> int:
-    """The largest count that is undercut with probability ``miss`` at most."""
+    """The largest count such that a smaller one has probability at most ``miss``."""
     return bisect_right(range(trials), miss, key=lambda count: tail_below(count, trials, p))
 
 
 def law_of(real: object, claimed: float) -> tuple[float, float]:
-    """The probabilities of the event that tells the two inputs apart best: the cheapest to find."""
+    """The two probabilities of the event that needs the fewest trials."""
     if isinstance(real, Mechanism):
         rows = real.matrix()
         return best_pair(rows, claimed)[1]
@@ -172,7 +172,7 @@ def law_of(real: object, claimed: float) -> tuple[float, float]:
 
 
 def best_pair(matrix: NDArray[np.float64], claimed: float) -> tuple[tuple[int, int], tuple[float, float]]:
-    """The two inputs, of 64 spread over all at most, that an audit tells apart with the fewest trials."""
+    """The two inputs, among at most 64 spread over all, that an audit distinguishes with the fewest trials."""
     rows = np.unique(np.linspace(0, len(matrix) - 1, _ROWS).astype(np.int64)).tolist()
     found = []
     for x in rows:
@@ -185,7 +185,7 @@ def best_pair(matrix: NDArray[np.float64], claimed: float) -> tuple[tuple[int, i
 
 
 def _best_event(row: NDArray[np.float64], other: NDArray[np.float64], claimed: float) -> tuple[float, float]:
-    """Of the events that hold the outputs of the largest ratios, the one that costs the fewest trials."""
+    """Of the events that consist of the outputs with the largest ratios, the one that needs the fewest trials."""
     held = (row > 0) | (other > 0)
     row, other = row[held], other[held]
     with np.errstate(divide="ignore"):
@@ -195,10 +195,10 @@ def _best_event(row: NDArray[np.float64], other: NDArray[np.float64], claimed: f
 
 
 def _effort(p: float, other: float, claimed: float) -> float:
-    """About proportional to the trials that show ln(p/other) > claimed.
+    """A rank of events, roughly proportional to the number of trials that show ln(p/other) > claimed.
 
-    Where that is not so, the events come after all others: first those that would show a violation of 5 %, cheapest
-    first, then the rest, largest ratio first.
+    Events for which this is false rank last: first those that would show a claim smaller by 5 %, by their number of
+    trials, then the others by their ratio.
     """
     if other <= 0:
         return 1 / p if p > 0 else math.inf

@@ -1,9 +1,9 @@
-"""Reports of any sampler as arrays of numbers: what an audit looks at.
+"""Reports of any sampler as arrays of numbers, for an audit.
 
-Numbers stay as they are; rows of one length (vectors, bits, tuples) become a table; strings, and whatever else there is
-among the reports, get a number each, in the order in which they first appear. What kind reports are is decided over all
-inputs: a sampler that answers one value in numbers and another with a word is worth finding out about. It is decided on
-the samples that choose events alone; what is of another kind among those that are tested is a report not seen before.
+Numbers are unchanged; rows of one length (vectors, bits, tuples) become a table; strings and all other reports are
+numbered in the order of their first appearance. The type of reports is decided over all inputs, because a sampler that
+reports a number for one value and a word for another gives it away. Only the samples that choose events decide;
+reports of another type among the tested samples count as not seen before.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Values in one call of a sampler: bounds the memory, and lets a progress bar move.
+# The number of values per call of a sampler, which bounds memory and lets a progress bar move.
 _BATCH: Final = 2**20
 _SCALARS: Final = 2**14
 _UNSEEN: Final = -(2**63)
 
 
 class Reader:
-    """Turns the reports of several inputs into numbers, and remembers the labels that it has met."""
+    """Turns the reports of several inputs into numbers, and remembers the labels seen."""
 
     def __init__(self) -> None:
         self.names: list[Any] = []
@@ -37,7 +37,7 @@ class Reader:
         self._dtype: np.dtype[Any] = np.dtype(np.int64)
 
     def learn(self, drawn: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
-        """The reports of each input, given in parts: one number a report, or one row. Says what kind reports are."""
+        """The reports of each input, given in parts, as one number or one row per report; decides their type."""
         parts = [part for each in drawn for part in each]
         widths = {part.shape[1] if part.ndim > 1 else None for part in parts}
         alike = len(widths) == 1
@@ -48,7 +48,7 @@ class Reader:
         return [self.read(each) for each in drawn]
 
     def read(self, parts: list[NDArray[Any]]) -> NDArray[Any]:
-        """Reports as the kind that was learned."""
+        """Reports as numbers, by the type that was learned."""
         return np.concatenate([self._labels(part) if self.labelled else self._numerals(part) for part in parts])
 
     def _numerals(self, reports: NDArray[Any]) -> NDArray[Any]:
@@ -74,7 +74,7 @@ class Reader:
         numbers = np.array([self._number(label) for label in distinct.tolist()], dtype=np.int64)
         return numbers[where].reshape(reports.shape)
 
-    def _number(self, label: object) -> int:  # whatever a sampler reports
+    def _number(self, label: object) -> int:
         number = self._numbers.setdefault(_key(label), len(self.names))
         if number == len(self.names):
             self.names.append(label)
@@ -82,7 +82,7 @@ class Reader:
 
 
 def _key(label: object) -> Hashable:
-    """Something to tell labels apart by."""
+    """A hashable key that identifies a label."""
     if isinstance(label, np.ndarray):
         return (label.dtype.str, label.shape, label.tobytes())
     if isinstance(label, (list, tuple)):
@@ -96,28 +96,28 @@ def _key(label: object) -> Hashable:
     except TypeError:
         msg = (
             f"Expected reports as numbers, strings, or rows and tuples of them, got {type(label).__name__}; "
-            "let the sampler return something that can be compared."
+            "let the sampler return hashable reports."
         )
         raise InputError(msg) from None
     return (type(label).__name__, label)  # True, 1 and 1.0 are different reports
 
 
 def as_reports(raw: object) -> NDArray[Any]:
-    """Whatever a sampler returned, as one report an element or a row."""
+    """The return value of a sampler as an array with one element or one row per report."""
     found = _as_array(raw)
     return found.reshape(len(found), -1) if found.ndim > 1 else found
 
 
 def _as_array(raw: object) -> NDArray[Any]:
     if isinstance(raw, np.ma.MaskedArray):
-        return _objects(raw.tolist())  # what is masked is None, whatever lies under it
+        return _objects(raw.tolist())  # masked elements become None
     if isinstance(raw, (list, tuple)):
         if _mixed(raw):
             return _objects(raw)
         first = raw[0] if raw else None
         rows = isinstance(first, (list, tuple)) and all(isinstance(each, (list, tuple)) for each in raw)
         if rows and len({len(each) for each in raw}) == 1 and any(_mixed(each) for each in raw):
-            # NumPy would turn the numbers of such rows into strings.
+            # NumPy would turn the numbers in such rows into strings.
             return _objects([part for each in raw for part in each]).reshape(len(raw), -1)
     try:
         found = np.asarray(raw)
@@ -129,7 +129,7 @@ def _as_array(raw: object) -> NDArray[Any]:
 
 
 def _mixed(parts: Iterable[object]) -> bool:
-    """Whether there are strings among other things."""
+    """Whether there are strings and other types."""
     kinds = {type(part) for part in parts}
     return len(kinds) > 1 and bool(kinds & {str, bytes})
 
@@ -149,7 +149,7 @@ def sample(
     scalar: bool,
     progress: Callable[[int], None] | None = None,
 ) -> list[NDArray[Any]]:
-    """Reports of one value, asked for ``trials`` times, in parts."""
+    """``trials`` reports of one value, in parts."""
     parts = []
     for start in range(0, trials, _SCALARS if scalar else _BATCH):
         size = min(_SCALARS if scalar else _BATCH, trials - start)
@@ -169,7 +169,7 @@ def sample(
 
 
 def repeated(value: object, size: int) -> NDArray[Any] | list[Any]:
-    """An array of equal values; a row becomes a table of equal rows, and a list where it holds words and numbers."""
+    """An array of equal values; a row becomes a table of equal rows, or a list if it mixes strings and numbers."""
     if isinstance(value, tuple) and _mixed(value):
         return [value] * size  # NumPy would turn the numbers into strings
     one = np.asarray(value)

@@ -141,7 +141,9 @@ def test_truth_values_and_floats_are_no_whole_number_labels(values):
 def test_columns_of_a_record_share_one_index():
     record = Record({"x": BRR(Integers(0, 9), 1), "y": BRR(Integers(0, 9), 1)}, sample=1)
     columns = {"x": pd.Series([1, 2], index=["a", "b"]), "y": pd.Series([1, 2], index=["b", "a"])}
-    with pytest.raises(InputError, match="Expected pandas columns with one index, got different ones; align them"):
+    with pytest.raises(
+        InputError, match="Expected pandas columns with the same index, got different ones; pass columns"
+    ):
         record.privatize(columns)
 
 

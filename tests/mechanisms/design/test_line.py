@@ -187,7 +187,7 @@ def test_rows_have_one_length():
 
 @pytest.mark.parametrize("points", [0, 1, 5.5, "5", None])
 def test_algorithm_3_needs_two_points(points):
-    with pytest.raises(InputError, match="Expected points as a whole number of at least 2, got .*; a report needs"):
+    with pytest.raises(InputError, match="Expected points as a whole number of at least 2, got .*; use two points"):
         algorithm_3(points, 1)
 
 

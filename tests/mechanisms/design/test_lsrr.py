@@ -152,7 +152,7 @@ def test_the_last_group_gets_an_item_where_its_mean_rounds_to_none():
 def test_best_thresholds_are_the_best_of_all(codes, groups):
     levels = sorted({shared(a, b) for a in codes for b in codes})
     if len(levels) == 1:
-        with pytest.raises(DesignError, match="in two tiles or more, got one tile; the groups of one tile"):
+        with pytest.raises(DesignError, match="in two tiles or more, got one tile; add places of other tiles"):
             best_thresholds(codes, groups)
         return
     found = best_thresholds(codes, groups)
@@ -212,13 +212,13 @@ def test_thresholds_fall_from_46_to_0(wrong):
         lambda: group_sizes(FOUR, wrong),
         lambda: mean_sizes(FOUR, wrong),
     ):
-        with pytest.raises(DesignError, match="falling whole numbers from 46 to 0, got .*; use best_thresholds."):
+        with pytest.raises(DesignError, match="decreasing whole numbers from 46 to 0, got .*; use best_thresholds."):
             call()
 
 
 def test_thresholds_that_leave_places_out_are_refused():
     with pytest.raises(
-        DesignError, match="Expected 0 as the last threshold, got 2; end with 0, or places .* infinite."
+        DesignError, match="Expected 0 as the last threshold, got 2; end with 0, because places .* infinite."
     ):
         published_rows(FOUR, 1, (46, 2))
 
@@ -244,9 +244,7 @@ def test_codes_stand_in_one_row_of_two_or_more(wrong):
         lambda: best_thresholds(array, 2),
         lambda: group_sizes(array, SCRIPT_THRESHOLDS),
     ):
-        with pytest.raises(
-            InputError, match="two codes or more in one row, got shape .*; pass one code for each place."
-        ):
+        with pytest.raises(InputError, match="two or more codes in one row, got shape .*; pass one code per place."):
             call()
 
 

@@ -290,7 +290,7 @@ near, far = (int(GRR_SPEC["tickets"][name]) for name in ("near", "far"))
 TWICE = {"near": str(2 * near), "far": str(2 * far)}
 EXCEED = "exceed e\\^ε for ε=.*; do not report with this spec"
 TOTALS = "Expected rows with one total of at most 2\\^52, and a ticket for every report; ask for another spec"
-FALLING = "Expected a falling ticket count for each shift, of at most 2\\^52 in all; ask for another spec"
+FALLING = "Expected decreasing ticket counts of the shifts, at most 2\\^52 in all; ask for another spec"
 
 
 def moved(spec, row, source, target, count):

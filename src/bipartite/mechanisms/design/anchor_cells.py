@@ -1,4 +1,4 @@
-"""A few points that stand for many: where to look first for anchors."""
+"""Cells of points, each with a representative: the first sites where anchors are searched for."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ _LITTLE: Final = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A set cut into cells."""
+    """A partition of a set into cells."""
 
     of: Wholes
     """The cell of every item of the domain."""
     sites: Wholes
-    """One item of each cell, near its middle."""
+    """One item of each cell, near its centre."""
 
 
 def cells_of(losses: AnchorLosses, count: int) -> Cells:
-    """About `count` cells of equal mass.
+    """About ``count`` cells of equal mass, by repeated halving along the widest axis; deterministic.
 
-    Halves of equal mass along the widest axis, again and again: every axis and every dense place gets its share, and
-    nothing is random. Items without coordinates, and sets of few points, are a cell each.
+    Items without coordinates, and the points of small sets, are a cell each.
     """
     size = losses.size
     everyone = np.arange(size)
     if losses.vectors is None or size <= count:
         return Cells(everyone, everyone)
-    # Points without mass can still be reported: they weigh a little.
+    # Points without mass can still be reported, so they get a little.
     mass = np.full(size, _LITTLE / size)
     mass[losses.items] += losses.prior
     cells = np.zeros(size, dtype=np.int64)

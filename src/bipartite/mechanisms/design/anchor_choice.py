@@ -1,4 +1,4 @@
-"""Anchors, or a lottery over sets of them: what they cost, and how far from the best release they can be at most."""
+"""Anchors, or a lottery over sets of anchors, with their loss and a lower bound for every ε-LDP release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BETWEEN: Final = 0.1  # seconds
 
 
 class EnoughError(Exception):
-    """Raised by whoever is told of progress, to end a search: the best that was found until then is taken."""
+    """Raised by a progress callback to end a search early: the best result so far is used."""
 
 
 class Watch:
@@ -51,16 +51,16 @@ class Watch:
 
 @dataclass(frozen=True, eq=False)
 class AnchorChoice:
-    """Anchors and their certificate: no ε-LDP release that reports items of the domain costs less than ``lower``.
+    """Anchors and their certificate: no ε-LDP release that reports values of the domain has a loss below ``lower``.
 
     Parameters
     ----------
     anchors : NDArray[np.int64]
         The indices of the anchors in increasing order: an input is sent to its nearest anchor, then GRR runs on them.
     loss : float
-        What this release costs (expected, or in the worst case: the function that made the choice says which).
+        The expected loss of this release under the prior.
     lower : float
-        A proved lower bound of that cost over all ε-LDP releases with reports in the domain, up to rounding of floats.
+        A proved lower bound on that loss over all ε-LDP releases with reports in the domain, up to rounding of floats.
     """
 
     anchors: NDArray[np.int64]
@@ -73,18 +73,18 @@ class AnchorChoice:
 
 @dataclass(frozen=True, eq=False)
 class LotteryChoice:
-    """A lottery over sets of anchors and its certificate: no ε-LDP release of items has a worst case below ``lower``.
+    """A lottery over sets of anchors and its certificate: no ε-LDP release has a worst-case loss below ``lower``.
 
     Parameters
     ----------
     sets : tuple of NDArray[np.int64]
-        Each the indices of anchors in increasing order.
+        The indices of the anchors of each set, in increasing order.
     weights : NDArray[np.float64]
-        The chance of each set, all positive, with sum 1.
+        The probability of each set, all positive, with sum 1.
     loss : float
         The largest expected loss of any input.
     lower : float
-        A proved lower bound of that over all ε-LDP releases with reports in the domain, up to rounding of floats.
+        A proved lower bound on it over all ε-LDP releases with reports in the domain, up to rounding of floats.
     """
 
     sets: tuple[NDArray[np.int64], ...]

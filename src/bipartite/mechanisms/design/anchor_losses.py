@@ -1,7 +1,7 @@
-"""Sums of losses over all items for many possible anchors, in memory that grows with N and not with N².
+"""Sums of losses over all items for many candidate anchors, in O(N) memory.
 
-Searching anchors and bounding what they can reach both ask the same of a possible anchor y: λ_y = Σ_x π_x L(x, y), and
-how much of a level w_x the items that lie nearer than it leave over, Σ_x π_x (w_x − L(x, y))⁺.
+The search for anchors and the lower bound need the same sums for a candidate y: λ_y = Σ_x π_x L(x, y), and for levels
+w_x the gain Σ_x π_x (w_x − L(x, y))⁺.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     LossFunction = Callable[[Reals], Reals]
 
 _THREADS: Final = os.cpu_count() or 1
-# NumPy works on this many losses at a time; a piece fits the second cache.
+# NumPy works on this many losses at a time, which fit into the L2 cache.
 _LOSSES_A_BLOCK: Final = 2**17
-# A thread is worth its start from this many losses on, and gets at most this many at once.
+# Threads pay from this many losses on, and each gets at most this many at a time.
 _LOSSES_A_PIECE: Final = 2**20
-# From this many items on, loading the compiler repays itself: a search reads all pairs a hundred times.
+# Compiled code pays from this many items on: a search reads all pairs a hundred times.
 COMPILE_FROM: Final = 400
-# Libraries round the last bits of a square root or an arc differently.
+# Math libraries differ in the last bits of a square root or an arc.
 _LAST_BITS: Final = 2.0**-49
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What one pass over all items says about some possible anchors."""
+    """The sums of one pass over all items for some candidate anchors."""
 
     totals: Reals
     """λ_y = Σ_x π_x L(x, y)."""
@@ -53,32 +53,32 @@ class Sweep:
     swaps: Reals
     """The least over groups a of Σ_{x in a} π_x (min(max(L(x, y), low_x), high_x) − low_x) − refund_a."""
     leaving: Wholes
-    """The group that gives it."""
+    """The group that attains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Items by their nearest anchor: what a sweep needs to price the exchange of one anchor for another."""
+    """Items grouped by their nearest anchor, for the cost of exchanging one anchor for another."""
 
     order: Wholes
-    """A permutation of the items in which each group stands together."""
+    """A permutation of the items in which each group is contiguous."""
     starts: Wholes
-    """Where each group begins in it, and the end."""
+    """The start of each group in it, and the end."""
     high: Reals
     refunds: Reals
 
 
 class AnchorLosses:
-    """The losses of a domain, seen by its items of positive prior.
+    """The losses of a domain for its items of positive prior.
 
     Parameters
     ----------
     prior
-        One weight an item, not all zero; None: uniform.
+        One weight per item, not all zero; None for uniform.
     loss
-        A non-decreasing function of the domain's own loss, elementwise; None: that loss itself.
+        A non-decreasing elementwise function of the domain's own loss; None for that loss itself.
     compiled
-        None: machine code where it pays and can be had.
+        None: compiled code where it pays and is available.
     """
 
     def __init__(
@@ -94,12 +94,12 @@ class AnchorLosses:
         self.watch = Watch()
         # Its threads start when they are first needed and end with this object.
         self._pool = ThreadPoolExecutor(_THREADS)
-        self._weigh(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
+        self._set_prior(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
         self.vectors: Reals | None = None
         self._matrix: Reals | None = None
         if isinstance(domain, (Points, Product)) and isinstance(domain.order, VectorOrder):
             self._metric, self._bits = domain.metric, domain.bits
-            # Whole numbers below 2^53: their differences, squares and sums are exact in doubles.
+            # Integers below 2^53: their differences, squares and sums are exact in doubles.
             self.vectors = np.ascontiguousarray(domain.order.vectors.T, dtype=np.float64)
             self.least = float(self._of_distances(np.zeros(1))[0])
             self.error = _LAST_BITS
@@ -112,32 +112,32 @@ class AnchorLosses:
             self.error = 0.0
         self._kernels: Any = self._load() if compiled or (compiled is None and self.size >= COMPILE_FROM) else None
 
-    def _weigh(self, weights: Reals) -> None:
+    def _set_prior(self, weights: Reals) -> None:
         self.items: Wholes = np.flatnonzero(weights > 0)
-        # Scaled first: weights near the largest double have no sum.
+        # Scaled first: the sum of weights near the largest double would overflow.
         weights = weights[self.items] / weights.max()
         self.prior: Reals = weights / weights.sum()
 
     def with_prior(self, prior: Reals) -> AnchorLosses:
         """The same losses under another prior."""
         other = copy.copy(self)
-        other._weigh(prior)
+        other._set_prior(prior)
         return other
 
     @property
     def floor(self) -> float:
-        """A mean loss that nothing is below: every item gets its best report."""
+        """A lower bound on every mean loss: every item gets its best report."""
         if self._matrix is None:
             return self.least
         return float(self.prior @ self._matrix.min(axis=1)[self.items])
 
     @property
     def compiled(self) -> bool:
-        """Whether sums are machine code."""
+        """Whether sums are computed by compiled code."""
         return self._kernels is not None
 
     def table(self, items: Wholes, columns: Sequence[int] | Wholes) -> Reals:
-        """L(x, y) for these items x (a row each) and these reports y, as NumPy computes it."""
+        """L(x, y) for these items x (one row each) and these reports y, computed by NumPy."""
         columns = np.asarray(columns, dtype=np.int64)
         if self._matrix is not None:
             chosen: Reals = self._matrix[np.ix_(items, columns)]
@@ -154,7 +154,7 @@ class AnchorLosses:
         return column
 
     def sweep(self, columns: Wholes, low: Reals, groups: Groups | None = None) -> Sweep:
-        """Sums over all items for these possible anchors."""
+        """Sums over all items for these candidate anchors."""
         count = len(columns)
         found = Sweep(np.empty(count), np.empty(count), np.full(count, np.inf), np.zeros(count, dtype=np.int64))
         if groups is None:
@@ -165,7 +165,7 @@ class AnchorLosses:
         return found
 
     def served(self, columns: Wholes, weights: Reals, levels: Reals) -> Reals:
-        """For every item the weight of these reports that lie below its level: Σ_y weight_y [L(x, y) < level_x]."""
+        """For every item the total weight of the reports below its level: Σ_y weight_y [L(x, y) < level_x]."""
         out = np.empty(len(self.items))
         if self._kernels is not None:
             kernels, source = self._kernels, self._source(self.items)
@@ -185,7 +185,7 @@ class AnchorLosses:
     def _in_threads(self, part: Callable[[int, int], None], count: int, losses_each: int) -> None:
         """Run part(start, stop) over 0 … count in pieces, in threads where it pays."""
         if count * losses_each < _LOSSES_A_PIECE:
-            # NumPy's pieces stay small even where a thread does not pay.
+            # NumPy works in small blocks even where threads do not pay.
             step = count if self.compiled else max(1, _LOSSES_A_BLOCK // losses_each)
             for start in range(0, count, step or 1):
                 part(start, min(start + step, count))
@@ -217,7 +217,7 @@ class AnchorLosses:
             found.gains[start:stop] = np.maximum(bar - losses, 0) @ prior
             if len(groups.refunds):
                 rise = (np.minimum(np.maximum(losses, bar), groups.high[groups.order]) - bar) * prior
-                # An anchor whose items were all nearer to another has an empty group, which reduceat cannot sum.
+                # The group of an anchor that is nearest to no item is empty, which reduceat cannot sum.
                 filled = np.flatnonzero(np.diff(groups.starts))
                 raised = np.zeros((stop - start, len(groups.refunds)))
                 raised[:, filled] = np.add.reduceat(rise, groups.starts[filled], axis=1)
@@ -241,12 +241,12 @@ class AnchorLosses:
         return part
 
     def _load(self) -> ModuleType | None:
-        """The compiled kernels, if they can be had and know this loss."""
+        """The compiled kernels, if they are available and support this loss."""
         if self._matrix is None and self._loss not in (None, np.square):
             return None
         try:
             from bipartite.mechanisms.design import compiled_anchors  # noqa: PLC0415 (numba is loaded only when it pays)
-        except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same anchors)
+        except Exception:  # noqa: BLE001 (NumPy gives the same anchors without the compiler)
             return None
         if self._matrix is None and self._metric == "haversine":
             # A square doubles a relative error.
@@ -254,7 +254,7 @@ class AnchorLosses:
         return compiled_anchors
 
     def _source(self, items: Wholes) -> tuple[Any, ...]:
-        """What the kernels need to compute the losses of these items."""
+        """The arguments from which the kernels compute the losses of these items."""
         none = np.zeros((0, 0))
         kernels = self._kernels
         if self.vectors is None:
@@ -266,6 +266,6 @@ class AnchorLosses:
 
 
 def blocks(count: int, losses_each: int) -> Iterator[slice]:
-    """Slices of 0 … count that NumPy handles at once."""
+    """Slices of 0 … count for NumPy to work on, one at a time."""
     step = max(1, _LOSSES_A_BLOCK // max(1, losses_each))
     return (slice(start, start + step) for start in range(0, count, step))

@@ -1,4 +1,4 @@
-"""Which anchors, or which lottery over sets of them: handed to the method that fits the domain."""
+"""The choice of anchors, or of a lottery over sets of anchors, by the method for the domain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bipartite.lottery import Epsilon
 
 _ROUNDING: Final = 1e-9
-# A search around a circle holds the loss of every two values.
+# A search on a circle stores the loss of every pair of values.
 _MOST_AROUND: Final = 4096
 _FALLS: Final = (
     "Expected a loss function that never falls as the domain's loss grows; build bp.Items with loss= instead."
@@ -60,7 +60,7 @@ def choose_anchors(
 
 
 def choose_lottery(domain: Domain, budget: Epsilon, loss: Loss) -> LotteryChoice:
-    """The lottery over sets of anchors with the least worst case, and a proved lower bound of any release's."""
+    """The lottery over sets of anchors with the least worst-case loss, and a proved lower bound for any release."""
     function = _check_loss(loss)
     if isinstance(domain, LineDomain):
         known, scale = _on_a_line(domain, loss)
@@ -87,14 +87,14 @@ def _check_loss(loss: Loss) -> Function:
 
 
 def _on_a_line(domain: LineDomain, loss: Loss) -> tuple[Any, float]:
-    """(the loss by distance in steps, its unit): two losses scale, any other is a table over distances."""
+    """(the loss by distance in steps, its unit): the name of a loss that scales, or a table over distances."""
     if callable(loss):
         return _check_never_falls(loss, np.arange(len(domain), dtype=np.float64) * domain.step), 1.0
     return ("absolute", domain.step) if loss is None else ("squared", domain.step**2)
 
 
 def _on_a_set(domain: SetDomain, loss: Loss, function: Function) -> Function | None:
-    """The function of the domain's own losses; None for these themselves."""
+    """The function of the domain's own losses; None for those losses themselves."""
     check_circle(domain)
     if loss is None:
         return None
@@ -103,7 +103,7 @@ def _on_a_set(domain: SetDomain, loss: Loss, function: Function) -> Function | N
 
 
 def check_circle(domain: Domain) -> None:
-    """Refuse a circle that no search is made for."""
+    """Refuse a circle that is too large for the search."""
     if isinstance(domain, Cyclic) and len(domain) > _MOST_AROUND:
         msg = (
             f"Expected at most {_MOST_AROUND} values around a circle, got {len(domain)}; use coarser steps, or bp.BRR, "
@@ -120,9 +120,9 @@ def _check_never_falls(function: Function, own: NDArray[np.float64]) -> NDArray[
 
 
 def _check_nearest_is_best(domain: SetDomain, function: Function, anchors: NDArray[np.int64]) -> None:
-    """Refuse a function under which the nearest anchor, which is reported, is not the one of least loss.
+    """Refuse a function under which the nearest anchor does not have the least loss.
 
-    The row that was looked at first may not reach the distances at which a function falls.
+    The row checked before may not include the distances at which the function decreases.
     """
     own = AnchorLosses(domain, None)
     for part in blocks(len(domain), len(anchors)):

@@ -1,30 +1,29 @@
-"""What no ε-LDP release can beat, without solving a linear programme.
+"""A lower bound on the loss of every ε-LDP release, without solving a linear program.
 
-**The programme.** Let P_xy be the chance of reporting y when x is true, z_y = min_x P_xy. ε-LDP says P_xy ≤ E·z_y, so
-P_xy = z_y + (E−1)·g_xy with 0 ≤ g_xy ≤ z_y, and every ε-LDP release is a feasible point of
+**The program.** Let P_xy be the probability of reporting y when x is true, and z_y = min_x P_xy. ε-LDP means
+P_xy ≤ E·z_y, so P_xy = z_y + (E−1)·g_xy with 0 ≤ g_xy ≤ z_y, and every ε-LDP release is a feasible point of
 
     minimise  Σ_y λ_y z_y + (E−1) Σ_xy π_x L_xy g_xy    subject to   Σ_y z_y + (E−1) Σ_y g_xy = 1 for every x.
 
-**Its dual.** Give row x the price π_x w_x and g_xy ≤ z_y the price (E−1)·t_xy ≥ 0. The column g_xy asks for
-t_xy ≥ π_x (w_x − L_xy), the column z_y for Σ_x π_x w_x + (E−1) Σ_x t_xy ≤ λ_y. So with c = 1/(E−1),
+**Its dual.** Row x has the dual price π_x w_x, and g_xy ≤ z_y the price (E−1)·t_xy ≥ 0. The column g_xy requires
+t_xy ≥ π_x (w_x − L_xy), the column z_y requires Σ_x π_x w_x + (E−1) Σ_x t_xy ≤ λ_y. So with c = 1/(E−1),
 
     gain_y(w) = Σ_x π_x (w_x − L_xy)⁺,    T_y(w) = λ_y − gain_y(w)/c,    W(w) = Σ_x π_x w_x,
 
-any w with W ≤ T_y for all y proves that nothing has a loss below W. Any other w can be repaired in two ways.
-Lowering all w by W − min T lowers W by that and no T: nothing is below min(W, min_y T_y). Or lower w only where a gain
-is too large, which costs W no more than the excess: nothing is below θ if W − Σ_y (gain_y − c(λ_y − θ))⁺ ≥ θ. (Then
-θ ≤ λ_y for all y, since gain_y ≥ W − λ_y, so that a gain can be lowered to c(λ_y − θ).)
-The largest such θ is
+any w with W ≤ T_y for all y proves that no release has a loss below W. Any other w can be repaired in two ways.
+Lowering all w by W − min T lowers W by that and no T: no loss is below min(W, min_y T_y). Or lower w only where a gain
+is too large, which lowers W by no more than the excess: no loss is below θ if W − Σ_y (gain_y − c(λ_y − θ))⁺ ≥ θ.
+(Then θ ≤ λ_y for all y, since gain_y ≥ W − λ_y, so that a gain can be lowered to c(λ_y − θ).) The largest such θ is
 
     bound(w) = min over k ≥ 0 of (W + c·(sum of the k smallest T_y)) / (1 + c·k).
 
-It is never below the first form, since at θ = min(W, min T) no gain is too large. This holds for any w at all.
+It is never below the first bound, since at θ = min(W, min T) no gain is too large. This holds for every w.
 
-**Finding w.** W − Σ_y (gain_y − c(λ_y − θ))⁺ is concave in w. With θ the loss of the anchors found, it is raised by
-subgradient steps of Polyak's length, since its best value is nearly θ; where it is not, a lower θ is aimed at. At a
-whole-number optimum w_x lies between the losses to the nearest and second nearest anchor and each anchor is just paid
-for, gain_a = c(λ_a − θ), which gives the start. Only few y are ever too much, so steps look at some columns, and passes
-over all of them say which.
+**Finding w.** W − Σ_y (gain_y − c(λ_y − θ))⁺ is concave in w. With θ the loss of the anchors found, it is maximised by
+subgradient steps of Polyak's length, since its optimum is nearly θ; where it is not, θ is lowered. At an integral
+optimum w_x lies between the losses to the nearest and second nearest anchor, and each anchor is just paid for,
+gain_a = c(λ_a − θ), which gives the starting point. Few gains ever become too large, so steps consider only some
+columns, and passes over all columns choose which.
 """
 
 from __future__ import annotations
@@ -44,38 +43,38 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.design.anchor_losses import AnchorLosses, Reals, Wholes
     from bipartite.mechanisms.design.anchors_search import Assignment
 
-# Steps between two passes over all columns, and how many columns they look at.
+# Steps between two passes over all columns, and the number of columns they consider.
 _STEPS: Final = 60
 _COLUMNS: Final = 400
-# A step length that brought nothing for so many steps is shortened by this.
+# After this many steps without progress the step length is multiplied by this.
 _VAIN: Final = 10
 _SHORTEN: Final = 0.7
-# Every so many steps all those columns are looked at, between only those that lack less than this part of their price.
+# All those columns are considered every this many steps, and in between only those with less than this share of slack.
 _LOOK_AGAIN: Final = 6
 _FAR: Final = 0.3
-# A pass that closed less than this part of the gap was in vain; it ends with this part of all passes in vain.
+# A pass that closes less than this share of the gap is in vain; the search ends with this share of passes in vain.
 _WORTH: Final = 0.1
 _VAIN_PASSES: Final = 0.4
 _HALVINGS: Final = 60
-# Roundings of a term besides those of the sum, in units of 2^−52.
+# Rounding of a term in addition to that of the sum, in units of 2^−52.
 _ROUNDINGS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """All columns at some levels w."""
+    """All columns at given levels w."""
 
     levels: Reals
     lower: float
     """The certified bound."""
     excess: Reals
-    """gain_y − c(λ_y − θ): what each column has too much at the present θ."""
+    """gain_y − c(λ_y − θ): by how much the gain of each column is too large at the current θ."""
 
 
 def bound_of(losses: AnchorLosses, cost: float, levels: Reals) -> tuple[float, Reals, Reals]:
-    """(bound(w), λ, gains) for any levels w, certified: rounding and the error of losses are on the safe side."""
-    # A loss below w_x is at most max(|least|, |w_x|) in size, which bounds its error; so for a little larger w the gain
-    # computed is no less than the true one.
+    """(bound(w), λ, gains) for any levels w, certified: all rounding and errors of losses are on the safe side."""
+    # A loss below w_x is at most max(|least|, |w_x|) in size, which bounds its error; so with slightly larger w the
+    # computed gain is no less than the true one.
     raised = levels + losses.error * np.maximum(abs(losses.least), np.abs(levels)) * 2
     found = losses.sweep(np.arange(losses.size), raised)
     rounding = (len(levels) + _ROUNDINGS) * 2.0**-52
@@ -100,7 +99,7 @@ def _largest(mean: float, thresholds: Reals, cost: float) -> float:
 
 
 def paid_levels(state: Assignment, theta: float) -> Reals:
-    """Levels that pay for each anchor: its items raised to one water level, none above its second nearest anchor."""
+    """Levels that pay for each anchor: one common level for its items, clipped to their two smallest losses."""
     group = state.positions()
     prior, count = state.losses.prior, len(state.totals)
     needed = np.maximum(state.cost * (np.array([state.totals[y] for y in state.anchors]) - theta), 0.0)
@@ -124,11 +123,11 @@ def certify(
     Parameters
     ----------
     cells
-        Of the columns in one cell, only the one with the most excess is looked at.
+        Of the columns in one cell, only the one with the largest excess is considered.
     passes
-        How many passes over all pairs may be made.
+        The largest number of passes over all pairs.
     enough
-        Closer than this part of the loss is close enough.
+        The share of the loss at which the gap is small enough.
     progress
         Told which part is done. Where it raises EnoughError after the first pass, the best bound so far is returned.
     """
@@ -136,7 +135,7 @@ def certify(
     close = enough * (value - state.losses.floor)
     columns = np.unique(np.concatenate([state.anchors, cells.sites]))
     best = priced = _price(state, value, _ascend(state, value, columns, paid_levels(state, value), close))
-    # Where anchors are not the best release their loss is out of reach, and aiming at it leads nowhere: aim lower.
+    # If the anchors are not the best release, the bound cannot reach their loss: aim lower.
     aim, vain = value, 0
     with contextlib.suppress(EnoughError):
         for done in range(1, passes):
@@ -145,7 +144,7 @@ def certify(
             gap = aim - best.lower
             if value - best.lower <= close or vain > max(1, passes * _VAIN_PASSES):
                 break
-            columns = _columns_of(state, priced, cells, columns)
+            columns = _choose_columns(state, priced, cells, columns)
             priced = _price(state, aim, _ascend(state, aim, columns, best.levels, close))
             best = max(best, priced, key=lambda each: each.lower)
             if aim - best.lower > (1 - _WORTH) * gap:
@@ -160,8 +159,8 @@ def _price(state: Assignment, theta: float, levels: Reals) -> Priced:
     return Priced(levels, lower, gains - state.cost * (totals - theta))
 
 
-def _columns_of(state: Assignment, priced: Priced, cells: Cells, before: Wholes) -> Wholes:
-    """The columns to look at: the anchors, the worst column of each of the worst cells, and those that still matter."""
+def _choose_columns(state: Assignment, priced: Priced, cells: Cells, before: Wholes) -> Wholes:
+    """The columns to consider: the anchors, the worst column of each of the worst cells, and the worst so far."""
     order = np.lexsort((-priced.excess, cells.of))
     first = order[np.flatnonzero(np.diff(cells.of[order], prepend=-1))]
     worst = first[np.argsort(-priced.excess[first], kind="stable")[:_COLUMNS]]
@@ -170,12 +169,12 @@ def _columns_of(state: Assignment, priced: Priced, cells: Cells, before: Wholes)
 
 
 def _ascend(state: Assignment, theta: float, columns: Wholes, levels: Reals, enough: float) -> Reals:
-    """Polyak steps that look at some columns; the best levels on the way."""
+    """The best levels found by Polyak steps on some columns."""
     losses = state.losses
     best, best_levels, length, vain = -np.inf, levels, 1.0, 0
     excess, bars = np.zeros(len(columns)), np.zeros(len(columns))
     for step in range(_STEPS):
-        # Columns that are far from too much are looked at now and then only.
+        # Columns with much slack are considered only occasionally.
         live = np.arange(len(columns)) if step % _LOOK_AGAIN == 0 else np.flatnonzero(excess > -_FAR * bars)
         found = losses.sweep(columns[live], levels)
         bars[live] = state.cost * np.maximum(found.totals - theta, 0.0)

@@ -1,9 +1,9 @@
-"""The best ε-LDP release on a line: GRR on anchors that dynamic programming finds.
+"""The best ε-LDP release on a line: GRR on anchors found by dynamic programming.
 
-The best release of any form solves a linear programme that is, for a trial value θ of the loss, the relaxation of
-facility location: opening anchor a costs λ_a − θ and sending x to a costs (E−1)·π_x·L(x, a). On a line with a loss that
-grows with distance the relaxation has whole-number optima, and these are sets of anchors. Dinkelbach's iteration
-θ ← F(A), with A the best set for θ, falls to the least loss in a few steps.
+The best release of any form solves a linear program that is, for a trial value θ of the loss, the relaxation of
+facility location: opening anchor a costs λ_a − θ and sending x to a costs (E−1)·π_x·L(x, a). On a line, with a loss
+that increases with distance, the relaxation has integral optima, which are sets of anchors. Dinkelbach's iteration
+θ ← F(A), with A the best set for θ, decreases to the least loss in a few steps.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from bipartite.mechanisms.design.line_costs import Loss
 
-# From here on loading the compiler repays itself: below it, O(N²) in NumPy takes under half a second in all.
+# Compiled code pays from this size on: below it, O(N²) in NumPy takes under half a second in all.
 COMPILE_FROM: Final = 2048
-# O(N²): seconds for a table of losses, and about a minute where the compiler is missing.
+# O(N²): seconds for a table of losses, and about a minute without the compiler.
 LARGEST_TABLE: Final = 4096
 LARGEST_WITHOUT_COMPILER: Final = 2**15
-# Lines longer than this start from the answer on a line this many times shorter.
+# Lines longer than this start from the solution on a line this many times shorter.
 _LONG: Final = 2048
 _COARSER: Final = 16
 _ROUNDING: Final = 2.0**-52
@@ -43,9 +43,9 @@ def best_anchors_on_line(size: int, e: float, prior: NDArray[np.float64] | None,
     e : float
         e^ε, at least 1.
     prior : NDArray[np.float64], optional
-        Probabilities of the points (zeros are welcome); None for equal ones.
+        Probabilities of the points, possibly zero; None for uniform.
     loss : {"absolute", "squared"} or NDArray[np.float64]
-        The loss at distance d: d, d², or a table for d = 0 … N−1 that never falls.
+        The loss at distance d: d, d², or a non-decreasing table for d = 0 … N−1.
 
     Returns
     -------
@@ -56,18 +56,18 @@ def best_anchors_on_line(size: int, e: float, prior: NDArray[np.float64] | None,
     Raises
     ------
     InputError
-        For arguments that describe no line, budget or loss.
+        For an invalid size, budget or loss.
     DesignError
-        For a table of more than 4096 losses, or a line of more than 2^15 points where numba is missing.
+        For a table of more than 4096 losses, or a line of more than 2^15 points without numba.
 
     Notes
     -----
     The search starts from a set A (the best on a coarser line, or one point) and sets θ = F(A). For this θ it finds the
-    set A' that minimises G(A') = Σ_{a∈A'} (λ_a − θ) + (E−1)·(W(A') − θ), and goes on with A' while F(A') < F(A). Losses
-    fall strictly, so it ends; at the end G(A') ≥ 0 but for rounding, which says that F ≥ θ for every set. The bound
-    stated is θ + min(G, 0)/E, less an allowance for the rounding of the sums.
+    set A' that minimises G(A') = Σ_{a∈A'} (λ_a − θ) + (E−1)·(W(A') − θ), and continues with A' while F(A') < F(A). The
+    loss decreases strictly, so the search ends; then G(A') ≥ 0 up to rounding, which means F ≥ θ for every set. The
+    bound is θ + min(G, 0)/E, less an allowance for the rounding of the sums.
 
-    Time is O(N log N) a step for the absolute and the squared loss, O(N²) for a table.
+    A step takes O(N log N) time for the absolute and the squared loss, O(N²) for a table.
 
     >>> choice = best_anchors_on_line(100, 2.718281828459045, None, "absolute")
     >>> choice.anchors.tolist(), round(choice.loss, 3), round(choice.lower, 3)
@@ -87,11 +87,11 @@ class Solver(Protocol):
 
 
 def best_anchors_of(costs: LineCosts, excess: float, start: NDArray[np.int64] | None = None) -> AnchorChoice:
-    """Dinkelbach's iteration on checked arguments; excess is e^ε − 1, start a set that may be good already."""
+    """Dinkelbach's iteration on checked arguments; excess is e^ε − 1, ``start`` an initial set."""
     anchors = np.array([np.argmin(costs.single)], dtype=np.int64)
     theta = float(costs.single[anchors[0]])
     if excess == 0:
-        # ε rounds to 0: reports say nothing, and the best constant is the best release.
+        # ε rounds to 0: reports carry no information, and the best constant is the best release.
         return AnchorChoice(anchors, theta, theta)
     solver, roundings = solver_for(costs, excess)
     if start is None:
@@ -110,7 +110,7 @@ def best_anchors_of(costs: LineCosts, excess: float, start: NDArray[np.int64] | 
 
 
 def _coarse_anchors(costs: LineCosts, excess: float) -> NDArray[np.int64] | None:
-    """The best anchors of a coarser line, in the middle of their cells; None where the line is short."""
+    """The best anchors of a coarser line, placed in the middle of their cells; None if the line is short."""
     size = len(costs.weights)
     if size <= _LONG or costs.kind == "table":
         return None
@@ -120,10 +120,10 @@ def _coarse_anchors(costs: LineCosts, excess: float) -> NDArray[np.int64] | None
 
 
 def solver_for(costs: LineCosts, excess: float) -> tuple[Solver, float]:
-    """The faster way to solve, and how many roundings its costs are off by at most, relative to the loss.
+    """The fastest solver, and the largest error of its costs relative to the loss, in units of rounding.
 
-    Sums of non-negative terms are off by N roundings. The compiled way takes differences of sums about the mean, whose
-    rounding is small against λ_a, that is against E times the loss.
+    Sums of N non-negative terms are off by N roundings. The compiled solver takes differences of sums about the mean,
+    whose rounding is small compared with λ_a, that is with E times the loss.
     """
     size = len(costs.weights)
     if size < COMPILE_FROM or costs.kind == "table":
@@ -157,13 +157,13 @@ def check_line(size: object, e: object, loss: object) -> tuple[float, Loss, floa
         return float(e) - 1, loss, 0.0  # type: ignore[return-value]
     if not isinstance(loss, np.ndarray) or loss.shape != (size,) or loss.dtype.kind not in "iuf":
         got = f"an array of {loss.dtype} of shape {loss.shape}" if isinstance(loss, np.ndarray) else shown(loss)
-        msg = f"Expected loss as 'absolute', 'squared' or an array of {size} numbers, got {got}; give one a distance."
+        msg = f"Expected loss as 'absolute', 'squared' or an array of {size} numbers, got {got}; one per distance."
         raise InputError(msg)
     table = loss.astype(np.float64)
     if not np.isfinite(table).all() or (np.diff(table) < 0).any():
         msg = (
-            "Expected losses by distance that are finite and never fall, got others; "
-            "use optimal_matrix for a loss that does not grow with distance."
+            "Expected losses by distance that are finite and non-decreasing; "
+            "use optimal_matrix for a loss that does not increase with distance."
         )
         raise InputError(msg)
     if size > LARGEST_TABLE:

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 # A move must gain more than what sums of doubles lose.
 _GAIN: Final = 1e-12
-# Up to this many anchors every number of them is improved by exchanges; beyond, only every fifth part more.
+# States of up to this many anchors are all improved by exchanges; above, only after each growth by a fifth.
 _EVERY_COUNT: Final = 12
 _NEXT_COUNT: Final = 1.2
-# Growing ends when this many anchors more than the best did not help.
+# Growing ends at this multiple of the best number of anchors, plus this many.
 _PATIENCE: Final = (1.25, 3)
-# The best few moves of a pass are tried again one after the other before the next pass.
+# This many of the best moves of a pass are retried one after the other before the next pass.
 _RETRIED: Final = 24
 _SHORT: Final = 2**16
-# Fresh starts on small sets, and how many losses each may be worth.
+# The number of perturbations on small sets, and the number of losses that all of them may read.
 _KICKS: Final = 12
 _LOSSES_TO_KICK: Final = 5e5
-# So many of the best numbers of anchors are improved further.
+# This many of the best states are improved further.
 _FINALISTS: Final = 3
 
 
@@ -80,7 +80,7 @@ class Assignment:
         return self.value + _tolerance(self) * len(self.totals)
 
     def add(self, y: int) -> None:
-        """One anchor more."""
+        """Add an anchor."""
         column = self.losses.column(y)
         first = column < self.low
         between = ~first & (column < self.high)
@@ -91,7 +91,7 @@ class Assignment:
         self._groups = None
 
     def remove(self, y: int) -> None:
-        """One anchor less; only the items that it served look again."""
+        """Remove an anchor; only its own items are reassigned."""
         del self.totals[y]
         self._groups = None
         anchors = np.array(self.anchors)
@@ -108,7 +108,7 @@ class Assignment:
             self.second[some] = anchors[best] if len(anchors) > 1 else -1
 
     def positions(self) -> Wholes:
-        """For every item the position of its nearest anchor among the anchors."""
+        """For every item the position of its nearest anchor in ``anchors``."""
         table = np.empty(self.losses.size, dtype=np.int64)
         table[self.anchors] = np.arange(len(self.totals))
         found: Wholes = table[self.near]
@@ -118,7 +118,7 @@ class Assignment:
         """The items by their nearest anchor."""
         if self._groups is None:
             count, near = len(self.totals), self.positions()
-            # Short numbers are sorted by counting.
+            # 16-bit integers are sorted by radix.
             order = np.argsort(near.astype(np.uint16) if count < _SHORT else near, kind="stable")
             starts = np.concatenate([[0], np.cumsum(np.bincount(near, minlength=count))])
             refunds = self.cost * np.array([self.totals[y] for y in self.anchors])
@@ -126,7 +126,7 @@ class Assignment:
         return self._groups
 
     def scores(self, sites: Wholes) -> Reals:
-        """What inserting each of these sites adds to the numerator of F; infinite for anchors."""
+        """The increase of the numerator of F when each of these sites is inserted; infinite for anchors."""
         found = self.losses.sweep(sites, self.low)
         return np.where(self.chosen(sites), np.inf, self.cost * found.totals - found.gains)
 
@@ -138,17 +138,17 @@ class Assignment:
         return found
 
     def sweep(self, sites: Wholes) -> Moves:
-        """What every move to these sites would give."""
+        """The loss after every move to these sites."""
         return Moves(self, sites, self.losses.sweep(sites, self.low, self.groups()))
 
 
 class Moves:
-    """The loss F after inserting each site, after its best exchange, and after dropping each anchor."""
+    """The loss F after inserting each site, after its best exchange, and after removing each anchor."""
 
     def __init__(self, state: Assignment, sites: Wholes, sweep: Sweep) -> None:
         self.sites, self.anchors = sites, np.array(state.anchors)
         cost, count, numerator = state.cost, len(state.totals), state.numerator
-        # What inserting each site adds to the numerator of F. It only grows as anchors come.
+        # The increase of the numerator of F by each insertion, which only grows as anchors are added.
         self.scores = np.where(state.chosen(sites), np.inf, cost * sweep.totals - sweep.gains)
         self.insertions = (numerator + self.scores) / (1 + cost * (count + 1))
         self.swaps = (numerator + self.scores + sweep.swaps) / (1 + cost * count)
@@ -169,26 +169,25 @@ def search_all_sets(losses: AnchorLosses, cost: float) -> list[int]:
         means = (table[:, sets].min(axis=2) + cost * table[:, sets].sum(axis=2)) / (1 + cost * count)
         values = losses.prior @ means
         at = int(values.argmin())
-        # More anchors must gain more than rounding does.
+        # More anchors must gain more than rounding.
         if count == 1 or values[at] < best - _GAIN * abs(best):
             best, chosen = float(values[at]), sets[at].tolist()
     return chosen
 
 
 def local_search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
-    """Anchors among these sites that no insertion, drop or exchange improves, nor one more or one less and these."""
-    found = [improved(each, sites) for each in grow(losses, cost, sites)]
+    """Anchors among these sites that no insertion, removal or exchange improves, nor these after a forced one."""
+    found = [_improved(each, sites) for each in grow(losses, cost, sites)]
     return _kick(shake(min(found, key=lambda each: each.rank), sites), sites)
 
 
-def improved(state: Assignment, sites: Wholes) -> Assignment:
-    """The state after all moves that help."""
+def _improved(state: Assignment, sites: Wholes) -> Assignment:
     improve(state, sites)
     return state
 
 
 def shake(state: Assignment, sites: Wholes) -> Assignment:
-    """Force one anchor in or out and improve again, while that leads to something better."""
+    """Force one anchor in or out and improve again, as long as that finds a better state."""
     while True:
         moves = state.sweep(sites)
         others = []
@@ -196,12 +195,12 @@ def shake(state: Assignment, sites: Wholes) -> Assignment:
             other = state.copy()
             other.add(int(sites[moves.insertions.argmin()]))
             improve(other, sites, resize=False)
-            others.append(improved(other, sites))
+            others.append(_improved(other, sites))
         if len(state.totals) > 1:
             other = state.copy()
             other.remove(int(moves.anchors[moves.drops.argmin()]))
             improve(other, sites, resize=False)
-            others.append(improved(other, sites))
+            others.append(_improved(other, sites))
         best = min(others, key=lambda each: each.rank)
         if not best.value < _bar(state):
             return state
@@ -209,11 +208,11 @@ def shake(state: Assignment, sites: Wholes) -> Assignment:
 
 
 def _kick(state: Assignment, sites: Wholes) -> Assignment:
-    """Replace some anchors by any sites and improve again: on small sets, where it costs little and finds more."""
+    """Replace some anchors by arbitrary sites and improve again: on small sets, where it costs little and helps."""
     kicks = min(_KICKS, int(_LOSSES_TO_KICK / (len(sites) * len(state.losses.items))))
     for kick in range(kicks):
         other = state.copy()
-        # Between one anchor and all of them leave, between one site and one more than that come.
+        # From one anchor to all of them are removed, and from one site to one more than that are added.
         leaving = _scatter(np.array(state.anchors, dtype=np.int64), 2 * kick)
         leaving = leaving[: 1 + kick % len(leaving)]
         coming = _scatter(sites, 2 * kick + 1)[: 1 + kick // 2 % (len(leaving) + 1)]
@@ -228,9 +227,9 @@ def _kick(state: Assignment, sites: Wholes) -> Assignment:
 
 
 def _scatter(array: Wholes, turn: int) -> Wholes:
-    """The array in an order that looks like chance and is the same for everybody: anchors are public.
+    """The array in a fixed pseudo-random order, the same on every machine: anchors are public.
 
-    Positions are mixed as SplitMix64 mixes its counter (Steele, Lea, Flood 2014).
+    Positions are mixed by the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
     """
     keys = np.arange(1, len(array) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     keys += np.uint64(turn * 0xD1342543DE82EF95 % 2**64)
@@ -241,7 +240,7 @@ def _scatter(array: Wholes, turn: int) -> Wholes:
 
 
 def grow(losses: AnchorLosses, cost: float, sites: Wholes) -> list[Assignment]:
-    """Insert the best site again and again, with exchanges in between; the best few numbers of anchors, as states."""
+    """Insert the best site repeatedly, with exchanges in between; returns the best few states."""
     totals = losses.sweep(sites, np.zeros(len(losses.items))).totals
     state = Assignment(losses, cost, [int(sites[totals.argmin()])])
     best: list[Assignment] = []
@@ -260,7 +259,7 @@ def grow(losses: AnchorLosses, cost: float, sites: Wholes) -> list[Assignment]:
 
 
 def _insert_best(state: Assignment, moves: Moves) -> None:
-    """Insert the best site. Scores only grow as anchors come, so that old ones tell whom to ask again."""
+    """Insert the best site. Scores only grow as anchors are added, so old scores are lower bounds."""
     order = np.argsort(moves.scores, kind="stable")
     best, chosen = np.inf, -1
     for start in range(0, len(order), _RETRIED):
@@ -276,7 +275,7 @@ def _insert_best(state: Assignment, moves: Moves) -> None:
 
 
 def improve(state: Assignment, sites: Wholes, *, resize: bool = True) -> Moves:
-    """Make moves while they help: exchanges and, if `resize`, insertions and drops. Returns the last, vain pass."""
+    """Make moves while they help: exchanges and, if ``resize``, insertions and removals. Returns the last pass."""
     while True:
         state.losses.watch.note(state.rank, state.anchors)
         moves = state.sweep(sites)
@@ -289,26 +288,26 @@ def improve(state: Assignment, sites: Wholes, *, resize: bool = True) -> Moves:
 
 
 def _step(state: Assignment, moves: Moves, *, resize: bool) -> bool:
-    """The best move, if it helps."""
+    """Make the best move if it helps; whether it did."""
     before, bar = state.value, _bar(state)
     swap, insertion, drop = int(moves.swaps.argmin()), int(moves.insertions.argmin()), int(moves.drops.argmin())
     best = min(moves.swaps[swap], min(moves.insertions[insertion], moves.drops[drop]) if resize else np.inf)
     if not best < bar:
         return False
     if best == moves.swaps[swap]:
-        # In first: with one anchor there would be none left between.
+        # Add first, so that there is never a state without anchors.
         state.add(int(moves.sites[swap]))
         state.remove(int(moves.leaving[swap]))
     elif best == moves.insertions[insertion]:
         state.add(int(moves.sites[insertion]))
     else:
         state.remove(int(moves.anchors[drop]))
-    # Machine code and NumPy differ in the last digits: a move that only seemed to help must not go round in circles.
+    # Compiled code and NumPy differ in the last digits: a move that only seemed to help must not cause a cycle.
     return state.value < before
 
 
 def _bar(state: Assignment) -> float:
-    """What a better loss is below."""
+    """The loss below which a state counts as better."""
     return state.value - _tolerance(state)
 
 

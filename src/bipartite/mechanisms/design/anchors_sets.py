@@ -1,7 +1,7 @@
-"""The best anchors of a set of points or items, with a proof of how good they are.
+"""The best anchors of a set of points or items, with a certified bound on their gap to the optimum.
 
-Anchored release: send each x to its nearest anchor and run GRR on the anchors. On a line it is the best ε-LDP release;
-elsewhere it is seldom far from it, and the certified bound says how far.
+Send each x to its nearest anchor and run GRR on the anchors. On a line this is the best ε-LDP release; elsewhere it is
+rarely far from it, and the certified bound says how far at most.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.design.anchor_losses import LossFunction, Reals, Wholes
 
     Progress = Callable[[float], None]
-    """Told which part is done, from 0 to 1."""
+    """Called with the share that is done, from 0 to 1."""
 
-# All 2^N sets of anchors are tried up to here: at most 4095.
+# Up to this many items all 2^N − 1 sets of anchors are tried: at most 4095.
 EXHAUSTIVE_TO: Final = 12
-# Sites that the search starts with on large sets, and the size to which it looks at all sites in the end.
+# The number of sites that the search starts with on large sets, and the size up to which it ends with all sites.
 _SITES: Final = 500
 _ALL_SITES_TO: Final = 4000
-# With more anchors than this, one anchor more or less is not tried among all sites: it takes longest and gains least.
+# With more anchors than this, forced insertions and removals are not tried among all sites: slow and little gain.
 _FEW_ANCHORS: Final = 32
-# For each anchor found there are at least so many sites.
+# The least number of sites per anchor.
 _CHOICE: Final = 3
-# Neighbours of the anchors looked at in one pass on larger sets, and at least for each anchor.
+# Neighbours of the anchors considered in one pass on larger sets: in all, and at least and at most per anchor.
 _NEIGHBOURS: Final = 800
 _LEAST_NEIGHBOURS: Final = 8
 _MOST_NEIGHBOURS: Final = 96
 _ROUNDS: Final = 30
-# Losses that passes over all pairs may read in all when certifying, and at most and least so many passes.
+# Losses read in all passes of the certificate, and the least and the largest number of passes.
 _LOSSES_TO_CERTIFY: Final = 5e7
 _PASSES: Final = (4, 30)
-# A certified gap below this part of the loss is small enough on sets up to this size: passes cost N².
+# (size, gap): on sets up to this size a certified gap below this share of the loss is small enough; a pass costs N².
 _ENOUGH: Final = ((1500, 1e-3), (30_000, 5e-3), (np.inf, 1e-2))
-# The part of the time that the search takes on large sets, roughly.
+# The rough share of time that the search takes on large sets.
 _SEARCHED: Final = 0.2
-# The smallest E − 1 that is told from zero, and the largest whose inverse is.
+# The smallest E − 1 that differs from zero, and the largest whose inverse does.
 _LEAST_EXCESS: Final = 2.0**-52
 _MOST_EXCESS: Final = 1e300
 
@@ -59,26 +59,26 @@ def best_anchors_of_set(
     loss: LossFunction | None = None,
     progress: Progress | None = None,
 ) -> AnchorChoice:
-    """Anchors with the least expected loss that could be found, and a lower bound for every ε-LDP release.
+    """Anchors with the least expected loss that was found, and a lower bound for every ε-LDP release.
 
     Parameters
     ----------
     domain
-        Points or items. Nothing of size N² is made for points.
+        Points or items. For points memory is O(N).
     e
-        e^ε, above 1; the bound is certified for this very number.
+        e^ε, above 1; the bound is certified for exactly this number.
     prior
-        How likely each item is, public; None: all alike. Need not sum to one.
+        The public weight of each item, not necessarily with sum 1; None for uniform.
     loss
-        A non-decreasing function of the domain's own loss, elementwise, such as ``np.square``; None: that loss.
-        On points any function but ``np.square`` is computed by NumPy, several times slower.
+        A non-decreasing elementwise function of the domain's own loss, such as ``np.square``; None for that loss
+        itself. On points any function but ``np.square`` is computed by NumPy, which is several times slower.
     progress
-        Told now and then which part is done.
+        Called from time to time with the share that is done.
 
     Returns
     -------
     AnchorChoice
-        For 12 items or fewer the anchors are the best there are.
+        For 12 items or fewer, the best anchors of all.
     """
     losses = AnchorLosses(domain, prior, loss)
     cost = cost_of(e)
@@ -138,7 +138,7 @@ def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
 
 
 def _neighbours(state: Assignment) -> Wholes:
-    """The points around each anchor: the nearest, and ever fewer farther out."""
+    """The points around each anchor: the nearest ones, and fewer and fewer farther out."""
     losses, anchors = state.losses, state.anchors
     each = int(np.clip(_NEIGHBOURS // len(anchors), _LEAST_NEIGHBOURS, _MOST_NEIGHBOURS))
     reach = max(each, losses.size // len(anchors))

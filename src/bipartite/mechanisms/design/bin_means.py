@@ -1,13 +1,13 @@
-"""Reports that need not be values, for the squared loss on a line: GRR on bins, each reported as a posterior mean.
+"""The best bins on a line for the squared loss: GRR on bins, each reported as its posterior mean.
 
-For bins B_1 … B_K, weights π, E = e^ε and c = 1/(E − 1), the best report of a bin is its mean after reading a report,
-a_k = [(E−1)·Σ_{B_k} π_x x + Σ_x π_x x] / [(E−1)·π(B_k) + 1]. Measured from the mean of all, so that Σ_x π_x x = 0, that
+For bins B_1 … B_K, weights π, E = e^ε and c = 1/(E − 1), the best report of a bin is the posterior mean
+a_k = [(E−1)·Σ_{B_k} π_x x + Σ_x π_x x] / [(E−1)·π(B_k) + 1]. Measured from the prior mean, so that Σ_x π_x x = 0, this
 is a_k = s_k/(π(B_k) + c) with s_k = Σ_{B_k} π_x x, and the expected loss becomes
 
     F = V − R,   V = Σ_x π_x x²,   R = Σ_k [s_k²/(π(B_k) + c)] / (1 + c·K):
 
-V is what always reporting the mean costs, R what the bins save. For a trial value ρ of R the best bins maximise
-Σ_k [s_k²/(π(B_k) + c) − c·ρ] − ρ, a longest path; ρ ← R(bins) rises to the largest R in a few steps (Dinkelbach).
+V is the loss of always reporting the mean, R the reduction by the bins. For a trial value ρ of R the best bins maximise
+Σ_k [s_k²/(π(B_k) + c) − c·ρ] − ρ, a longest path; ρ ← R(bins) increases to the largest R in a few steps (Dinkelbach).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
     Reals = NDArray[np.float64]
 
-# Reports are rounded to this many decimals of a step, so that every machine gives the same ones.
+# Reports are rounded to this many decimals of a step, so that they are the same on every machine.
 DECIMALS: Final = 9
 _GAIN: Final = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class BinChoice:
-    """Bins, their reports, and their certificate: no ε-LDP release costs less than ``lower``, whatever it reports."""
+    """Bins, their reports, and their certificate: no ε-LDP release has a loss below ``lower``, whatever it reports."""
 
     starts: NDArray[np.int64]
     """The first point of each bin, ascending from 0."""
     means: Reals
-    """What each bin is reported as, in steps from point 0, rounded to 9 decimals."""
+    """The report of each bin, in steps from point 0, rounded to 9 decimals."""
     loss: float
     lower: float
 
@@ -53,7 +53,7 @@ def best_bins(weights: Reals, cost: float) -> BinChoice:
         c = 1/(e^ε − 1).
     """
     points = np.arange(len(weights), dtype=np.float64)
-    # Sums that every machine rounds alike, so that all choose the same of two equally good sets of bins.
+    # Sums that are rounded the same way on every machine, so that all choose the same of two equally good sets.
     centre = math.fsum(weights * points)
     away = points - centre
     spread = math.fsum(weights * away**2)
@@ -66,22 +66,22 @@ def best_bins(weights: Reals, cost: float) -> BinChoice:
             break
         starts, saved = found, now
     means = np.round(centre + _means(mass, moment, cost, starts), DECIMALS)
-    # Bins that are reported alike, up to rounding, are one.
+    # Bins with the same rounded report are merged.
     distinct = np.append(True, np.diff(means) > 0)
     starts, means = starts[distinct], means[distinct]
     loss = _loss(weights, points, cost, starts, means)
-    # Sums of N terms, and R against V, are off by about N roundings of V each; a better ρ by less than was asked for.
+    # Sums of N terms, and R against V, are off by about N roundings of V each; ρ by less than the required gain.
     allowed = (8 * len(weights) * 2.0**-52 + _GAIN * (1 + cost * len(weights))) * spread
     return BinChoice(starts, means, loss, max(0.0, min(loss, spread - saved - allowed)))
 
 
 def _gain(mass: Reals, moment: Reals, cost: float) -> Reals:
-    """What bins of this mass and first moment save."""
+    """The reduction of the loss by bins of this mass and first moment."""
     return np.asarray(moment**2 / (mass + cost))
 
 
 def _longest(mass: Reals, moment: Reals, cost: float, saved: float) -> NDArray[np.int64]:
-    """The bins with the largest Σ_k [gain − c·ρ]; each begins where the one before it ends."""
+    """The bins with the largest Σ_k [gain − c·ρ]; each begins where the previous one ends."""
     size = len(mass) - 1
     best, before = np.zeros(size + 1), np.full(size + 1, -1, dtype=np.int64)
     for stop in range(1, size + 1):

@@ -1,6 +1,6 @@
-"""Sums over all items for many possible anchors, as machine code (numba); `anchor_losses.py` says what they mean.
+"""Sums over all items for many candidate anchors, compiled by numba; `anchor_losses.py` defines them.
 
-Losses are computed on the fly, in pieces that stay in the cache: no table of all pairs is made.
+Losses are computed on the fly, in blocks that stay in the cache: no table of all pairs is made.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from bipartite.domains.points import EARTH_RADIUS_KM
 from bipartite.lottery.jit import OPTIONS, read_only
 
 EUCLIDEAN, MANHATTAN, HAVERSINE, MATRIX = 0, 1, 2, 3
-# Columns that are worked on together: a cache line of a matrix of losses.
+# Columns per block: a cache line of a matrix of losses.
 _TOGETHER: Final = 8
-# Items worked on together: 8 columns of 512 losses stay in the first cache.
+# Items per block: 8 columns of 512 losses stay in the L1 cache.
 _TILE: Final = 512
-# asin(√z)/√z on [0, 1/2] as a polynomial in z, by Chebyshev interpolation: off by less than 1e-11 of itself. Larger z
-# go through asin(√z) = π/2 − asin(√(1−z)). One square root, no branch: vector instructions do it.
+# asin(√z)/√z on [0, 1/2] as a polynomial in z, by Chebyshev interpolation: relative error below 1e-11. Larger z use
+# asin(√z) = π/2 − asin(√(1−z)). One square root and no branch, so that it vectorises.
 ARC_ERROR: Final = 1e-10
-# The domain's own losses take asin of a rounded root, which near the antipodes is off by √(2·2^−53): losses of the two
-# differ by less than this part.
+# The domain's own losses take asin of a rounded root, which near the antipodes is off by √(2·2^−53): the relative
+# difference of the two is below this.
 LOSS_ERROR: Final = 2e-8
 _C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11 = (
     0.999999999994685,
@@ -43,7 +43,7 @@ _REALS: Final = read_only(types.float64)
 _WHOLES: Final = read_only(types.int64)
 _TABLE: Final = read_only(types.float64, 2)
 _WRITE: Final = types.float64[::1]
-# Where losses come from: (kind, unit, squared, axes, sites, matrix, rows, symmetric), see `AnchorLosses._source`.
+# The source of losses: (kind, unit, squared, axes, sites, matrix, rows, symmetric), see `AnchorLosses._source`.
 _LOSSES: Final = types.Tuple(
     (types.int64, types.float64, types.boolean, _TABLE, _TABLE, _TABLE, _WHOLES, types.boolean)
 )
@@ -131,7 +131,7 @@ def _fill(losses: Any, y: Any, start: Any, stop: Any, out: Any) -> None:
 
 @njit(types.void(_LOSSES, _WHOLES, types.int64, types.int64, types.float64[:, ::1]), **_OPTIONS)
 def _fill_columns(losses: Any, columns: Any, start: Any, stop: Any, buffer: Any) -> None:
-    """The same for several columns, a row of the buffer each."""
+    """The same for several columns, one row of the buffer each."""
     kind, _, squared, _, _, matrix, rows, symmetric = losses
     if kind == MATRIX and not symmetric:
         # All columns at once: each row of a large matrix is fetched once.
@@ -192,7 +192,7 @@ def sweep(losses: Any, items: Any, columns: Any, into: Any) -> None:
                 total, gain = _total_and_gain(buffer[j, : stop - start], prior[start:stop], low[start:stop])
                 totals[first + j] += total
                 gains[first + j] += gain
-            # The items of one anchor stand together, so that these sums have no scattered writes.
+            # The items of one anchor are contiguous, so these sums have no scattered writes.
             if groups > 0:
                 while starts[group + 1] <= start:
                     group += 1
@@ -215,7 +215,7 @@ def sweep(losses: Any, items: Any, columns: Any, into: Any) -> None:
 
 @njit(types.void(_LOSSES, _WHOLES, _REALS, _REALS, types.int64, types.int64, _WRITE), **_OPTIONS)
 def served(losses: Any, columns: Any, weights: Any, levels: Any, begin: Any, end: Any, out: Any) -> None:
-    """Fill the weight of the columns below each item's level, for the items begin … end−1."""
+    """Fill in the weight of the columns below each item's level, for the items begin … end−1."""
     buffer = np.empty(_TILE, dtype=np.float64)
     for start in range(begin, end, _TILE):
         stop = min(start + _TILE, end)

@@ -1,10 +1,10 @@
-"""The best anchors on a line for one trial loss θ, in O(N log N) machine code (numba); `anchors_line.py` says for what.
+"""The best anchors on a line for one trial loss θ in O(N log N), compiled by numba; for `anchors_line.py`.
 
 f(b) = o(b) + min over a < b of f(a) + w(a, b), with o(b) the cost of opening anchor b and w(a, b) the cost of sending
 the inputs between two neighbouring anchors to the nearer one. For any prior and any loss that grows with distance,
 w(a, c) + w(b, d) ≤ w(a, d) + w(b, c) for a ≤ b ≤ c ≤ d: input by input this says that min(s, t) has increasing
-differences. So once a later anchor serves better than an earlier one as the left neighbour, it does so for ever, and a
-queue of (candidate, from where on it is best) that is searched by bisection finds every f(b) [1]_.
+differences. So once a later anchor is a better left neighbour than an earlier one, it remains so, and a queue of
+(candidate, first b for which it is best) with bisection finds every f(b) [1]_.
 
 References
 ----------
@@ -24,8 +24,8 @@ from bipartite.mechanisms.design.line_costs import chain
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Narrow windows are summed term by term: a difference of prefix sums cancels most where w is smallest. This shows only
-# where nearly every point is an anchor: at e^ε = 10^14 on 3·10^5 points the set found is better by 2·10^−5.
+# Narrow windows are summed term by term: a difference of prefix sums cancels most where w is smallest. This matters
+# only if nearly every point is an anchor: at e^ε = 10^14 on 3·10^5 points the set found is better by 2·10^−5.
 _NARROW: Final = 8
 _SUMS: Final = read_only(types.float64, 2)
 _ROW: Final = read_only(types.float64)
@@ -104,10 +104,10 @@ def _solve_with_queue(  # noqa: PLR0915 (one loop, kept flat for the compiler)
         a = candidate[front]
         before[b] = a
         best[b] = opening[b] + _cost(sums, weights, head, tail, squared, centre, best, a, b)
-        # Ties stay with the earlier anchor, here and below: an anchor enters only where it is strictly better.
+        # Ties go to the earlier anchor, here and below: an anchor enters only if it is strictly better.
         if best[b] + tail[b] >= _cost(sums, weights, head, tail, squared, centre, best, candidate[back], size):
             continue
-        high = size  # at high b is better than the last candidate left, at low it is not yet
+        high = size  # b is better than the last remaining candidate at high, and not yet at low
         while back > front:
             at = start[back]
             rival = _cost(sums, weights, head, tail, squared, centre, best, candidate[back], at)
@@ -117,7 +117,7 @@ def _solve_with_queue(  # noqa: PLR0915 (one loop, kept flat for the compiler)
             back -= 1
         a = candidate[back]
         low = max(start[back], b)
-        # Borders move little from one anchor to the next, so this one is looked for in doubling steps from the last.
+        # Borders move little from one anchor to the next, so the search doubles its steps from the previous one.
         at = min(max(border, low + 1), high - 1)
         step = 1
         up = False
@@ -164,8 +164,8 @@ class CompiledLine:
     ) -> None:
         size = len(weights)
         places = np.arange(size, dtype=np.longdouble)
-        # Sums are taken about the mean, are zero there, and are added up in the widest float there is, so that
-        # differences between two points cancel as little as they can.
+        # Sums are taken about the mean, where they are zero, and in the widest float type, so that differences between
+        # two points cancel as little as possible.
         self._centre = round(float(places @ weights))
         offsets = places - self._centre
         self._sums = np.zeros((size + 1, 3))
@@ -177,7 +177,7 @@ class CompiledLine:
         self._best, self._before = np.empty(size), np.empty(size, dtype=np.int64)
 
     def solve(self, opening: NDArray[np.float64]) -> tuple[float, NDArray[np.int64]]:
-        """The least cost of any anchor set, and the set."""
+        """(the least cost of any set of anchors, the set)."""
         cost, last = _solve(
             self._sums,
             self._weights,

@@ -1,4 +1,4 @@
-"""Algorithm 2 on points and items as machine code (numba); `sets.py` says what it computes."""
+"""Algorithm 2 on points and items, compiled by numba; `sets.py` explains the algorithm."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _count_rows(
 
 
 class CompiledRows:
-    """Counts the raised items of rows of a domain."""
+    """Counts the raised items in rows of a domain."""
 
     __slots__ = ("_arguments", "_unit")
 

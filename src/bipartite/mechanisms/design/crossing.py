@@ -1,4 +1,4 @@
-"""Where a continuous function crosses a level, to the last bit of a double and from below."""
+"""The point where a continuous function crosses a level from below, to the last bit of a double."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def crossing_from_below(function: Callable[[float], float], level: float, low: float, high: float) -> float:
-    """A number whose value is at most ``level``, and more right above it; ``low`` must be such a number, or the same.
+    """The double at which ``function`` is at most ``level`` and exceeds it at the next; it must not at ``low``.
 
-    ``high`` doubles until its value reaches the level; then the interval is halved until nothing lies in between.
+    ``high`` doubles until its value reaches the level; then the interval is bisected until no double lies inside.
     """
     while function(high) < level:
         low, high = high, 2 * high

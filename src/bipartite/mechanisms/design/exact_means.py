@@ -1,8 +1,8 @@
-"""Tickets whose mean is exactly the value: Σ_y T_xy·k_y = W·k(x) in whole numbers, for outputs and values on a grid.
+"""Tickets whose mean is exactly the value: Σ_y T_xy·k_y = W·k(x) in integers, for outputs and values on a grid.
 
-Rounding probabilities to tickets spoils sums and means by a few tickets a row. They are moved back in whole numbers:
-tickets from one output to another change the mean by the distance of the two. With the distances of a few outputs every
-multiple of their greatest common divisor can be made, and W, the tickets of a row, is a multiple of that of all.
+Rounding probabilities to tickets changes the sum and the mean of a row by a few tickets. Both are restored exactly:
+moving a ticket from one output to another changes the mean by their distance. The distances of a few outputs generate
+every multiple of their greatest common divisor, and W, the total of a row, is a multiple of that of all distances.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from bipartite.lottery import Epsilon
 
 _ROOMS: Final = (2**12, 2**9, 2**6, 2**3)
-"""Tickets that may be moved to or from an output in any row, tried in turn: a few hundred outputs take fewer than the
+"""Tickets that may be moved to or from an output in a row, tried in turn: a few hundred outputs need fewer than the
 first, a handful of outputs far fewer."""
 
 
 def slack(epsilon: float) -> float:
-    """By how much the ratios of a design must stay below e^ε, so that tickets can be moved afterwards."""
+    """The relative margin below e^ε that the ratios of a design must keep, so that tickets can be moved afterwards."""
     return 1e-6 * min(1.0, epsilon) * min(max(1.0, math.exp(epsilon) / 1e3), 100.0)
 
 
 def tickets_with_means(
     matrix: NDArray[np.float64], outputs: NDArray[np.int64], values: NDArray[np.int64], epsilon: Epsilon
 ) -> NDArray[np.int64]:
-    """Tickets for these rows that keep ε and have these means exactly.
+    """Tickets for these rows that keep ε and have exactly these means.
 
-    ``matrix`` has the means ``values`` among ``outputs``, both whole, up to rounding, and ratios that are `slack` below
-    e^ε.
+    ``matrix`` has the means ``values`` over ``outputs``, both integers, up to rounding, and ratios below e^ε by
+    `slack`.
     """
     apart = outputs - outputs[0]
     unit = int(np.gcd.reduce(apart))
     total = MAX_TOTAL - MAX_TOTAL % unit
     places = (apart // unit).tolist()
     tickets = np.rint(matrix * total).astype(np.int64)
-    # Of outputs with few tickets rounding alone may exceed e^ε; all others have `slack` to spare.
+    # For outputs with few tickets rounding alone may exceed e^ε; all others have `slack` to spare.
     floors = np.maximum(tickets.min(axis=0), 1)
     ceilings = np.array([min(epsilon.most_near_tickets(floor), total) for floor in floors.tolist()])
     tickets = np.clip(tickets, floors, ceilings)
@@ -57,7 +57,7 @@ def tickets_with_means(
         held = row.tolist()
         missing = total - sum(held)
         off = total * value // unit - sum(count * place for count, place in zip(held, places, strict=True))
-        for output, count in moves.mended(missing, off).items():
+        for output, count in moves.correct(missing, off).items():
             row[output] += count
     most, least = tickets.max(axis=0).tolist(), tickets.min(axis=0).tolist()
     if min(least) < 1 or not all(epsilon.allows(a, b) for a, b in zip(most, least, strict=True)):
@@ -66,7 +66,7 @@ def tickets_with_means(
 
 
 class _Moves(NamedTuple):
-    """Three outputs that take what is missing, and how each remainder is made with the help of others."""
+    """Three outputs that absorb the corrections, and combinations of other outputs for each remainder."""
 
     places: list[int]
     base: int
@@ -74,16 +74,16 @@ class _Moves(NamedTuple):
     """The output nearest to ``base``."""
     far: int
     remainders: dict[int, dict[int, int]]
-    """For every number below the distance of ``near`` some moves to other outputs of that remainder."""
+    """For every number below the distance of ``near``, moves to other outputs with that remainder."""
 
-    def mended(self, missing: int, off: int) -> dict[int, int]:
-        """How many tickets to add to which outputs, so that their sum grows by one number and their mean by another."""
+    def correct(self, missing: int, off: int) -> dict[int, int]:
+        """The tickets to add to each output so that their sum grows by ``missing`` and their moment by ``off``."""
         places, base = self.places, self.places[self.base]
         change = {self.base: missing, self.near: 0, self.far: 0}
         off -= missing * base
 
         def move(output: int, count: int) -> int:
-            """Move tickets from the base; by how much the sum of places grows."""
+            """Move tickets from the base; returns the change of the moment."""
             change[output] = change.get(output, 0) + count
             change[self.base] -= count
             return count * (places[output] - base)
@@ -99,13 +99,13 @@ class _Moves(NamedTuple):
 
 
 def _moves(places: list[int], roomy: list[int]) -> _Moves | None:
-    """Moves among the outputs that have room; None where they do not make every number."""
+    """Moves among the outputs that have room; None if they do not generate every number."""
     pairs = sorted((places[b] - places[a], a, b) for a, b in itertools.pairwise(roomy))
     if not pairs:
         return None
     distance, base, near = pairs[0]
     far = max(roomy, key=lambda each: abs(places[each] - places[base]))
-    # The fewest moves for each remainder, found step by step.
+    # The fewest moves for each remainder, by breadth-first search.
     remainders: dict[int, dict[int, int]] = {0: {}}
     border = [0]
     while border:

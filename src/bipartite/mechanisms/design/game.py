@@ -1,10 +1,10 @@
-"""Two players and a table of losses: the lottery over columns whose worst row is least, by the simplex method.
+"""Zero-sum matrix games: the lottery over columns whose largest row is least, by the simplex method.
 
 One player draws a column, the other a row, and the first pays the entry. With losses G ≥ 0 the weights of the columns
-are p/Σp for the p ≥ 0 with the largest Σp under G·p ≤ 1: a linear programme with an obvious first corner, p = 0. Its
-dual variables are the weights of the rows, and both players reach the same value (von Neumann).
+are p/Σp for the p ≥ 0 with the largest Σp under G·p ≤ 1: a linear program with the feasible vertex p = 0. Its dual
+variables are the weights of the rows, and both players attain the same value (von Neumann).
 
-Everything is a float, and nothing rests on it: whoever uses the weights works out what they cost, and proves a bound.
+All numbers are floats and no guarantee rests on them: the callers compute the loss of the weights, and prove a bound.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     Reals = NDArray[np.float64]
 
-# Limits that differ by this much from one row to the next let no two rows tie, which could go round in circles.
+# Limits differ by this much from one row to the next, so that no two rows tie, which could cause cycling.
 _APART: Final = 1e-10
-# What is added to losses between 0 and 1, which changes no player's best weights: a column of zeros would be free.
+# Added to losses between 0 and 1, which does not change the best weights: a column of zeros would be unbounded.
 _ABOVE_ZERO: Final = 1e-3
-# A column that would gain less, or an entry that is smaller, is rounding.
+# Gains and entries below this are rounding.
 _NOTHING: Final = 1e-12
 _MOST_PIVOTS: Final = 50
 
 
 def solve_game(losses: Reals) -> tuple[Reals, Reals]:
-    """(weights of the columns with the least largest row, weights of the rows with the largest least column)."""
+    """(the minimax weights of the columns, the maximin weights of the rows)."""
     rows, columns = losses.shape
     least, most = float(losses.min()), float(losses.max())
     if most == least:
@@ -41,9 +41,9 @@ def solve_game(losses: Reals) -> tuple[Reals, Reals]:
 
 
 def _solve(losses: Reals) -> tuple[Reals, Reals]:
-    """The same for losses above 0 and about 1 at most, faster with fewer rows than columns."""
+    """The same for losses from above 0 to about 1; faster with fewer rows than columns."""
     rows, columns = losses.shape
-    # In order: the columns, what each row has left, the limits; below, what a unit of each would gain.
+    # In order: the columns, the slack of each row, the limits; in the last row the reduced costs.
     tableau = np.zeros((rows + 1, columns + rows + 1))
     tableau[:rows, :columns] = losses
     tableau[:rows, columns:-1] = np.eye(rows)

@@ -1,4 +1,4 @@
-"""What would work instead, for the message of a refusal."""
+"""The nearest ε and the largest N that would work, for error messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def nearest_epsilon(refused: Epsilon, why: TooFewTickets, layout: Layout, *, by_tries: bool = False) -> Epsilon | None:
-    """The two-digit ε nearest to a refused one that 2^52 tickets keep: above where that is too small, else below."""
+    """The two-digit ε nearest to a refused one that 2^52 tickets keep: above it if it is too small, else below."""
     candidates = _two_digit_decimals()
     if why is TooFewTickets.EPSILON_TOO_SMALL:
         candidates = [each for each in candidates if each > refused.value]
@@ -51,6 +51,6 @@ def _two_digit_decimals() -> list[Decimal]:
 
 
 def _inside(exponent: int) -> range:
-    """The two-digit numbers that lie within the limits of ε at this power of ten."""
+    """The two-digit numbers within the limits of ε at this power of ten."""
     last = int(LARGEST.scaleb(1 - LARGEST.adjusted())) if exponent == LARGEST.adjusted() else 99
     return range(10, last + 1)

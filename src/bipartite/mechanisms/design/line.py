@@ -1,8 +1,8 @@
-"""How many neighbours get the high weight on N equidistant points with loss |x − y|.
+"""The number m of near outputs on N equidistant points with loss |x − y|.
 
-The least m over all inputs is that of an end or of the middle (the paper's Theorem 1). Both are the last index at which
-a quadratic in i with coefficients linear in e^ε is negative, found here by bisection on its exact sign: the closed form
-in floats is off by 77 at N = 10^9 + 1, ε = 10^−9, and takes the wrong side of near ties.
+The smallest m over all inputs is that of an end or of the middle (the paper's Theorem 1). Both are the last index at
+which a quadratic in i with coefficients linear in e^ε is negative, found by bisection on its exact sign: the closed
+form in floats is off by 77 at N = 10^9 + 1, ε = 10^−9, and decides near ties wrongly.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _count(points: SupportsIndex) -> int:
     except TypeError:
         count = 0
     if count < 2:  # noqa: PLR2004
-        msg = f"Expected points as a whole number of at least 2, got {shown(points)}; a report needs a choice."
+        msg = f"Expected points as a whole number of at least 2, got {shown(points)}; use two points or more."
         raise InputError(msg)
     return count
 
@@ -71,10 +71,7 @@ def _middle_m(points: int, epsilon: Epsilon) -> int:
 
 
 def _last(first: int, last: int, holds: Callable[[int], bool]) -> int:
-    """The last whole number in [first, last] up to which a condition holds that, once false, stays false.
-
-    ``first`` is taken to hold.
-    """
+    """The last integer in [first, last] at which a condition holds that, once false, stays false."""
     while first < last:
         middle = (first + last + 1) // 2
         if holds(middle):
@@ -96,7 +93,7 @@ def near_sum(position: Whole, m: int) -> Whole:
 
 def total_near_sum(points: int, m: int) -> int:
     """Σ over all inputs of ``near_sum``, for windows clamped at the ends."""
-    # m inputs whose windows touch an end stand at every position once; the other N − m stand in the middle.
+    # The m inputs whose windows touch an end take every position once; the other N − m are in the middle.
     return (m**3 - m) // 3 + (points - m) * int(near_sum(m // 2, m))
 
 
@@ -104,8 +101,8 @@ def best_m(points: int, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> 
     """The m with the least expected loss under a public prior (None: uniform), windows clamped at the ends.
 
     With D(m) the expected sum over the near outputs and T the same over all, the expected loss is
-    ((E−1)·D(m) + T)/((E−1)·m + N). D grows by non-decreasing steps, so the loss falls, then rises: one more neighbour
-    helps while its expected distance is below the loss so far. This is Algorithm 1 on the average of all rows.
+    ((E−1)·D(m) + T)/((E−1)·m + N). D is convex, so the loss first falls, then rises: one more neighbour helps while
+    its expected distance is below the loss so far. This is Algorithm 1 on the average of all rows.
     """
     if prior is None:
         everything = points * (points**2 - 1) // 3
@@ -134,8 +131,8 @@ def best_m(points: int, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> 
 def best_half_window(points: int, epsilon: Epsilon, prior: NDArray[np.float64] | None) -> int:
     """The half-window h with the least expected loss of a padded report, m = 2h + 1.
 
-    The expected loss is ((E−1)·h(h+1) + A + h·N + h²)/((E−1)(2h+1) + N + 2h), A the expected sum of distances inside
-    the domain: a convex function over a linear one, so it falls, then rises.
+    The expected loss is ((E−1)·h(h+1) + A + h·N + h²)/((E−1)(2h+1) + N + 2h), with A the expected sum of distances
+    within the domain: a convex function over a linear one, so it first falls, then rises.
     """
     if prior is None:
         inside = Fraction(points**2 - 1, 3)
@@ -179,7 +176,7 @@ def check_prior_or_minimax(prior: object, size: int) -> NDArray[np.float64] | Li
 
 
 def _as_floats(prior: object) -> NDArray[np.float64] | None:
-    """Plain real numbers as doubles; None for anything else, complex numbers and masked arrays too."""
+    """Real numbers as doubles; None for anything else, including complex numbers and masked arrays."""
     try:
         array = np.asarray(prior)
         if isinstance(prior, np.ma.MaskedArray) or array.dtype.kind not in "iuf":

@@ -1,8 +1,8 @@
-"""What anchors on a line cost under a prior, and the best of them for one trial loss in O(N²).
+"""The expected loss of anchors on a line under a prior, and the best anchors for one trial loss in O(N²).
 
-With K anchors A, E = e^ε and λ_a = Σ_x π_x L(x, a), GRR on the anchors costs
-F(A) = [(E−1)·W(A) + Σ_{a∈A} λ_a]/(E+K−1), where W(A) = Σ_x π_x min_{a∈A} L(x, a). Every sum here has only non-negative
-terms, so that nothing cancels: results are right to about N roundings.
+With K anchors A, E = e^ε and λ_a = Σ_x π_x L(x, a), GRR on the anchors has the expected loss
+F(A) = [(E−1)·W(A) + Σ_{a∈A} λ_a]/(E+K−1), where W(A) = Σ_x π_x min_{a∈A} L(x, a). All terms of every sum are
+non-negative, so nothing cancels: results are accurate to about N roundings.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class LineCosts:
-    """One line under one prior.
+    """A line with a prior.
 
     Attributes
     ----------
     weights, losses : NDArray[np.float64]
         The prior, and the loss at distances 0 … N−1, zero at 0.
     head, tail : NDArray[np.float64]
-        For each anchor, the cost of sending to it every input on its left, and every input on its right.
+        For each anchor, the cost of sending every input on its left to it, and every input on its right.
     single : NDArray[np.float64]
-        λ: the cost of every anchor as the only answer.
+        λ: the expected loss of each anchor as the constant answer.
     kind : str
         "absolute", "squared" or "table".
     """
@@ -69,16 +69,16 @@ class LineCosts:
         """The least Σ_{a∈A} opening_a + W(A) of any anchor set, and the set, in O(N²) time and O(N) memory.
 
         From left to right, f(b) = opening_b + min over a < b of f(a) + w(a, b): inputs between a and b go to a up to
-        the middle and to b from there on. Ties go to the lowest index.
+        the midpoint and to b after it. Ties go to the lowest index.
         """
         weights, losses = self.weights, self.losses
         size = len(weights)
         best, before = np.empty(size), np.full(size, -1, dtype=np.int64)
-        to_left = np.zeros(size)  # for each a, what the inputs from a to the middle of a and b cost, kept up as b moves
-        # b − middle − 1 for b − a = size … 1: how far from b the inputs reach that go to b
+        to_left = np.zeros(size)  # for each a, the cost of the inputs from a to the midpoint, updated as b moves
+        # b − midpoint − 1 for b − a = size … 1: the distance from b to the farthest input that goes to b
         reach = (np.arange(size, 0, -1) - 1) // 2
         for b in range(size):
-            # The middle moves by one when a and b are both even or both odd.
+            # The midpoint moves by one if a and b are both even or both odd.
             odd = b % 2
             to_left[odd:b:2] += weights[(odd + b) // 2 : b] * losses[(b - odd) // 2 : 0 : -1]
             best[b] = self.head[b]
@@ -104,7 +104,7 @@ def chain(before: NDArray[np.int64], last: int) -> NDArray[np.int64]:
 
 
 def _delayed(sums: NDArray[np.longdouble]) -> NDArray[np.longdouble]:
-    """The same sums one place later: what lies strictly to the left."""
+    """The sums of what lies strictly to the left: shifted by one place."""
     later = np.zeros_like(sums)
     later[1:] = sums[:-1]
     return later

@@ -1,9 +1,9 @@
-"""L-SRR, a staircase over tiles of a map: the rival of BRR for places, as published and made honest.
+"""L-SRR, a staircase over the tiles of a map: a rival of BRR for places, as published and corrected to keep ε.
 
-Each place has a code (:mod:`bipartite.domains.tiles`); two places are the nearer the more first bits they share. The
-items of x fall into m groups, and a report of group j has the j-th of m probabilities in equal steps from α_max to
-α_min = α_max/e^ε. As published α_min depends on how many items each group of x holds, so it tells about x: the realised
-ratio exceeds e^ε. Calibrated, every x has groups of the same sizes and the ratio is e^ε.
+Each place has a code (:mod:`bipartite.domains.tiles`); the more leading bits two places share, the nearer they count.
+The items of x form m groups, and a report of group j has the j-th of m probabilities in equal steps from α_max to
+α_min = α_max/e^ε. As published, α_min depends on the sizes of the groups of x, so it reveals information on x: the
+realised ratio exceeds e^ε. Calibrated, every x has groups of the same sizes and the ratio is e^ε.
 
 These are matrices of doubles for comparison. No report is drawn from them.
 
@@ -35,11 +35,11 @@ _LEAST_GROUPS: Final = 2
 
 
 def number_of_groups(epsilon: object, size: int) -> int:
-    r"""How many groups L-SRR uses on ``size`` places, at least two.
+    r"""The number of groups that L-SRR uses on ``size`` places, at least two.
 
     .. math:: m \approx \frac{2 (e^ε d - e \cdot e^ε)}{(e^ε - 1) d}, \qquad d = \text{size},
 
-    rounded to the nearest whole number, because the paper gives m approximately and names no rounding (for 1000 places
+    rounded to the nearest integer, because the paper gives m approximately and specifies no rounding (for 1000 places
     and ε = 0.25, 0.5, 1 and 2 rounding down gives the same).
 
     >>> [number_of_groups(epsilon, 1000) for epsilon in ("0.25", "0.5", "1", "2")]
@@ -57,21 +57,21 @@ def best_thresholds(codes: ArrayLike, groups: int) -> tuple[int, ...]:
 
     .. math:: \sum_x \sum_j β_j \, |G_j(x)|,
 
-    exactly, where the script searches from a guess. β_m is counted as the bits that all codes share: for groups it
-    means the same as 0. No group is empty for every x, so there may be fewer groups than asked for: a domain has at
-    most as many as it has different numbers of common bits.
+    exactly, where the script searches from an initial guess. β_m is counted as the number of bits that all codes share,
+    which gives the same groups as 0. No group is empty for every x, so there may be fewer groups than requested: at
+    most as many as there are different numbers of common bits.
 
     >>> best_thresholds([0b000 << 43, 0b001 << 43, 0b010 << 43, 0b100 << 43], groups=3)
     (46, 1, 0)
     """
-    array = _checked_codes(codes)
+    array = _check_codes(codes)
     pairs = [_pairs_sharing(array, bits) for bits in range(BITS + 1)]
     levels = [bits for bits in range(BITS) if pairs[bits] > pairs[bits + 1]] + [BITS]
     if len(levels) < _LEAST_GROUPS:
-        msg = "Expected places in two tiles or more, got one tile; the groups of one tile cannot differ."
+        msg = "Expected places in two tiles or more, got one tile; add places of other tiles."
         raise DesignError(msg)
-    # Σ β_j |G_j| = Σ (β_j − β_{j+1})·#{pairs that share β_j bits}, so a choice from the lowest up to a level can be
-    # extended without looking back: for each highest level so far, the best sum and its thresholds.
+    # Σ β_j |G_j| = Σ (β_j − β_{j+1})·#{pairs that share β_j bits}, so dynamic programming from the lowest level up
+    # applies: for each highest level so far, the best sum and its thresholds.
     best: dict[int, tuple[int, tuple[int, ...]]] = {levels[0]: (0, (0,))}
     for _ in range(min(groups, len(levels)) - 1):
         best = {
@@ -87,17 +87,17 @@ def best_thresholds(codes: ArrayLike, groups: int) -> tuple[int, ...]:
 
 
 def group_sizes(codes: ArrayLike, thresholds: Sequence[int]) -> NDArray[np.int64]:
-    """|G_j(x)|: one row for each place x, one column for each group, the nearest first. Rows sum to the places."""
-    array, bounds = _checked_codes(codes), _checked_thresholds(thresholds)
+    """|G_j(x)|: one row per place x, one column per group, the nearest first. Rows sum to the number of places."""
+    array, bounds = _check_codes(codes), _check_thresholds(thresholds)
     sharing = np.column_stack([_sharing(array, bits) for bits in bounds])
     return np.diff(sharing, axis=1, prepend=0)
 
 
 def mean_sizes(codes: ArrayLike, thresholds: Sequence[int]) -> tuple[int, ...]:
-    """Group sizes that do not depend on x: the means of the published ones, in whole numbers of the same sum.
+    """Group sizes that do not depend on x: the means of the published ones, rounded to integers with the same sum.
 
-    Means are rounded down and what is left goes to the largest remainders, the nearer group first. The last group gets
-    at least one item, or the staircase would lose its lowest step and realise less than ε.
+    Means are rounded down, and the rest goes to the largest remainders, the nearer group first. The last group gets at
+    least one item; otherwise the staircase would lose its lowest step and realise less than ε.
     """
     each = group_sizes(codes, thresholds)
     places = len(each)
@@ -106,26 +106,26 @@ def mean_sizes(codes: ArrayLike, thresholds: Sequence[int]) -> tuple[int, ...]:
     left = places - int(sizes.sum())
     sizes[np.argsort(-(totals % places), kind="stable")[:left]] += 1
     if sizes[-1] == 0:
-        # From the largest group, the farther of equal ones: so the first group, which holds x itself, is never emptied.
+        # Taken from the largest group, the farthest in case of ties, so the first group never becomes empty.
         sizes[len(sizes) - 1 - np.argmax(sizes[::-1])] -= 1
         sizes[-1] = 1
     return tuple(int(size) for size in sizes)
 
 
 def published_rows(codes: ArrayLike, epsilon: object, thresholds: Sequence[int]) -> NDArray[np.float64]:
-    r"""P[x, y] of L-SRR as published: **its realised ε is larger than ε** where α_min differs.
+    r"""P[x, y] of L-SRR as published: **its realised ε is larger than ε** if α_min depends on x.
 
-    G_j(x) holds the y that share β_j bits or more with x and lie in no nearer group. With
+    G_j(x) holds the y that share at least β_j bits with x and are in no nearer group. With
     :math:`R(x) = \sum_{j \ge 2} (j-1) |G_j(x)|` and E = e^ε over d places,
 
     .. math:: α_{min}(x) = \frac{m-1}{(m-1) d E - (E-1) R(x)}, \qquad α_{max}(x) = E \, α_{min}(x),
 
-    and equal steps between. Every row sums to one, but α_min differs from x to x.
+    and equal steps between. Every row sums to one, but α_min depends on x.
 
     Parameters
     ----------
     codes
-        One 46-bit code a place; several places may share a tile.
+        One 46-bit code per place; several places may share a tile.
     epsilon
         The nominal ε.
     thresholds
@@ -140,7 +140,7 @@ def published_rows(codes: ArrayLike, epsilon: object, thresholds: Sequence[int])
     >>> round(float(np.log(rows.max(axis=0) / rows.min(axis=0)).max()), 3)
     1.263
     """
-    array, bounds = _checked_codes(codes), _checked_thresholds(thresholds)
+    array, bounds = _check_codes(codes), _check_thresholds(thresholds)
     shrink = math.exp(-float(Epsilon.of(epsilon)))
     shared = common_bits(array[:, np.newaxis], array)
     group = np.zeros(shared.shape, dtype=np.int64)
@@ -156,20 +156,20 @@ def published_rows(codes: ArrayLike, epsilon: object, thresholds: Sequence[int])
 def calibrated_rows(codes: ArrayLike, epsilon: object, sizes: Sequence[int] | None = None) -> NDArray[np.float64]:
     """P[x, y] of L-SRR with groups of the same sizes for every x: ε-LDP, with realised ratio e^ε.
 
-    The items of x are ranked by common bits with x, the most first; ties go to x itself, then to the lower index. The
-    first ``sizes[0]`` of them have the highest probability, and so on down the same staircase as
-    :func:`published_rows`. All rows are permutations of one vector, so every ratio in a column lies within e^±ε.
-    It is reached: a place in the last group of another is in the first group of itself.
+    The items of x are ranked by their number of common bits with x; ties go to x itself, then to the lower index. The
+    first ``sizes[0]`` of them have the highest probability, and so on down the staircase of :func:`published_rows`. All
+    rows are permutations of one vector, so every ratio in a column lies within e^±ε. The bound is attained: a place in
+    the last group of another place is in its own first group.
 
     Parameters
     ----------
     codes
-        One 46-bit code a place; several places may share a tile.
+        One 46-bit code per place; several places may share a tile.
     epsilon
         ε.
     sizes
-        Items in each group, the nearest first. Public: must not depend on private positions. By default the
-        :func:`mean_sizes` of the :func:`best_thresholds` for :func:`number_of_groups`.
+        The number of items in each group, the nearest first. Public: must not depend on private positions. By default
+        the :func:`mean_sizes` of the :func:`best_thresholds` for :func:`number_of_groups`.
 
     Examples
     --------
@@ -180,13 +180,13 @@ def calibrated_rows(codes: ArrayLike, epsilon: object, sizes: Sequence[int] | No
     >>> round(float(np.log(rows.max(axis=0) / rows.min(axis=0)).max()), 12)
     1.0
     """
-    array = _checked_codes(codes)
+    array = _check_codes(codes)
     shrink = math.exp(-float(Epsilon.of(epsilon)))
     if sizes is None:
         sizes = mean_sizes(array, best_thresholds(array, number_of_groups(epsilon, len(array))))
-    counts = _checked_sizes(sizes, len(array))
+    counts = _check_sizes(sizes, len(array))
     ranked = np.repeat(_stairs(shrink, len(counts)), counts)
-    # Doubled, so that a place comes before others in its own tile.
+    # Doubled, so that a place ranks before others in its own tile.
     nearness = 2 * common_bits(array[:, np.newaxis], array)
     np.fill_diagonal(nearness, 2 * BITS + 1)
     order = np.argsort(-nearness, axis=1, kind="stable")
@@ -201,43 +201,43 @@ def _stairs(shrink: float, groups: int) -> NDArray[np.float64]:
 
 
 def _sharing(codes: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
-    """For each code, how many codes share its first bits, itself included."""
+    """For each code, the number of codes that share its first bits, itself included."""
     _, which, counts = np.unique(prefix(codes, bits), return_inverse=True, return_counts=True)
     return counts[which.ravel()]
 
 
 def _pairs_sharing(codes: NDArray[np.int64], bits: int) -> int:
-    """How many ordered pairs of places, each with itself too, share their first bits."""
+    """The number of ordered pairs of places, including pairs of equal places, that share their first bits."""
     return int(_sharing(codes, bits).sum())
 
 
-def _checked_codes(codes: ArrayLike) -> NDArray[np.int64]:
+def _check_codes(codes: ArrayLike) -> NDArray[np.int64]:
     array = prefix(codes, BITS)
     if array.ndim != 1 or len(array) < 2:  # noqa: PLR2004
-        msg = f"Expected two codes or more in one row, got shape {array.shape}; pass one code for each place."
+        msg = f"Expected two or more codes in one row, got shape {array.shape}; pass one code per place."
         raise InputError(msg)
     return array
 
 
-def _checked_thresholds(thresholds: Sequence[int]) -> tuple[int, ...]:
+def _check_thresholds(thresholds: Sequence[int]) -> tuple[int, ...]:
     bounds = _whole_numbers(thresholds)
     falling = bounds is not None and all(high > low for high, low in pairwise(bounds))
     if bounds is None or len(bounds) < _LEAST_GROUPS or not falling or bounds[0] > BITS or bounds[-1] < 0:
         msg = (
-            f"Expected thresholds as two or more falling whole numbers from {BITS} to 0, got {shown(thresholds)};"
+            f"Expected thresholds as two or more decreasing whole numbers from {BITS} to 0, got {shown(thresholds)};"
             " use best_thresholds."
         )
         raise DesignError(msg)
     if bounds[-1] != 0:
         msg = (
-            f"Expected 0 as the last threshold, got {bounds[-1]}; end with 0, or places that share fewer bits are never"
-            " reported and ε is infinite."
+            f"Expected 0 as the last threshold, got {bounds[-1]}; end with 0, because places that share fewer bits"
+            " would never be reported and ε would be infinite."
         )
         raise DesignError(msg)
     return bounds
 
 
-def _checked_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
+def _check_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
     counts = _whole_numbers(sizes)
     if counts is None or len(counts) < _LEAST_GROUPS or min(counts) < 0 or sum(counts) != places:
         msg = (
@@ -251,7 +251,7 @@ def _checked_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
     return counts
 
 
-def _whole_numbers(values: Iterable[object]) -> tuple[int, ...] | None:  # whatever a caller passes
+def _whole_numbers(values: Iterable[object]) -> tuple[int, ...] | None:
     try:
         numbers = [as_index(value) for value in values]
     except TypeError:

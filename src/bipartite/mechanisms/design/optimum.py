@@ -1,8 +1,8 @@
-"""The best ε-LDP release of a few hundred items, by linear programming.
+"""The optimal ε-LDP release of a few hundred items, by linear programming.
 
-A release P is ε-LDP when every column stays within a factor E = e^ε. Writing z_y for the largest entry that column y
-may have, P_xy = [z_y + (E−1)·g_xy]/E with 0 ≤ g_xy ≤ z_y, and each row sums to one: N² + N unknowns, N² + N rows. This
-is the yardstick for every other mechanism; it is solved here for up to 400 items.
+A release P is ε-LDP if the entries of every column differ by at most the factor E = e^ε. Writing z_y for the largest
+entry that column y may have, P_xy = [z_y + (E−1)·g_xy]/E with 0 ≤ g_xy ≤ z_y, and each row sums to one: N² + N
+unknowns, N² + N rows. This is the benchmark for every other mechanism, solved for up to 400 items.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST: Final = 400
-# The solver drops coefficients below 1e-9, and 1/E is one.
+# The solver drops coefficients below 1e-9, and 1/E is a coefficient.
 _LARGEST_E: Final = 1e8
-# Columns that hold less than this share of the largest are the solver's rounding (its tolerance is below).
+# Columns below this share of the largest are rounding of the solver, whose tolerance is smaller.
 _NOTHING: Final = 1e-9
 # Seconds of dual simplex / interior point, one core of a busy machine, over a line, points in the plane and arbitrary
 # losses, ε = 1 and 3. For a prior, N = 40: 0.05 / 0.1–0.4, N = 100: 0.1–0.4 / 1–2, N = 200: 1–4 / 14–34. For the worst
 # case, N = 40: 0.04–0.2 / 0.2–0.5, N = 100: 0.6–3 / 3–11, N = 200: 11–39 / 28 to over 60;
 # arbitrary losses took both over 60.
 _METHOD: Final = "highs-ds"
-# A quarter of an hour is more than anyone waits for; then the message says what to use instead.
+# The time limit in seconds; the error then says what to use instead.
 _OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 900.0}
 
 
 def optimal_matrix(
     losses: NDArray[np.float64], e: float, prior: NDArray[np.float64] | Literal["minimax"] | None
 ) -> tuple[NDArray[np.float64], float]:
-    """The ε-LDP release with the least expected, or least worst, loss among all releases.
+    """The ε-LDP release with the least expected or the least worst-case loss of all.
 
     Parameters
     ----------
@@ -47,16 +47,16 @@ def optimal_matrix(
     e : float
         e^ε, from 1 to 10^8.
     prior : NDArray[np.float64] or "minimax", optional
-        Probabilities of the items, None for equal ones: the expected loss is least. Or "minimax": the largest loss of
-        any item is least, and no prior is needed.
+        Probabilities of the items, None for uniform, to minimise the expected loss; "minimax" to minimise the largest
+        loss of any item.
 
     Returns
     -------
     matrix : NDArray[np.float64]
         P, N × N: rows sum to one, and in every column the largest entry is at most e·(1 + 1e-9) times the smallest.
-        Outputs that the release never gives are columns of zeros.
+        Columns of outputs that are never reported are zero.
     value : float
-        The expected (or the largest) loss of this matrix, which is within the solver's tolerance of the optimum.
+        The expected (or the largest) loss of this matrix, within the solver's tolerance of the optimum.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def optimal_matrix(
 
     Examples
     --------
-    Two items and loss 1 for a wrong report: randomised response.
+    Two items and loss 1 for a wrong report give Randomized Response:
 
     >>> matrix, value = optimal_matrix(np.array([[0.0, 1.0], [1.0, 0.0]]), 3.0, None)
     >>> matrix.round(6).tolist(), round(value, 6)
@@ -77,7 +77,7 @@ def optimal_matrix(
     """
     losses = _check(losses, e)
     size = len(losses)
-    # A constant added to a row of losses adds itself to that row's loss, so every row may start from 0.
+    # Adding a constant to a row of losses adds it to the loss of that row, so every row may start from 0.
     base = losses.min(axis=1)
     above = losses - base[:, None]
     scale = float(above.max())
@@ -111,7 +111,7 @@ def _check(losses: object, e: object) -> NDArray[np.float64]:
     if len(array) > LARGEST:
         msg = (
             f"Expected at most {LARGEST} items for the optimum, got {len(array)}; "
-            "use Anchored, which scales and states how far from the optimum it is at most."
+            "use Anchored, which scales further and has a certified gap to the optimum."
         )
         raise DesignError(msg)
     if not np.isfinite(array).all():
@@ -123,7 +123,7 @@ def _check(losses: object, e: object) -> NDArray[np.float64]:
     if e > _LARGEST_E:
         msg = (
             f"Expected e^ε of at most {_LARGEST_E:.0e} for the optimum, got {e:.6g}; "
-            "use Anchored or GRR: at such ε hardly any report is wrong."
+            "use Anchored or GRR: at this ε hardly any report is wrong."
         )
         raise DesignError(msg)
     return array.astype(np.float64)
@@ -132,11 +132,11 @@ def _check(losses: object, e: object) -> NDArray[np.float64]:
 def _solve(
     losses: NDArray[np.float64], base: NDArray[np.float64], e: float, weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(z, g) of an optimum for losses between 0 and 1; weights None for the least largest loss, base added to rows.
+    """(z, g) of an optimum for losses between 0 and 1; without weights the largest of loss + base is minimised.
 
     Unknowns in order: z_y, then g_xy row by row, then the largest loss t.
     """
-    optimize, sparse = scipy_of_the_optimum()
+    optimize, sparse = import_scipy()
     size = len(losses)
     minimax = weights is None
     entry = np.arange(size * size)
@@ -172,8 +172,8 @@ def _solve(
     return result.x[:size], result.x[size : size + size * size].reshape(size, size)
 
 
-def scipy_of_the_optimum() -> tuple[ModuleType, ModuleType]:
-    """``scipy.optimize`` and ``scipy.sparse``: an extra, slow to import."""
+def import_scipy() -> tuple[ModuleType, ModuleType]:
+    """``scipy.optimize`` and ``scipy.sparse``, an optional dependency that is slow to import."""
     try:
         return importlib.import_module("scipy.optimize"), importlib.import_module("scipy.sparse")
     except ImportError:
@@ -181,10 +181,10 @@ def scipy_of_the_optimum() -> tuple[ModuleType, ModuleType]:
 
 
 def _clean(z: NDArray[np.float64], g: NDArray[np.float64], e: float) -> NDArray[np.float64]:
-    """P from the solver's answer, with its rounding taken out so that rows and ratios hold.
+    """P from the solver's solution, corrected for its rounding so that row sums and ratios hold.
 
-    Dividing rows by their sums would spoil the ratios; instead each row is moved towards one of its own limits, g = 0
-    or g = z, as far as its sum is off.
+    Dividing rows by their sums would violate the ratios; instead each row is moved towards one of its limits, g = 0 or
+    g = z, until its sum is 1.
     """
     z = np.where(z < _NOTHING * z.max(), 0.0, z)
     # Rows can sum to one only if 1 ≤ Σz ≤ E.

@@ -1,4 +1,4 @@
-"""What a mechanism of one's own reports: values of its domain, other numbers, or labels."""
+"""The outputs of a custom mechanism: values of its domain, other numbers, or labels."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 def own_reports(domain: Domain, outputs: object) -> tuple[Kept, NDArray[np.int64]]:
-    """The outputs of a matrix, given which of them are kept; and the order of its columns among them."""
+    """(a function from a mask of used outputs to their domain, the order of the columns of the matrix among them)."""
     listed = _listed(domain, outputs)
     if isinstance(listed, Domain):
         return _values(domain, list(range(len(domain)))), np.arange(len(domain))
     try:
         distinct = len(set(listed)) == len(listed)
     except TypeError:
-        distinct = True  # none of the kinds below
+        distinct = True  # refused below
     if not distinct:
-        msg = f"Expected distinct outputs, got {len(listed) - len(set(listed))} duplicates; add up their columns."
+        msg = f"Expected distinct outputs, got {len(listed) - len(set(listed))} duplicates; add their columns."
         raise InputError(msg)
     if all(each in domain for each in listed):
         indices = [domain.encode(each) for each in listed]
@@ -46,7 +46,7 @@ def _listed(domain: Domain, outputs: object) -> list[Any] | Domain:
     """The outputs one by one, or the domain itself."""
     if isinstance(outputs, Domain) and outputs == domain:
         return domain
-    # Nor a set, whose order, and with it that of the columns, may be another one each time.
+    # A set is refused because its order, and with it that of the columns, may differ each time.
     if isinstance(outputs, (str, bytes, set, frozenset)) or not isinstance(outputs, Iterable):
         msg = (
             f"Expected outputs as the domain, or as a list of values, numbers or labels, got {shown(outputs)}; "
@@ -65,12 +65,12 @@ def _values(domain: Domain, indices: list[int]) -> Kept:
 
 
 def _numbers(listed: list[Any]) -> tuple[Kept, NDArray[np.int64]]:
-    numbers = np.array([as_real(each) for each in listed]) + 0.0  # −0.0 and 0.0 are one report
+    numbers = np.array([as_real(each) for each in listed]) + 0.0  # −0.0 becomes 0.0
     order = np.argsort(numbers, kind="stable")
     try:
         ascending = Values(numbers[order]).values
     except DomainError:
-        msg = "Expected outputs that doubles can tell apart; add up the columns of those that they cannot."
+        msg = "Expected outputs that are distinct doubles; add the columns of those that are not."
         raise InputError(msg) from None
     return lambda used: Values(ascending[used]), order
 

@@ -1,12 +1,12 @@
-"""Planar Laplace noise on a finite set of places: rows of tickets, and the check of what they promise.
+"""Planar Laplace noise on a finite set of places: rows of tickets, and the check of their guarantee.
 
-The promise is Pr[y|x] ≤ e^(ε·d(x, x'))·Pr[y|x'] for all places x, x' and reports y: ε per unit of distance.
+The guarantee is Pr[y|x] ≤ e^(ε·d(x, x'))·Pr[y|x'] for all places x, x' and reports y: ε per unit of distance.
 
-Noise of density ∝ e^(−ε·|z|) is added in the plane and the place nearest to where it lands is reported. The plane is a
-lattice of nodes z_k, the same for every x: Pr[y|x] = Σ w_k·e^(−θ·d(x, z_k))/Z_x over the nodes nearest to y. Each term
-keeps θ by the triangle inequality, so all that a finite lattice costs is the difference of the normalisers Z_x, which
-is measured: θ·(1 + κ) ≤ ε with κ the largest |ln Z_x − ln Z_x'|/(θ·d(x, x')). Floats propose, whole numbers are
-checked.
+Noise of density ∝ e^(−ε·|z|) is added in the plane, and the place nearest to the result is reported. The plane is
+replaced by a lattice of nodes z_k, the same for every x: Pr[y|x] = Σ w_k·e^(−θ·d(x, z_k))/Z_x over the nodes nearest to
+y. Each term keeps θ by the triangle inequality, so a finite lattice costs only the difference of the normalisers Z_x,
+which is computed: θ·(1 + κ) ≤ ε with κ the largest |ln Z_x − ln Z_x'|/(θ·d(x, x')). Rows are designed in floats and
+checked as integer tickets.
 """
 
 from __future__ import annotations
@@ -29,65 +29,66 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MOST_PLACES: Final = 1024
-"""Every triple of two values and a report is checked: a thousand million."""
-# The lattice: its step and its margin around all places, in units of 1/ε; beyond the margin lie (1 + 12)·e^−12 = 8e-5.
+"""Every triple of two values and a report is checked: about 10⁹ of them."""
+# The step of the lattice and its margin around all places, in units of 1/ε; (1 + 12)·e^−12 = 8e-5 of the noise lies
+# beyond the margin.
 _STEP: Final = 0.1
 _MARGIN: Final = 12.0
 _MOST_NODES: Final = 2**18
 _MOST_TERMS: Final = 2**27
 _BLOCK: Final = 2**21
-# A lattice that costs more of ε than this is too coarse to call its noise planar Laplace.
+# A lattice that costs a larger share of ε is too coarse for planar Laplace noise.
 _MOST_LOST: Final = 0.05
 _ROUNDS: Final = 6
-# θ stays this much below ε, relatively: the domain's whole-number distances differ from the true ones by 3e-8.
+# θ is below ε by this share: the integer distances of the domain differ from the true ones by 3e-8.
 _SLACK: Final = 1e-6
-# Floats may err by this much, relatively: d and ε·d by 8 units in the last place (2^−53), exp by 4. Taken: 2^−46.
+# A bound on the relative error of floats: d and ε·d are off by at most 8 units in the last place (2^−53), exp by 4.
 _DOUBT: Final = 2.0**-46
 _LARGEST_EXPONENT: Final = 600.0
-# The share of all tickets that may go to every report alike, so that rounding breaks nothing.
+# The largest share of tickets that is spread evenly over all reports, so that rounding does not break the guarantee.
 _MOST_SHARED: Final = 2.0**-10
 
 
 def keeps_per_distance(tickets: NDArray[np.int64], distances: Array, epsilon: float) -> bool:
-    """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all x, x', y; never wrongly yes.
+    """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all x, x', y; never wrongly true.
 
-    Every product is rounded against the promise by more than floats can err; ticket counts are exact in floats.
+    Every product is lowered by more than the possible error of floats; ticket counts are exact in floats.
     """
     counts = tickets.astype(np.float64)
     exponents = np.minimum(epsilon * distances, _LARGEST_EXPONENT) * (1 - _DOUBT)
     factors = np.exp(exponents) * (1 - _DOUBT)
-    # A value beside itself: T ≤ T, exactly. Distinct places are never at distance 0.
+    # A value against itself: T ≤ T, exactly. Distinct places never have distance 0.
     np.fill_diagonal(factors, 1.0)
     return all(bool((row <= factor[:, None] * counts).all()) for row, factor in zip(counts, factors, strict=True))
 
 
 def planar_tickets(points: Points, epsilon: float) -> NDArray[np.int64]:
-    """Rows of 2^52 tickets that keep ε per unit of distance, and nearly spend it."""
+    """Rows of 2^52 tickets that keep ε per unit of distance, and spend nearly all of it."""
     size = len(points)
     distances = points.loss_matrix()
     nearest = float(distances[~np.eye(size, dtype=bool)].min())
     chances = _chances(points, distances, epsilon)
-    # t + u rounds to within one of itself, and t ≤ e^(ε·d)·t'; so u·(e^(ε·d) − 1) ≥ 1 + e^(ε·d) is enough.
+    # Rounding changes t + u by at most one, and t ≤ e^(ε·d)·t', so u·(e^(ε·d) − 1) ≥ 1 + e^(ε·d) is enough.
     shared = 2 / math.tanh(epsilon * nearest / 2)
     while shared * size <= MAX_TOTAL * _MOST_SHARED:
-        tickets = _rounded(chances * (MAX_TOTAL - size * shared) + shared)
+        tickets = _round_rows(chances * (MAX_TOTAL - size * shared) + shared)
         if keeps_per_distance(tickets, distances, epsilon):
             return tickets
         shared *= 4
     msg = (
         f"2^52 tickets cannot keep ε={epsilon:.6g} per unit between places {nearest:.3g} apart; "
-        "use a larger ε, or merge places that are very near."
+        "use a larger ε, or merge places that are very close."
     )
     raise DesignError(msg)
 
 
-def _rounded(wanted: Array) -> NDArray[np.int64]:
-    """Whole numbers within one of these, with 2^52 in every row: the largest remainders are rounded up."""
+def _round_rows(wanted: Array) -> NDArray[np.int64]:
+    """These numbers rounded up or down to 2^52 in every row: the largest remainders are rounded up."""
     tickets = np.floor(wanted).astype(np.int64)
     for row, exact in zip(tickets, wanted, strict=True):
         missing = MAX_TOTAL - int(row.sum())
         order = np.argsort(row - exact, kind="stable")
-        # Floats of this size err by a few tickets in all; whoever holds most does not feel them.
+        # Floats of this size are off by a few tickets in all, which hardly change the largest count.
         whole, extra = divmod(missing, len(row))
         row[order[:extra]] += 1
         row[np.argmax(exact)] += whole * len(row)
@@ -96,7 +97,7 @@ def _rounded(wanted: Array) -> NDArray[np.int64]:
 
 def _chances(points: Points, distances: Array, epsilon: float) -> Array:
     lattice = _Lattice.around(points, epsilon)
-    # By Poisson's sum the normaliser of a square lattice ripples so much at its steepest; the rest is measured.
+    # The steepest ripple of the normaliser on a square lattice, by Poisson's summation formula; the rest is computed.
     theta = epsilon * (1 - 4 * (epsilon * lattice.step / (2 * math.pi)) ** 2 - _SLACK)
     for _ in range(_ROUNDS):
         if theta < epsilon * (1 - _MOST_LOST):
@@ -118,7 +119,7 @@ def _chances(points: Points, distances: Array, epsilon: float) -> Array:
 
 @dataclass(frozen=True)
 class _Lattice:
-    """Nodes in the plane, or on the sphere, each with its area."""
+    """Nodes in the plane or on the sphere, each with its area."""
 
     places: Array
     nodes: Array
@@ -166,7 +167,7 @@ class _Lattice:
 
 
 def _middles(low: float, high: float, step: float) -> Array:
-    """The middles of cells of about one step that fill a range."""
+    """The midpoints of cells of about one step that fill a range."""
     cells = max(1, round((high - low) / step))
     return low + (np.arange(cells, dtype=np.float64) + 0.5) * ((high - low) / cells)
 
@@ -176,7 +177,7 @@ def _degrees_around(points: Points, margin: float, step: float, most: int) -> tu
     latitude, longitude = np.radians(points.coordinates).T
     wide = margin / EARTH_RADIUS_KM
     south, north = max(latitude.min() - wide, -math.pi / 2), min(latitude.max() + wide, math.pi / 2)
-    # The widest circle of the region has the largest steps; the narrowest needs the widest margin.
+    # The circle of latitude nearest the equator has the largest steps; the farthest needs the widest margin.
     narrow, level = math.cos(max(abs(south), abs(north))), math.cos(min(max(0.0, south), north))
     west, east = _widest_gap(longitude)
     around = math.pi if narrow <= 0 else min(wide / narrow, math.pi)
@@ -190,7 +191,7 @@ def _degrees_around(points: Points, margin: float, step: float, most: int) -> tu
 
 
 def _widest_gap(longitude: Array) -> tuple[float, float]:
-    """West and east of the shortest arc that holds all longitudes; east may be past the date line."""
+    """West and east of the shortest arc that contains all longitudes; east may be past the date line."""
     ordered = np.sort(longitude)
     gaps = np.diff(np.append(ordered, ordered[0] + 2 * math.pi))
     after = int(np.argmax(gaps))

@@ -1,16 +1,16 @@
-"""How much of ε goes to the region and how much to the place in it: two levels, and a weight on the region.
+"""How ε is divided between the region and the place in it: two levels, or a weight on the region.
 
 Two levels: GRR on the R regions with ε1, then a window of m_r near places with ε2 in the true region r, a uniform place
 in any other. With E1 = e^ε1, E2 = e^ε2, n_r places and Z_r = m_r·E2 + n_r − m_r, a place of region r has
 
-* E1·E2/((E1 + R − 1)·Z_r) for values that it is near to, E1/((E1 + R − 1)·Z_r) for others of its region,
+* E1·E2/((E1 + R − 1)·Z_r) for values near it, E1/((E1 + R − 1)·Z_r) for others of its region,
 * 1/((E1 + R − 1)·n_r) for values of other regions,
 
-so the realised ε is the largest over r of ε2, ε1 + ε2 − ln(Z_r/n_r) and ln(Z_r/n_r) − ε1: less than ε1 + ε2. What is
-left is given back to ε1. Floats choose the budgets; the mechanisms check their tickets in whole numbers.
+so the realised ε is the largest over r of ε2, ε1 + ε2 − ln(Z_r/n_r) and ln(Z_r/n_r) − ε1: less than ε1 + ε2. The
+difference is added to ε1. The budgets are chosen in floats; the mechanisms check their tickets in integer arithmetic.
 
-A weight: w on every place of the true region, 1 elsewhere. The normaliser Z_r = w·n_r + N − n_r differs by region, so
-the realised ratio is the largest w·Z_s/Z_r over two regions, which grows with w and is set to e^ε.
+A weight: w on every place of the true region, 1 elsewhere. The normaliser Z_r = w·n_r + N − n_r depends on the region,
+so the realised ratio is the largest w·Z_s/Z_r over two regions, which increases with w and is set to e^ε.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# ε2 is looked for among so many equal parts of ε.
+# ε2 is a multiple of ε divided by this number.
 _PARTS: Final = 32
 
 
@@ -65,12 +65,12 @@ def _growth(sizes: Array | NDArray[np.int64], m: Array | NDArray[np.int64], plac
 
 
 def largest_region_budget(sizes: NDArray[np.int64], m: NDArray[np.int64], epsilon: float, place: float) -> float:
-    """The largest ε1 that keeps ε beside this ε2 ≤ ε."""
+    """The largest ε1 that keeps ε together with this ε2 ≤ ε."""
     return epsilon - place + float(_growth(sizes, m, place).min())
 
 
 class RegionCosts:
-    """What two levels cost as a function of their budgets: sums of losses under a prior, made once."""
+    """The expected loss of two levels as a function of their budgets; sums of losses are computed once."""
 
     __slots__ = ("_across", "_all", "_near", "_sizes")
 
@@ -90,7 +90,7 @@ class RegionCosts:
             self._across += weight * float(away.sum() - away[region])
 
     def best_m(self, place: float) -> NDArray[np.int64]:
-        """For each region the m that costs least inside it; at least 1, and less than all."""
+        """For each region the m with the least loss inside it, from 1 to one less than its size."""
         chosen = [
             1
             + int(np.argmin((math.expm1(place) * near[:-1] + whole) / (math.expm1(place) * np.arange(1, size) + size)))
@@ -112,26 +112,26 @@ def near_places(regions: Regions, place: float) -> NDArray[np.int64]:
     """Algorithm 2 in each region: the m with which no place of it does worse than under GRR in the region."""
     if place <= 0:
         return np.ones(len(regions), dtype=np.int64)
-    # ε2 as a decimal of few digits: m is a choice, and any m is private.
+    # ε2 may be rounded to a decimal of few digits, because any m is private.
     budget = Epsilon.of(f"{max(place, 1e-12):.12g}")
     return np.array([safe_m_of_set(part, budget) for part in parts(regions)], dtype=np.int64)
 
 
 def near_counts(regions: Regions, place: float, rule: str, prior: Array | None) -> NDArray[np.int64]:
-    """How many places are near in each region: "best" for the prior, "safe" (Algorithm 2) or "grr" (m = 1)."""
+    """The number of near places in each region: "best" for the prior, "safe" (Algorithm 2) or "grr" (m = 1)."""
     if rule == "grr":
         return np.ones(len(regions), dtype=np.int64)
     return near_places(regions, place) if rule == "safe" else RegionCosts(regions, prior).best_m(place)
 
 
 def parts(regions: Regions) -> list[Points]:
-    """The places of each region as a domain of their own, with the same whole numbers."""
+    """The places of each region as a domain, with the same integer coordinates."""
     vectors = regions.places.order.vectors  # type: ignore[union-attr]  # haversine has vectors
     return [Points.restore("haversine", vectors[regions.members(r)], 0, None) for r in range(len(regions))]
 
 
 def best_split(regions: Regions, epsilon: float, prior: Array | None, rule: str) -> Split:
-    """The budgets of the least expected loss: every ε2 of a grid with the largest ε1 that keeps ε beside it.
+    """The budgets of least expected loss, over a grid of ε2, each with the largest ε1 that keeps ε.
 
     ``rule`` is "best", "safe" (Algorithm 2) or "grr" (m = 1).
     """
@@ -148,12 +148,12 @@ def best_split(regions: Regions, epsilon: float, prior: Array | None, rule: str)
 
 
 def region_weight(sizes: NDArray[np.int64], epsilon: float) -> float:
-    """The weight w whose largest ratio of two regions is e^ε, from below."""
+    """The largest weight w whose realised ratio is at most e^ε."""
     return crossing_from_below(lambda weight: weighted_epsilon(sizes, weight), epsilon, 1.0, math.exp(epsilon))
 
 
 def weighted_epsilon(sizes: NDArray[np.int64], weight: float) -> float:
-    """Ln of the largest w·Z_s/Z_r over two regions r ≠ s: only the two largest Z_s and each Z_r matter."""
+    """Ln of the largest w·Z_s/Z_r over two regions r ≠ s; only the two largest Z_s matter."""
     normalisers = weight * sizes + (sizes.sum() - sizes)
     ranked = np.argsort(-normalisers, kind="stable")
     above = np.full(len(sizes), normalisers[ranked[0]])

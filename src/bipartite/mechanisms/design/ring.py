@@ -1,17 +1,18 @@
-r"""How many neighbours get the high weight around a circle.
+r"""The number m of near outputs on a circle.
 
-**Single values.** Every row is the same row, turned, with losses 0, 1, 1, 2, 2, …, so every value has the same best m,
-whatever the prior: "safe" and "best" are one. Raising both values at distance d lowers the expected loss exactly when
+**Single values.** Every row is a rotation of one row with losses 0, 1, 1, 2, 2, …, so every value has the same best m
+for every prior: "safe" and "best" are the same. Raising both values at distance d lowers the expected loss exactly if
 
     (E − 1)·d² + N·d < ⌊N²/4⌋,
 
-the sum of all distances, so that m = 1 + 2·(how many d hold), decided in whole numbers.
+the sum of all distances, so m = 1 + 2·#{d that satisfy this}, decided in integer arithmetic.
 
 **Statistics.** The matrix is circulant: its eigenvectors are the waves e^(2πikx/N), and for k ≠ 0 its eigenvalues have
-the size λ_k = (p − q)·|sin(πkm/N)/sin(πk/N)|. Whole-number k·m/N make one zero: gcd(m, N) − 1 waves vanish from the
-reports, and the rank is N − gcd(m, N) + 1. So m must be coprime to N, and of those the one of least risk is taken:
-n·N·λ_k² is what n reports of a uniform population say about wave k, a density as rough as a standard Brownian motion
-adds N³·4·sin²(πk/N), and the error of a statistic is the sum of its waves over those (van Trees' bound, as on a line).
+the modulus λ_k = (p − q)·|sin(πkm/N)/sin(πk/N)|. An eigenvalue is zero if k·m/N is an integer: gcd(m, N) − 1 waves
+vanish from the reports, and the rank is N − gcd(m, N) + 1. So m must be coprime to N, and of these the one with the
+least risk is used: n·N·λ_k² is the information of n reports of a uniform population on wave k, a density as rough as a
+standard Brownian motion adds N³·4·sin²(πk/N), and the risk of a statistic is the sum over its waves of the inverse
+(van Trees' bound, as on a line).
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from bipartite.lottery import Epsilon
     from bipartite.mechanisms.design.statistics import Wanted
 
-# Up to this many values every m is tried; beyond, so many that are evenly spaced. As many waves are looked at.
+# Up to this many values every m is tried; with more, this many evenly spaced ones. As many waves are summed.
 _ALL: Final = 1024
 
 
 def ring_rank(size: int, m: int) -> int:
-    """The rank of the matrix of BRR with m near values around a circle: N − gcd(m, N) + 1.
+    """The rank of the matrix of BRR with m near values on a circle: N − gcd(m, N) + 1.
 
     >>> ring_rank(24, 9), ring_rank(24, 7)
     (22, 24)
@@ -43,7 +44,7 @@ def ring_rank(size: int, m: int) -> int:
 
 
 def least_loss_m(size: int, epsilon: Epsilon) -> int:
-    """The m of the least expected loss, for every value and every prior.
+    """The m with the least expected loss, for every value and every prior.
 
     >>> from bipartite.lottery.epsilon import Epsilon
     >>> [least_loss_m(24, Epsilon.of(e)) for e in ("0.01", "1", "4")]
@@ -62,7 +63,7 @@ def least_loss_m(size: int, epsilon: Epsilon) -> int:
 
 
 def statistical_m(size: int, epsilon: Epsilon, wanted: Wanted) -> int:
-    """The m coprime to N of the least risk: of the direction, of shares of arcs, or of the histogram.
+    """The m coprime to N with the least risk for the mean direction, for shares of arcs, or for the histogram.
 
     >>> from bipartite.lottery.epsilon import Epsilon
     >>> [statistical_m(24, Epsilon.of(1), wanted) for wanted in ("mean", "cdf", "histogram")]
@@ -70,22 +71,22 @@ def statistical_m(size: int, epsilon: Epsilon, wanted: Wanted) -> int:
     """
     exp = min(max(epsilon.exp, SMALLEST), LARGEST)
     tried = range(1, size) if size <= _ALL else np.linspace(1, size - 1, _ALL).round().astype(int).tolist()
-    # The next coprime number below is never far: 1 is one.
+    # The next coprime number below always exists: 1 is coprime.
     coprime = sorted({next(m for m in range(each, 0, -1) if math.gcd(m, size) == 1) for each in tried})
     return min(coprime, key=lambda m: risk(size, exp, m, wanted))
 
 
 def risk(size: int, exp: float, m: int, wanted: Wanted, people: float = PEOPLE) -> float:
-    """The mean squared error that is left, times n, up to a factor that does not depend on m."""
-    # Of the shorter waves of a large circle no report tells anything, whatever m is.
+    """The risk times n, up to a factor that does not depend on m."""
+    # Reports carry no information on shorter waves of a large circle, whatever m is.
     waves = np.arange(1, min(size // 2, _ALL) + 1)
     twice = np.where(2 * waves == size, 1.0, 2.0)  # wave k and wave N − k
     turned: NDArray[np.float64] = np.sin(np.pi * waves / size) ** 2
     excess = (exp - 1) / (m * exp + size - m)
-    # k·m is reduced first, so that the sine of a whole number of half turns is 0.
+    # k·m is reduced first, so that the sine of a multiple of π is exactly 0.
     kept = excess**2 * np.sin(np.pi * (waves * m % size) / size) ** 2 / turned
     variance = twice * people / (people * size * kept + size**3 * 4 * turned)
     if wanted == "mean":
         return float(variance[0])
-    # An arc of any length holds little of the short waves; a single share holds as much of each.
+    # Short waves contribute little to the share of an arc, and as much as others to that of a single value.
     return float((variance / turned).sum() if wanted == "cdf" else variance.sum())

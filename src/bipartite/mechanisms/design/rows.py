@@ -1,4 +1,4 @@
-"""Algorithms 1 and 2 of the paper, for any losses, with every sign decided exactly."""
+"""Algorithms 1 and 2 of the paper for any losses, with every sign decided exactly."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class RowDesign(NamedTuple):
-    """What Algorithms 1 and 2 return."""
+    """The result of Algorithms 1 and 2."""
 
     weights: tuple[float, ...]
-    """w_1 ≥ w_2 ≥ … in order of loss, for study; reports are drawn from whole-number tickets instead."""
+    """w_1 ≥ w_2 ≥ … in order of loss, for inspection; reports are drawn from integer tickets instead."""
     m: int
-    """How many of them are raised to e^ε."""
+    """The number of weights raised to e^ε."""
 
     def __repr__(self) -> str:
         return f"<RowDesign: {self.m} of {len(self.weights)} weights raised>"
@@ -29,11 +29,11 @@ def algorithm_1(losses: Iterable[float], epsilon: object) -> RowDesign:
     """Algorithm 1: the locally best weights for one input.
 
     Raises the weights from 1 to e^ε in order of loss while that lowers the expected loss Q = L/S, that is while
-    λ_i·S < L with S = Σ s_j and L = Σ λ_j·s_j. The sums are kept running, so this takes O(N) steps after the sort, and
-    every sign is exact: losses are taken as the rational numbers that they are, e^ε by enclosure.
+    λ_i·S < L with S = Σ s_j and L = Σ λ_j·s_j. The sums are updated, so this takes O(N) steps after sorting, and every
+    sign is exact: losses are rational numbers, and e^ε is enclosed in an interval.
 
-    The paper's prose ("stop at y_i, fix m = i") is off by one against its Algorithm 1: the item at which the derivative
-    turns non-negative is *not* raised. This follows the algorithm. A row of equal losses gives m = 1.
+    The paper's prose ("stop at y_i, fix m = i") is off by one from its Algorithm 1: the item at which the derivative
+    becomes non-negative is *not* raised. This follows the algorithm. A row of equal losses gives m = 1.
 
     >>> algorithm_1([0, 1, 1, 2, 2, 3], "2").m
     1
@@ -42,28 +42,28 @@ def algorithm_1(losses: Iterable[float], epsilon: object) -> RowDesign:
     """
     budget = Epsilon.of(epsilon)
     ordered = exact_losses(losses)
-    m = raised(ordered, budget)
+    m = count_exactly(ordered, budget)
     return RowDesign(_weights(len(ordered), m, budget), m)
 
 
 def algorithm_2(loss_rows: Sequence[Iterable[float]], epsilon: object) -> RowDesign:
-    """Algorithm 2: m = min over inputs of Algorithm 1's m; the same m for every input, whatever the prior.
+    """Algorithm 2: m = min over inputs of Algorithm 1's m; the same m for every input and every prior.
 
     ``loss_rows[x]`` holds the losses of all outputs for input x, in any order.
 
-    Any m that does not depend on the input is private; the least one makes no input worse off than under GRR.
+    Any m that does not depend on the input is private; with the smallest no input does worse than under GRR.
     """
     budget = Epsilon.of(epsilon)
     rows = [exact_losses(row) for row in loss_rows]
     if len({len(row) for row in rows}) != 1:
         msg = "Expected rows of one length; pass the losses of all outputs for every input."
         raise InputError(msg)
-    m = min(raised(row, budget) for row in rows)
+    m = min(count_exactly(row, budget) for row in rows)
     return RowDesign(_weights(len(rows[0]), m, budget), m)
 
 
-def raised(ordered: Sequence[int], epsilon: Epsilon) -> int:
-    """How many items of a row of whole losses in order Algorithm 1 raises."""
+def count_exactly(ordered: Sequence[int], epsilon: Epsilon) -> int:
+    """The number of items that Algorithm 1 raises in a sorted row of integer losses."""
     items = len(ordered)
     total = sum(ordered)
     before = 0  # Σ λ_j of the items raised so far
@@ -79,10 +79,10 @@ def raised(ordered: Sequence[int], epsilon: Epsilon) -> int:
 
 
 def exact_losses(losses: Iterable[float]) -> list[int]:
-    """Losses in order as whole multiples of a common unit, which changes no sign."""
+    """The sorted losses as integer multiples of a common unit, which changes no sign."""
     given = list(losses)
     if len(given) < 2:  # noqa: PLR2004
-        msg = f"Expected the losses of two items or more, got {len(given)}; a report needs a choice."
+        msg = f"Expected the losses of two items or more, got {len(given)}; add the losses of all items."
         raise InputError(msg)
     if all(type(loss) is int for loss in given):
         return sorted(map(int, given))

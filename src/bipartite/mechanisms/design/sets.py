@@ -1,9 +1,9 @@
-"""How many neighbours get the high weight on points and items: Algorithm 2 without a sort.
+"""The number m of near outputs on points and items: Algorithm 2 without sorting.
 
-An item is raised exactly when its loss is below the mean loss Q so far, so m^(x) = #{λ < Q*} with Q* the fixed point of
-Q ← (E·Σ_{λ<Q} λ + Σ_{λ≥Q} λ)/(E·#{λ<Q} + #{λ≥Q}). This is Dinkelbach's iteration: it falls from the plain mean and ends
-in a handful of passes over a row. Floats decide where no loss lies within a proved bound of Q; elsewhere the row is
-decided exactly.
+An item is raised exactly if its loss is below the mean loss Q so far, so m^(x) = #{λ < Q*} with Q* the fixed point of
+Q ← (E·Σ_{λ<Q} λ + Σ_{λ≥Q} λ)/(E·#{λ<Q} + #{λ≥Q}). This is Dinkelbach's iteration: it decreases from the plain mean and
+converges in a few passes over a row. Floats decide if no loss lies within a proved error bound of Q; otherwise the row
+is decided exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.mechanisms.design.rows import exact_losses, raised
+from bipartite.mechanisms.design.rows import count_exactly, exact_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from bipartite.lottery import Epsilon
 
     Progress = Callable[[int], None]
-    """Told how many rows are done since the last call."""
+    """Called with the number of rows done since the last call."""
 
-# Rounding of E, of each loss and of the final division, in units of 2^−52; the sums add one for each item.
+# Rounding of E, of each loss and of the final division, in units of 2^−52; the sums add one per item.
 _ROUNDINGS: Final = 16
-# Rows are handed to threads in pieces of about this many losses, which is also how often progress is told.
+# Threads take rows in pieces of about this many losses, and progress is reported after each piece.
 _LOSSES_A_PIECE: Final = 2**22
-# From this many losses on, loading the compiler repays itself.
+# Compiled code pays from this many losses on.
 _COMPILE_FROM: Final = 2**23
 
 
 def safe_m_of_set(domain: SetDomain, epsilon: Epsilon, progress: Progress | None = None) -> int:
-    """Algorithm 2 on a set of points or items: the least m^(x) of all x, in O(N) memory beyond the domain."""
+    """Algorithm 2 on points or items: the smallest m^(x) of all x, in O(N) memory beyond the domain."""
     excess = epsilon.exp - 1
     size = len(domain)
     counts, certain = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
@@ -53,18 +53,17 @@ def safe_m_of_set(domain: SetDomain, epsilon: Epsilon, progress: Progress | None
         for done in pool.map(count_piece, pieces):
             if progress is not None:
                 progress(done)
-    # Rows that floats cannot decide are decided exactly.
     for x in np.flatnonzero(~certain):
-        counts[x] = raised(exact_losses(domain.losses(int(x)).tolist()), epsilon)
+        counts[x] = count_exactly(exact_losses(domain.losses(int(x)).tolist()), epsilon)
     return int(counts.min())
 
 
 def _row_counter(domain: SetDomain) -> Callable[..., None]:
-    """The faster way to count: compiled where it pays and can be had, else NumPy row by row."""
+    """The fastest way to count: compiled where it pays and is available, else NumPy row by row."""
     if len(domain) ** 2 >= _COMPILE_FROM:
         try:
             from bipartite.mechanisms.design.compiled_sets import CompiledRows  # noqa: PLC0415 (numba is loaded only when it pays)
-        except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same m)
+        except Exception:  # noqa: BLE001 (NumPy gives the same m without the compiler)
             return _count_with_numpy(domain)
         return CompiledRows(domain).count
     return _count_with_numpy(domain)
@@ -87,7 +86,7 @@ def count_raised(losses: NDArray[np.float64], excess: float, roundings: int = _R
 
 
 def _count_raised(losses: NDArray[np.float64], excess: float, roundings: int) -> tuple[int, bool]:
-    above = losses - losses.min()  # the search does not change when all losses shift
+    above = losses - losses.min()  # shifting all losses does not change the result
     size = len(above)
     total = float(above.sum())
     bound = (size + roundings) * 2.0**-52 * max(float(np.abs(losses).max()), float(above.max()))
@@ -107,7 +106,7 @@ def _count_raised(losses: NDArray[np.float64], excess: float, roundings: int) ->
 def best_m_of_set(
     domain: SetDomain, epsilon: Epsilon, prior: NDArray[np.float64] | None, progress: Progress | None = None
 ) -> int:
-    """The m with the least expected loss under a public prior: Algorithm 1 on the average of all rows in order."""
+    """The m with the least expected loss under a public prior: Algorithm 1 on the average of all sorted rows."""
     size = len(domain)
     average = np.zeros(size)
     for x in range(size):
@@ -119,5 +118,5 @@ def best_m_of_set(
     items = np.arange(1, size)
     near = np.cumsum(average)[:-1]
     helps = average[1:] * (excess * items + size) < excess * near + average.sum()
-    # Once one more neighbour does not help, none does.
+    # Once another neighbour does not help, no further one does.
     return 1 + (int(np.argmin(helps)) if not helps.all() else size - 2)

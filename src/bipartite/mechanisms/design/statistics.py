@@ -1,32 +1,32 @@
-r"""The padded window that serves statistics best: for the mean, the distribution function, or the histogram.
+r"""The best padded window for statistics: for the mean, the distribution function, or the histogram.
 
-A padded window of m = 2h + 1 outputs on N values: p near, q far. Wide windows are hit more often, narrow ones say more
-about where the value was; which is better depends on what is to be told from many reports. The answer is computed from
-public numbers alone.
+A padded window has m = 2h + 1 near outputs with probability p, and far outputs with q, on N values. A wide window
+catches more reports, a narrow one locates the value better; which is better depends on the statistic. The choice is
+computed from public numbers alone.
 
-**What one report says.** Let F\ :sub:`i` be the share of people with one of the first i values, i = 1 … N − 1. Moving
-people across the border between values i and i + 1 changes the law of a report in two outputs only, i and i + m, by
-p − q. So with r the law of reports when values are uniform, the information matrix I of F has
+**Information of one report.** Let F\ :sub:`i` be the share of people with one of the first i values, i = 1 … N − 1.
+Moving people across the border between values i and i + 1 changes the law of a report in only two outputs, i and i + m,
+by p − q. So with r the law of reports when values are uniform, the information matrix I of F has
 (p − q)²·(1/r\ :sub:`i` + 1/r\ :sub:`i+m`) on its diagonal and −(p − q)²/r\ :sub:`i+m` between i and i + m. Its inverse
 over n is the asymptotic variance of F. It is P·diag(1/r)·Pᵀ in other coordinates.
 
-**Why that alone is no guide.** A window blurs: details much finer than it have hardly any information, their asymptotic
-variance is enormous, and it would be averaged with the rest although no estimator tries to resolve them (smoothing and
-early stopping leave them out). So something public is said about the population, too: its density, relative to the
-uniform one, moves over the range like a standard Brownian motion, by about 100 % from end to end, whose information
-matrix is N³·T² with T the matrix of second differences. The risk is the variance left by both,
+**Why this is not enough.** A window blurs: there is hardly any information on details much finer than the window, so
+their asymptotic variance is enormous, and it would dominate the average although no estimator tries to resolve them
+(smoothing and early stopping suppress them). So a public assumption about the population is added: its density,
+relative to the uniform one, varies over the range like a standard Brownian motion, by about 100 % from end to end. The
+information matrix of this prior is N³·T² with T the matrix of second differences. The risk is the remaining variance,
 
     wᵀ·(n·I + N³·T²)⁻¹·w,  n = 100,000 people,
 
 van Trees' bound on the mean squared error of w·F, with the information taken at the uniform population. As n grows the
-first term rules, and it is the asymptotic variance.
+first term dominates, and the risk is the asymptotic variance.
 
 - ``"mean"``: w = 1/N everywhere, the mean as a share of the range.
 - ``"cdf"``: the average over all borders of the variance of F.
 - ``"histogram"``: the average over all values of the variance of their share.
 
-A standard Brownian motion needs no constant. n does not follow from N and ε, but not much depends on it: ten times as
-many people make the best window for ``"cdf"`` about a third narrower.
+A standard Brownian motion has no free constant. n does not follow from N and ε, but the result depends little on it:
+with ten times as many people the best window for ``"cdf"`` is about a third narrower.
 
 Gill, Levit: *Applications of the van Trees inequality: a Bayesian Cramér-Rao bound* (Bernoulli 1995).
 """
@@ -46,23 +46,23 @@ if TYPE_CHECKING:
 
 Wanted = Literal["mean", "cdf", "histogram"]
 PEOPLE: Final = 100_000
-# From here on the best share of near outputs is that of this many values. What the reports of 100,000 people add to the
-# prior are waves of at most √n/π ≈ 100 half-periods, even if every report were the truth.
+# With more values the best share of near outputs is that for this many: the reports of 100,000 people resolve waves of
+# at most √n/π ≈ 100 half-periods, even if every report were true.
 _FINE: Final = 256
-# All windows are tried on at most this many values, on more only those beside the best of them.
+# All windows are tried on at most this many values; with more values, only those near the best one on fewer.
 _COARSE: Final = 64
-# Where ε is so large that on 256 values a window of one is best, the same question is asked of more.
+# The grid where ε is so large that a window of one is best on 256 values.
 _FINEST: Final = 1024
-# As ε → 0 information is proportional to ε² and the window tends to a limit. Below the smaller ε reports add so little
-# to the prior that rounding would decide; from the larger one on a window of one is best on 1,024 values.
+# As ε → 0 the information is proportional to ε² and the window tends to a limit. Below the smaller ε reports add so
+# little to the prior that rounding would decide; above the larger one a window of one is best on 1,024 values.
 SMALLEST: Final = math.exp(0.01)
 LARGEST: Final = math.exp(20)
 
 
 def statistical_half_window(size: int, epsilon: Epsilon, wanted: Wanted) -> int:
-    """The half-window h of least risk, m = 2h + 1: the best of all for up to 64 values, near it for up to 256.
+    """The half-window h of least risk, m = 2h + 1: exact for up to 64 values, nearly so for up to 256.
 
-    For more values, the share m/N is that of 256 values, or of 1,024 where 256 are too few to tell.
+    For more values, the share m/N is that for 256 values, or for 1,024 where 256 are too coarse.
 
     >>> from bipartite.lottery.epsilon import Epsilon
     >>> [statistical_half_window(256, Epsilon.of(1), wanted) for wanted in ("mean", "cdf", "histogram")]
@@ -78,7 +78,7 @@ def statistical_half_window(size: int, epsilon: Epsilon, wanted: Wanted) -> int:
 
 
 def risk(size: int, exp: float, half_window: int, wanted: Wanted, people: float = PEOPLE) -> float:
-    """The mean squared error that is left, times n: see the top of the file."""
+    """The risk times n; see the top of the file."""
     borders = size - 1
     precision = people * information(size, exp, half_window) + size**3 * _roughness(borders)
     variance = people * np.linalg.inv(precision)
@@ -86,25 +86,25 @@ def risk(size: int, exp: float, half_window: int, wanted: Wanted, people: float 
         return float(variance.sum()) / size**2
     if wanted == "cdf":
         return float(variance.trace()) / borders
-    # A share is the difference of F at two borders; F is certain at both ends.
+    # A share is the difference of F at two borders; F is known at both ends.
     return float(2 * variance.trace() - 2 * variance.trace(offset=1)) / size
 
 
 def smooth_variance(matrix: NDArray[np.float64], population: NDArray[np.float64], people: float) -> float:
-    """The variance left at a border, on average, by reports of any mechanism and a smooth population: "cdf" above.
+    """The "cdf" risk of any mechanism: the average remaining variance at a border, given a smooth population.
 
-    ``matrix`` holds the chances of reports, a row a value. With 0 people it is the variance of the population itself.
+    ``matrix`` holds the probabilities of reports, one row per value. With 0 people it is the prior variance.
     """
     size = len(population)
     steps = matrix[:-1] - matrix[1:]
     law = population @ matrix
-    said = (steps / np.where(law > 0, law, 1.0)) @ steps.T
-    precision = people * said + size**3 * _roughness(size - 1)
+    of_one_report = (steps / np.where(law > 0, law, 1.0)) @ steps.T
+    precision = people * of_one_report + size**3 * _roughness(size - 1)
     return float(np.linalg.inv(precision).trace()) / (size - 1)
 
 
 def information(size: int, exp: float, half_window: int) -> NDArray[np.float64]:
-    """What one report says about F at the N − 1 borders between values, when values are uniform."""
+    """The information of one report on F at the N − 1 borders between values, when values are uniform."""
     m, borders = 2 * half_window + 1, size - 1
     outputs = size + m - 1
     far = 1 / (m * exp + size - 1)
@@ -121,7 +121,7 @@ def information(size: int, exp: float, half_window: int) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=4)
 def _roughness(borders: int) -> NDArray[np.float64]:
-    """T², T the matrix of second differences of F, which is certain before the first border and after the last."""
+    """T² with T the matrix of second differences of F, which is known before the first border and after the last."""
     second = np.diag(np.full(borders, -2.0)) + np.diag(np.ones(borders - 1), 1) + np.diag(np.ones(borders - 1), -1)
     squared: NDArray[np.float64] = second @ second
     squared.flags.writeable = False
@@ -130,7 +130,7 @@ def _roughness(borders: int) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=256)
 def _best(size: int, exp: float, wanted: Wanted) -> int:
-    """The best half-window by trying; on many values only beside the best one on fewer."""
+    """The best half-window by trying all; with many values, only those near the best one on fewer."""
     low, high = 0, size
     if size > _COARSE:
         fewer = _COARSE if size <= _FINE else _FINE
@@ -142,7 +142,7 @@ def _best(size: int, exp: float, wanted: Wanted) -> int:
 
 @lru_cache(maxsize=256)
 def _best_share(grid: int, exp: float, wanted: Wanted) -> float:
-    """The best m/N on a grid, between whole half-windows: the lowest point of a parabola through three risks."""
+    """The best m/N on a grid, interpolated: the minimum of a parabola through three risks."""
     best = _best(grid, exp, wanted)
     if best == 0:
         return 1 / grid
@@ -153,5 +153,5 @@ def _best_share(grid: int, exp: float, wanted: Wanted) -> float:
 
 
 def _half(share: float, size: int) -> float:
-    """The half-window whose m is a share of N."""
+    """The half-window for which m is this share of N."""
     return (share * size - 1) / 2

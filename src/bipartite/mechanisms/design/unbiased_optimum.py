@@ -1,21 +1,21 @@
 r"""The unbiased ε-LDP report of a number with the least variance, by linear programming on a grid of outputs.
 
-Values are x = 0 … N − 1, in steps of the domain; outputs are v on a grid that reaches beyond both ends. With
+Values are x = 0 … N − 1, in steps of the domain; outputs are v on a grid that extends beyond both ends. With
 E = e\ :sup:`ε` and P\ :sub:`xy` = [z\ :sub:`y` + (E − 1)·g\ :sub:`xy`]/E, 0 ≤ g ≤ z, as in ``optimum.py``:
 
     minimise Σ_x π_x Σ_y P_xy·v_y²   where Σ_y P_xy = 1 and Σ_y P_xy·v_y = x for every x,
 
-or, for the worst case, the largest of Σ_y P_xy·v_y² − x². A corner of this uses at most 2N outputs for a prior, and 3N
-for the worst case (Badanidiyuru et al. 2023 prove 2N for any outputs): every output in use has one basic unknown more
-than it has rows.
+or, for the worst case, the largest of Σ_y P_xy·v_y² − x². A vertex of this program uses at most 2N outputs for a prior,
+and 3N for the worst case (Badanidiyuru et al. 2023 prove 2N for any outputs): every output in use has one more basic
+unknown than it has rows.
 
-**What the grid costs.** Let d be its step. A report between two neighbours of the grid can be replaced by one of them,
-at random with the same mean: that looks at the report alone, so it keeps ε and the mean, and adds at most d²/4 to the
-variance. So the best report on the grid is at most d²/4 above the best of all within its ends. The ends are moved out
-until neither is used.
+**The loss by the grid.** Let d be its step. A report between two neighbours of the grid can be replaced by one of them,
+at random with the same mean: this depends on the report alone, so it keeps ε and the mean, and adds at most d²/4 to the
+variance. So the best report on the grid is at most d²/4 worse than the best of all within its ends. The ends are moved
+outwards until neither is used.
 
-**Mirrored values.** Where the prior is symmetric, or for the worst case, a release and its mirror image cost the same,
-and so does their average: half of the rows suffice.
+**Mirrored values.** If the prior is symmetric, or for the worst case, a release and its mirror image have the same
+variance, and so does their average: half of the rows suffice.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from bipartite.errors import DesignError
-from bipartite.mechanisms.design.optimum import scipy_of_the_optimum
+from bipartite.mechanisms.design.optimum import import_scipy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,16 +37,16 @@ LARGEST: Final = 200
 """Values. Seconds of dual simplex on one core (ε = 0.5 to 8): 0.2 to 0.7 for 100 values and 0.4 to 2 for 200 where the
 prior is symmetric or for the worst case; else 2 and 7."""
 _LEAST_E, _LARGEST_E = math.exp(0.9e-4), math.exp(12)
-"""Outside, 2^52 tickets leave no room for exact means."""
-# Values times outputs: the size of the programme. About 128 outputs at least and 256 at most, up to a factor of √2.
+"""Outside this range 2^52 tickets leave no room for exact means."""
+# Values times outputs: the size of the program. About 128 to 256 outputs, up to a factor of √2.
 _CELLS: Final = 12_800
 _FEWEST, _MOST = 128, 256
-# Half of the grid, in units of half the range: 1.5 times that of Piecewise, which is C = (s + 1)/(s − 1), s = e^(ε/2).
-# Optima for uniform populations (2 to 100 values, ε from 0.1 to 8) reach 1.25·C at most.
+# The half-width of the grid relative to that of Piecewise, C = (s + 1)/(s − 1) times half the range, s = e^(ε/2).
+# Optima for uniform populations (2 to 100 values, ε from 0.1 to 8) extend to 1.25·C at most.
 _REACH: Final = 1.5
 _WIDER: Final = 1.5
 _ROUNDS: Final = 4
-# Outputs of less than this share of the largest are the solver's rounding.
+# Outputs below this share of the largest are rounding of the solver.
 _NOTHING: Final = 1e-11
 _OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 900.0}
 
@@ -66,7 +66,7 @@ class Grid(NamedTuple):
 
 
 class Unbiased(NamedTuple):
-    """The solution: probabilities and outputs, in whole units."""
+    """The solution: probabilities, and outputs as integers."""
 
     matrix: Array
     outputs: NDArray[np.int64]
@@ -75,9 +75,9 @@ class Unbiased(NamedTuple):
 
 
 def unbiased_matrix(size: int, e: float, weights: Array | None) -> Unbiased:
-    """The release with the least variance for these weights of the values, or the least worst one where there are none.
+    """The release with the least expected variance for these weights, or without weights the least worst variance.
 
-    Rows sum to one and have their mean up to the solver's tolerance of 1e-10 of the grid; ratios are at most ``e``.
+    Rows have sum 1 and the right mean up to the solver's tolerance of 1e-10 of the grid; ratios are at most ``e``.
     """
     if size > LARGEST:
         msg = (
@@ -92,7 +92,7 @@ def unbiased_matrix(size: int, e: float, weights: Array | None) -> Unbiased:
     reach = _REACH * (s + 1) / (s - 1) * (size - 1) / 2
     for _ in range(_ROUNDS):
         outputs, step = _grid(size, reach).units(size)
-        matrix = _solved(size, e, weights, outputs, step)
+        matrix = _solve(size, e, weights, outputs, step)
         used = np.flatnonzero(matrix.any(axis=0))
         if used[0] > 0 and used[-1] < len(outputs) - 1:
             break
@@ -106,31 +106,31 @@ def _grid(size: int, reach: float) -> Grid:
     return Grid(power, math.ceil(reach / 2.0**power))
 
 
-def _solved(size: int, e: float, weights: Array | None, outputs: NDArray[np.int64], step: int) -> Array:
+def _solve(size: int, e: float, weights: Array | None, outputs: NDArray[np.int64], step: int) -> Array:
     mirrored = weights is None or np.array_equal(weights, weights[::-1])
-    # In units of the farthest output, from the middle.
+    # Distances from the middle, in units of the farthest output.
     middle = (size - 1) * step / 2
     scale = float(outputs[-1] - middle)
     v, x = ((each.astype(np.float64) - middle) / scale for each in (outputs, np.arange(size) * step))
     rows = (size + 1) // 2 if mirrored else size
     if weights is not None and mirrored:
         weights = weights[:rows] * np.where(np.arange(rows) == size - 1 - np.arange(rows), 1, 2)
-    z, g = _programme(v, x[:rows], e, weights, mirrored=mirrored)
-    matrix = _cleaned(z, g, e, v, x[:rows])
+    z, g = _solve_program(v, x[:rows], e, weights, mirrored=mirrored)
+    matrix = _clean(z, g, e, v, x[:rows])
     if not mirrored:
         return matrix
     whole = np.zeros((size, len(v)))
     whole[:rows] += matrix / 2
     whole[size - rows :] += matrix[::-1, ::-1] / 2
-    # A row that is no other's mirror image counted half; the one in the middle is the average of two.
+    # Every row was counted half, except the middle one, which is the average of itself and its mirror image.
     alone = np.arange(size) != size - 1 - np.arange(size)
     whole[alone] *= 2
     return whole
 
 
-def _programme(v: Array, x: Array, e: float, weights: Array | None, *, mirrored: bool) -> tuple[Array, Array]:
-    """(z, g) of an optimum. Unknowns in order: z (one for two outputs if mirrored), g row by row, the largest loss."""
-    optimize, sparse = scipy_of_the_optimum()
+def _solve_program(v: Array, x: Array, e: float, weights: Array | None, *, mirrored: bool) -> tuple[Array, Array]:
+    """(z, g) of an optimum. Unknowns in order: z (shared by two outputs if mirrored), g by rows, the largest loss."""
+    optimize, sparse = import_scipy()
     rows, outputs = len(x), len(v)
     entry = np.arange(rows * outputs)
     row, output = entry // outputs, entry % outputs
@@ -177,10 +177,10 @@ def _programme(v: Array, x: Array, e: float, weights: Array | None, *, mirrored:
     return (np.concatenate([z, z[: outputs - ceilings][::-1]]) if mirrored else z), result.x[raised].reshape(rows, -1)
 
 
-def _cleaned(z: Array, g: Array, e: float, v: Array, x: Array) -> Array:
-    """P with the solver's rounding taken out: ratios hold, then sums and means are mended, by some 1e-10 of each entry.
+def _clean(z: Array, g: Array, e: float, v: Array, x: Array) -> Array:
+    """P corrected for the solver's rounding: first the ratios, then sums and means, by about 1e-10 of each entry.
 
-    A row is multiplied by 1 + a + b·(v − μ), which has two numbers for two conditions.
+    A row is multiplied by 1 + a + b·(v − μ), where a and b satisfy the two conditions.
     """
     z = np.where(z < _NOTHING * z.max(), 0.0, z)
     matrix: Array = z / e + (1 - 1 / e) * np.clip(g, 0.0, z)
