@@ -669,7 +669,7 @@ NINE = Integers(1, 9)
         (lambda: LSRR(Points([[0, 0], [1, 1]]), 1), DesignError, "Expected domain as bp.Points\\(…, metric='haversine"),
         (lambda: LSRR(POINTS, 1, variant="tight"), InputError, "Expected variant='calibrated' or 'published', got 'ti"),
         (lambda: LSRR(POINTS, 1, thresholds=(10, 6)), DesignError, "Expected 0 as the last threshold, got 6; end with"),
-        (lambda: LSRR(POINTS, 1, thresholds=(6, 10, 0)), DesignError, "Expected thresholds as two or more falling who"),
+        (lambda: LSRR(POINTS, 1, thresholds=(6, 10, 0)), DesignError, "Expected thresholds as two or more decreasing "),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_and_says_why(make, kind, message):

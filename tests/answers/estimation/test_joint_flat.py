@@ -108,9 +108,9 @@ def test_what_is_not_a_row_of_reports_is_refused_with_a_reason():
     good = record.privatize({"town": [1, 2, 3], "car": [0, 1, 2]})
     with pytest.raises(NullError, match="1 of 3 reports are missing; remove them, or use nulls='drop'"):
         bp.estimate(record, good | {"town": [None, *good["town"][1:]]})
-    with pytest.raises(InputError, match="^town: Expected reports as a NumPy array of uint8, one row of 1 a person"):
+    with pytest.raises(InputError, match="^town: Expected reports as a NumPy array of uint8, one row of 1 per person"):
         bp.estimate(record, good | {"town": [1, 2, 3]})
-    with pytest.raises(InputError, match="^town: Expected reports as a NumPy array of uint8, one row of 1 a person"):
+    with pytest.raises(InputError, match="^town: Expected reports as a NumPy array of uint8, one row of 1 per person"):
         bp.estimate(record, good | {"town": [good["town"][0], [1, 2], [1]]})
     with pytest.raises(InputError, match="^town: Expected reports as a NumPy array of uint8, .* got str"):
         bp.estimate_joint(record, good | {"town": "abc"})

@@ -159,7 +159,7 @@ def test_values_that_cannot_be_reported_are_refused_without_being_shown(kind):
         mechanism.privatize([20], rng=np.random.default_rng(1))
     with pytest.raises(InputError, match="threads"):
         mechanism.privatize([20], threads=0)
-    with pytest.raises(InputError, match="at most 2\\^16 = 65536 people here; call again with fewer"):
+    with pytest.raises(InputError, match="at most 2\\^16 people with fixed_words, got .*; make several calls of 65536"):
         mechanism.privatize(np.full(2**16 + 1, 20), rng=bp.fixed_words([1]))
     with pytest.raises(InputError, match="has no meaning on a set"):
         make(kind, COLOURS).privatize(["red"], outside="clip")
@@ -168,7 +168,7 @@ def test_values_that_cannot_be_reported_are_refused_without_being_shown(kind):
 @each_kind
 def test_reports_of_another_mechanism_are_refused(kind):
     mechanism = make(kind)
-    with pytest.raises(InputError, match="Expected reports as a NumPy array of .*; pass what privatize gives"):
+    with pytest.raises(InputError, match="Expected reports as a NumPy array of .*; pass the result of privatize"):
         mechanism.count([[1, 2]])
     with pytest.raises(InputError, match="Expected reports as a NumPy array of .*, got shape"):
         mechanism.count(np.zeros((2, 3, 4)))
@@ -177,7 +177,7 @@ def test_reports_of_another_mechanism_are_refused(kind):
         "OLH": np.array([[0, 0], [1, 99]], dtype=np.uint64),
     }
     wrong = other.get(kind, np.full((2, 10), [0] * 9 + [0x80], dtype=np.uint8))
-    with pytest.raises(DataError, match="count them with the mechanism that made them"):
+    with pytest.raises(DataError, match="count them with the mechanism that sampled them"):
         mechanism.count(wrong)
 
 
@@ -258,7 +258,7 @@ def test_an_epsilon_that_cannot_be_kept_is_refused(kind):
         with pytest.raises(EpsilonError):
             make(kind, epsilon=epsilon)
     if kind not in {"SUE", "RAPPOR"}:  # their coins have chance e^(−ε/2), which 2^64 holds up to ε = 50
-        with pytest.raises(DesignError, match="ε=50 (is too large|asks for more than 2\\^15 buckets).*; use "):
+        with pytest.raises(DesignError, match="ε=50 (is too large|needs more than 2\\^15 buckets).*; use "):
             make(kind, epsilon=50)
     if kind not in {"OUE", "SUE", "RAPPOR"}:  # 2^64 chances keep even 1e-15
         with pytest.raises(DesignError, match="is too small for N=.*: 2\\^52 tickets cannot keep it.*; use a larger ε"):

@@ -191,7 +191,7 @@ def test_a_constant_in_every_loss_is_only_added():
         (5, 2.0, "cubic", InputError, "Expected loss as 'absolute', 'squared' or an array of 5 numbers, got 'cubic'"),
         (5, 2.0, np.zeros(4), InputError, r"got an array of float64 of shape \(4,\); one per distance"),
         (5, 2.0, np.array([0, 2, 1, 3, 4]), InputError, "finite and non-decreasing; use optimal_matrix"),
-        (2, 2.0, np.array([0, np.inf]), InputError, "finite and never fall"),
+        (2, 2.0, np.array([0, np.inf]), InputError, "finite and non-decreasing"),
         (4097, 2.0, np.arange(4097), DesignError, "Expected a table of at most 4096 losses, got 4097; use 'absolute'"),
     ],
 )

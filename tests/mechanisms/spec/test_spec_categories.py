@@ -44,7 +44,7 @@ def test_numbers_that_do_not_follow_from_epsilon_are_refused(mechanism):
                 from_spec(spec | {field: spec[field] | {key: str(int(count) - 1)}} | {"epsilon": "0.25"})
     if "tickets" in spec:
         broken = spec["tickets"] | {"near": str(2 * int(spec["tickets"]["near"]))}
-        with pytest.raises(BrokenPromiseError, match="Expected the numbers that ε=.* gives, got others; do not report"):
+        with pytest.raises(BrokenPromiseError, match="Expected the numbers that follow from ε=.*; do not report"):
             from_spec(spec | {"tickets": broken})
 
 

@@ -1,4 +1,4 @@
-"""The one protocol of flat categories: privatize, count, estimate."""
+"""The common protocol of flat categories: privatize, count, estimate."""
 
 from __future__ import annotations
 
@@ -37,62 +37,60 @@ _KEEP_HINT: Final = " (nulls='keep' passes nulls through and publishes them)"
 
 
 class CategoryMechanism(Certified):
-    """Reports a value of a domain in which every wrong answer is equally wrong.
+    """Reports a value of a domain in which all wrong answers are equally wrong.
 
-    A report may be wide (a bit for every value) or narrow (one number). ``count`` adds reports up to one whole number
-    for each value, its *support*: counts of parts add up to the count of the whole, so collectors can merge them.
-    A person's report adds, in the mean, p to the support of the value that they hold and q to that of any other;
-    (support/n − q)/(p − q) is therefore an unbiased share. p and q are exact fractions of whole-number tickets.
+    A report may be wide (one bit per value) or narrow (one number). ``count`` turns reports into an integer for each
+    value, its *support*; the counts of parts add up to the count of the whole, so collectors can merge them. A report
+    adds on average p to the support of the true value and q to that of any other, so (support/n − q)/(p − q) is an
+    unbiased estimate of a share. p and q are exact fractions of integer tickets.
     """
 
     __slots__ = ()
 
     chosen: ClassVar[tuple[str, ...]] = ()
-    """The whole numbers that may be chosen beside domain and ε: its spec and its constructor name them alike."""
+    """The integer parameters in addition to domain and ε, under the same names in its spec and its constructor."""
 
     @property
     @abstractmethod
     def support(self) -> tuple[Fraction, Fraction]:
-        """(p, q): what a report adds in the mean to the support of the value held, and to that of any other."""
+        """(p, q): what a report adds on average to the support of the true value, and to that of any other."""
 
     @abstractmethod
     def count(self, reports: object) -> NDArray[np.int64]:  # an array of reports; anything else is refused
-        """The support of every value, in the order of the domain; exact, and counts of parts add up."""
+        """The support of every value, in the order of the domain; exact, and additive over parts of the reports."""
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
-        """The mechanism of a spec: it follows from domain, ε and a few numbers, so it is built anew and compared."""
+        """The mechanism of a spec: rebuilt from domain, ε and a few numbers, and compared with the spec."""
         try:
             mechanism = cls._rebuilt(fields)
         except InputError as error:
             raise SpecError(str(error)) from None
         if mechanism.to_spec() != dict(fields.spec):
-            msg = f"Expected the numbers that ε={fields['epsilon']} gives, got others; do not report with this spec."
+            msg = f"Expected the numbers that follow from ε={fields['epsilon']}; do not report with this spec."
             raise BrokenPromiseError(msg)
         return mechanism
 
     @classmethod
     def _rebuilt(cls, fields: Fields) -> Self:
-        """The mechanism that the domain, ε and the chosen numbers of a spec give."""
+        """The mechanism built from the domain, ε and the chosen numbers of a spec."""
         make: Callable[..., Self] = cls
         chosen = {name: fields.whole(name) for name in cls.chosen}
         return make(fields.domain, fields["epsilon"], **chosen)
 
-    # What a mechanism says about its draw.
-
     @property
     @abstractmethod
     def _slab(self) -> int:
-        """How many people are drawn together."""
+        """The number of people drawn together."""
 
     @property
     @abstractmethod
     def _words_each(self) -> int:
-        """About how many words a report takes."""
+        """The approximate number of random words per report."""
 
     @abstractmethod
     def _empty(self, people: int) -> NDArray[Any]:
-        """Room for the reports of so many people."""
+        """An uninitialised array for the reports of this many people."""
 
     @abstractmethod
     def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[Any]:
@@ -107,25 +105,25 @@ class CategoryMechanism(Certified):
         nulls: Literal["error"] = "error",
         threads: int = 1,
     ) -> NDArray[Any]:
-        """Report each value: one row of a NumPy array for each person, or one row alone for a single value.
+        """Report each value: a NumPy array with one row per person, or a single row for a single value.
 
         Parameters
         ----------
         values
             A private value of the domain, or a list, tuple, NumPy array, pandas or Polars Series, Arrow array of them.
         rng
-            None for the secure source; ``bp.insecure_seed(…)`` for experiments that must be repeated.
+            None for the secure source; ``bp.insecure_seed(…)`` for reproducible experiments.
         outside
-            ``"error"`` refuses values outside the domain (the refusal itself tells that one was outside);
+            ``"error"`` refuses values outside the domain (the error itself reveals that there was one);
             ``"clip"`` moves them to the nearest end first, and is private.
         nulls
-            ``"error"`` only: a report has no null of its own.
+            ``"error"`` only: there is no null report.
         threads
-            Threads for large arrays. The reports do not depend on it.
+            Number of threads for large arrays. The reports do not depend on it.
 
         Guarantee
         ---------
-        Each report alone is ε-LDP. n reports about one person spend n·ε.
+        Each single report is ε-LDP. n reports about one person spend n·ε.
         """
         return self._privatize(self._draw, values, rng, outside, nulls, threads)
 
@@ -147,36 +145,36 @@ class CategoryMechanism(Certified):
         return self._report(draw, self.open_batch(values, nulls), source, outside, threads)
 
     def open_batch(self, values: object, nulls: str) -> Batch:
-        """The values of a container; for what is built of mechanisms. People call ``privatize``."""
+        """The values of a container; for code built on mechanisms. Users call ``privatize``."""
         refuse_nulls(nulls)
         return _open(self.domain, values)
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
-        """The reports of a batch in order; for what is built of mechanisms. People call ``privatize``."""
+        """The reports of a batch in order; for code built on mechanisms. Users call ``privatize``."""
         return self._report(self._draw, batch, source, outside, threads)
 
     @property
     def report_shape(self) -> tuple[np.dtype[Any], int | None]:
-        """(the type of the numbers in a report, how many there are in its row; None where it is a number itself)."""
+        """(the type of the numbers in a report, the length of its row; None if a report is a single number)."""
         none = self._empty(0)
         return none.dtype, none.shape[1] if none.ndim > 1 else None
 
     def draw_values(self, values: NDArray[Any], source: Source, outside: Outside) -> NDArray[Any] | None:
-        """The reports of an opened array of values in order, None where one is refused; for tables."""
-        return self._drawn(self._draw, values, source, outside, 1)
+        """The reports of an array of values in order, or None if a value is refused; for tables."""
+        return self._draw_array(self._draw, values, source, outside, 1)
 
     def draw_index(self, index: int, stream: Stream) -> NDArray[Any]:
-        """The report of the value of this index, as an array of one row; for words that belong to a row of a table."""
+        """The report of the value with this index, as an array of one row; for tables with a stream per row."""
         return self._draw(np.array([index], dtype=np.int64), stream)
 
     def _report(self, draw: Draw, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
-        reports = self._drawn(draw, batch.values, source, outside, threads)
+        reports = self._draw_array(draw, batch.values, source, outside, threads)
         if reports is None:
             refusal = self.domain.explain(batch.values, outside, batch.place)
             raise type(refusal)(str(refusal).replace(_KEEP_HINT, ""))
         return reports
 
-    def _drawn(
+    def _draw_array(
         self, draw: Draw, values: NDArray[Any], source: Source, outside: Outside, threads: int
     ) -> NDArray[Any] | None:
         codec = self.domain.codec(values.dtype, self.domain, outside)
@@ -215,22 +213,22 @@ class CategoryMechanism(Certified):
         counts: ArrayLike | None = None,
         people: int | None = None,
     ) -> CategoryEstimate:
-        """Unbiased shares of every value, from reports or from (merged) counts of so many people.
+        """Unbiased shares of every value, from reports or from (merged) counts and the number of people.
 
         frequency = (support/n − q)/(p − q) with the exact p and q of :attr:`support`.
         """
         if (reports is None) == (counts is None) or (counts is None) != (people is None):
-            msg = "Expected reports, or counts= and people=; pass mech.estimate(reports) or both of the others."
+            msg = "Expected reports, or counts= and people=; pass mech.estimate(reports), or both of the others."
             raise InputError(msg)
         if reports is not None:
             counts, people = self.count(reports), len(reports)
         held = _check_counts(counts, len(self.domain))
         if not is_whole(people) or people < 1:
-            msg = f"Expected people as a whole number of at least 1, got {shown(people)}; nobody reported nothing."
+            msg = f"Expected people as a whole number of at least 1, got {shown(people)}; pass the number of reports."
             raise InputError(msg)
         n = int(people)
         p, q = self.support
-        # Exact factors, each rounded once.
+        # The factors are exact, and each is rounded once.
         frequencies = held.astype(np.float64) * float(1 / (n * (p - q))) - float(q / (p - q))
         shares = np.clip(frequencies, 0.0, 1.0)
         return CategoryEstimate(
@@ -241,9 +239,9 @@ class CategoryMechanism(Certified):
         )
 
     def variances(self, frequencies: object, people: int) -> NDArray[np.float64]:  # numbers
-        """The exact variance of each estimated share, where ``frequencies`` are the true ones of ``people`` people.
+        """The exact variance of each estimated share, if ``frequencies`` are the true shares of ``people`` people.
 
-        [q(1 − q) + f·(p(1 − p) − q(1 − q))] / (n(p − q)²): of the randomness of the reports, the people being given.
+        [q(1 − q) + f·(p(1 − p) − q(1 − q))] / (n(p − q)²): over the randomness of the reports, with the people fixed.
         """
         p, q = self.support
         rare, gain = q * (1 - q), p * (1 - p) - q * (1 - q)
@@ -252,7 +250,7 @@ class CategoryMechanism(Certified):
         return variances
 
     def _rare_variances(self, frequencies: NDArray[np.float64], people: int) -> NDArray[np.float64]:
-        """The variance of the estimated share of a value that nobody holds, for each value."""
+        """The variance of the estimated share of a value with true share 0, for each value."""
         return self.variances(np.zeros(len(frequencies)), people)
 
     def __eq__(self, other: object) -> bool:
@@ -263,7 +261,7 @@ class CategoryMechanism(Certified):
 
 
 def check_size(domain: Domain, most: int, instead: str) -> None:
-    """Refuse what is no domain of values, or one with more values than a mechanism serves."""
+    """Refuse anything but a domain of at most this many values."""
     check_domain(domain)
     if len(domain) > most:
         msg = f"Expected at most {most} values, got {len(domain)}; {instead}."
@@ -271,15 +269,15 @@ def check_size(domain: Domain, most: int, instead: str) -> None:
 
 
 def check_choice(name: str, value: object, least: int, most: int) -> int:
-    """A whole number that a person chose, within its range."""
+    """A given integer parameter, refused outside its range."""
     if is_whole(value) and least <= value <= most:
         return int(value)
     msg = f"Expected {name} as a whole number from {least} to {most}, got {shown(value)}; leave it out for the best."
     raise InputError(msg)
 
 
-def rounded(guess: int, reaches: Callable[[int], bool]) -> int:
-    """The whole number near a guess to which x rounds, at least 1; ``reaches(k)`` says exactly whether x ≥ k − 1/2."""
+def round_exactly(guess: int, reaches: Callable[[int], bool]) -> int:
+    """The integer nearest to x, at least 1, starting from a guess; ``reaches(k)`` says exactly whether x ≥ k − 1/2."""
     while guess > 1 and not reaches(guess):
         guess -= 1
     while reaches(guess + 1):
@@ -288,18 +286,18 @@ def rounded(guess: int, reaches: Callable[[int], bool]) -> int:
 
 
 def refuse_rows(bad: NDArray[np.bool_] | np.bool_, expected: str) -> None:
-    """Refuse reports of which some cannot have come from this mechanism; ``expected`` says what all of them are."""
+    """Refuse reports if some cannot have come from this mechanism; ``expected`` describes valid ones."""
     rows = np.flatnonzero(bad)
     if len(rows):
         msg = (
             f"Expected {expected}, got {len(rows)} others, the first in row {int(rows[0])}; "
-            "count them with the mechanism that made them."
+            "count them with the mechanism that sampled them."
         )
         raise DataError(msg)
 
 
 def refuse_nulls(nulls: str) -> None:
-    """Refuse to pass missing values through: reports of flat categories have no null of their own."""
+    """Refuse to pass missing values through: flat categories have no null report."""
     if nulls != "error":
         msg = f"Expected nulls='error', got {shown(nulls)}; {_NULL_HINT}"
         raise InputError(msg)
@@ -318,7 +316,7 @@ def _open(domain: Domain, values: object) -> Batch:
 
 
 def _encode(codec: Codec, values: NDArray[Any], size: int, stream: Stream) -> NDArray[np.int64] | None:
-    """The indices of these values, or None where one of them cannot be reported."""
+    """The indices of these values, or None if one of them cannot be reported."""
     coins = take(stream, len(values)) if codec.coins else None
     indices = codec.encode(values, coins) - np.int64(codec.code_offset)
     inside = bool((indices.view(np.uint64) < np.uint64(size)).all())
@@ -330,22 +328,22 @@ def _check_counts(counts: object, size: int) -> NDArray[np.int64]:
     if array.shape != (size,) or array.dtype.kind not in "iu":
         msg = (
             f"Expected counts as {size} whole numbers, one per value, got shape {array.shape} of {array.dtype}; "
-            "pass what count gives, or a sum of such."
+            "pass the result of count, or a sum of such results."
         )
         raise InputError(msg)
     return array.astype(np.int64)
 
 
 def check_reports(reports: object, dtype: type[np.generic], width: int | None) -> NDArray[Any]:
-    """Reports as an array of this type: rows of ``width``, or single numbers where it is None."""
+    """Reports as an array of this type: rows of ``width``, or single numbers if it is None."""
     found = reports if isinstance(reports, np.ndarray) else None
-    shape = "one number a person" if width is None else f"one row of {width} a person"
+    shape = "one number per person" if width is None else f"one row of {width} per person"
     fits = found is not None and found.dtype == dtype and found.ndim == (1 if width is None else 2)
     if found is None or not fits or (width is not None and found.shape[1] != width):
         got = f"shape {found.shape} of {found.dtype}" if found is not None else type(reports).__name__
         msg = (
             f"Expected reports as a NumPy array of {np.dtype(dtype)}, {shape}, got {got}; "
-            "pass what privatize gives for a container, or np.stack of single reports."
+            "pass the result of privatize for a container, or np.stack of single reports."
         )
         raise InputError(msg)
     return np.ascontiguousarray(found)

@@ -1,21 +1,21 @@
-"""Rows of packed bits and the biased coins that fill them: exact, and 64 coins at a time.
+"""Rows of packed bits filled with biased coins: exact, and 64 coins at a time.
 
-A coin with chance T/2^64 is a comparison U < T of a random 64-bit number. The numbers of 64 coins are compared side by
-side: one word holds the top bits of all 64 numbers, the next word the second bits, and so on. A coin is decided at the
-first bit in which U and T differ, so few are open after a few bits, and their next bits can share words:
+A coin of probability T/2^64 is a comparison U < T of a random 64-bit number. The numbers of 64 coins are compared in
+parallel: one word holds the top bits of all 64 numbers, the next word the second bits, and so on. A coin is decided at
+the first bit in which U and T differ, so few are open after a few bits, and their next bits can share words:
 
-1. *Start*: 4 words for each 64 coins. One coin in 16 stays open.
+1. *Start*: 4 words per 64 coins. One coin in 16 stays open.
 2. *Fold*, twice: the M words of coins of a tile are laid over each other, first 8, then 32 at a time (word i over word
-   i + M/8, …). In each of the 64 places the first open coin takes the 6 bits that are drawn there; others stay open.
+   i + M/8, …). In each of the 64 positions the first open coin takes the 6 bits drawn there; others stay open.
 3. *Ties*: every coin that is still open (one in 270) takes a word for the rest of U, from its top, in the order of the
    coins.
 
-A tile has M = 1024 words of coins, and its words fit a first-level cache; the last tile of a slab has as many as are
+A tile has M = 1024 words of coins, and its words fit into an L1 cache; the last tile of a slab has as many as are
 needed, padded to a multiple of 32. A tile draws all its first words, then all its second words, and so on; the ties of
 a slab come after its last tile.
 
-Every bit of every U is drawn once and used by one coin, and all 64 bits are compared if it comes to that: the chance of
-a 1 is T/2^64 exactly, and coins are independent. Which words are taken, and how many, depends on the words alone,
+Every bit of every U is drawn once and used by one coin, and all 64 bits are compared if necessary: the probability of a
+1 is exactly T/2^64, and coins are independent. Which words are consumed, and how many, depends on the words alone,
 never on a private value.
 """
 
@@ -44,87 +44,88 @@ FOLD_LEVELS: Final = 6
 TILE: Final = 1024
 """Words of coins in a tile."""
 WORDS_OF_32: Final = FOLDS[-1] * START_LEVELS + FOLD_LEVELS * sum(FOLDS[-1] // fold for fold in FOLDS)
-"""How many words start and folds take for 32 words of coins."""
+"""The number of words that start and folds consume for 32 words of coins."""
 CERTAIN: Final = 2**64
-"""The chances of a coin that always shows 1."""
+"""Probability 1, in units of 2^−64."""
 MOST_BITS: Final = 2**18
-"""The widest row: all its words fit the block of words that a stream holds."""
+"""The widest row: all its words fit into the block of words that a stream holds."""
 SLAB_BYTES: Final = 3 * 2**15
-"""Bytes of rows that are drawn together: with their words they stay in a second-level cache."""
+"""Bytes of rows that are drawn together: with their words they stay in an L2 cache."""
 
-# NumPy takes 0.9 s for so many bytes of coins; loading the compiled kernels takes 0.6 s, and 3.7 s the first time on a
-# machine (measured). So they are loaded once so many have been asked for, in one call or in several.
+# NumPy takes 0.9 s for this many bytes of coins; loading the compiled kernels takes 0.6 s, and 3.7 s the first time on
+# a machine (measured). So they are loaded after this many bytes, in one call or in several.
 LOAD_COMPILER_FROM: Final = 2**26
 
-# Up to this size a try takes 16 bits.
+# Up to this many values a try takes 16 bits.
 _SHORT_TRIES: Final = 2**12
 _ALL: Final = np.uint64(2**64 - 1)
 _ONE: Final = np.uint64(1)
 
 
 class BitKernel(Protocol):
-    """One implementation of the work on bits; all give the same results."""
+    """An implementation of the operations on bits; all give the same results."""
 
     def start(self, words: Words, chances: int) -> tuple[Words, Words]:
-        """(answers, open coins) after a row of words for each bit compared; an open coin's answer is 0 so far."""
+        """(answers, open coins) after comparing one row of words per bit; the answer of an open coin is 0 so far."""
 
     def start_and_fold(self, words: Words, chances: int) -> tuple[Words, NDArray[np.int64]]:
-        """(answers, ties) after start and folds; coin i is listed as 2i, or 2i + 1 if a fold has served it."""
+        """(answers, ties) after start and folds; coin i is listed as 2i, or as 2i + 1 if a fold has compared it."""
 
     def settle(self, words: Words, chances: int, ties: NDArray[np.int64], answers: Words) -> None:
-        """Decide each tie by a word of its own, in place."""
+        """Decide each tie by one word, in place."""
 
     def put(self, rows: Bytes, indices: NDArray[np.int64], shown: NDArray[np.bool_]) -> None:
         """Set the bit with this index in each row."""
 
     def column_counts(self, rows: Words) -> NDArray[np.int64]:
-        """How many rows have a 1 in each place."""
+        """The number of rows with a 1 at each position."""
 
     def first_round(
         self, rows: Bytes, indices: NDArray[np.int64], wanted: NDArray[np.int64], words: Words, size: int
     ) -> NDArray[np.int64]:
-        """What is left of ``wanted`` less the ones beside the bit ``indices``, after a `move` of all people.
+        """The ones still missing (or, negative, in excess) after a `move` of all people.
 
-        Where ones are missing that bit is set first, else cleared; so it is neither added nor removed.
+        The bit ``indices`` of a row does not count towards ``wanted``: it is set while ones are added and cleared while
+        they are removed, so that it is neither added nor removed.
         """
 
     def move(
         self, rows: Bytes, needs: NDArray[np.int64], who: NDArray[np.int64], words: Words, size: int
     ) -> NDArray[np.int64]:
-        """Add or remove ones at random until ``needs`` are met or tries run out: those of ``who`` that need more.
+        """Add or remove ones at random until ``needs`` are met or tries run out; returns those of ``who`` not done.
 
-        Each of ``who`` has a column of ``words`` and tries one value after the other, `try_bits` for each, from the low
-        end of the words.
+        Each of ``who`` has a column of ``words``, from whose low end one value after the other is tried, with
+        `try_bits` each.
         """
 
 
 def row_bytes(size: int) -> int:
-    """How many bytes a report of so many bits takes."""
+    """The number of bytes in a report of this many bits."""
     return -(-size // 8)
 
 
 def slab_of(size: int) -> int:
-    """How many rows of so many bits are drawn together."""
+    """The number of rows of this many bits that are drawn together."""
     return max(1, SLAB_BYTES // row_bytes(size))
 
 
 def words_for(size: int) -> int:
-    """About how many words a row of coins takes."""
+    """The approximate number of words for a row of coins."""
     return 16 + row_bytes(size) * (START_LEVELS + 2) // 8
 
 
 def try_bits(size: int) -> int:
-    """How many bits are drawn for one of so many values; fewer than one try in 16 is refused."""
+    """The number of bits drawn for one of this many values; fewer than one try in 16 is rejected."""
     return 16 if size <= _SHORT_TRIES else 32
 
 
 def last_mask(size: int) -> np.uint8:
-    """The bits of the last byte of a row that stand for values."""
+    """The bits of the last byte of a row that belong to values."""
     return np.uint8(0xFF >> (-size % 8))
 
 
 def coins(kernel: BitKernel, people: int, size: int, chances: int, stream: Stream) -> Bytes:
-    """Rows of ``size`` coins of chance ``chances``/2^64, packed; the spare bits of the last byte are 0."""
+    """Packed rows of ``size`` coins of probability ``chances``/2^64; the spare bits of the last byte are 0."""
     width = row_bytes(size)
     answers, ties = kernel.start_and_fold(take(stream, coin_words(people * width)), chances)
     if len(ties):
@@ -136,7 +137,7 @@ def coins(kernel: BitKernel, people: int, size: int, chances: int, stream: Strea
 
 
 def coin_words(count: int) -> int:
-    """How many words start and folds take for so many bytes of coins, padded to 32 words of them."""
+    """The number of words that start and folds consume for this many bytes of coins, padded to 32 words of coins."""
     return -(-count // (8 * FOLDS[-1])) * WORDS_OF_32
 
 
@@ -152,9 +153,9 @@ def limits_of(chances: int, first: int, levels: int) -> list[int]:
 
 
 def count_rows(kernel: BitKernel, reports: Bytes) -> NDArray[np.int64]:
-    """How many reports have a 1 in each place."""
+    """The number of reports with a 1 at each position."""
     people, width = reports.shape
-    # As many rows side by side as make whole words, and enough of them to keep wide instructions busy.
+    # Enough rows side by side to fill whole words, and to keep vector instructions busy.
     beside = 8 // math.gcd(8, width)
     beside *= max(1, 512 // (beside * width))
     whole = people // beside * beside
@@ -170,25 +171,25 @@ def count_rows(kernel: BitKernel, reports: Bytes) -> NDArray[np.int64]:
 
 
 class _Demand:
-    """How many bytes of coins have been asked for so far."""
+    """The number of bytes of coins drawn so far."""
 
     bytes = 0
 
 
 def kernel_for(count: int) -> BitKernel:
-    """The faster implementation for a call with so many bytes of coins; all give the same reports."""
+    """The fastest implementation for a call with this many bytes of coins; all give the same reports."""
     _Demand.bytes += count
     if "bipartite.mechanisms.categories.compiled_bits" in sys.modules or _Demand.bytes >= LOAD_COMPILER_FROM:
         try:
             from bipartite.mechanisms.categories.compiled_bits import CompiledBits  # noqa: PLC0415 (numba, only when it pays)
-        except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same reports)
+        except Exception:  # noqa: BLE001 (NumPy gives the same reports without the compiler)
             return NumpyBits()
         return CompiledBits()
     return NumpyBits()
 
 
 class NumpyBits:
-    """The work on bits in NumPy."""
+    """The operations on bits in NumPy."""
 
     __slots__ = ()
 
@@ -215,7 +216,7 @@ class NumpyBits:
         return answers, ties
 
     def _tiles(self, words: Words, chances: int) -> tuple[Words, Words, Words]:
-        """(answers, open coins that no fold served, other open coins) of tiles of one size, a row for each."""
+        """(answers, open coins that no fold compared, other open coins) of tiles of one size, one row per tile."""
         tiles, size = len(words), words.shape[1] // WORDS_OF_32 * FOLDS[-1]
         at = START_LEVELS * size
         undecided = np.full((tiles, size), _ALL)
@@ -230,7 +231,7 @@ class NumpyBits:
         return answers, undecided, late
 
     def _fold(self, words: Words, chances: int, answers: Words, undecided: Words, late: Words) -> None:
-        """Let open coins that are laid over each other share words; those served and still open move to ``late``."""
+        """Let open coins laid over each other share words; those compared and still open move to ``late``."""
         tiles, _, places = words.shape
         shape = (tiles, undecided.shape[1] // places, places)
         layers, answered, postponed = undecided.reshape(shape), answers.reshape(shape), late.reshape(shape)
@@ -261,7 +262,7 @@ class NumpyBits:
         """See `BitKernel`."""
         as_bytes = rows.astype("<u8", copy=False).view(np.uint8).reshape(len(rows), -1)
         counts = np.zeros(rows.shape[1] * 64, dtype=np.int64)
-        # Sums of at most 255 bits fit a byte, which NumPy adds fastest.
+        # Sums of at most 255 bits fit into a byte, which NumPy adds fastest.
         for start in range(0, len(rows), 255):
             bits = np.unpackbits(as_bytes[start : start + 255], axis=1, bitorder="little")
             counts += bits.sum(axis=0, dtype=np.uint8)
@@ -301,11 +302,11 @@ class NumpyBits:
 
 
 def _compare(words: Words, limits: list[int], undecided: Words) -> Words:
-    """Answers of the open coins after these bits; ``undecided`` keeps those that are still open."""
+    """Answers of the open coins after these bits; ``undecided`` is reduced to those still open."""
     answers = np.zeros_like(undecided)
     for drawn, limit in zip(np.moveaxis(words, -2, 0), limits, strict=True):
         if limit:
-            # T's bit is 1: a 0 of U is below, a 1 leaves it open.
+            # The bit of T is 1: a 0 in U decides, a 1 leaves the coin open.
             answers |= undecided & ~drawn
             undecided &= drawn
         else:
@@ -314,6 +315,6 @@ def _compare(words: Words, limits: list[int], undecided: Words) -> Words:
 
 
 def _bit(indices: NDArray[np.int64]) -> Bytes:
-    """The bit of its byte that each index has."""
+    """The bit of each index within its byte."""
     bits: Bytes = np.left_shift(1, indices & 7).astype(np.uint8)
     return bits

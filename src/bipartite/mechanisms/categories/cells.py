@@ -1,11 +1,11 @@
-"""Reports of flat categories as cells of a table: a row of bits or numbers as text, a single number as it is.
+"""Reports of flat categories as cells of a table: a row of bits or numbers as text, a single number unchanged.
 
-A row is written as ``x`` and its numbers in hexadecimal, most significant digit first: two digits for each byte of the
-bits of :class:`~bipartite.OUE`, :class:`~bipartite.SUE`, :class:`~bipartite.SubsetSelection` and
-:class:`~bipartite.RAPPOR` (eight values a byte, the first one the least significant bit), sixteen for each number of
-:class:`~bipartite.OLH` (the seeds, then the bucket). :class:`~bipartite.HadamardResponse` reports one whole number. So
-it is in every format, frame and engine: the letter keeps spreadsheets and readers of CSV from taking a cell of digits
-for a number.
+A row is written as ``x`` followed by its numbers in hexadecimal, most significant digit first: two digits for each byte
+of the bits of :class:`~bipartite.OUE`, :class:`~bipartite.SUE`, :class:`~bipartite.SubsetSelection` and
+:class:`~bipartite.RAPPOR` (eight values per byte, the first one in the least significant bit), sixteen for each number
+of :class:`~bipartite.OLH` (the seeds, then the bucket). :class:`~bipartite.HadamardResponse` reports one integer. This
+is the same in every format, frame and engine; the letter keeps spreadsheets and CSV readers from taking a cell of
+digits for a number.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ MARK: Final = "x"
 
 
 def cell_bytes(mechanism: CategoryMechanism) -> int:
-    """How many bytes a cell takes."""
+    """The number of bytes of a cell."""
     dtype, width = mechanism.report_shape
     return dtype.itemsize if width is None else len(MARK) + 2 * dtype.itemsize * width
 
 
 def to_cells(reports: NDArray[Any]) -> NDArray[Any]:
-    """Reports as one array: whole numbers, or texts of ASCII bytes."""
+    """Reports as one array: integers, or ASCII strings."""
     if reports.ndim == 1:
         return reports.astype(np.int64)
     if not len(reports):
@@ -45,21 +45,21 @@ def to_cells(reports: NDArray[Any]) -> NDArray[Any]:
 
 
 def from_cells(mechanism: CategoryMechanism, cells: Sequence[object]) -> NDArray[Any]:
-    """The reports that cells hold, none of them missing; what cannot have come from the mechanism is refused."""
+    """The reports in these cells, none of them missing; refused if one cannot have come from the mechanism."""
     dtype, width = mechanism.report_shape
     found = _numbers(cells, dtype) if width is None else _rows(cells, dtype, width)
     if found is None:
         msg = (
-            f"Expected reports as {mechanism!r} gives them, or as tables hold them, got something else; pass them as "
-            "they came, without those that are missing."
+            f"Expected reports of {mechanism!r}, as it returns them or as tables store them, got something else; pass "
+            "them unchanged, without missing ones."
         )
         raise DataError(msg)
-    mechanism.count(found)  # refuses the others
+    mechanism.count(found)  # refuses reports that cannot have come from it
     return found
 
 
 def as_reports(mechanism: CategoryMechanism, reports: object) -> object:
-    """The reports themselves where a column of cells is given; anything else as it is, for ``count`` to judge."""
+    """The reports if a column of cells is given; anything else unchanged, for ``count`` to check."""
     if not hasattr(reports, "__len__") or isinstance(reports, (str, bytes)):
         return reports
     held = reports if isinstance(reports, np.ndarray) else np.asarray(reports)
@@ -87,6 +87,6 @@ def _rows(cells: Sequence[object], dtype: np.dtype[Any], width: int) -> NDArray[
         held = bytes.fromhex("".join(texts))
     except ValueError:
         return None
-    if 2 * len(held) != len(texts) * digits:  # a blank is no digit
+    if 2 * len(held) != len(texts) * digits:  # fromhex skips blanks
         return None
     return np.frombuffer(held, dtype=dtype.newbyteorder(">")).astype(dtype).reshape(-1, width)

@@ -1,4 +1,4 @@
-"""The work on bits as machine code (numba): the same results from the same words as `NumpyBits`.
+"""The operations on bits, compiled by numba: the same results from the same words as `NumpyBits`.
 
 Importing this module compiles the kernels, or loads them from numba's cache; `bits.py` does so only when it pays.
 """
@@ -37,13 +37,13 @@ _u8 = np.uint8
 _u64 = np.uint64
 _i64 = np.int64
 _ONE: Final = _u64(1)
-# Words of coins worked on together: they stay in the first-level cache.
+# Words of coins per block: they stay in the L1 cache.
 _BLOCK: Final = 256
-# Words of coins that are looked through together for open ones.
+# Words of coins that are searched together for open ones.
 _GROUP: Final = 32
-# The places of a whole tile's first fold.
+# The positions of the first fold of a whole tile.
 _PLACES: Final = TILE // FOLDS[0]
-# The planes of the vertical counters, and how many rows they can count.
+# The planes of the vertical counters, and the number of rows they can count.
 _PLANES: Final = 8
 _MOST: Final = 2**_PLANES - 1
 
@@ -56,7 +56,7 @@ _WRITE: Final = types.uint64[::1]
 
 @njit(types.void(_READ_ROWS, _READ, _WRITE, _WRITE), **OPTIONS)
 def _start(words: Any, limits: Any, answers: Any, undecided: Any) -> Any:
-    # Two bits of the comparison at a time, so that answers and open coins are written half as often.
+    # Two bits are compared at a time, so that answers and open coins are written half as often.
     size = answers.shape[0]
     for start in range(0, size, _BLOCK):
         stop = min(start + _BLOCK, size)
@@ -100,7 +100,7 @@ def _fold(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> A
             for i in range(width):
                 shared[i] |= seen[i] & limit & ~drawn[i]
                 seen[i] &= ~(limit ^ drawn[i])
-        # From here on `seen` holds what stays open, and `before` who was served by an earlier layer.
+        # From here on `seen` holds the coins that stay open, and `before` those compared by an earlier layer.
         for layer in range(layers):
             first = layer * places + start
             mine, found = undecided[first : first + width], answers[first : first + width]
@@ -115,7 +115,7 @@ def _fold(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> A
 
 @njit(types.void(_READ, _READ, _WRITE, _WRITE, _WRITE), **OPTIONS)
 def _start_and_first_fold(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> Any:
-    # Of a whole tile, whose size is known: only then does LLVM work on several places at once (twice as fast).
+    # For a whole tile, whose size is a constant: only then does LLVM vectorise (twice as fast).
     limit1, limit2, limit3, limit4 = limits[0], limits[1], limits[2], limits[3]
     for i in range(_PLACES):
         seen = _u64(0)
@@ -135,7 +135,7 @@ def _start_and_first_fold(words: Any, limits: Any, answers: Any, undecided: Any,
             limit, drawn = limits[START_LEVELS + level], words[START_LEVELS * TILE + level * _PLACES + i]
             shared |= seen & limit & ~drawn
             seen &= ~(limit ^ drawn)
-        # From here on `seen` holds what stays open, and `before` who was served by an earlier layer.
+        # From here on `seen` holds the coins that stay open, and `before` those compared by an earlier layer.
         before = _u64(0)
         for layer in range(FOLDS[0]):
             at = layer * _PLACES + i
@@ -166,7 +166,7 @@ def _tile(words: Any, limits: Any, answers: Any, undecided: Any, late: Any) -> A
 @njit(types.int64(_READ, _READ, types.int64, types.int64[::1], types.int64), **OPTIONS)
 def _list_ties(undecided: Any, late: Any, start: Any, ties: Any, count: Any) -> Any:
     for group in range(0, undecided.shape[0], _GROUP):
-        # A bit for each word that holds an open coin: one in six does.
+        # One bit for each word with an open coin, which is one word in six.
         left, served = undecided[group : group + _GROUP], late[group : group + _GROUP]
         holding = _u64(0)
         for k in range(_GROUP):
@@ -218,8 +218,8 @@ def _put(rows: Any, indices: Any, shown: Any) -> Any:
 
 @njit(types.void(_READ_ROWS, types.int64[::1]), **OPTIONS)
 def _column_counts(rows: Any, counts: Any) -> Any:
-    # Vertical counters: plane k holds bit k of 64 counters. Seven rows become one number of three bits by full adders
-    # (sum = a ^ b ^ c, carry = majority), which is then added to the planes.
+    # Vertical counters: plane k holds bit k of 64 counters. Full adders (sum = a ^ b ^ c, carry = majority) turn seven
+    # rows into one number of three bits, which is then added to the planes.
     people, columns = rows.shape
     planes = np.empty((_PLANES, columns), dtype=np.uint64)
     for start in range(0, people, _MOST):
@@ -268,7 +268,7 @@ def _column_counts(rows: Any, counts: Any) -> Any:
 
 
 class CompiledBits:
-    """The work on bits with the compiled kernels."""
+    """The operations on bits with the compiled kernels."""
 
     __slots__ = ()
 
@@ -282,11 +282,11 @@ class CompiledBits:
         """See `BitKernel`."""
         answers = np.empty(len(words) // WORDS_OF_32 * FOLDS[-1], dtype=np.uint64)
         limits = limits_array(chances, START_LEVELS + FOLD_LEVELS)
-        # One coin in 330 is a tie: 0.2 a word.
+        # One coin in 330 is a tie: 0.2 per word.
         ties = np.empty(64 + len(answers) // 2, dtype=np.int64)
         count = _start_and_fold(words, limits, answers, ties)
         if count > len(ties):
-            # Far more than there ever are, but words may be given.
+            # Practically impossible with random words, but words may be given.
             ties = np.empty(count, dtype=np.int64)
             _start_and_fold(words, limits, answers, ties)
         return answers, ties[:count]
@@ -314,7 +314,7 @@ class CompiledBits:
         done = 0
         held = -(-width // 8)
         if held <= REGISTERS:
-            # Those of whom one or two words can be read: all but the last few.
+            # The rows from which one or two whole words can be read: all but the last few.
             done = max(0, (rows.size - 8 * held) // width + 1)
             first_round(rows.reshape(-1), indices, wanted, words, size, needs[:done])
         if done < people:

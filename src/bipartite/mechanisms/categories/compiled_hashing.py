@@ -1,8 +1,7 @@
-"""Hash functions from their seeds, and how many send each value to their bucket, as machine code (numba).
+"""Hash functions from their seeds, and the number that map each value to their bucket; compiled by numba.
 
-For every report a table of all hashes is grown digit by digit: the hashes of the values with digit d are those with
-digit d − 1 plus a_i, modulo g. A sum below 2g is reduced by an unsigned minimum, so that the loops become vector
-instructions.
+For every report a table of all hashes is extended digit by digit: the hashes of values with digit d are those with
+digit d − 1 plus a_i, modulo g. A sum below 2g is reduced by an unsigned minimum, so that the loops vectorise.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _u64 = np.uint64
 _i64 = np.int64
 _ROWS: Final = read_only(types.uint16, 2)
 _FLAT: Final = read_only(types.uint16)
-# Counters of 16 bits are emptied before they can overflow.
+# 16-bit counters are flushed before they can overflow.
 _MOST: Final = 65_535
 
 
@@ -64,7 +63,7 @@ def _factors(seeds: Any, g: Any, reciprocal: Any, shift: Any, factors: Any) -> A
     for person in range(seeds.shape[0]):
         rest = seeds[person]
         for digit in range(factors.shape[1]):
-            # rest div g by the reciprocal: a seed is below 2^52.
+            # rest div g by the reciprocal, which is exact for seeds below 2^52.
             quotient = wide_product(rest, reciprocal)[0] >> shift
             factors[person, digit] = _u16(rest - quotient * g)
             rest = quotient
@@ -83,7 +82,7 @@ def _hashes(factors: Any, values: Any, base: Any, reciprocal: Any, shift: Any, g
 
 
 def factors_of(seeds: NDArray[np.uint64], digits: list[int], g: int) -> NDArray[np.uint16]:
-    """The digits in base g of each number of each seed, one row a person."""
+    """The digits in base g of each number of each seed, one row per person."""
     factors = np.empty((len(seeds), sum(digits)), dtype=np.uint16)
     reciprocal, shift = reciprocal_of(g)
     at = 0
@@ -104,7 +103,7 @@ def hashes_of(factors: NDArray[np.uint16], values: NDArray[np.int64], base: int,
 def supports(
     factors: NDArray[np.uint16], buckets: NDArray[np.uint16], size: int, base: int, g: int
 ) -> NDArray[np.int64]:
-    """For each value, how many of these hash functions send it to their bucket."""
+    """For each value, the number of these hash functions that map it to their bucket."""
     counts = np.zeros(size, dtype=np.int64)
     _supports(factors, buckets, base, g, counts)
     return counts

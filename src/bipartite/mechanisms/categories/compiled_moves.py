@@ -1,6 +1,6 @@
-"""Ones added to rows of bits, or removed, at random until there are as many as wanted: machine code (numba).
+"""Adding ones to rows of bits, or removing them, at random until their number is right; compiled by numba.
 
-What `CompiledBits` does for subsets, with the same results from the same words as `NumpyBits`.
+Used by `CompiledBits` for subsets, with the same results from the same words as `NumpyBits`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from bipartite.lottery.jit import OPTIONS, read_only
 from bipartite.mechanisms.categories.bits import try_bits
 
 REGISTERS: Final = 2
-"""Rows of at most so many words are kept in registers."""
+"""Rows of at most this many words are kept in registers."""
 _u8 = np.uint8
 _u64 = np.uint64
 _i64 = np.int64
 _ALL: Final = _u64(2**64 - 1)
 _ONE: Final = _u64(1)
-# People worked on together: their rows stay in the first-level cache.
+# People per block: their rows stay in the L1 cache.
 _BLOCK: Final = 256
 # The bits of a try, where rows are kept in registers.
 _TRY_BITS: Final = try_bits(64 * REGISTERS)
@@ -35,7 +35,7 @@ _WRITE: Final = types.uint64[::1]
 
 @njit(types.uint64(types.uint64), inline="always", **OPTIONS)
 def ones(word: Any) -> Any:
-    """How many bits of a word are 1: sums of two, four, eight bits side by side, which LLVM makes one instruction."""
+    """The number of ones in a word, by sums of two, four, eight bits; LLVM turns this into one instruction."""
     word = word - ((word >> _ONE) & _u64(0x5555555555555555))
     word = (word & _u64(0x3333333333333333)) + ((word >> _u64(2)) & _u64(0x3333333333333333))
     word = (word + (word >> _u64(4))) & _u64(0x0F0F0F0F0F0F0F0F)
@@ -44,13 +44,13 @@ def ones(word: Any) -> Any:
 
 @njit(types.uint64(types.uint64), inline="always", **OPTIONS)
 def lowest(word: Any) -> Any:
-    """The place of the lowest 1 of a word that has one."""
+    """The position of the lowest 1 of a non-zero word."""
     return ones(~word & (word - _ONE))
 
 
 @njit(types.uint64(types.uint8[::1], types.int64), inline="always", **OPTIONS)
 def _load_word(flat: Any, at: Any) -> Any:
-    """The 8 bytes from this one on as a word. Unsigned places cannot be negative: LLVM makes it one instruction."""
+    """The next 8 bytes as a word; with unsigned positions LLVM turns this into one instruction."""
     word = _u64(0)
     for k in range(8):
         word |= _u64(flat[_u64(at) + _u64(k)]) << _u64(8 * k)
@@ -59,14 +59,14 @@ def _load_word(flat: Any, at: Any) -> Any:
 
 @njit(types.void(types.uint8[::1], types.int64, types.uint64), inline="always", **OPTIONS)
 def _store_word(flat: Any, at: Any, word: Any) -> Any:
-    """Write a word over the 8 bytes from this one on."""
+    """Write a word over the next 8 bytes."""
     for k in range(8):
         flat[_u64(at) + _u64(k)] = _u8(word >> _u64(8 * k))
 
 
 @njit(types.void(types.uint8[:, ::1], _READ_INTS, _READ_INTS, types.int64[::1]), **OPTIONS)
 def shortfall(rows: Any, indices: Any, wanted: Any, needs: Any) -> Any:
-    """Fill ``needs``: ones that each row is short of, or has too many (see `BitKernel.first_round`)."""
+    """Fill ``needs`` with the ones that each row lacks, negative for an excess (see `BitKernel.first_round`)."""
     width = rows.shape[1]
     whole = width // 8 * 8
     for i in range(rows.shape[0]):
@@ -95,14 +95,14 @@ def shortfall(rows: Any, indices: Any, wanted: Any, needs: Any) -> Any:
     **OPTIONS,
 )
 def move(rows: Any, needs: Any, who: Any, words: Any, size: Any, bits: Any, rest: Any) -> Any:
-    """List in ``rest`` who needs more after these tries (see `BitKernel.move`); how many they are."""
+    """List in ``rest`` who needs more after these tries (see `BitKernel.move`); returns their number."""
     mask = (_i64(1) << bits) - 1
     refuse_below = (mask + 1) % size
     end = words.shape[0] * 64
     count = 0
     for k in range(who.shape[0]):
         i = who[k]
-        # Adding looks for zeros, removing for ones: a mask turns the second into the first.
+        # Adding needs zeros, removing needs ones: a mask turns the second case into the first.
         turn = -_i64(needs[i] < 0)
         left = abs(needs[i])
         start = 0
@@ -123,7 +123,7 @@ def move(rows: Any, needs: Any, who: Any, words: Any, size: Any, bits: Any, rest
 
 @njit(types.void(_READ, types.uint64, _WRITE, _WRITE), **OPTIONS)
 def _tries_64(drawn: Any, size: Any, low: Any, left: Any) -> Any:
-    # Four tries of each person, who is done where nothing is left. No branch, so that LLVM makes them side by side.
+    # Four tries per person, without effect once nothing is left. Branch-free, so that LLVM vectorises it.
     refuse_below = _u64(_TRY + _ONE) % size
     for piece in range(0, 64, _TRY_BITS):
         shift = _u64(piece)
@@ -139,7 +139,7 @@ def _tries_64(drawn: Any, size: Any, low: Any, left: Any) -> Any:
 
 @njit(types.void(_READ, types.uint64, _WRITE, _WRITE, _WRITE), **OPTIONS)
 def _tries_128(drawn: Any, size: Any, low: Any, high: Any, left: Any) -> Any:
-    # The same where a row is two words.
+    # The same for rows of two words.
     refuse_below = _u64(_TRY + _ONE) % size
     for piece in range(0, 64, _TRY_BITS):
         shift = _u64(piece)
@@ -162,9 +162,9 @@ def _tries_128(drawn: Any, size: Any, low: Any, high: Any, left: Any) -> Any:
     **OPTIONS,
 )
 def first_round(flat: Any, indices: Any, wanted: Any, words: Any, size: Any, needs: Any) -> Any:
-    """Both of these in one go, for rows that are kept in registers."""
-    # At most 128 values: a row is one word or two, and what follows it in them is kept as it is. Where ones are to be
-    # removed, rows are turned over meanwhile.
+    """`shortfall` and `move` in one pass, for rows kept in registers."""
+    # At most 128 values: a row is one or two words, whose remaining bits are left unchanged. While ones are removed,
+    # rows are inverted.
     width = (size + 7) >> 3
     wide = width > 8  # noqa: PLR2004 (bytes of a word)
     mine = _ALL >> _u64(min(63, max(0, 64 - size)))
@@ -192,7 +192,7 @@ def first_round(flat: Any, indices: Any, wanted: Any, words: Any, size: Any, nee
                 _tries_128(words[k, first : first + people], _u64(size), low, high, left[:people])
             else:
                 _tries_64(words[k, first : first + people], _u64(size), low, left[:people])
-        # What is written beyond a row is written again with the next rows, but for the last rows of a block.
+        # Bits written beyond a row are overwritten with the next rows, except for the last rows of a block.
         stop = (first + people) * width - (16 if wide else 8)
         for i in range(people):
             at = (first + i) * width

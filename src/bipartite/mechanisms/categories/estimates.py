@@ -1,4 +1,4 @@
-"""What a collector learns: unbiased shares of every value, with their standard errors."""
+"""The estimate from flat categories: unbiased shares of every value, with their standard errors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class CategoryEstimate:
     """The shares of all values among the people who reported, in the order of the domain."""
 
     frequencies: NDArray[np.float64]
-    """Unbiased, so a rare value may get a share below 0; they need not add up to 1."""
+    """Unbiased, so the share of a rare value may be below 0, and the shares need not add up to 1."""
     standard_errors: NDArray[np.float64]
-    """Plug-in: the mechanism's exact variance with the estimated shares, held to [0, 1], in place of the true ones."""
+    """Plug-in: the exact variance formula with the estimated shares, clamped to [0, 1], in place of the true ones."""
     standard_errors_of_rare: NDArray[np.float64]
-    """The formula of the literature: the variance for a value that nobody holds. It needs no estimate, except in
-    Hadamard Response with several blocks, where it takes the estimated share of the value's block."""
+    """The formula of the literature, for a value with true share 0. It needs no estimate, except for Hadamard Response
+    with several blocks, where it uses the estimated share of the block."""
     people: int
-    """How many people reported."""
+    """The number of people who reported."""
 
     def __post_init__(self) -> None:
         for array in (self.frequencies, self.standard_errors, self.standard_errors_of_rare):

@@ -1,4 +1,4 @@
-"""Hadamard Response: one whole number a report, read back by a fast transform."""
+"""Hadamard Response: a report is one integer, and reports are decoded by a fast transform."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MOST_VALUES: Final = 2**24
 
 
 class HadamardResponse(CategoryMechanism):
-    r"""Hadamard Response: report one of K numbers; half of a block of them stands for the value.
+    r"""Hadamard Response: report one of K numbers; half of a block of them is assigned to the value.
 
     The K = B·b numbers form B blocks of b. Value x belongs to one block and to one row v ≥ 1 of the b × b Hadamard
     matrix (Sylvester's: entry (v, y) is −1 to the number of ones in v AND y). The b/2 numbers of the block whose entry
-    is +1 are the value's set; each of them has weight e\ :sup:`ε`, every other number weight 1. b is the smallest power
-    of two with b ≥ N/B + 1, and B of all powers of two below 2N the one with the least variance of a share, on average
-    over a uniform population. (Acharya, Sun and Zhang take the largest B below e\ :sup:`ε`, which has up to 1.5 times
-    that variance, because b jumps.) Every ε is served, and N need not be a power of two.
+    is +1 are the set of the value; each of them has weight e\ :sup:`ε`, every other number weight 1. b is the smallest
+    power of two with b ≥ N/B + 1, and B is the power of two below 2N with the least variance of a share, averaged over
+    a uniform population. (Acharya, Sun and Zhang use the largest B below e\ :sup:`ε`, which has up to 1.5 times that
+    variance, because b jumps.) It works for every ε, and N need not be a power of two.
 
     Parameters
     ----------
@@ -45,16 +45,16 @@ class HadamardResponse(CategoryMechanism):
 
     Guarantee
     ---------
-    ε-LDP for each report, exactly (:func:`bipartite.verify`): whole-number tickets a and b with a/b ≤ e\ :sup:`ε`, and
-    every value has the same number of both.
+    ε-LDP for each report, exactly (:func:`bipartite.verify`): integer tickets a and b with a/b ≤ e\ :sup:`ε`, and every
+    value has the same number of both.
 
     Notes
     -----
-    A report is one ``uint32``, from one ticket. The support of a value is the number of reports in its set less the
-    number in the rest of its block, from one fast Walsh–Hadamard transform of whole numbers: exact, and it may be
-    negative. With s = b/2 and W tickets in all, a report adds in the mean p = s(a − b)/W to the support of the value
-    held and exactly 0 to any other. Estimates support/(n·p) are unbiased, with variance
-    [2sb/W + F·s(a − b)/W − f·p²]/(n·p²) for a share f in a block whose values have the share F together.
+    A report is one ``uint32``, drawn by one ticket. The support of a value is the number of reports in its set minus
+    the number in the rest of its block, computed by one fast Walsh–Hadamard transform of integers: exact, and possibly
+    negative. With s = b/2 and W tickets in all, a report adds on average p = s(a − b)/W to the support of the true
+    value and exactly 0 to any other. Estimates support/(n·p) are unbiased, with variance
+    [2sb/W + F·s(a − b)/W − f·p²]/(n·p²) for a share f in a block with total share F.
 
     Reference
     ---------
@@ -76,9 +76,9 @@ class HadamardResponse(CategoryMechanism):
     _words_each = 1
 
     blocks: int
-    """B, how many blocks there are."""
+    """B, the number of blocks."""
     block_size: int
-    """b, how many numbers a block has; b − 1 values belong to it at most."""
+    """b, the number of numbers in a block, to which at most b − 1 values belong."""
     _tickets: Tickets
 
     def __init__(self, domain: Domain, epsilon: object, *, blocks: int | None = None) -> None:
@@ -91,7 +91,7 @@ class HadamardResponse(CategoryMechanism):
         if powers[0].bit_count() != 1:
             msg = f"Expected blocks as a power of two, got {shown(blocks)}; leave it out for the best."
             raise InputError(msg)
-        found = [_planned(budget, size, power) for power in powers]
+        found = [_plan(budget, size, power) for power in powers]
         plans = [plan for plan in found if isinstance(plan, _Plan)]
         if not plans:
             why = next(each for each in found if isinstance(each, TooFewTickets))
@@ -118,18 +118,18 @@ class HadamardResponse(CategoryMechanism):
         return self._tickets.ratio
 
     def variances(self, frequencies: object, people: int) -> NDArray[np.float64]:
-        """See the class: the variance depends on the share of the whole block."""
+        """The variance of each share, which depends on the share of the whole block; see the class."""
         shares = np.asarray(frequencies, dtype=np.float64)
         return self._rare_variances(shares, people) - shares / people
 
     def _rare_variances(self, frequencies: NDArray[np.float64], people: int) -> NDArray[np.float64]:
-        """Of a value that nobody holds: [2sb/W + F·p]/(n·p²), with the share F of its block as estimated."""
+        """For a value with share 0: [2sb/W + F·p]/(n·p²), with the estimated share F of its block."""
         p = self.support[0]
         padded = np.zeros(self.blocks * (self.block_size - 1))
         padded[: len(frequencies)] = frequencies
         blocks = np.minimum(padded.reshape(self.blocks, -1).sum(axis=1), 1.0)
         if self.blocks == 1:
-            blocks = np.ones(1)  # everybody holds a value of the only block
+            blocks = np.ones(1)  # all values are in the only block
         together = np.repeat(blocks, self.block_size - 1)[: len(frequencies)]
         outside = Fraction(self.block_size * self._tickets.far, self._total)
         variances: NDArray[np.float64] = together * float(1 / (people * p)) + float(outside / (people * p * p))
@@ -143,9 +143,9 @@ class HadamardResponse(CategoryMechanism):
         return self._owners(indices, ticket)
 
     def _owners(self, indices: NDArray[np.int64], ticket: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """Whose each ticket is: the s numbers of the set hold a each, then the rest of the block b, then the others.
+        """The owner of each ticket: the s numbers of the set hold a each, then the rest of the block b, then others b.
 
-        Within a block numbers are ordered by their bits other than that of the row's lowest 1.
+        Within a block, numbers are ordered by their bits without the position of the lowest 1 of the row.
         """
         half, near = self.block_size // 2, self._tickets.near
         shift = np.uint64(self._tickets.far.bit_length() - 1)
@@ -156,8 +156,8 @@ class HadamardResponse(CategoryMechanism):
         place = np.where(is_near, (ticket // np.uint64(near)).view(np.int64), far)
         block, row = indices // (self.block_size - 1), indices % (self.block_size - 1) + 1
         start = block * self.block_size
-        # Number `place` of the set, or of the rest of the block: one bit is put in where the row has its lowest 1, so
-        # that the parity comes out right.
+        # Number `place` of the set, or of the rest of the block: one bit is inserted at the lowest 1 of the row to make
+        # the parity right.
         lowest = row & -row
         spread = ((place & ~(lowest - 1)) << 1) | (place & (lowest - 1))
         odd = _parity(spread & row) ^ (~is_near).astype(np.int64)
@@ -179,16 +179,16 @@ class HadamardResponse(CategoryMechanism):
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A number of blocks, their length, and the tickets for it."""
+    """A number of blocks, their length, and their tickets."""
 
     blocks: int
     length: int
     tickets: Tickets
 
     def variance(self, size: int) -> Fraction:
-        """The variance of one report's part in a share, on average over a uniform population, but for f² and f alone.
+        """The variance of a share from one report, on average over a uniform population, less a term common to all.
 
-        (2sb/W + F·p)/p², see the class, where a value is in a block of share F: on average ΣF², a sum over all blocks.
+        (2sb/W + F·p)/p², see the class, with the average ΣF² over all blocks in place of F.
         """
         half, held = self.length // 2, self.length - 1
         total = self.tickets.total(half, self.blocks * self.length)
@@ -198,8 +198,8 @@ class _Plan:
         return (Fraction(self.length * self.tickets.far, total) + together * p) / p**2
 
 
-def _planned(budget: Epsilon, size: int, blocks: int) -> _Plan | TooFewTickets:
-    """So many blocks as short as hold all values, or why no tickets keep ε."""
+def _plan(budget: Epsilon, size: int, blocks: int) -> _Plan | TooFewTickets:
+    """The plan with this many blocks, as short as possible, or the reason why tickets cannot keep ε."""
     length = 2
     while (length - 1) * blocks < size:
         length *= 2
@@ -215,7 +215,7 @@ def _parity(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def walsh_hadamard(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each row times the Hadamard matrix of its length, a power of two; in whole numbers."""
+    """Each row times the Hadamard matrix of its length, a power of two; in integers."""
     count, length = rows.shape
     half = 1
     while half < length:

@@ -1,11 +1,11 @@
-"""A family of hash functions in whole numbers under which two values collide with chance 1/g exactly.
+"""A family of hash functions under which two values collide with probability exactly 1/g.
 
 Write values in base B, the smallest prime factor of g: x = Σ x_i·B^i. With a_0 … a_{K−1} uniform below g,
-h(x) = Σ a_i·x_i mod g. For x ≠ y some digit differs, by d with 0 < |d| < B, which shares no factor with g; so a_i·d
-is uniform below g, and with it h(x) − h(y). Any g serves, prime or not. A modulo at the end of another hash,
-((a·x + b) mod p) mod g, would not do: p is no multiple of g, and the chance of a collision is not 1/g.
+h(x) = Σ a_i·x_i mod g. For x ≠ y some digit differs, by d with 0 < |d| < B, which is coprime to g; so a_i·d is uniform
+modulo g, and with it h(x) − h(y). Any g works, prime or not. Another hash followed by a modulo,
+((a·x + b) mod p) mod g, would not: p is not a multiple of g, so the probability of a collision is not 1/g.
 
-The seed is (a_0, a_1, …) as digits in base g, as many to a 64-bit number as keep it below 2^52.
+The seed holds a_0, a_1, … as digits in base g, as many per 64-bit number as keep it below 2^52.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_BUCKETS: Final = 2**15
-"""Sums of two numbers below g fit 16 bits."""
+"""Sums of two numbers below g fit into 16 bits."""
 _MAX_SEED: Final = 2**52
-# A table of hashes in NumPy: so many numbers at a time.
+# The size of a table of hashes in NumPy.
 _TABLE: Final = 2**20
-# NumPy takes 4.4 ns for each report and value, so 0.6 s for so many; loading the compiler takes as long (measured).
+# NumPy takes 4.4 ns per report and value, so 0.6 s for this many; loading the compiler takes as long (measured).
 LOAD_COMPILER_FROM: Final = 2**27
-# A digit of a seed or of a value costs 5 to 7 ns in NumPy (measured).
+# The relative cost of a digit of a seed or of a value, which takes 5 to 7 ns in NumPy (measured).
 _DEARER: Final = 2
 
 
 class _Demand:
-    """How many hashes have been asked for so far."""
+    """The number of hashes computed so far."""
 
     hashes = 0
 
 
 def _compiled(hashes: int) -> ModuleType | None:
-    """The compiled kernels, once they pay and where they can be had."""
+    """The compiled kernels, once they pay and if they are available."""
     _Demand.hashes += hashes
     if "bipartite.mechanisms.categories.compiled_hashing" in sys.modules or _Demand.hashes >= LOAD_COMPILER_FROM:
         try:
             return importlib.import_module("bipartite.mechanisms.categories.compiled_hashing")
-        except Exception:  # noqa: BLE001 (whatever ails the compiler, NumPy gives the same counts)
+        except Exception:  # noqa: BLE001 (NumPy gives the same counts without the compiler)
             return None
     return None
 
@@ -67,7 +67,7 @@ class HashFamily:
 
     @property
     def digits(self) -> int:
-        """K, how many digits the values have."""
+        """K, the number of digits of the values."""
         count, reach = 1, self.base
         while reach < self.size:
             count, reach = count + 1, reach * self.base
@@ -75,7 +75,7 @@ class HashFamily:
 
     @property
     def seeds(self) -> list[int]:
-        """For each number of a seed, how many digits it holds."""
+        """The number of digits in each number of a seed."""
         most = 1
         while self.buckets ** (most + 1) <= _MAX_SEED:
             most += 1
@@ -83,7 +83,7 @@ class HashFamily:
         return [most] * whole + ([rest] if rest else [])
 
     def factors(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint16]:
-        """a_0 … a_{K−1} of each seed, one row a person."""
+        """a_0 … a_{K−1} of each seed, one row per person."""
         compiled = _compiled(_DEARER * len(seeds) * self.digits)
         if compiled is None:
             return self.factors_by_numpy(seeds)
@@ -120,7 +120,7 @@ class HashFamily:
         return total % self.buckets
 
     def supports(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.int64]:
-        """For each value, how many of these hash functions send it to their bucket."""
+        """For each value, the number of these hash functions that map it to their bucket."""
         compiled = _compiled(len(factors) * self.size)
         if compiled is None:
             return self.supports_by_numpy(factors, buckets)
@@ -128,7 +128,7 @@ class HashFamily:
         return found
 
     def supports_by_numpy(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.int64]:
-        """The same without the compiler: tables of all hashes, grown digit by digit."""
+        """The same without the compiler: tables of all hashes, extended digit by digit."""
         counts = np.zeros(self.size, dtype=np.int64)
         step = max(1, _TABLE // self.size)
         for start in range(0, len(factors), step):
@@ -137,8 +137,8 @@ class HashFamily:
         return counts
 
     def matches(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.bool_]:
-        """A row for each of these hash functions: which values it sends to its bucket."""
-        # Hashes less the bucket: a value is supported where that is 0.
+        """One row for each of these hash functions: which values it maps to its bucket."""
+        # Hashes minus the bucket: a value is supported where this is 0.
         table = ((self.buckets - buckets.astype(np.int64)) % self.buckets).astype(np.uint16)[:, None]
         for digit in range(self.digits):
             parts = [table]

@@ -19,7 +19,7 @@ from bipartite.mechanisms.categories.base import (
     check_reports,
     check_size,
     refuse_rows,
-    rounded,
+    round_exactly,
 )
 from bipartite.mechanisms.categories.hashing import MOST_BUCKETS, HashFamily
 from bipartite.mechanisms.spec.parts import written
@@ -36,9 +36,9 @@ _COUNTED: Final = 2**16
 class OLH(CategoryMechanism):
     r"""Optimal Local Hashing: hash the value to one of g buckets, then report the bucket by randomized response.
 
-    The hash function is drawn for each report, independent of the value, and is part of the report. The bucket of the
-    value is reported with probability p = a/(a + (g − 1)b), any other bucket with b/(a + (g − 1)b), where a/b ≤
-    e\ :sup:`ε` are whole-number tickets and g = e\ :sup:`ε` rounded, plus 1.
+    The hash function is drawn for each report, independently of the value, and is part of the report. The bucket of the
+    value is reported with probability p = a/(a + (g − 1)b), any other bucket with b/(a + (g − 1)b), where a and b are
+    integer tickets with a/b ≤ e\ :sup:`ε`, and g = e\ :sup:`ε` rounded, plus 1.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class OLH(CategoryMechanism):
 
     Notes
     -----
-    A report is a row of ``uint64``: the seed (one number, or more where K digits in base g need more than 52 bits),
-    then the bucket. The hash function is h(x) = Σ a_i·x_i mod g over the K digits x_i of x in base B, the smallest
-    prime factor of g, with a_i = digit i of the seed in base g. Two values collide with chance 1/g exactly, so a report
-    supports a value that is not held with q = 1/g exactly and estimates are unbiased, with variance
-    [q(1 − q) + f(p(1 − p) − q(1 − q))]/(n(p − q)²) for a share f among n people; counting takes n·N steps. A slab takes
-    its words so: the first number of all seeds, the second, …, then a ticket for each bucket.
+    A report is a row of ``uint64``: the seed (one number, or more if K digits in base g need more than 52 bits), then
+    the bucket. The hash function is h(x) = Σ a_i·x_i mod g over the K digits x_i of x in base B, the smallest prime
+    factor of g, with a_i = digit i of the seed in base g. Two values collide with probability exactly 1/g, so a report
+    supports any value but the true one with probability exactly q = 1/g, and estimates are unbiased, with variance
+    [q(1 − q) + f(p(1 − p) − q(1 − q))]/(n(p − q)²) for a share f among n people; counting takes n·N steps. A slab
+    consumes its words in this order: the first number of all seeds, the second, …, then a ticket for each bucket.
 
     Reference
     ---------
@@ -81,7 +81,7 @@ class OLH(CategoryMechanism):
     _slab = 2**13
 
     buckets: int
-    """g, how many buckets there are."""
+    """g, the number of buckets."""
     _family: HashFamily
     _tickets: Tickets
 
@@ -97,7 +97,7 @@ class OLH(CategoryMechanism):
         return Fraction(self._tickets.near, self._tickets.total(1, self.buckets)), Fraction(1, self.buckets)
 
     def largest_ratio(self) -> Fraction:
-        """a/b, that of randomized response on the buckets."""
+        """a/b, the ratio of randomized response on the buckets."""
         return self._tickets.ratio
 
     @property
@@ -140,9 +140,9 @@ class OLH(CategoryMechanism):
 
 
 def best_buckets(budget: Epsilon) -> int:
-    """e^ε rounded to the nearest whole number, plus 1; decided exactly."""
+    """e^ε rounded to the nearest integer, plus 1; decided exactly."""
     if not budget.allows(1, 1) or budget.allows(MOST_BUCKETS, 1):
-        msg = f"ε={budget.text} asks for more than 2^15 buckets; use bp.GRR, which is better there, or buckets=."
+        msg = f"ε={budget.text} needs more than 2^15 buckets; use bp.GRR, which is better there, or pass buckets=."
         raise DesignError(msg)
     # k − 1/2 ≤ e^ε  ⟺  (2k − 1) − 2e^ε ≤ 0.
-    return 1 + rounded(max(1, round(math.exp(float(budget)))), lambda k: budget.sign(2 * k - 1, -2) <= 0)
+    return 1 + round_exactly(max(1, round(math.exp(float(budget)))), lambda k: budget.sign(2 * k - 1, -2) <= 0)

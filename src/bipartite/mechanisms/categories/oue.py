@@ -1,4 +1,4 @@
-"""Optimised Unary Encoding: the bit of the value held is a fair coin, the other bits are rarely 1."""
+"""Optimised Unary Encoding: the bit of the true value is a fair coin, the other bits are rarely 1."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class OUE(Unary):
-    r"""Optimised Unary Encoding: one bit a value; the bit of the value held is a fair coin.
+    r"""Optimised Unary Encoding: one bit per value; the bit of the true value is a fair coin.
 
     Bit x is 1 with probability p = 1/2, any other bit with q = 1/(e\ :sup:`ε` + 1); all bits are independent. q is the
-    least t/2^64 with (1 − q)/q ≤ e\ :sup:`ε`.
+    smallest t/2^64 with (1 − q)/q ≤ e\ :sup:`ε`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""RAPPOR: a permanent response that is drawn once and kept, and a fresh response drawn from it for every report."""
+"""RAPPOR: a permanent response, drawn once and kept, and a new response drawn from it for every report."""
 
 from __future__ import annotations
 
@@ -42,38 +42,39 @@ _EXPECTED: Final = "as a number strictly between 0 and 1, such as 0.5 or '0.75'"
 
 
 class RAPPOR(PackedReports):
-    r"""RAPPOR: a noisy copy of the value's bits is drawn once and kept; each report is a noisier copy of that.
+    r"""RAPPOR: a noisy copy of the value's bits is drawn once and kept; each report is a noisier copy of it.
 
-    The value is a row of N bits, one of them 1. *Permanent response*, once for each person and value: every bit is
-    kept with probability 1 − f, else replaced by a fair coin; so it is 1 with 1 − f/2 where the bit is 1 and f/2 where
-    it is 0. *Instantaneous response*, for every report: a permanent 1 is reported as 1 with probability q, a permanent
-    0 with probability p. All coins are t/2^64 exactly.
+    The value is a row of N bits, one of them 1. *Permanent response*, once per person and value: every bit is kept with
+    probability 1 − f, else replaced by a fair coin; so it is 1 with probability 1 − f/2 if the bit is 1, and f/2 if it
+    is 0. *Instantaneous response*, for every report: a permanent 1 is reported as 1 with probability q, a permanent 0
+    with probability p. All probabilities are exactly t/2^64.
 
     Parameters
     ----------
     domain
         Any domain of at most 2^18 values.
     epsilon_permanent
-        ε\ :sub:`∞`, the budget of all reports about one value together, however many; f follows from it. Or
+        ε\ :sub:`∞`, the budget of all reports about one value together, however many; f follows from it. Pass either
+        this or ``f``.
     f
-        that probability itself; ε\ :sub:`∞` follows from it, rounded up in the 20th digit. One of the two.
+        The probability that a permanent bit is replaced; ε\ :sub:`∞` follows from it, rounded up in the 20th digit.
     p, q
-        The instantaneous probabilities of a 1, as RAPPOR writes them: p < q.
+        The instantaneous probabilities of a 1, in the notation of RAPPOR: p < q.
 
     Guarantee
     ---------
     ``epsilon`` is ε\ :sub:`∞` = 2·ln((1 − f/2)/(f/2)): the permanent response, and hence all reports drawn from it, is
-    ε\ :sub:`∞`-LDP, if the same permanent response is used for as long as the value is the same. That is what
-    :func:`bipartite.verify` certifies. One report alone is ε\ :sub:`1`-LDP with the smaller
+    ε\ :sub:`∞`-LDP, provided that the same permanent response is used as long as the value does not change. This is
+    what :func:`bipartite.verify` certifies. A single report is ε\ :sub:`1`-LDP with the smaller
     ε\ :sub:`1` = ln(q*(1 − p*)/(p*(1 − q*))), q* = (1 − f/2)q + (f/2)p, p* = (f/2)q + (1 − f/2)p:
     :attr:`epsilon_of_one_report`. A new value needs a new permanent response, which spends ε\ :sub:`∞` again.
 
     Notes
     -----
-    The permanent response is the caller's to keep: it belongs on the person's device and must not leave it.
-    ``privatize(values)`` is a permanent response that is used once and dropped. Estimates are unbiased, with
-    variance [p*(1 − p*) + f_x(q*(1 − q*) − p*(1 − p*))]/(n(q* − p*)²) of a share f_x among n people. There are no Bloom
-    filters here: one bit a value, as in *basic* RAPPOR.
+    The caller must store the permanent response on the person's device, and it must not leave the device.
+    ``privatize(values)`` uses a permanent response once and discards it. Estimates are unbiased, with variance
+    [p*(1 − p*) + f_x(q*(1 − q*) − p*(1 − p*))]/(n(q* − p*)²) for a share f_x among n people. There are no Bloom
+    filters: one bit per value, as in *basic* RAPPOR.
 
     Reference
     ---------
@@ -83,7 +84,7 @@ class RAPPOR(PackedReports):
     --------
     >>> import bipartite as bp
     >>> mech = RAPPOR(bp.Integers(1, 100), epsilon_permanent=4, p=0.25, q=0.75)
-    >>> kept = mech.permanent([3, 7, 7])          # once, to be stored by the client
+    >>> kept = mech.permanent([3, 7, 7])          # once, stored by the client
     >>> monday, tuesday = mech.instantaneous(kept), mech.instantaneous(kept)
     >>> bp.verify(mech).holds, float(round(mech.epsilon_of_one_report, 3))
     (True, 1.604)
@@ -107,11 +108,11 @@ class RAPPOR(PackedReports):
         check_unary(domain)
         problems = Problems()
         if (epsilon_permanent is None) == (f is None):
-            problems.add("Expected epsilon_permanent= or f=, one of them; the other follows from it.")
+            problems.add("Expected either epsilon_permanent= or f=; the other follows from it.")
         low, high = _chance("p", p, problems), _chance("q", q, problems)
         half = CERTAIN // 2 if f is None else -(-_chance("f", f, problems) // 2)
         if not problems and low >= high:
-            problems.add("Expected p < q, the chance of a 1 for a permanent 0 below that for a permanent 1.")
+            problems.add("Expected p < q: the probability of a 1 is p for a permanent 0 and q for a permanent 1.")
         problems.raise_if_any(InputError)
         if f is None:
             budget = Epsilon.of(epsilon_permanent)
@@ -123,7 +124,7 @@ class RAPPOR(PackedReports):
 
     @property
     def guarantee(self) -> str:
-        """What all reports about one value promise, in words."""
+        """The promise of all reports about one value, in words."""
         return f"ε-LDP of all reports from one permanent response together with ε = {self._budget.text}"
 
     @property
@@ -133,7 +134,7 @@ class RAPPOR(PackedReports):
 
     @property
     def epsilon_of_one_report(self) -> Decimal:
-        """ε of one report alone, ln of :meth:`largest_ratio_of_one_report`, rounded up in the 30th digit."""
+        """ε of a single report, ln of :meth:`largest_ratio_of_one_report`, rounded up in the 30th digit."""
         return log_between(self.largest_ratio_of_one_report())[1]
 
     @property
@@ -143,7 +144,7 @@ class RAPPOR(PackedReports):
         return kept * one + flipped * zero, flipped * one + kept * zero
 
     def largest_ratio(self) -> Fraction:
-        """((1 − f/2)/(f/2))²: the largest ratio of two probabilities of a permanent response, so of all its reports."""
+        """((1 − f/2)/(f/2))²: the largest ratio of two probabilities of a permanent response, so of all reports."""
         return odds_ratio(Fraction(self._permanent.one, CERTAIN), Fraction(self._permanent.zero, CERTAIN))
 
     def largest_ratio_of_one_report(self) -> Fraction:
@@ -161,7 +162,7 @@ class RAPPOR(PackedReports):
         return draw_unary(self._permanent, indices, len(self.domain), stream)
 
     def _answer(self, held: NDArray[np.uint8], stream: Stream) -> NDArray[np.uint8]:
-        """Two coins for every bit, of chance q and of chance p; the permanent bit says which one is shown."""
+        """Two coins for every bit, of probability q and p; the permanent bit selects one."""
         kernel = kernel_for(held.size)
         one = coins(kernel, len(held), len(self.domain), self._instantaneous.one, stream)
         zero = coins(kernel, len(held), len(self.domain), self._instantaneous.zero, stream)
@@ -177,7 +178,7 @@ class RAPPOR(PackedReports):
         nulls: Literal["error"] = "error",
         threads: int = 1,
     ) -> NDArray[np.uint8]:
-        """The permanent response of each person, to be kept on their device: rows of packed bits; see ``privatize``."""
+        """The permanent response of each person, to be stored on their device, as rows of packed bits."""
         return self._privatize(self._draw_permanent, values, rng, outside, nulls, threads)
 
     def instantaneous(
@@ -234,10 +235,10 @@ def _chance(name: str, given: object, problems: Problems) -> int:
 
 
 def _budget_above(ratio: Fraction) -> Epsilon:
-    """The least ε of 20 digits that these tickets are seen to keep."""
+    """The smallest ε of 20 digits that these tickets provably keep."""
     above = log_between(ratio)[1]
     if not above > 0:
-        msg = "Expected f below 1: with f = 1 a permanent response tells nothing; use a smaller f."
+        msg = "Expected f below 1, because with f = 1 a permanent response is pure noise; use a smaller f."
         raise DesignError(msg)
     power = math.floor(above.log10()) - MAX_DIGITS + 1
     step = Decimal((0, (1,), power))

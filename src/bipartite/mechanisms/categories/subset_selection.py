@@ -1,4 +1,4 @@
-"""Subset Selection: report a set of k values that probably holds one's own."""
+"""Subset Selection: report a set of k values that is likely to contain the true one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.lottery import Epsilon
 from bipartite.lottery.words import take
 from bipartite.mechanisms.base import tickets_for
-from bipartite.mechanisms.categories.base import check_choice, rounded
+from bipartite.mechanisms.categories.base import check_choice, round_exactly
 from bipartite.mechanisms.categories.bits import kernel_for, last_mask, row_bytes, try_bits
 from bipartite.mechanisms.categories.drawing import tickets_under
 from bipartite.mechanisms.categories.unary import PackedReports, check_unary
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from bipartite.lottery import Stream, Tickets
 
 FIRST_LEVELS: Final = 6
-"""Coins of chance c/2^6 make a first set, which is then brought to its size."""
+"""Coins of probability c/2^6 give an initial set, which is then brought to its size."""
 
-# Without the compiler a byte of a set takes about so many times as long as a byte of coins (measured).
+# Without the compiler a byte of a set takes about this many times as long as a byte of coins (measured).
 _DEARER: Final = 8
-# Words that a person takes in a round, at most.
+# The largest number of words per person in a round.
 _MOST_WORDS: Final = 256
 
 
 class SubsetSelection(PackedReports):
-    r"""Subset Selection: report k of the N values, a set that probably holds the value.
+    r"""Subset Selection: report a set of k of the N values that is likely to contain the true one.
 
-    A set that holds the value has weight e\ :sup:`ε`, any other set of k values weight 1, with
-    k = N/(e\ :sup:`ε` + 1) rounded, at least 1. So the set holds the value with probability
-    p = k·a/(k·a + (N − k)·b), where a/b ≤ e\ :sup:`ε` are whole-number tickets, and is otherwise uniform.
+    A set that contains the value has weight e\ :sup:`ε`, any other set of k values weight 1, with
+    k = N/(e\ :sup:`ε` + 1) rounded, at least 1. So the set contains the value with probability
+    p = k·a/(k·a + (N − k)·b), where a and b are integer tickets with a/b ≤ e\ :sup:`ε`, and is otherwise uniform.
 
     Parameters
     ----------
@@ -54,17 +54,17 @@ class SubsetSelection(PackedReports):
 
     Notes
     -----
-    A report is ⌈N/8⌉ bytes: a bit for each value, k of them 1. The set is exactly uniform: independent coins, each with
-    one chance, give a set that is uniform among those of its size; then values are added, or removed, one by one,
-    each uniform among those that are not yet in, or still in, until the size is right. Any chance of the coins gives
-    the same law; the one taken saves words. A slab takes its words so: one ticket a person, 6 words for each 64
-    coins, then rounds. In the first round each person takes the same number of words, in the next ones each whose set
-    is not yet right: all their first words, then all their second words, and so on. From these, low end first, 16 bits
-    (32 where N > 4096) serve one try after the other until the size is right. A try names a value uniformly (Lemire
-    2019), and fails where that value is in already, or out, or the bits are refused.
+    A report is ⌈N/8⌉ bytes: one bit per value, k of them 1. The set is exactly uniform: independent coins of equal
+    probability give a set that is uniform among those of its size; then values are added or removed one by one,
+    uniformly among those outside or inside, until the size is k. The law is the same for any probability of the coins;
+    the one used saves random words. A slab consumes its words in this order: one ticket per person, 6 words per 64
+    coins, then rounds. In the first round all people take the same number of words, in later ones only those whose set
+    does not have its size yet: all first words, then all second words, and so on. Their bits are used from the low end,
+    16 at a time (32 if N > 4096), one try after the other until the size is right. A try draws a value uniformly
+    (Lemire 2019), and fails if that value is already inside (or outside), or if the bits are rejected.
 
-    Another value is in the set with q = ((k − 1)p + k(1 − p))/(N − 1). Estimates are unbiased, with variance
-    [q(1 − q) + f(p(1 − p) − q(1 − q))]/(n(p − q)²) for a share f among n people.
+    Any other value is in the set with probability q = ((k − 1)p + k(1 − p))/(N − 1). Estimates are unbiased, with
+    variance [q(1 − q) + f(p(1 − p) − q(1 − q))]/(n(p − q)²) for a share f among n people.
 
     Reference
     ---------
@@ -102,7 +102,7 @@ class SubsetSelection(PackedReports):
         return p, ((k - 1) * p + k * (1 - p)) / (size - 1)
 
     def largest_ratio(self) -> Fraction:
-        """a/b: the chance of a set that holds x over that of one that does not."""
+        """a/b: the probability of a set that contains x over that of one that does not."""
         size, k, p = len(self.domain), self.k, self.support[0]
         # p/C(N − 1, k − 1) over (1 − p)/C(N − 1, k), and C(N − 1, k)/C(N − 1, k − 1) = (N − k)/k.
         return p / (1 - p) * Fraction(size - k, k)
@@ -114,14 +114,14 @@ class SubsetSelection(PackedReports):
 
     @property
     def _first_chances(self) -> int:
-        """The chance of the first coins, out of 2^6: somewhat below k/N, since adding succeeds sooner than removing."""
+        """The probability of the first coins times 2^6: slightly below k/N, since adding is faster than removing."""
         size, k = len(self.domain), self.k
         spread = math.isqrt(k * (size - k) // size)
         return max(0, k - spread * 7 // 10) * 2**FIRST_LEVELS // size
 
     @property
     def _round_words(self) -> int:
-        """How many words a person takes at once to bring the set to its size: most need no second round."""
+        """The words per person and round, enough that most sets reach their size in the first round."""
         size, k = len(self.domain), self.k
         missing = k - size * self._first_chances // 2**FIRST_LEVELS
         tries = (missing + math.isqrt(k * (size - k) // size) + 3) * size // (size - k) + 1
@@ -137,7 +137,7 @@ class SubsetSelection(PackedReports):
         rows = first.astype("<u8", copy=False).view(np.uint8)[: people * width].reshape(people, width)
         if size % 8:
             rows[:, -1] &= last_mask(size)
-        # While values are added, the person's own counts as in; while they are removed, as out.
+        # While values are added, the true one counts as inside; while they are removed, as outside.
         wanted, each = k - inside.astype(np.int64), self._round_words
         needs = kernel.first_round(rows, indices, wanted, take(stream, people * each).reshape(each, people), size)
         who = np.flatnonzero(needs)
@@ -151,7 +151,7 @@ class SubsetSelection(PackedReports):
 
 
 def best_size(budget: Epsilon, size: int) -> int:
-    """N/(e^ε + 1) rounded to the nearest whole number, at least 1; decided exactly."""
+    """N/(e^ε + 1) rounded to the nearest integer, at least 1; decided exactly."""
     guess = max(1, round(size / (math.exp(float(budget)) + 1)))
     # k − 1/2 ≤ N/(e^ε + 1)  ⟺  (2k − 1 − 2N) + (2k − 1)e^ε ≤ 0.
-    return rounded(guess, lambda k: budget.sign(2 * k - 1 - 2 * size, 2 * k - 1) <= 0)
+    return round_exactly(guess, lambda k: budget.sign(2 * k - 1 - 2 * size, 2 * k - 1) <= 0)

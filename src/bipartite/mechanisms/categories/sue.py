@@ -1,4 +1,4 @@
-"""Symmetric Unary Encoding: every bit tells the truth with the same chance; basic one-time RAPPOR."""
+"""Symmetric Unary Encoding: every bit is true with the same probability; basic one-time RAPPOR."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def symmetric_chances(budget: Epsilon) -> Chances:
-    """The least q = t/2^64 with ((1 − q)/q)² ≤ e^ε, and p = 1 − q."""
+    """The smallest q = t/2^64 with ((1 − q)/q)² ≤ e^ε, and p = 1 − q."""
     zero = least_chances(budget, lambda t: Fraction((CERTAIN - t) ** 2, t * t))
     return Chances(one=CERTAIN - zero, zero=zero)
 
 
 class SUE(Unary):
-    r"""Symmetric Unary Encoding: one bit a value; every bit is told truly with the same probability.
+    r"""Symmetric Unary Encoding: one bit per value; every bit is true with the same probability.
 
     Bit x is 1 with probability p = e\ :sup:`ε/2`/(e\ :sup:`ε/2` + 1), any other bit with q = 1 − p; all bits are
-    independent. This is basic one-time RAPPOR. q is the least t/2^64 with ((1 − q)/q)² ≤ e\ :sup:`ε`.
+    independent. This is basic one-time RAPPOR. q is the smallest t/2^64 with ((1 − q)/q)² ≤ e\ :sup:`ε`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Unary encodings: a report is one bit for each value, and the bits are answered by coins of their own."""
+"""Unary encodings: a report is one bit per value, each randomized independently."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PackedReports(CategoryMechanism):
     """A mechanism whose report is a row of packed bits, one per value.
 
     Bit j of a report is bit j mod 8 of byte j div 8 (``np.unpackbits(row, bitorder="little")``); the bits of the last
-    byte that stand for no value are 0. The support of a value is the number of reports in which its bit is 1.
+    byte without a value are 0. The support of a value is the number of reports in which its bit is 1.
     """
 
     __slots__ = ()
@@ -61,22 +61,22 @@ class PackedReports(CategoryMechanism):
 
 
 def check_spare_bits(reports: NDArray[np.uint8], size: int) -> None:
-    """Refuse reports with a bit that stands for no value: they are damaged, or of another domain."""
+    """Refuse reports with a bit set beyond the last value: they are damaged, or of another domain."""
     refuse_rows((reports[:, -1] & ~last_mask(size)) != 0, f"reports of {size} bits and none beyond")
 
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """The chances, out of 2^64, that a bit is shown as 1."""
+    """The probabilities, times 2^64, that a bit is reported as 1."""
 
     one: int
-    """Where it is 1."""
+    """If it is 1."""
     zero: int
-    """Where it is 0."""
+    """If it is 0."""
 
 
 def draw_unary(chances: Chances, indices: NDArray[np.int64], size: int, stream: Stream) -> NDArray[np.uint8]:
-    """Noisy copies of rows in which one bit is 1: a word for each person's own bit, then coins for all others."""
+    """Noisy copies of rows in which one bit is 1: a word for this bit of each person, then coins for all others."""
     kernel = kernel_for(len(indices) * row_bytes(size))
     shown = take(stream, len(indices)) < np.uint64(chances.one)
     rows = coins(kernel, len(indices), size, chances.zero, stream)
@@ -85,7 +85,7 @@ def draw_unary(chances: Chances, indices: NDArray[np.int64], size: int, stream: 
 
 
 class Unary(PackedReports):
-    """A unary encoding: the bit of the value held is 1 with one chance, every other bit with another."""
+    """A unary encoding: the bit of the true value is 1 with one probability, every other bit with another."""
 
     __slots__ = ("_chances",)
     fields = frozenset({"chances"})
@@ -100,7 +100,7 @@ class Unary(PackedReports):
         return Fraction(self._chances.one, CERTAIN), Fraction(self._chances.zero, CERTAIN)
 
     def largest_ratio(self) -> Fraction:
-        """p(1 − q)/(q(1 − p)): the report shows the bit of x and hides that of x'; all other bits have one law."""
+        """p(1 − q)/(q(1 − p)): the report has the bit of x and not that of x'; all other bits have the same law."""
         return odds_ratio(*self.support)
 
     @property
@@ -115,19 +115,19 @@ class Unary(PackedReports):
 
 
 def odds_ratio(p: Fraction, q: Fraction) -> Fraction:
-    """p(1 − q)/(q(1 − p)): how much better two bits fit one value than another."""
+    """p(1 − q)/(q(1 − p)), the likelihood ratio of two values for a report with one bit and without the other."""
     return p * (1 - q) / (q * (1 - p))
 
 
 def check_unary(domain: Domain) -> None:
-    """Refuse what is no domain, or one too wide for a bit a value."""
-    check_size(domain, MOST_BITS, "a report holds a bit for every value; use bp.OLH or bp.HadamardResponse")
+    """Refuse anything but a domain that is small enough for one bit per value."""
+    check_size(domain, MOST_BITS, "a report holds one bit per value; use bp.OLH or bp.HadamardResponse")
 
 
 def least_chances(budget: Epsilon, ratio: Callable[[int], Fraction]) -> int:
-    """The least t in 1 … 2^63 − 1 whose ratio is at most e^ε, where the ratio falls as t grows.
+    """The smallest t in 1 … 2^63 − 1 whose ratio is at most e^ε, where the ratio decreases with t.
 
-    Refused where that is short of ε by more than min(1e-6, ε/1000).
+    Refused if its ε is short of the budget by more than min(1e-6, ε/1000).
     """
     low, high = 1, CERTAIN // 2 - 1
     while low < high:
@@ -140,6 +140,6 @@ def least_chances(budget: Epsilon, ratio: Callable[[int], Fraction]) -> int:
     least = budget.value - min(SHORTFALL, budget.value * RELATIVE_SHORTFALL)
     if not budget.allows(*found.as_integer_ratio()) or found < exp_between(least, _DIGITS)[1]:
         which, other = ("large", "smaller") if budget.value > 1 else ("small", "larger")
-        msg = f"ε={budget.text} is too {which} to be kept within 1e-6 by chances t/2^64; use a {other} ε."
+        msg = f"ε={budget.text} is too {which} to be met within 1e-6 by probabilities t/2^64; use a {other} ε."
         raise DesignError(msg)
     return low
