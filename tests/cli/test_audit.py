@@ -136,7 +136,7 @@ def test_a_mechanism_is_audited_against_its_tickets(run, tmp_path):
             2,
             "the mechanism of --command is unknown; leave out --m, --edges.",
         ),
-        (["--command", "cat", "--inputs", 1], 2, "Expected --inputs as two values or more"),
+        (["--command", "cat", "--inputs", 1], 2, "Expected --inputs as two or more values"),
         (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 2, "--each"], 2, "--each is for --command"),
         (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 9], 3, "Expected --inputs in the domain, got '9'"),
         (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, "x"], 3, "Expected --inputs in the domain, got 'x'"),

@@ -154,7 +154,7 @@ def test_labels_floats_and_chosen_inputs():
         outputs=["a", "b", "c"],
     )
     assert callable_law.holds
-    assert "not refuted: reports are as the law says" in str(callable_law)
+    assert "not refuted: reports are consistent with the law" in str(callable_law)
 
 
 def test_the_verdict_names_the_worst_cell():
@@ -162,7 +162,7 @@ def test_the_verdict_names_the_worst_cell():
     found = bp.law_test(of_matrix(np.array([[0.9, 0.1], [0.5, 0.5]]), 7), trials=1000, matrix=law)
     text = str(found)
     assert found.verdict.startswith("broken: reports do not follow the law, p = ")
-    assert f"of value 0, expected 500.0 times, found {found.worst.found} times" in text
+    assert f"for value 0, expected 500.0 times, found {found.worst.found} times" in text
     assert abs(found.worst.found - 500) > 300
     assert "1,000 trials for each of 2 inputs" in text
     assert set(found.parts) == {"each cell", "each input", "all inputs", "directions"}
@@ -173,18 +173,18 @@ def test_the_verdict_names_the_worst_cell():
     [
         (AGES, {"trials": 0}, "Expected trials as a whole number of at least 1, got 0; try 100_000."),
         (AGES, {"confidence": 1}, "Expected confidence from 0.5 to below 1, got 1; use 0.99."),
-        (AGES, {"matrix": np.eye(2)}, "A mechanism states its own law; leave matrix and outputs out"),
+        (AGES, {"matrix": np.eye(2)}, "Expected no matrix and no outputs, as a mechanism has its own"),
         (
             bp.BRR(bp.Integers(0, 2**20), 1),
             {},
             "Expected at most 2^24 cells, got 256 inputs × 1048577 outputs; pass fewer inputs",
         ),
         (3, {"matrix": np.eye(2)}, "Expected a mechanism or a callable, got int; pass mech or mech.privatize."),
-        (len, {}, "Expected matrix as rows of probabilities, one an input; pass matrix=mech.matrix()."),
+        (len, {}, "Expected matrix as rows of probabilities, one per input; pass matrix=mech.matrix()."),
         (len, {"matrix": [[0.5, 0.4]]}, "Expected matrix as rows of probabilities"),
-        (len, {"matrix": np.eye(2), "inputs": [1]}, "Expected 2 inputs, as many as the matrix has, got 1."),
-        (len, {"matrix": np.eye(2), "outputs": [1]}, "Expected 2 outputs, as many as the matrix has, got 1."),
-        (len, {"matrix": np.eye(2), "rng": 7}, "A callable takes its own random words; leave rng out"),
+        (len, {"matrix": np.eye(2), "inputs": [1]}, "Expected 2 inputs, as in the matrix, got 1."),
+        (len, {"matrix": np.eye(2), "outputs": [1]}, "Expected 2 outputs, as in the matrix, got 1."),
+        (len, {"matrix": np.eye(2), "rng": 7}, "Expected no rng for a callable, which draws its own random words"),
         (lambda v: v[:1], {"matrix": np.eye(2)}, "Expected 9 reports for 9 values, got shape (1,); return one"),
     ],
 )

@@ -139,7 +139,7 @@ class Audit(Printed):
             f"  event: {self.event}",
             f"  found {counts.hits:,} times in {counts.tested:,} reports of {first!r}",
             f"        {counts.hits_other:,} times in {counts.tested:,} reports of {second!r}",
-            f"  {self.trials:,} trials for each input; {self.searched} events tested on the half not used to choose them",
+            f"  {self.trials:,} trials for each input; {self.searched} events tested on the other half",
         ]
         if self.epsilon:
             try:

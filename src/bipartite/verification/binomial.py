@@ -116,7 +116,7 @@ def _mass(hits: int, trials: int, p: float, q: float) -> float:
 
 
 def _stirling_error(n: float) -> float:
-    """ln n! minus Stirling's formula."""
+    """The error of Stirling's formula for ln n!."""
     if n < _EXACT_BELOW:
         return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
     square = n * n

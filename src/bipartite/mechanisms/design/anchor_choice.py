@@ -21,7 +21,7 @@ class EnoughError(Exception):
 
 
 class Watch:
-    """What a search reports to while it runs, and what is left of it when it is stopped."""
+    """Receives the progress of a search, and keeps its best result in case it is stopped."""
 
     def __init__(self, progress: Callable[[float], None] | None = None) -> None:
         self._progress = progress
@@ -32,7 +32,7 @@ class Watch:
         """The best anchors so far."""
 
     def tell(self, part: float) -> None:
-        """Report which part is done, from 0 to 1; a search that starts again does not go back."""
+        """Report the share that is done, from 0 to 1; it never goes back, even if a search is repeated."""
         self._part = max(self._part, part)
         if self._progress is not None:
             self._progress(self._part)

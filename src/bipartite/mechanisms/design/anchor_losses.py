@@ -92,7 +92,7 @@ class AnchorLosses:
         self.size = len(domain)
         self._loss = loss
         self.watch = Watch()
-        # Its threads start when they are first needed and end with this object.
+        # Its threads start on first use and end with this object.
         self._pool = ThreadPoolExecutor(_THREADS)
         self._set_prior(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
         self.vectors: Reals | None = None

@@ -129,7 +129,8 @@ def certify(
     enough
         The share of the loss at which the gap is small enough.
     progress
-        Told which part is done. Where it raises EnoughError after the first pass, the best bound so far is returned.
+        Called with the share that is done. If it raises EnoughError after the first pass, the best bound so far is
+        returned.
     """
     value = state.value
     close = enough * (value - state.losses.floor)

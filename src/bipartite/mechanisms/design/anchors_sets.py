@@ -83,10 +83,10 @@ def best_anchors_of_set(
     losses = AnchorLosses(domain, prior, loss)
     cost = cost_of(e)
     cells = cells_of(losses, _SITES)
-    # One anchor in the middle, should there be no time for more.
+    # One anchor in the middle, in case there is no time for more.
     state = Assignment(losses, cost, [int(cells.sites[len(cells.sites) // 2])])
     watch = losses.watch = Watch(progress)
-    # The least loss of any report is a bound, if a poor one.
+    # The floor is a bound, if a weak one.
     lower = losses.floor
     try:
         state, cells = _search_all(losses, cost, cells)
@@ -102,11 +102,11 @@ def best_anchors_of_set(
 
 
 def _search_all(losses: AnchorLosses, cost: float, cells: Cells) -> tuple[Assignment, Cells]:
-    """The best anchors that the search finds, and the cells whose sites it began with."""
+    """(the best anchors found, the cells whose sites the search started with)."""
     if losses.size <= EXHAUSTIVE_TO:
         return Assignment(losses, cost, search_all_sets(losses, cost)), cells
     state = search(losses, cost, cells.sites)
-    # Many anchors have little choice among few sites.
+    # Many anchors need more sites to choose from.
     while _CHOICE * len(state.totals) > len(cells.sites) and len(cells.sites) < losses.size:
         losses.watch.tell(_SEARCHED / 2)
         cells = cells_of(losses, _CHOICE * len(cells.sites))
@@ -120,7 +120,7 @@ def cost_of(e: float) -> float:
 
 
 def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
-    """Anchors by local search: among some sites first, then among all, or on large sets among the neighbours."""
+    """Anchors by local search: among some sites first, then among all, or on large sets among neighbours of anchors."""
     state = local_search(losses, cost, sites)
     if len(sites) == losses.size:
         return state
