@@ -443,9 +443,7 @@ def test_progress_shows_on_a_terminal_only(monkeypatch):
             4,
             0,
             "\r[#######.......................]  25 %  1 reports, 9 s left\r"
-            + "[##############################] 100 %  4 reports"
-            + " " * len(", 9 s left")
-            + "\n",
+            "[##############################] 100 %  4 reports" + " " * len(", 9 s left") + "\n",
         ),
         (Terminal(), None, 0, "\r1 reports\r4 reports\n"),
         (Terminal(), None, 100, ""),
