@@ -55,7 +55,7 @@ def read(text):
 def test_demo_shows_what_a_report_is_worth_and_is_honest_about_silence(run, tmp_path):
     code, out, err = run("demo", "--people", 20_000, "--output", tmp_path / "new" / "folder")
     assert (code, err) == (0, "")
-    assert "20,000 made-up people" in out
+    assert "20,000 simulated people" in out
     for name in (
         "BRR, m = 27",
         "GRR",
@@ -144,11 +144,11 @@ def test_the_page_leads_from_the_question_to_the_report_and_what_it_is_worth(pag
     explained = explain(1)
     at = -1
     for expected in (
-        "How old are you?", "answer is 40 years", "true value: 40", "This time the lottery drew",
-        "What the collector sees from 5,000 people", "not the true distribution", "What one report is worth",
+        "How old are you?", "answer is 40 years", "true value: 40", "This time the report drawn is",
+        "What the collector sees from 5,000 people", "not the true distribution", "How precise one report is",
         "How much do you earn in a year?", "42,000 dollars", "Which of these hundred cities", "true place: Paris",
         "The same people, asked for statistics", "separate survey", "spends 2ε = 2 on it", "The collector learns: the",
-        "intervals, ", "hold the true share", "and no better, however many people report", "from 25,000",
+        "intervals, ", "contain the true share", "however many people report", "from 25,000",
         "share of each of 100 cities", "What ε = 1 means", explained.guess, explained.coin,
         "three questions, which together spend ε = 3",
         "It does not hide that you reported", "Proved, not promised", "holds", "0.999999999999994",
@@ -161,10 +161,10 @@ def test_the_page_leads_from_the_question_to_the_report_and_what_it_is_worth(pag
 def test_the_page_says_when_a_constant_answer_is_nearer(page):
     _, words = read(page)
     # Of these people, always saying 54 is nearer than BRR: shown, not hidden.
-    assert re.search(r"always saying 54, which tells nothing about anyone, it is 2 % closer to the truth", words)
+    assert re.search(r"always saying 54, which reveals nothing about anyone, it is 2 % closer to the truth", words)
     assert re.search(r"among these people \d+ % farther from it", words)
     assert "A single report says little; that is what protects Ada." in words
-    assert "The 73 answers share 47 different lotteries, so no method can give the true distribution back" in words
+    assert "The 73 answers have only 47 different distributions of reports, so no method can recover" in words
     assert len(np.unique(BRR(Integers(18, 90), 1).matrix(), axis=0)) == 47
 
 
@@ -248,7 +248,9 @@ def test_a_question_about_places_is_asked_and_drawn(city_question):
 def test_what_can_be_read_backwards_is_decided_by_the_rows(city_question):
     shared = len(np.unique(city_question.brr.matrix(), axis=0))
     assert shared < 10
-    assert f"The 10 answers share {shared} different lotteries, so no method" in demo_page._trap(city_question)
+    assert f"The 10 answers have only {shared} different distributions of reports, so no method" in demo_page._trap(
+        city_question
+    )
     own = replace(city_question, brr=city_question.grr)
     assert demo_page._trap(own) == "An estimator can undo this on average, with error bars; the picture cannot."
 
@@ -268,6 +270,6 @@ def test_the_page_says_nothing_false_at_other_budgets(run, tmp_path, epsilon):
     assert ("says little" in text) == (epsilon == "0.01")
     assert ("hardly protected" in text) == (epsilon != "0.01")
     assert "0&nbsp;% closer" not in text.replace("00&nbsp;%", "").replace("10&nbsp;%", "") or epsilon == "4"
-    assert ("could have been read backwards too" in text) == (epsilon == "20")
+    assert ("could have been used for statistics too" in text) == (epsilon == "20")
     if epsilon == "20":
-        assert "made by the lottery" not in text
+        assert "come from the mechanism" not in text

@@ -182,7 +182,7 @@ def test_public_edges_are_those_of_python_in_text_json_csv_and_pictures(run, spe
         code, out, err = run(*arguments, wrong)
         assert (code, out) == (2, "") and why in err
     code, out, err = run("estimate", file, "--spec", spec(AGES), "--unit", "years")
-    assert (code, out) == (2, "") and "--title and --unit belong to a picture; add --plot FILE.svg." in err
+    assert (code, out) == (2, "") and "--title and --unit are for a plot; add --plot FILE.svg." in err
 
 
 def test_values_that_cannot_be_told_apart_are_named_as_ranges(run, spec, write):
@@ -299,7 +299,7 @@ def test_missing_reports_are_an_error_or_left_out_with_a_word(run, spec, write):
     assert "line 2 has no report; repair or remove it, or use --nulls drop." in err
     code, out, err = run("estimate", file, "--spec", spec(RATING), "--nulls", "drop")
     assert code == 0 and out.startswith("102 reports")
-    assert err == "bipartite: 2 rows without a report were left out.\n"
+    assert err == "bipartite: 2 rows without a report were skipped.\n"
 
 
 WRONG = {
@@ -395,11 +395,11 @@ def test_doubt_is_said_before_any_number(run, spec, write):
         ([], "Expected files of reports, or --counts"),
         (["FILE"], "reports were made with: --spec, or a domain and --epsilon"),
         (["-"], "Expected --spec, or a domain and --epsilon"),
-        (["FILE", "FILE", "--spec", "SPEC"], "A file is named twice, so that its reports would count twice"),
+        (["FILE", "FILE", "--spec", "SPEC"], "A file is named twice, and its reports would count twice"),
         (["FILE", "--epsilon", "1"], "Expected --spec, or a domain such as --integers 18..90, with --epsilon"),
         (["FILE", "--spec", "SPEC", "--epsilon", "1"], "--spec describes the whole mechanism"),
         (["--counts", "FILE", "--by", "g"], "--by and --weights need the reports themselves"),
-        (["--counts", "FILE", "--column", "g"], "--column belongs to files of reports"),
+        (["--counts", "FILE", "--column", "g"], "--column is for files of reports"),
         (["FILE", "--spec", "SPEC", "--by", "g", "--save-counts", "x"], "--save-counts counts all reports alike"),
         (["FILE", "--spec", "SPEC", "--confidence", "1"], "Expected confidence between 0 and 1"),
         (["FILE", "--spec", "SPEC", "--by", "a", "--weights", "a"], "to be different columns"),

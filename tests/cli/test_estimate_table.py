@@ -139,7 +139,7 @@ def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path)
         table, "age", "country"
     )
     code, out, err = run("estimate", file, "--spec", spec)
-    assert (code, out) == (2, "") and "Expected --column, the column of reports, for" in err
+    assert (code, out) == (2, "") and "Expected --column, the column of reports: " in err
     code, out, err = run("estimate", file, "--spec", spec, "--column", "age", "--weights", "w")
     assert (code, out) == (3, "") and "it has no column 'w'" in err
     code, out, err = run("estimate", file, "--spec", spec, "--column", "job")
@@ -148,7 +148,7 @@ def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path)
     code, out, err = run("estimate", gaps, "--spec", spec, "--column", "age")
     assert (code, out) == (3, "") and "1 rows have no report; use --nulls drop" in err
     code, out, err = run("estimate", gaps, "--spec", spec, "--column", "age", "--nulls", "drop")
-    assert code == 0 and "1 rows without a report were left out" in err and "2 reports" in out
+    assert code == 0 and "1 rows without a report were skipped" in err and "2 reports" in out
 
 
 OUE = bp.OUE(bp.Items(["nurse", "teacher", "cook"], loss=1 - np.eye(3)), epsilon=1)
@@ -198,7 +198,7 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
     code, out, err = run("estimate", files[0], "--column", "age", "--weights", "country")
     assert (code, out) == (3, "") and "column 'country' has a cell that is not a weight of at least 0" in err
     code, out, err = run("estimate", files[0], "--bins", "30,45")
-    assert (code, out) == (2, "") and "--bins has edges of one column; name it with --column" in err
+    assert (code, out) == (2, "") and "--bins gives edges for one column; name it with --column" in err
     code, out, err = run("estimate", files[0], "--bins", 3, "--json")
     found = conforms(json.loads(out), "estimate-table")["columns"]
     assert [len(each["estimates"][0]["ranges"]) for each in found] == [3, 0]

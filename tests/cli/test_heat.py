@@ -47,7 +47,7 @@ def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports
     code, out, err = run("locations", "heat", reports, "--spec", spec, "--output", target, *words)
     assert (code, err) == (0, "")
     assert "4,000 reports of 6 places. Guarantee: ε-LDP of each report with ε = 3." in out
-    assert "hold for all places together with a confidence of 90 %" in out and f"Wrote {target}." in out
+    assert "hold simultaneously for all places with 90 % confidence" in out and f"Wrote {target}." in out
     text = target.read_text(encoding="utf-8")
     assert "<h1>Us</h1>" in text and "Places: me." in text and "each person spread over 20 km" in text
 
@@ -131,7 +131,7 @@ def test_options_that_do_not_fit_are_refused(run, spec, reports, options, code, 
 def test_reports_without_a_spec_and_files_without_reports_are_refused(run, spec, reports, tmp_path):
     target = tmp_path / "heat.svg"
     code, _, err = run("locations", "heat", reports, "--output", target)
-    assert code == 2 and "Expected --spec: what the reports were made with" in err
+    assert code == 2 and "Expected --spec, the mechanism that made the reports" in err
     code, _, err = run("locations", "heat", "-", "--spec", spec, "--output", target, stdin="report\n")
     assert code == 3 and "There are no reports" in err
     code, _, err = run("locations", "heat", "-", "--spec", spec, "--output", target, stdin="0\nx\n")
@@ -144,14 +144,14 @@ def test_reports_without_a_spec_and_files_without_reports_are_refused(run, spec,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--box", "50,0,51"), "Expected --box and --metres together, a grid"),
-        (("--metres", "5"), "Expected a FILE.csv, --dataset NAME, or --box with --metres"),
+        (("--box", "50,0,51"), "Expected --box and --metres together, for a grid"),
+        (("--metres", "5"), "Expected exactly one of FILE.csv, --dataset NAME, or --box with --metres"),
         (("--box", "50,0,51", "--metres", "5"), "Expected --box as four numbers, got [50.0, 0.0, 51.0]"),
         (("--box", "50,0,51,x", "--metres", "5"), "south, west, north and east in degrees, got '50,0,51,x'"),
         (("--box", "51,0,50,1", "--metres", "5"), "−90 ≤ south ≤ north ≤ 90"),
         (("--box", "50,0,51,1", "--metres", "5"), "Expected at most 100,000 cells"),
-        (("--box", "50,0,51,1", "--metres", "5e4", "--merge", "1"), "--regions and --merge belong to a FILE"),
-        (("--box", "50,0,51,1", "--metres", "5e4", "--dataset", "cities"), "one of them"),
+        (("--box", "50,0,51,1", "--metres", "5e4", "--merge", "1"), "--regions and --merge are for a FILE"),
+        (("--box", "50,0,51,1", "--metres", "5e4", "--dataset", "cities"), "exactly one of"),
     ],
 )
 def test_boxes_that_make_no_grid_are_refused(run, tmp_path, options, message):

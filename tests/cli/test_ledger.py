@@ -31,7 +31,7 @@ def book(tmp_path):
 def test_show_says_what_everybody_may_know(run, book):
     code, out, err = run("ledger", "show", book, "--person", "ada")
     assert (code, err) == (0, "")
-    assert "spent.db: ε = 4 a person and period (month)" in out
+    assert "spent.db: ε = 4 per person and period (month)" in out
     assert "5 reports of 2 people" in out and "in one period  1.6" in out and "in all         2.6" in out
     assert "this is not LDP for sequences of values" in out and "not covered: whether, when and how often" in out
     assert out.split("\n")[-4:] == ["2026-11    1.6", "2026-12      1", "in all     2.6", ""]
@@ -85,7 +85,7 @@ def test_the_check_finds_what_was_changed_by_hand(run, book):
 
 def test_what_is_no_ledger_is_refused_and_left_alone(run, tmp_path):
     assert run("ledger", "show", tmp_path / "none.db")[::2] == (
-        4, "bipartite: none.db is not there; name the file that bp.Ledger was opened with.\n",
+        4, "bipartite: none.db not found; name the file that bp.Ledger was opened with.\n",
     )  # fmt: skip
     assert not (tmp_path / "none.db").exists()
     (tmp_path / "text.db").write_text("no database" * 100)
@@ -96,7 +96,7 @@ def test_what_is_no_ledger_is_refused_and_left_alone(run, tmp_path):
 def test_every_command_says_which_reports_are_not_private(run, book):
     with bp.Ledger(book) as ledger:
         ledger.report("eve", "mood", RATING, 4, rng=bp.insecure_seed(1), now=datetime(2026, 11, 15, tzinfo=UTC))
-    said = "1 of the reports are NOT PRIVATE: they were drawn from words that someone may know (rng=)."
+    said = "1 of the reports are NOT PRIVATE: they were drawn from random words that someone may know (rng=)."
     for command in ("show", "check"):
         code, out, _ = run("ledger", command, book)
         assert code == 0 and said in out
@@ -124,7 +124,7 @@ def test_a_backup_is_a_private_checked_copy(run, book, tmp_path):
     copy = tmp_path / "copy.db"
     code, out, err = run("ledger", "backup", book, copy)
     assert (code, err) == (0, "")
-    assert out == "copy.db: 5 reports, and everything adds up. It forgets what is debited from now on.\n"
+    assert out == "copy.db: 5 reports, and everything adds up. It does not know of debits made from now on.\n"
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert run("ledger", "export", copy)[1] == run("ledger", "export", book)[1]
     code, _, err = run("ledger", "backup", book, copy)

@@ -62,13 +62,13 @@ def test_design_builds_each_release_by_name(run, file, name):
 def test_a_release_within_regions_needs_the_words(run, file):
     asked = ("locations", "design", file, "--epsilon", "1", "--mechanism", "within-region", "--regions", "side")
     code, out, err = run(*asked)
-    assert (code, out) == (2, "") and "every report tells everybody the region" in err and "no ε covers" in err
+    assert (code, out) == (2, "") and "every report reveals the region" in err and "no ε covers" in err
     code, out, _ = run(*asked, "--publishes", "region", "--json")
     found = conforms(json.loads(out), "locations-design")
     assert code == 0 and found["publishes"] == "region" and "this is not ε-LDP" in found["guarantee"]
     assert found["rows"][0]["realised_epsilon"] is None and not found["rows"][0]["eligible"]
     code, _, err = run("locations", "design", file, "--epsilon", "1", "--publishes", "region")
-    assert code == 2 and "--publishes belongs to --mechanism within-region" in err
+    assert code == 2 and "--publishes is for --mechanism within-region" in err
     assert run("locations", "design", file)[0] == 2
 
 
@@ -107,12 +107,12 @@ def test_without_the_extra_a_png_is_missing_and_nothing_is_written(run, file, tm
     ("options", "message"),
     [
         (("--output", "map.gif"), "ends with .svg, .png, .html, got 'map.gif'"),
-        (("--output", "m.svg", "--mechanism", "brr"), "Expected --epsilon beside --mechanism"),
-        (("--output", "m.svg", "--at", "Paris"), "Expected --epsilon beside --mechanism"),
-        (("--output", "m.html", "--epsilon", "1", "--at", "Paris"), "--at belongs to a picture"),
-        (("--output", "m.svg", "--epsilon", "1"), "the place of a made-up person; try --at 'Berlin'"),
+        (("--output", "m.svg", "--mechanism", "brr"), "Expected --epsilon with --mechanism"),
+        (("--output", "m.svg", "--at", "Paris"), "Expected --epsilon with --mechanism"),
+        (("--output", "m.html", "--epsilon", "1", "--at", "Paris"), "--at is for a picture"),
+        (("--output", "m.svg", "--epsilon", "1"), "the place of a fictitious person; try --at 'Berlin'"),
         (("--output", "m.svg", "--epsilon", "1", "--at", "Rom"), "Expected --at as the label of a place, got 'Rom'"),
-        (("--output", "m.svg", "--dataset", "cities"), "Expected a FILE.csv, --dataset NAME, or --box"),
+        (("--output", "m.svg", "--dataset", "cities"), "Expected exactly one of FILE.csv, --dataset NAME, or --box"),
     ],
 )
 def test_options_of_a_map_that_do_not_fit_are_refused(run, file, options, message, tmp_path, monkeypatch):
@@ -235,10 +235,10 @@ def test_a_missing_file_is_missing(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--dataset", "atlantis"), "Expected --dataset cities, got 'atlantis'; name a FILE.csv for other places, or"),
-        (("--dataset", "gowalla"), "the data sets of the paper: python -m reproduction locations."),
+        (("--dataset", "atlantis"), "Expected --dataset cities, got 'atlantis'; name a FILE.csv for other places;"),
+        (("--dataset", "gowalla"), "the data sets of the paper are in: python -m reproduction locations."),
         (("--dataset", "cities", "--regions", "x"), "--regions names a column of a FILE"),
-        ((), "Expected a FILE.csv, --dataset NAME, or --box with --metres, one of them"),
+        ((), "Expected exactly one of FILE.csv, --dataset NAME, or --box with --metres"),
     ],
 )
 def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
@@ -265,7 +265,9 @@ def test_planar_laplace_takes_its_epsilon_per_km_and_says_that_it_is_not_ldp(run
     code, out, _ = run(*asked, "--per-km", "0.001")
     assert code == 0 and "km expected; this is not ε-LDP." in out
     assert "geo-indistinguishability of each report with ε = 0.001 per km of distance; this is not ε-LDP: holds" in out
-    assert "(*) Planar Laplace promises geo-indistinguishability, not ε-LDP: places d km apart are told apart" in out
+    assert (
+        "(*) Planar Laplace promises geo-indistinguishability, not ε-LDP: the odds between two places d km apart" in out
+    )
     made = load_spec(spec.read_text(encoding="utf-8"))
     told = float(out.split("On these places it is ε-LDP with ε = ")[1].split(".\n")[0])
     assert made.distance_unit == "km" and float(made.ldp_epsilon) <= told < float(made.ldp_epsilon) + 2e-4
@@ -279,7 +281,7 @@ def test_planar_laplace_stands_beside_the_others_and_is_never_chosen(run, file, 
     asked = ("locations", "design", file, "--epsilon", "1", "--per-km", "0.01", *named)
     code, out, _ = run(*asked)
     assert code == 0 and "ε-LDP of each report with ε = 1: holds" in out and "0.01 per km" in out
-    assert "For places nearer than 100 km that promises more than ε-LDP with ε = 1, for farther ones less" in out
+    assert "For places closer than 100 km this is stronger than ε-LDP with ε = 1, for more distant ones weaker" in out
     assert "neither implies the other, and their errors are not comparable" in out
     found = conforms(json.loads(run(*asked, "--json")[1]), "locations-design")
     (row,) = [each for each in found["rows"] if each["name"] == "Planar Laplace"]
@@ -294,6 +296,6 @@ def test_a_map_of_planar_laplace_says_that_it_is_not_ldp(run, file, tmp_path):
     assert code == 0 and "this is not ε-LDP" in out
     assert '<p class="promise not">PlanarLaplace: geo-indist' in target.read_text(encoding="utf-8")
     code, _, err = run(*asked, "--epsilon", "1", "--per-km", "0.01")
-    assert code == 2 and "--per-km belongs to --mechanism planar-laplace on a map" in err
+    assert code == 2 and "--per-km on a map is for --mechanism planar-laplace" in err
     code, _, err = run(*asked, "--per-km", "0.01")
-    assert code == 2 and "Expected --epsilon beside --mechanism" in err
+    assert code == 2 and "Expected --epsilon with --mechanism" in err

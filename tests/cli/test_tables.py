@@ -255,7 +255,7 @@ def test_missing_reports_are_left_out_only_when_asked(run, files):
     code, _, err = run("estimate", files / "few.parquet")
     assert code == 3 and "column 'job': 1 rows have no report" in err
     code, text, err = run("estimate", files / "few.parquet", "--nulls", "drop", "--json", "--html", files / "f.html")
-    assert code == 0 and "1 rows without a report were left out" in err
+    assert code == 0 and "1 rows without a report were skipped" in err
     assert conforms(json.loads(text), "estimate-table")["columns"][1]["unreported"] == 1
 
 

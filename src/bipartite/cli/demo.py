@@ -1,4 +1,4 @@
-"""``bipartite demo``: a million people answer three questions, and what their reports are worth."""
+"""``bipartite demo``: simulate a million people who answer three questions, and show how precise their reports are."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 _AGES: Final = Integers(18, 90)
 _INCOMES: Final = Interval(0, 200_000, points=401)
-# Below this the measured figures are noise.
+# With fewer people the measured figures are mostly noise.
 _LEAST_PEOPLE: Final = 1_000
 _MOST_PEOPLE: Final = 10**7
 _ANSWERED: Final = 2e-5  # seconds per person, roughly
 _PAGE: Final = "demo.html"
 _EXAMPLES = """examples:
-  bipartite demo                              writes out/demo.html: open it in a browser
+  bipartite demo                              write out/demo.html: open it in a browser
   bipartite demo --epsilon 3 --output /tmp    less privacy, better reports
 """
 
@@ -43,17 +43,19 @@ _EXAMPLES = """examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Say what this command takes."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("--people", metavar="N", type=int, default=1_000_000, help="how many (default: a million)")
+    parser.add_argument(
+        "--people", metavar="N", type=int, default=1_000_000, help="the number of people (default: a million)"
+    )
     parser.add_argument("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
     parser.add_argument(
-        "--output", metavar="DIR", type=Path, default=Path("out"), help=f"where to write {_PAGE} (default: out)"
+        "--output", metavar="DIR", type=Path, default=Path("out"), help=f"the folder to write {_PAGE} to (default: out)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/demo.json)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask made-up people, show what their reports are worth, and write a page that explains it."""
+    """Ask simulated people, show how precise their reports are, and write a page that explains it."""
     if not _LEAST_PEOPLE <= options.people <= _MOST_PEOPLE:
         least, most = f"{_LEAST_PEOPLE:,}", f"{_MOST_PEOPLE:,}"
         msg = f"Expected --people from {least} to {most}, got {options.people}; leave it out for a million."
@@ -63,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         msg = f"{options.output} cannot be written to ({error.strerror}); choose another --output."
         raise DataFileError(msg) from None
-    # A population for show, from a statistical generator: these are not private values.
+    # A simulated population, from a statistical generator: these are not private values.
     generator = np.random.default_rng(2026)
     outcomes, surveys = [], []
     questions = _questions(options.epsilon)
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     announce("this demo", _ANSWERED * options.people)
     with Progress("reports", 3 * len(questions) * options.people, patience=0) as progress:
         for question, make_up in zip(questions, made_up, strict=True):
-            # One population at a time: ten million names of cities fill a gigabyte.
+            # One population at a time: ten million city names take a gigabyte.
             answers = make_up(generator, options.people)
             outcomes.append(ask(question, answers, progress))
             surveys.append(survey(outcomes[-1], answers, progress))
@@ -108,7 +110,7 @@ def _questions(epsilon: str) -> list[Question]:
 
 
 def _two_ways(domain: Domain, epsilon: str) -> tuple[BRR, BRR]:
-    """BRR, and GRR, which is BRR with a single near value."""
+    """BRR, and GRR, which is BRR with m = 1."""
     return BRR(domain, epsilon), BRR(domain, epsilon, m=1)
 
 
@@ -121,7 +123,7 @@ def _made_up_incomes(generator: np.random.Generator, people: int) -> NDArray[np.
 
 
 def _made_up_cities(generator: np.random.Generator, people: int) -> NDArray[np.str_]:
-    # Larger cities, which come first, are liked by more people.
+    # Larger cities, which come first, are more popular.
     names = np.array(cities().names)
     weights = 1 / np.sqrt(np.arange(1, len(names) + 1))
     return generator.choice(names, size=people, p=weights / weights.sum())
@@ -129,12 +131,14 @@ def _made_up_cities(generator: np.random.Generator, people: int) -> NDArray[np.s
 
 def _show(outcomes: list[Outcome], surveys: list[Survey], people: int, epsilon: str, file: Path) -> None:
     seconds = sum(outcome.seconds for outcome in outcomes)
-    print(f"{people:,} made-up people answered {len(outcomes)} questions at ε = {epsilon} each, in {seconds:.2f} s.\n")
-    print("What one report is worth (exact for an answer picked at random | measured on these people):")
+    print(
+        f"{people:,} simulated people answered {len(outcomes)} questions at ε = {epsilon} each, in {seconds:.2f} s.\n"
+    )
+    print("Error of one report (exact for a uniformly random answer | measured on these people):")
     for outcome in outcomes:
         question = outcome.question
         print(f"\n{question.words}")
-        digits = 2 if outcome.worths[2].expected_error < 100 else 0  # noqa: PLR2004 (as many as mean something)
+        digits = 2 if outcome.worths[2].expected_error < 100 else 0  # noqa: PLR2004 (significant digits)
         print_table(
             ("", f"error in {question.unit}", f"within {question.nearby:,} {question.unit}"),
             [
@@ -146,12 +150,12 @@ def _show(outcomes: list[Outcome], surveys: list[Survey], people: int, epsilon: 
                 for worth in outcome.worths
             ],
         )
-    print(f"\nWhat all reports together are worth, in a separate survey of these people at ε = {epsilon} each:\n")
+    print(f"\nEstimates from all reports of a separate survey of these people, at ε = {epsilon} each:\n")
     print_table(("", "estimate", f"{CONFIDENCE:.0%} interval", "true"), rows(surveys))
     print()
     for outcome in outcomes:
         print(f"{outcome.question.name}: {outcome.certificate}")
-    print(f"\nFrom question to report, in pictures: {file}")
+    print(f"\nFrom a question to a report, in pictures: {file}")
 
 
 def _as_json(outcomes: list[Outcome], surveys: list[Survey], people: int, file: Path) -> dict[str, Any]:

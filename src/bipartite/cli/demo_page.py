@@ -1,4 +1,4 @@
-"""The page of ``bipartite demo``: one HTML file that needs nothing else, from a question to its report."""
+"""The page of ``bipartite demo``: one self-contained HTML file, from a question to its report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bipartite.cli.demo_questions import Outcome, Question
     from bipartite.cli.demo_statistics import Survey
 
-# Up to this certainty of a guess between two answers a report says little: ε = 1 is below it.
+# Up to this probability of guessing right between two answers a report says little; ε = 1 is below it.
 _LITTLE: Final = Decimal("0.75")
 _PERSON: Final = "Ada"
 _BANDS_KM: Final = (1_000.0, 3_000.0, 6_000.0)
@@ -50,9 +50,9 @@ def _opening(outcomes: Sequence[Outcome], explained: Explanation, people: int) -
     return _lines(
         "<h1>From a question to a report</h1>",
         _p(
-            f"{people:,} made-up people were asked {_count(len(outcomes), 'question')}. No true answer left their "
+            f"{people:,} simulated people were asked {_count(len(outcomes), 'question')}. No true answer left their "
             "devices: each was replaced by a random <em>report</em>, in which answers near the true one are more "
-            "likely, and none is impossible. How telling a report may be is one number, "
+            "likely, and none is impossible. How much a report may reveal is a single number, "
             f"ε&nbsp;=&nbsp;{explained.epsilon}.",
             "lead",
         ),
@@ -71,49 +71,49 @@ def _question(number: int, outcome: Outcome, people: int, moral: str) -> str:
     chances, seen = _line(outcome) if question.is_number else _places(outcome)
     return _lines(
         f"<h2>{number}. {html.escape(question.words)}</h2>",
-        _p(f"{_PERSON}’s answer is <strong>{answer}</strong>. It stays on her device; a lottery draws her report."),
-        "<h3>What she may report, and with what chance</h3>",
+        _p(f"{_PERSON}’s answer is <strong>{answer}</strong>. It stays on her device; only a random report is sent."),
+        "<h3>What she may report, and how likely each report is</h3>",
         chances,
         _p(
-            f"This time the lottery drew <strong>{report}</strong>. That is all that is sent. Every report can come "
+            f"This time the report drawn is <strong>{report}</strong>. Nothing else is sent. Every report can come "
             "from every answer.",
             "said",
         ),
         f"<h3>What the collector sees from {people:,} people</h3>",
         seen,
         _p(f"The reports are <strong>not</strong> the true distribution{_flattened(outcome)}. {_trap(question)}"),
-        "<h3>What one report is worth</h3>",
+        "<h3>How precise one report is</h3>",
         _worth(outcome, moral),
     )
 
 
 def _flattened(outcome: Outcome) -> str:
-    return ": chance has flattened them" if outcome.reports.max() < outcome.answers.max() else ""
+    return ": the noise has flattened them" if outcome.reports.max() < outcome.answers.max() else ""
 
 
 def _trap(question: Question) -> str:
-    """What must not be read into the picture of the reports."""
+    """What the picture of the reports does not show."""
     matrix = question.brr.matrix()
     lotteries = len(np.unique(matrix, axis=0))
     warning = (
-        f"The {len(matrix)} answers share {lotteries} different lotteries, so no method can give the true distribution "
-        "back, however many people report; statistics need reports that are designed for them."
+        f"The {len(matrix)} answers have only {lotteries} different distributions of reports, so no method can recover "
+        "the true distribution, however many people report; statistics need reports that are designed for them."
         if lotteries < len(matrix)
         else "An estimator can undo this on average, with error bars; the picture cannot."
     )
     if not question.is_number or question.brr.m == 1:
         return warning
-    # The windows of the first m // 2 + 1 answers all stop at the lower end, those of the last ones at the upper end.
+    # The windows of the first m // 2 + 1 answers all end at the lower end, those of the last ones at the upper end.
     low, high = (question.say(question.values[at]) for at in (question.brr.m - 1, -question.brr.m))
     last = question.say(question.values[question.brr.m // 2])
     return (
-        f"The steps after {low} and before {high} are made by the lottery, not by people: everyone up to {last} has "
-        f"the same nearest answers, and so it is at the other end. {warning}"
+        f"The steps after {low} and before {high} come from the mechanism, not from the people: everyone up to {last} "
+        f"has the same nearest answers, and likewise at the other end. {warning}"
     )
 
 
 def _line(outcome: Outcome) -> tuple[str, str]:
-    """The pictures of a number."""
+    """The pictures for a question about a number."""
     question = outcome.question
     values, label = question.values, f"reported {question.name}, {question.unit}"
     brr, grr = question.brr.matrix()[question.at], question.grr.matrix()[question.at]
@@ -126,10 +126,10 @@ def _line(outcome: Outcome) -> tuple[str, str]:
 
 
 def _places(outcome: Outcome) -> tuple[str, str]:
-    """The pictures of a place: a map, and BRR beside GRR by distance; the favourites among what is seen."""
+    """The pictures for a question about a place: a map, BRR beside GRR by distance, and the favourites."""
     question = outcome.question
     places = question.brr.domain
-    assert isinstance(places, Points)  # noqa: S101 (what else has no numbers)
+    assert isinstance(places, Points)  # noqa: S101 (the only question without numbers)
     called = question.values.tolist()
     row = question.brr.matrix()[question.at]
     names, shares = bands(question, _BANDS_KM, lambda km: f"{km:,.0f} km")
@@ -137,13 +137,13 @@ def _places(outcome: Outcome) -> tuple[str, str]:
     largest = np.argsort(-outcome.answers, kind="stable")[:_TOP_PLACES].tolist()
     return (
         chances_around(places.coordinates, row, truth=question.at, labels=called, coasts=coasts())
-        + paired_bars(names, shares, entries, f"chance that {_PERSON}’s report lies so far from her answer"),
+        + paired_bars(names, shares, entries, f"probability that {_PERSON}’s report is this far from her answer"),
         paired_bars(
             [called[each] for each in largest],
             [[outcome.reports[each], outcome.answers[each]] for each in largest],
             [
                 ("reports: all that the collector sees", drawn.REPORTS_STYLE),
-                ("true answers: known here because they are made up", drawn.SILENCE_STYLE),
+                ("true answers: known here because they are simulated", drawn.SILENCE_STYLE),
             ],
             f"share of people, for the {_TOP_PLACES} true favourites",
         ),
@@ -151,10 +151,10 @@ def _places(outcome: Outcome) -> tuple[str, str]:
 
 
 def _worth(outcome: Outcome, moral: str) -> str:
-    """How far reports lie from the truth, beside saying nothing at all."""
+    """How far reports are from the truth, compared with a constant answer."""
     question = outcome.question
     brr, grr, constant = outcome.worths
-    digits = 1 if constant.expected_error < 100 else 0  # noqa: PLR2004 (as many as mean something)
+    digits = 1 if constant.expected_error < 100 else 0  # noqa: PLR2004 (significant digits)
     hows = (drawn.BRR_NEAR_STYLE, drawn.GRR_BAR_STYLE, drawn.SILENCE_STYLE)
     rows = [
         Bar(
@@ -168,8 +168,8 @@ def _worth(outcome: Outcome, moral: str) -> str:
     return _lines(
         bars(rows, f"average distance between answer and report in {question.unit}, if every answer is equally common"),
         _p(
-            f"Beside a GRR report, one of BRR is {_compared(brr.expected_error, grr.expected_error)} the truth. Beside "
-            f"{html.escape(constant.name)}, which tells nothing about anyone, it is "
+            f"Compared with a GRR report, one of BRR is {_compared(brr.expected_error, grr.expected_error)} the truth. "
+            f"Compared with {html.escape(constant.name)}, which reveals nothing about anyone, it is "
             f"{_compared(brr.expected_error, constant.expected_error)} the truth (among these people "
             f"{_compared(brr.measured_error, constant.measured_error)} it). Within {question.nearby:,} {question.unit} "
             f"of the truth lie {_whole(brr.within)} of BRR reports, {_whole(grr.within)} of GRR reports and "
@@ -182,19 +182,19 @@ def _moral(explained: Explanation) -> str:
     if explained.certainty < _LITTLE:
         return f"A single report says little; that is what protects {_PERSON}."
     if explained.warning is None:
-        return f"A single report says something, and {_PERSON} keeps some doubt to hide in."
+        return f"A single report says something, and leaves {_PERSON} some deniability."
     return f"At this ε a single report says much, and {_PERSON} is hardly protected."
 
 
 def _compared(error: float, other: float) -> str:
-    """How much nearer to the truth, or farther from it, one way of answering lies than another."""
+    """How much closer to the truth, or farther from it, one way of answering is than another."""
     if not other or round(100 * abs(1 - error / other)) == 0:
         return "as close to" if error <= other or other else "farther from"
     return f"{_whole(1 - error / other)} closer to" if error < other else f"{_whole(error / other - 1)} farther from"
 
 
 def _meaning(explained: Explanation, questions: int) -> str:
-    """ε in words, and what several answers add up to."""
+    """ε in words, and the total of several answers."""
     together = next(each for each in explained.reports if each.reports == questions)
     return _lines(
         f"<h2>What ε = {explained.epsilon} means</h2>",
@@ -239,8 +239,9 @@ def _proof(outcomes: Sequence[Outcome], surveys: Sequence[Survey]) -> str:
     return _lines(
         "<h2>Proved, not promised</h2>",
         _p(
-            "The lottery of each question deals whole-number tickets. From these the largest ratio between the chances "
-            "of one report under two answers is computed exactly, and compared with e<sup>ε</sup> in whole numbers."
+            "Each question draws its reports with whole-number tickets. From these the largest ratio between the "
+            "probabilities of one report under two answers is computed exactly, and compared with e<sup>ε</sup> in "
+            "whole numbers."
         ),
         table(("question", "promise", "largest ratio", "its logarithm, at most", "spec"), rows),
     )
@@ -254,8 +255,8 @@ def _closing(outcomes: Sequence[Outcome]) -> str:
         else ""
     )
     return (
-        f"<footer>Made by <code>bipartite demo</code> {__version__}. The people are made up; their reports were drawn "
-        f"from the secure source and differ each time.{places}</footer>"
+        f"<footer>Made by <code>bipartite demo</code> {__version__}. The people are simulated; their reports were "
+        f"drawn from the secure source and differ every time.{places}</footer>"
     )
 
 

@@ -1,6 +1,6 @@
-"""The questions of ``bipartite demo``, and what becomes of a million answers to one of them.
+"""The questions of ``bipartite demo``, and what happens to a million answers to one of them.
 
-A question knows its mechanisms and how far apart two answers are; everything else is the same for all of them.
+A question has its mechanisms and the distance between two answers; everything else is the same for all questions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STEP: Final = 2**17
 
 @dataclass(frozen=True)
 class Question:
-    """One question, the two ways of answering it, and the answer of one made-up person.
+    """One question, two mechanisms to report with, and the answer of one fictitious person.
 
     Answers are numbers on a line, or names of points.
     """
@@ -41,9 +41,9 @@ class Question:
     unit: str
     answer: Any
     nearby: float
-    """What counts as near, in the unit."""
+    """The distance that counts as near, in the unit."""
     starts: tuple[float, ...] = ()
-    """Of numbers: where the ranges begin whose shares are estimated; the first one is the least answer."""
+    """For numbers: the starts of the ranges whose shares are estimated; the first is the smallest answer."""
 
     @property
     def is_number(self) -> bool:
@@ -57,11 +57,11 @@ class Question:
 
     @property
     def distances(self) -> NDArray[np.float64]:
-        """The distance between any two answers, in the unit."""
+        """The distance between every two answers, in the unit."""
         return LossRows(self.brr.domain, self.brr.domain, None).rows(0, len(self.brr.domain))
 
     def index(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Where answers stand in the domain: a number at the nearest node."""
+        """The indices of answers in the domain; a number is rounded to the nearest node."""
         domain = self.brr.domain
         if isinstance(domain, SetDomain):
             return domain.codes(values.tolist())
@@ -70,55 +70,55 @@ class Question:
         return nodes
 
     def gap(self, answers: NDArray[Any], reports: NDArray[Any]) -> NDArray[np.float64]:
-        """How far each report lies from its answer."""
+        """The distance of each report from its answer."""
         if self.is_number:
             return np.asarray(np.abs(answers - reports), dtype=np.float64)
         return self.distances[self.index(answers), self.index(reports)]
 
     @staticmethod
     def say(value: object) -> str:
-        """An answer in words: a whole number, or a name."""
+        """An answer as text: a whole number, or a name."""
         return f"{value:,.0f}" if isinstance(value, (int, float, np.number)) else str(value)
 
     @property
     def at(self) -> int:
-        """Where the answer of the made-up person stands."""
+        """The index of the fictitious person's answer."""
         return int(self.index(np.array([self.answer]))[0])
 
 
 @dataclass(frozen=True)
 class Worth:
-    """What one way of answering is worth."""
+    """How precise one way of answering is."""
 
     name: str
     expected_error: float
-    """Exact, for an answer picked at random."""
+    """Exact, for a uniformly random answer."""
     within: float
-    """The exact chance to be near, for an answer picked at random."""
+    """The exact probability of being near, for a uniformly random answer."""
     measured_error: float
-    """Measured on the made-up people."""
+    """Measured on the simulated people."""
     measured_within: float
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of everyone's answers to one question."""
+    """The reports of everyone's answers to one question."""
 
     question: Question
     worths: tuple[Worth, Worth, Worth]
-    """BRR, GRR, and always saying the same."""
+    """BRR, GRR, and the constant answer."""
     answers: NDArray[np.float64]
     """The share of people who gave each answer."""
     reports: NDArray[np.float64]
     """The share of people who reported each answer, under BRR."""
     report: Any
-    """What the made-up person reported."""
+    """The fictitious person's report."""
     seconds: float
     certificate: Certificate
 
 
 def ask(question: Question, answers: NDArray[Any], progress: Progress) -> Outcome:
-    """Let everyone report once, under BRR and under GRR, and see what the reports are worth."""
+    """Let everyone report once with BRR and once with GRR, and measure the errors."""
     began = time.perf_counter()
     reports = np.concatenate(list(report_all(question.brr, answers, progress)))
     seconds = time.perf_counter() - began
@@ -148,7 +148,7 @@ def ask(question: Question, answers: NDArray[Any], progress: Progress) -> Outcom
 
 
 def report_all(mechanism: Mechanism, answers: NDArray[Any], progress: Progress) -> Iterator[NDArray[Any]]:
-    """Everybody's reports, a part at a time."""
+    """Everybody's reports, in batches."""
     for at in range(0, len(answers), _STEP):
         part = mechanism.privatize(answers[at : at + _STEP])
         progress.advance(len(part))
@@ -156,7 +156,7 @@ def report_all(mechanism: Mechanism, answers: NDArray[Any], progress: Progress) 
 
 
 def _exact(matrix: NDArray[np.float64], distances: NDArray[np.float64], nearby: float) -> tuple[float, float]:
-    near = distances <= nearby * (1 + 1e-12)  # a rounding error must not lose the last step
+    near = distances <= nearby * (1 + 1e-12)  # tolerate rounding errors at the limit
     return float((matrix * distances).sum(axis=1).mean()), float((matrix * near).sum(axis=1).mean())
 
 
@@ -168,7 +168,7 @@ def _measured(question: Question, answers: NDArray[Any], given: NDArray[Any]) ->
 def bands(
     question: Question, edges: Sequence[float], say: Callable[[float], str]
 ) -> tuple[list[str], list[list[float]]]:
-    """The chance that the report of the made-up person lies in each band of distance, under BRR and GRR."""
+    """The probability that the fictitious person's report lies in each band of distance, under BRR and GRR."""
     away = question.distances[question.at]
     names, shares = [f"{question.say(question.answer)} itself"], [away == 0]
     for low, high in zip((0.0, *edges), (*edges, np.inf), strict=True):

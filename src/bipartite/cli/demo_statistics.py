@@ -1,4 +1,4 @@
-"""The second part of ``bipartite demo``: the same people in a separate survey, made for statistics."""
+"""The second part of ``bipartite demo``: the same people in a separate survey, designed for statistics."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ class Survey:
     """What a collector learns about everybody's answer to one question."""
 
     outcome: Outcome
-    """What became of the first survey."""
+    """The outcome of the first survey."""
     estimate: Estimate
-    """About these people, not about a population that they might be drawn from."""
+    """For these people, not for a population they might be drawn from."""
     true_mean: float | None
-    """Of these people; None where answers are not numbers."""
+    """Of these people; None if answers are not numbers."""
     bounds: ConfidenceInterval | None
-    """What the reports of the first survey say about that mean."""
+    """The interval of that mean from the reports of the first survey."""
     certificate: Certificate
 
     @property
     def mechanism(self) -> Mechanism | CategoryMechanism:
-        """How everybody reported."""
+        """The mechanism that everybody reported with."""
         return self.estimate.mechanism
 
     @cached_property
     def interval(self) -> ConfidenceInterval:
-        """Of the mean, by the estimate."""
+        """The interval of the mean."""
         return self.estimate.interval(CONFIDENCE)
 
     @property
     def first_tells(self) -> bool:
-        """Whether the reports of the first survey could have been read backwards as well."""
+        """Whether the shares could have been estimated from the first survey as well."""
         return len(np.unique(self.outcome.question.brr.matrix(), axis=0)) == len(self.outcome.question.brr.domain)
 
     def ranges(self) -> list[dict[str, Any]]:
-        """The shares of ranges of numbers, unbiased, with their intervals, beside the true ones."""
+        """The unbiased shares of ranges of numbers with their intervals, beside the true shares."""
         question = self.outcome.question
         values = question.values
         found = []
@@ -72,7 +72,7 @@ class Survey:
         return found
 
     def largest(self) -> list[dict[str, Any]]:
-        """The largest estimated shares with their intervals, beside the true ones."""
+        """The largest estimated shares with their intervals, beside the true shares."""
         low, high = self.estimate.share_intervals(CONFIDENCE)
         shares, values = self.estimate.frequencies, self.mechanism.domain.to_numpy()
         order = np.argsort(-shares, kind="stable")[:TOP]
@@ -82,7 +82,7 @@ class Survey:
 
 
 def survey(outcome: Outcome, answers: NDArray[Any], progress: Progress) -> Survey:
-    """Ask everybody again, by a mechanism whose reports can be read backwards, and read them."""
+    """Ask everybody again, with a mechanism whose reports tell all answers apart, and estimate."""
     first = outcome.question.brr
     line = outcome.question.is_number
     epsilon = first.epsilon_decimal
@@ -101,7 +101,7 @@ def survey(outcome: Outcome, answers: NDArray[Any], progress: Progress) -> Surve
 
 
 def as_json(done: Survey) -> dict[str, Any]:
-    """One survey, for programs."""
+    """One survey as JSON values."""
     mean = None
     if done.true_mean is not None and done.bounds is not None:
         low, high = done.interval
@@ -122,7 +122,7 @@ def as_json(done: Survey) -> dict[str, Any]:
 
 
 def rows(surveys: list[Survey]) -> list[tuple[str, str, str, str]]:
-    """One line a question: what, the estimate, its interval, the truth."""
+    """One row per question: what is estimated, the estimate, its interval, the truth."""
     found = []
     for done in surveys:
         question = done.outcome.question
@@ -140,6 +140,6 @@ def rows(surveys: list[Survey]) -> list[tuple[str, str, str, str]]:
 
 
 def digits_of(done: Survey) -> int:
-    """As many digits as mean something."""
+    """The number of significant decimals."""
     low, high = done.interval
     return 2 if high - low < 10 else 0  # noqa: PLR2004

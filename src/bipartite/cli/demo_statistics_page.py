@@ -1,4 +1,4 @@
-"""The part of the demo's page about everybody together: estimates with error bars, beside the truth."""
+"""The statistics on the demo's page: estimates with error bars, beside the truth."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from bipartite.cli.demo_statistics import Survey
 
 _SURE: Final = f"{100 * CONFIDENCE:g} %"
-_FITS: Final = 12  # letters below a bar
+_FITS: Final = 12  # characters below a bar
 _MEANT: Final = (
-    "Each share is right on average over all surveys, whatever the people are like, and the bars say how far off one "
-    "survey may be. Single answers instead of ranges would need far more people."
+    "Each share is unbiased for every population, and the bars show how far off a single survey may be. Single answers "
+    "instead of ranges would need far more people."
 )
 
 
 def statistics(surveys: Sequence[Survey], epsilon: str, people: int) -> str:
-    """The whole part."""
+    """The section about statistics."""
     both = f"{2 * Decimal(epsilon):f}"
     opening = (
-        "The reports above are made to be near the truth one by one. To learn about <em>everybody</em>, the "
-        f"{people:,} people are asked again, in a <strong>separate survey</strong> whose reports can be read "
-        "backwards: age and income with <em>padded edges</em> (a report may lie past both ends of the range), the city "
-        f"by GRR. Each of these reports spends ε&nbsp;=&nbsp;{epsilon} once more. Whoever answers a question in both "
+        "The reports above are designed to be close to the truth one by one. To learn about <em>everybody</em>, the "
+        f"{people:,} people are asked again, in a <strong>separate survey</strong> whose reports tell all answers "
+        "apart: age and income with <em>padded edges</em> (a report may lie past both ends of the range), the city "
+        f"with GRR. Each of these reports spends another ε&nbsp;=&nbsp;{epsilon}. Whoever answers a question in both "
         f"surveys spends 2ε&nbsp;=&nbsp;{both} on it; so choose one of the two before asking anybody."
     )
     parts = ["<h2>The same people, asked for statistics</h2>", f"<p>{opening}</p>"]
@@ -48,7 +48,7 @@ def _numbers(done: Survey) -> list[str]:
     digits = digits_of(done)
     low, high = done.interval
     mean, least, most, true = (f"{each:,.{digits}f}" for each in (done.estimate.mean, low, high, done.true_mean))
-    inside = "inside it" if low <= done.true_mean <= high else "outside it, as happens once in twenty times"
+    inside = "inside it" if low <= done.true_mean <= high else "outside it, as happens in one survey of twenty"
     ranges = done.ranges()
     shares, least_shares, most_shares, truth = (
         np.array([each[part] for each in ranges]) for part in ("share", "low", "high", "true")
@@ -75,19 +75,19 @@ def _numbers(done: Survey) -> list[str]:
         f"<h3>{html.escape(question.name.capitalize())}</h3>",
         f"<p class='said'>{learned}</p>",
         drawn,
-        f"<p>Of these {len(ranges)} intervals, {held} hold the true share. {_MEANT} {_first(done)}</p>",
+        f"<p>Of these {len(ranges)} intervals, {held} contain the true share. {_MEANT} {_first(done)}</p>",
     ]
 
 
 def _first(done: Survey) -> str:
-    """What the reports of the first survey say about the mean."""
+    """What the first survey tells about the mean."""
     assert done.bounds is not None  # noqa: S101 (answers are numbers)
     if done.first_tells:
-        return "At this ε the reports of the first survey could have been read backwards too."
+        return "At this ε the first survey could have been used for statistics too."
     low, high = (f"{each:,.{digits_of(done)}f}" for each in done.bounds)
     return (
-        f"From the reports of the first survey the mean is known to lie from {low} to {high} and no better, however "
-        "many people report: answers that share a lottery cannot be told apart."
+        f"From the first survey, the mean is only known to lie between {low} and {high}, however many people report: "
+        "answers with the same distribution of reports cannot be told apart."
     )
 
 
@@ -101,11 +101,11 @@ def _names(done: Survey) -> list[str]:
     drawn = shares_by_name(names, shares, low, high, sure=_SURE, truth=truth, most=TOP)
     learned = (
         f"The collector learns the share of each of {len(names)} cities. Of the intervals of the {TOP} largest, {held} "
-        "hold the true share."
+        "contain the true share."
     )
     warning = (
-        f"Each interval holds its true share in 95 of 100 surveys. The {TOP} that come out largest are also those that "
-        "chance made large, so that they lie too high more often than too low."
+        f"Each interval contains its true share in 95 of 100 surveys. The {TOP} largest estimates were also the "
+        "luckiest, so they are too high more often than too low."
     )
     return [
         f"<h3>{html.escape(done.outcome.question.name.capitalize())}</h3>",

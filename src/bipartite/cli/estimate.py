@@ -1,4 +1,4 @@
-"""``bipartite estimate``: reports in, answers with error bars out."""
+"""``bipartite estimate``: read reports, print answers with error bars."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.record import Reporting
 
 RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
-"""A key that no spec has; within a label its quotes would be escaped."""
+"""A key that no spec has; inside a label its quotes would be escaped."""
 _NO_SPEC: Final = (
-    "Expected --spec, or a domain and --epsilon: what the reports on standard input, which is read as CSV, were made "
-    "with; files of Parquet or Arrow that carry their specs are read by name."
+    "Expected --spec, or a domain and --epsilon: standard input is read as CSV and does not say which mechanism made "
+    "the reports. Parquet or Arrow files that contain their specs must be named."
 )
 _EXAMPLES = """examples:
   bipartite estimate reports.csv --spec age.json
@@ -48,11 +48,11 @@ _EXAMPLES = """examples:
   bipartite estimate released.parquet --by country --html answers.html
   bipartite estimate released.parquet --column age --by country --bins 30,45,65 --plot shares.svg --unit years
 
-A table that bipartite privatize wrote says itself what its reports were made with: every private column is estimated,
-or the one named with --column; --spec may name the file of its specs instead. Reports on their own need a spec, and are
-CSV: one report a line, or columns with names in the first line. Anything that is no report is an error that names its
-line; nothing is skipped. Files of other formats are read with --column. Files may be larger than memory; several are
-counted together. Groups and weights are public columns.
+A table that bipartite privatize wrote contains its mechanisms: every private column is estimated, or only the one named
+with --column; --spec may name the file of its specs instead. Other reports need a spec, and are CSV: one report per
+line, or columns with names in the first line. Anything that is not a report is an error that names its line; nothing is
+skipped. Other formats need --column. Files may be larger than memory, and several are counted together. Groups and
+weights are public columns.
 """
 
 
@@ -65,31 +65,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_mechanism(parser, required=False)
     reading = parser.add_argument_group("what is read")
     reading.add_argument("--column", metavar="NAME", help='the reports (default: the only column, or "report")')
-    reading.add_argument("--by", metavar="COLUMN", help="a public column of groups: an estimate for each")
+    reading.add_argument("--by", metavar="COLUMN", help="a public column of groups; each is estimated on its own")
     reading.add_argument("--weights", metavar="COLUMN", help="a public column of weights")
     reading.add_argument(
-        "--counts", metavar="FILE.json", type=Path, action="append", help="counts that were saved; may be repeated"
+        "--counts", metavar="FILE.json", type=Path, action="append", help="saved counts; may be repeated"
     )
     reading.add_argument(
-        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or leave them out"
+        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them"
     )
     asking = parser.add_argument_group("what is asked")
-    asking.add_argument("--method", choices=METHODS, default="auto", help="how the histogram is made (default: auto)")
-    asking.add_argument("--of-sample", action="store_true", help="errors for the people who answered, not a population")
-    asking.add_argument("--confidence", metavar="C", type=float, default=0.95, help="of every interval (default: 0.95)")
+    asking.add_argument(
+        "--method", choices=METHODS, default="auto", help="how the histogram is estimated (default: auto)"
+    )
+    asking.add_argument(
+        "--of-sample", action="store_true", help="errors for the people who answered, not for a population"
+    )
+    asking.add_argument(
+        "--confidence", metavar="C", type=float, default=0.95, help="the confidence of every interval (default: 0.95)"
+    )
     asking.add_argument(
         "--bins", metavar="EDGES", type=bins_of, help="public edges of ranges, such as 30,45,65; or a number of ranges"
     )
     writing = parser.add_argument_group("what is written")
-    writing.add_argument("--save-counts", metavar="FILE.json", type=Path, help="all counts, to be merged with others")
-    writing.add_argument("--csv", metavar="FILE.csv", type=Path, help="value, share, standard error, low, high")
     writing.add_argument(
-        "--ranges", metavar="FILE.csv", type=Path, help="first, last, share, low, high of ten ranges, or of --bins"
+        "--save-counts", metavar="FILE.json", type=Path, help="save all counts, to be merged with others"
     )
-    writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="a picture with error bars, .svg or .png")
-    writing.add_argument("--title", metavar="TEXT", help="of the picture")
-    writing.add_argument("--unit", metavar="TEXT", help="of the values in the picture, such as years")
-    writing.add_argument("--html", metavar="FILE.html", type=Path, help="of a released table: a page with pictures")
+    writing.add_argument("--csv", metavar="FILE.csv", type=Path, help="write value, share, standard error, low, high")
+    writing.add_argument(
+        "--ranges",
+        metavar="FILE.csv",
+        type=Path,
+        help="write first, last, share, low, high of ten ranges, or of --bins",
+    )
+    writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="plot the shares with error bars, .svg or .png")
+    writing.add_argument("--title", metavar="TEXT", help="the title of the plot")
+    writing.add_argument("--unit", metavar="TEXT", help="the unit of the values in the plot, such as years")
+    writing.add_argument("--html", metavar="FILE.html", type=Path, help="for a released table: write a page with plots")
     writing.add_argument(
         "--json", action="store_true", help="print one JSON object (schemas/estimate.json, or estimate-table.json)"
     )
@@ -97,14 +108,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def bins_of(text: str) -> int | list[int | float | str]:
-    """A number of ranges, or edges: numbers, or labels of a circle."""
+    """The number of ranges, or edges: numbers, or labels of a circle."""
     parts = [part.strip() for part in text.split(",")]
     edges = [int(part) if part.isdecimal() else float(part) if NUMBER.fullmatch(part) else part for part in parts]
     return edges[0] if len(edges) == 1 and isinstance(edges[0], int) else edges
 
 
 def run(options: argparse.Namespace) -> int:
-    """Estimate from reports, counts or both; or from a table that says itself what its reports were made with."""
+    """Estimate from reports, from saved counts or both, or from a released table."""
     confidence = check_confidence(options.confidence)
     _find_files(options)
     release = _release_of(options)
@@ -138,7 +149,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _release_of(options: argparse.Namespace) -> Described | None:
-    """The release that the reports belong to, where --spec names its description or the files carry it."""
+    """The release that the reports belong to, if --spec names its description or the files contain it."""
     if options.spec is not None:
         held = read_text(options.spec)
         return Described.from_json(held) if RELEASE.search(held) else None
@@ -148,7 +159,7 @@ def _release_of(options: argparse.Namespace) -> Described | None:
 
 
 def _mark(options: argparse.Namespace, release: Described | None) -> bool | None:
-    """Whether the reports that are read were drawn from known words; None where nobody says."""
+    """Whether the reports were drawn from known random words; None if nothing says so."""
     files = [path for path in options.files if path != STDIN]
     mark = insecure_by(files)
     if release is not None:
@@ -157,19 +168,19 @@ def _mark(options: argparse.Namespace, release: Described | None) -> bool | None
 
 
 def _find_files(options: argparse.Namespace) -> None:
-    """Find the files that are named, and refuse reports that would count twice."""
+    """Find the named files, and refuse reports that would count twice."""
     if not options.files and not options.counts:
         msg = "Expected files of reports, or --counts; for example bipartite estimate reports.csv --spec age.json."
         raise InputError(msg)
     options.files = [path for name in options.files for path in ([STDIN] if name == str(STDIN) else files_at([name]))]
     named = [path.resolve() for path in (*options.files, *(options.counts or ()))]
     if len(set(named)) < len(named):
-        msg = "A file is named twice, so that its reports would count twice; name each once."
+        msg = "A file is named twice, and its reports would count twice; name each file once."
         raise InputError(msg)
 
 
 def _check(options: argparse.Namespace, release: Described | None) -> None:
-    """Refuse what cannot go together."""
+    """Refuse options that contradict each other."""
     if options.counts and (options.by is not None or options.weights is not None):
         msg = "--by and --weights need the reports themselves; leave out --counts."
         raise InputError(msg)
@@ -177,27 +188,27 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
         msg = "--save-counts counts all reports alike; leave out --by and --weights."
         raise InputError(msg)
     if options.html is not None and (release is None or options.counts):
-        msg = "--html belongs to a table that bipartite privatize wrote, and that carries its specs; use --plot."
+        msg = "--html is for tables that bipartite privatize wrote, which contain their specs; use --plot."
         raise InputError(msg)
     if options.plot is not None:
         check_ending(options.plot)
     elif options.title is not None or options.unit is not None:
-        msg = "--title and --unit belong to a picture; add --plot FILE.svg."
+        msg = "--title and --unit are for a plot; add --plot FILE.svg."
         raise InputError(msg)
     if not options.files and options.column is not None:
-        msg = "--column belongs to files of reports; leave it out."
+        msg = "--column is for files of reports; leave it out."
         raise InputError(msg)
 
 
 def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:
-    """Refuse edges that no column has, before anything is read."""
+    """Refuse edges that fit no column, before anything is read."""
     ranged = [domain for domain in domains if has_ranges(domain)]
     for domain in (ranged or domains[:1]) if bins is not None else ():
         spans(domain, bins or 0, None)
 
 
 def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Reporting:
-    """The mechanism that the reports were made with; saved counts know theirs."""
+    """The mechanism that the reports were made with; saved counts contain theirs."""
     if describes_mechanism(options):
         return mechanism_of(options)
     if saved:
@@ -206,28 +217,28 @@ def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Reporting:
 
 
 def _of_release(options: argparse.Namespace, release: Described) -> dict[str | None, Reporting]:
-    """The mechanisms of the columns that are read: all that are private, or the one that is asked for."""
+    """The mechanisms of the columns to read: all private ones, or the one asked for."""
     names = list(release.mechanisms) if options.column is None else [options.column]
     one = STDIN in options.files or options.counts or options.weights is not None or options.save_counts is not None
     if one and len(names) > 1:
         msg = f"Expected --column to name one private column of the release: {', '.join(map(repr, names))}."
         raise InputError(msg)
     if options.plot is not None and len(names) > 1:
-        msg = "--plot draws one column; name it with --column, or use --html for all of them."
+        msg = "--plot draws one column; name it with --column, or use --html for all."
         raise InputError(msg)
     if isinstance(options.bins, list) and len(names) > 1:
-        msg = "--bins has edges of one column; name it with --column, or give a number of ranges for all."
+        msg = "--bins gives edges for one column; name it with --column, or give a number of ranges for all."
         raise InputError(msg)
     check_asked(release, names, options.by, options.weights)
     return {name: release.mechanisms[name] for name in names}
 
 
 def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism: Reporting) -> None:
-    """Add counts that were saved to those of reports."""
+    """Add saved counts to those of the reports."""
     for counts in saved:
         groups.setdefault(None, GroupCounts(mechanism)).counts.merge(counts)
     if all(group.empty for group in groups.values()):
-        msg = "There are no reports, so nothing can be said; give at least one."
+        msg = "There are no reports, so nothing can be estimated; pass at least one."
         raise DataFileError(msg)
 
 
@@ -237,13 +248,13 @@ def _estimated(
     options: argparse.Namespace,
     progress: Callable[[int], None],
 ) -> dict[str | None, Estimate]:
-    """The estimate of every group; the steps of a long fit are seen to pass."""
+    """The estimate of every group."""
     found: dict[str | None, Estimate] = {}
     for label, group in groups.items():
         if group.empty:
-            msg = f"All weights of the group {label!r} are 0, so nothing can be said about it; leave it out."
+            msg = f"All weights of the group {label!r} are 0, so nothing can be estimated for it; leave it out."
             raise DataFileError(msg)
         how = How(options.method, of_sample=options.of_sample, progress=progress)
         found[label] = from_tally(mechanism, group.tally, how)
-        _ = found[label].frequencies  # fitted here, where steps are seen to pass
+        _ = found[label].frequencies  # fitted here, while progress is shown
     return found

@@ -1,4 +1,4 @@
-"""How estimates are written: tables for people, CSV and JSON for programs, a page with pictures."""
+"""Write estimates: tables for people, CSV and JSON for programs, a page with plots."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All estimates of a command."""
+    """All estimates of one run."""
 
     columns: dict[str | None, dict[str | None, Estimate]]
-    """For each private column the estimate of each group, or of all rows under None."""
+    """For each private column the estimate of each group; None is the group of all rows."""
     unreported: dict[str | None, int]
-    """For each private column how many rows have no report, and so are left out."""
+    """For each private column the number of rows without a report, which are skipped."""
     by: str | None
     confidence: float
     insecure: bool | None
-    """Whether the reports were drawn from words that someone may know; None where nobody says."""
+    """Whether the reports were drawn from random words that someone may know; None if nothing says so."""
     release: Described | None
-    """The release that they are of; None for reports on their own, which are one column."""
+    """The release that the reports belong to; None for other reports, which are one column."""
     bins: Bins | None = None
-    """The public ranges that are asked for, where values have ranges; None for ten."""
+    """The requested public ranges, for values that have ranges; None for ten."""
 
     @property
     def doubted(self) -> list[str]:
@@ -55,7 +55,7 @@ class Found:
         return [repr(name) for name, groups in self.columns.items() if any(each.doubt for each in groups.values())]
 
     def guarantee_of(self, release: Described) -> str:
-        """What the release promises; nothing where its reports cannot be what it says."""
+        """What the release promises; no ε if its reports cannot have come from its mechanism."""
         if not self.doubted:
             return release.guarantee
         which = ", ".join(self.doubted)
@@ -67,18 +67,18 @@ class Found:
         return groups[None] if self.by is None else Estimates(groups)
 
     def picture(self, name: str | None, title: str = "", unit: str = "") -> str:
-        """A column with its error bars."""
+        """Plot a column with its error bars."""
         label = UNNAMED if name is None else name
         drawn = self.answers(name)
         return drawn.plot(None, self.confidence, self.bins_of(name), title=title, label=label, unit=unit)
 
     def bins_of(self, name: str | None) -> Bins | None:
-        """The ranges of a column; None where its values have none."""
+        """The ranges for a column; None if its values have none."""
         return self.bins if has_ranges(next(iter(self.columns[name].values())).domain) else None
 
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
-    """Write and print what was found; everything is computed before anything is written."""
+    """Write and print the estimates; everything is computed before anything is written."""
     first = SPOKEN if STDIN in options.files[:1] else options.files[0].name if options.files else ""
     files: list[tuple[Path, str | bytes]] = []
     if options.save_counts is not None:
@@ -103,7 +103,7 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
 
 
 def _range_rows(bins: Bins | None) -> Callable[[Estimate, float], list[tuple[Any, ...]]]:
-    """The rows of these ranges, of columns that have ranges."""
+    """A function that gives the rows of these ranges, for columns that have ranges."""
     return lambda estimate, sure: range_rows(estimate, sure, bins) if has_ranges(estimate.domain) else []
 
 
@@ -132,12 +132,12 @@ def _as_json(estimate: Estimate, confidence: float, bins: Bins | None) -> dict[s
 
 
 def _together(group: list[Any], *, line: bool) -> dict[str, Any]:
-    """Values that the reports cannot tell apart: a range of a line, or all of them."""
+    """Values that the reports cannot tell apart: a range on a line, otherwise a list."""
     return {"first": group[0], "last": group[-1]} if line else {"values": group}
 
 
 def _around(estimate: Estimate, confidence: float) -> dict[str, Any]:
-    """The direction and the spread of values that go around; an arc runs from low up to high, past the last value."""
+    """The direction and spread of values on a circle; an arc runs from low up to high, perhaps past the last value."""
     if not isinstance(estimate.domain, Cyclic):
         return {}
     numbers = estimate.circular_mean, estimate.resultant_length, estimate.circular_spread
@@ -166,7 +166,7 @@ def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
 
 
 def _described(found: Found) -> dict[str, Any]:
-    """What was found as JSON values, for reports on their own or for a release."""
+    """The estimates as JSON values, of a release or of other reports."""
     columns = [
         {
             "spec_sha256": spec_sha256(next(iter(groups.values())).mechanism),
@@ -194,7 +194,7 @@ def _described(found: Found) -> dict[str, Any]:
 def _as_csv(
     found: Found, columns: tuple[str, ...], rows: Callable[[Estimate, float], Iterable[tuple[Any, ...]]]
 ) -> str:
-    """Rows of every group of every column; a number that does not exist is empty."""
+    """Rows of every group of every column; missing numbers are empty."""
     released, grouped = found.release is not None, found.by is not None
     return as_csv(
         ["column"] * released + ["group"] * grouped + list(columns),
@@ -208,7 +208,7 @@ def _as_csv(
 
 
 def _warn(found: Found) -> None:
-    """Say on stderr which reports cannot have come from their mechanism; the text for people says so itself."""
+    """Say on stderr which reports cannot have come from their mechanism; the text for people contains that."""
     for name, groups in found.columns.items():
         where = "" if found.release is None else f"column {name!r}"
         for label, estimate in groups.items():

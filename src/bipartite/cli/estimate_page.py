@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 def page(found: Found, release: Described, title: str) -> str:
-    """All columns of a release with pictures, as one file."""
+    """All columns of a release with plots, as one HTML file."""
     promised = f"{found.guarantee_of(release)}. Each interval has a confidence of {100 * found.confidence:g}"
     parts = [
         f"<h1>{escape(title)}</h1>",
-        "<p class='lead'>What the people in this table are like, from their reports alone.</p>",
+        "<p class='lead'>Estimates about the people in this table, computed from their reports alone.</p>",
         f"<p>{escape(promised)}&nbsp;%.</p>",
     ]
     for name, groups in found.columns.items():
         doubts = [each.doubt for each in groups.values() if each.doubt]
         promise = "" if doubts or name is None else f"{escape(release.guarantee_of(name))}."
         count = found.unreported[name]
-        left_out = f" {count:,} rows without a report were left out." if count else ""
+        left_out = f" {count:,} rows without a report were skipped." if count else ""
         parts += [f"<h2>{escape(str(name))}</h2>", f"<p>{promise}{left_out}</p>"]
         parts += [f"<p><strong>{escape(each)}</strong></p>" for each in doubts]
         parts += [found.picture(name), _numbers(groups, found.confidence)]
         parts += _shares(shares_shown(groups, found.confidence, found.bins_of(name)))
     parts += [
-        "<h2>Published beside it</h2>",
+        "<h2>Published beside the reports</h2>",
         "<p>No ε covers the following:</p>",
         "<ul>" + "".join(f"<li>{escape(each)}</li>" for each in release.publishes) + "</ul>",
         f"<footer>Written by bipartite {__version__} from counts of the reports.</footer>",
@@ -44,7 +44,7 @@ def page(found: Found, release: Described, title: str) -> str:
 
 
 def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
-    """A table of means and medians where values lie on a line."""
+    """A table of means and medians, for values on a line."""
     if not isinstance(next(iter(groups.values())).mechanism.domain, LineDomain):
         return ""
     rows = []

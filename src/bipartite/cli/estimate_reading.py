@@ -1,4 +1,4 @@
-"""The reports of a command, read and added up: cells of text with their lines, or the columns of a table."""
+"""Read and add up reports: CSV cells with their lines, or the columns of a table."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class Sums:
     """Sums over the reports of one column."""
 
     groups: dict[str | None, GroupCounts] = field(default_factory=dict)
-    """By group, or under None where there are none."""
+    """By group; None is the group of all rows."""
     unreported: int = 0
-    """How many rows have no report."""
+    """The number of rows without a report."""
 
 
 def read(
     options: argparse.Namespace, mechanisms: dict[str | None, Reporting], *, released: bool
 ) -> dict[str | None, Sums]:
-    """The sums of each of these columns; of reports on their own there is one, which may have no name."""
+    """The sums of each of these columns; reports without a release are one column, which may be unnamed."""
     if not options.files:
         return {name: Sums() for name in mechanisms}
     if STDIN not in options.files:
         files, written = files_of(options.files)
-        # Weights, and reports on their own, are read from plain CSV as text, where each line can be named.
+        # Weights, and reports without a release, are read from plain CSV as text, so that errors can name the line.
         if written != Format("csv") or (released and options.weights is None):
             return _read_table(options, files, written, mechanisms)
     ((column, mechanism),) = mechanisms.items()
@@ -59,7 +59,7 @@ def _read_table(
     """The sums of the columns of a table."""
     named = {name: mechanism for name, mechanism in mechanisms.items() if name is not None}
     if not named:
-        msg = f"Expected --column, the column of reports, for {files[0]}, which is of another format."
+        msg = f"Expected --column, the column of reports: {files[0]} is not CSV."
         raise InputError(msg)
     if options.weights is not None:
         ((name, mechanism),) = named.items()
@@ -75,13 +75,13 @@ def _read_table(
 
 def _check_unreported(options: argparse.Namespace, name: str, unreported: int) -> None:
     if unreported and options.nulls == "error":
-        msg = f"column {name!r}: {unreported:,} rows have no report; use --nulls drop to leave them out."
+        msg = f"column {name!r}: {unreported:,} rows have no report; use --nulls drop to skip them."
         raise DataFileError(msg)
     _mention(unreported, f"column {name!r}: ")
 
 
 def _weighed(options: argparse.Namespace, files: list[Path], written: Format, name: str, mechanism: Reporting) -> Sums:
-    """The sums of the weights of a column of a table."""
+    """The weighted sums of a column of a table."""
     sums = Sums()
     for batch in weighed_files(files, written, name, mechanism, options.by, options.weights):
         sums.unreported += batch.unreported
@@ -91,13 +91,13 @@ def _weighed(options: argparse.Namespace, files: list[Path], written: Format, na
                 continue
             if label not in sums.groups:
                 if len(sums.groups) >= most_groups(mechanism):
-                    msg = f"more than {len(sums.groups):,} groups, too many to hold; is {options.by!r} one of groups?"
+                    msg = f"more than {len(sums.groups):,} groups do not fit; is {options.by!r} a column of groups?"
                     raise DataFileError(msg)
                 sums.groups[label] = GroupCounts(mechanism, weighted=True)
             sums.groups[label].add(batch.reports[which], batch.weights[which])
     _check_unreported(options, name, sums.unreported)
     if not sums.groups:
-        msg = f"column {name!r} has no reports, so nothing can be said about it."
+        msg = f"column {name!r} has no reports, so nothing can be estimated for it."
         raise DataFileError(msg)
     if options.by is not None:
         sums.groups = in_order(sums.groups)
@@ -106,11 +106,11 @@ def _weighed(options: argparse.Namespace, files: list[Path], written: Format, na
 
 def _mention(unreported: int, where: str = "") -> None:
     if unreported:
-        print(f"bipartite: {where}{unreported:,} rows without a report were left out.", file=sys.stderr)
+        print(f"bipartite: {where}{unreported:,} rows without a report were skipped.", file=sys.stderr)
 
 
 def _read_text(options: argparse.Namespace, column: str | None, mechanism: Reporting) -> Sums:
-    """The sums of a column of CSV, in files or on standard input."""
+    """The sums of a CSV column, from files or standard input."""
     texts = WideTexts(mechanism) if isinstance(mechanism, CategoryMechanism) else Texts(mechanism)
     asked = WantedColumns(column, tuple(name for name in (options.by, options.weights) if name is not None))
     sums = Sums()
@@ -130,7 +130,7 @@ def _read_text(options: argparse.Namespace, column: str | None, mechanism: Repor
 
 
 def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
-    """The rows that hold a report."""
+    """The rows with a report."""
     reports = chunk.columns[0]
     full = [at for at, cell in enumerate(reports) if cell and not cell.isspace()]
     if len(full) == len(reports):
@@ -165,9 +165,7 @@ def _count(
     for label, which in rows.items():
         if label not in groups:
             if len(groups) >= most_groups(mechanism):
-                msg = (
-                    f"{name}: more than {len(groups):,} groups, too many to hold; is {options.by!r} a column of groups?"
-                )
+                msg = f"{name}: more than {len(groups):,} groups do not fit; is {options.by!r} a column of groups?"
                 raise DataFileError(msg)
             groups[label] = GroupCounts(mechanism, weighted=weights is not None)
         groups[label].add(reports[which], None if weights is None else weights[which])

@@ -1,4 +1,4 @@
-"""``bipartite ledger``: look at a ledger, export its debits for an auditor, check that it adds up, copy it."""
+"""``bipartite ledger``: show a ledger, export its debits for an auditor, check that it adds up, or back it up."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   bipartite ledger show spent.db                 people, periods, questions and what they promise
   bipartite ledger export spent.db > debits.csv  who was debited what, for which question, and when
-  bipartite ledger export spent.db --json        the same, one JSON object a line
+  bipartite ledger export spent.db --json        the same, one JSON object per line
   bipartite ledger check spent.db                exit code 1 when anything does not add up
   bipartite ledger backup spent.db copy.db       a checked copy, for its owner alone, while others use the ledger
 
-No command needs the right to write to the ledger. A copy forgets what is debited after it was made.
-No command shows a value: a ledger holds none. None shows a report either.
+No command needs write access to the ledger. A copy does not know of debits made after it.
+A ledger holds no private values, and no command shows a report.
 """
-# In CSV, as in JSON; empty where a debit is older than the mark.
+# In CSV as in JSON; empty if a debit is older than the mark.
 _SPOKEN = {True: "true", False: "false", None: ""}
 
 
@@ -37,25 +37,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     for name, help_text, run, what in (
         ("show", "people, periods, questions and what they promise", run_show, "one JSON object"),
-        ("export", "every debit as CSV, for an auditor", run_export, "one JSON object a line"),
+        ("export", "every debit as CSV, for an auditor", run_export, "one JSON object per line"),
         ("check", "whether every balance is the sum of its debits", run_check, "one JSON object"),
     ):
         action = actions.add_parser(name, help=help_text, epilog=_EXAMPLES)
         action.add_argument("ledger", metavar="FILE", type=Path, help="the ledger")
         if name == "show":
             action.add_argument(
-                "--person", metavar="NAME", help="what this person has spent; as stored, where names are keyed"
+                "--person", metavar="NAME", help="what this person has spent; as stored, if names are keyed"
             )
         action.add_argument("--json", action="store_true", help=f"print {what} (schemas/ledger-{name}.json)")
         action.set_defaults(run=run)
-    action = actions.add_parser("backup", help="a copy of the ledger as of one moment", epilog=_EXAMPLES)
+    action = actions.add_parser("backup", help="a consistent copy of the ledger", epilog=_EXAMPLES)
     action.add_argument("ledger", metavar="FILE", type=Path, help="the ledger")
     action.add_argument("copy", metavar="COPY", type=Path, help="the new file")
     action.set_defaults(run=run_backup)
 
 
 def run_show(options: argparse.Namespace) -> int:
-    """A ledger at a glance."""
+    """Print an overview of a ledger."""
     with _opened(options.ledger) as ledger:
         held = ledger.summary()
         summary = {key: str(value) if "spent" in key else value for key, value in held.items()}
@@ -87,9 +87,9 @@ def run_show(options: argparse.Namespace) -> int:
             print_json(described)
             return OK
         keyed = ", names are keyed" if ledger.names_are_keyed else ""
-        print(f"{options.ledger.name}: ε = {ledger.budget} a person and period ({ledger.period}){keyed}")
+        print(f"{options.ledger.name}: ε = {ledger.budget} per person and period ({ledger.period}){keyed}")
     people = "1 person" if held["people"] == 1 else f"{held['people']:,} people"
-    print(f"{how_many(held['reports'], 'report')} of {people}; the most that one has spent:")
+    print(f"{how_many(held['reports'], 'report')} of {people}; the most that anyone has spent:")
     print(f"  in one period  {summary['most_spent_in_a_period']}")
     print(f"  in all         {summary['most_spent_ever']}")
     if held["insecure_reports"]:
@@ -106,7 +106,7 @@ def run_show(options: argparse.Namespace) -> int:
 
 
 def run_export(options: argparse.Namespace) -> int:
-    """Every debit, on stdout."""
+    """Print every debit."""
     columns = [each.name for each in fields(Debit)]
     with _opened(options.ledger) as ledger:
         total = ledger.summary()["reports"]
@@ -125,7 +125,7 @@ def run_export(options: argparse.Namespace) -> int:
 
 
 def run_check(options: argparse.Namespace) -> int:
-    """Whether a ledger adds up."""
+    """Check whether a ledger adds up."""
     with _opened(options.ledger) as ledger:
         found = ledger.check()
         summary = ledger.summary()
@@ -142,22 +142,24 @@ def run_check(options: argparse.Namespace) -> int:
 
 
 def run_backup(options: argparse.Namespace) -> int:
-    """A copy of a ledger."""
+    """Copy a ledger."""
     with _opened(options.ledger) as ledger:
         ledger.backup(options.copy)
     with _opened(options.copy) as copy:
         reports = copy.summary()["reports"]
     held = how_many(reports, "report")
-    print(f"{options.copy.name}: {held}, and everything adds up. It forgets what is debited from now on.")
+    print(f"{options.copy.name}: {held}, and everything adds up. It does not know of debits made from now on.")
     return OK
 
 
 def _insecure(reports: int) -> str:
-    return f"{reports:,} of the reports are NOT PRIVATE: they were drawn from words that someone may know (rng=)."
+    return (
+        f"{reports:,} of the reports are NOT PRIVATE: they were drawn from random words that someone may know (rng=)."
+    )
 
 
 def _opened(path: Path) -> Ledger:
     if not path.exists():
-        msg = f"{path.name} is not there; name the file that bp.Ledger was opened with."
+        msg = f"{path.name} not found; name the file that bp.Ledger was opened with."
         raise MissingDataError(msg)
     return Ledger(path, read_only=True)

@@ -1,4 +1,4 @@
-"""``bipartite locations``: a release of places, and maps of it."""
+"""``bipartite locations``: design releases of places, and draw maps."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _EXAMPLES = """examples:
   bipartite locations design shops.csv --epsilon 1 --output shops.json    the best ε-LDP release, as a spec
   bipartite locations design --box 52.3,13,52.7,13.8 --metres 10000 --epsilon 2 --for map --output cells.json
   bipartite locations heat reports.csv --spec cells.json --output heat.html    where people are, from their reports
-  bipartite locations map shops.csv --output shops.html                   places and regions, to look around on
+  bipartite locations map shops.csv --output shops.html                   an interactive map of places and regions
   bipartite locations map --dataset cities --epsilon 2 --mechanism brr --at Paris --output paris.svg
 
-A release within regions publishes the region of everybody, which is not ε-LDP: it needs --publishes region.
-Data sets of check-ins, and every release side by side: python -m reproduction locations.
+A release within regions publishes the region of every person, which is not ε-LDP; it needs --publishes region.
+For data sets of check-ins, and every release side by side, run: python -m reproduction locations.
 """
 _ENDINGS: Final = (".svg", ".png", ".html")
 
@@ -47,11 +47,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def add_actions(
     parser: argparse.ArgumentParser, add_places: Callable[[argparse.ArgumentParser], None]
 ) -> argparse._SubParsersAction[Command]:
-    """Add what can be done with a list of places; return where to add more."""
+    """Add the actions on a list of places; return the object to add more to."""
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     design = actions.add_parser("design", help="choose or build a release of places", epilog=_EXAMPLES)
     add_places(design)
-    add_mechanism(design, "auto: the least expected loss of all that are ε-LDP")
+    add_mechanism(design, "auto, the smallest expected loss of all that are ε-LDP")
     design.add_argument(
         "--for",
         dest="purpose",
@@ -59,19 +59,23 @@ def add_actions(
         default="release",
         help="release: each report is used as it is (default); map: reports are counted, to see where people are",
     )
-    design.add_argument("--output", metavar="FILE", type=Path, help="write the spec, what clients need, to this file")
+    design.add_argument("--output", metavar="FILE", type=Path, help="write the spec, which clients need, to this file")
     design.add_argument("--csv", metavar="FILE", type=Path, help="write the rows of the table to this file")
     design.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-design.json)")
     design.set_defaults(run=run_design)
     shown = actions.add_parser("map", help="draw places, regions, and what one person may report", epilog=_EXAMPLES)
     add_places(shown)
-    add_mechanism(shown, "auto with --epsilon; without it places and regions alone")
+    add_mechanism(shown, "auto with --epsilon; without it only places and regions")
     shown.add_argument(
-        "--at", metavar="PLACE", help="the place (label or row number) of a made-up person: never a real one"
+        "--at", metavar="PLACE", help="the place (label or row number) of a fictitious person, never of a real one"
     )
     shown.add_argument("--title", metavar="WORDS", default="Places", help="the heading of a page (default: Places)")
     shown.add_argument(
-        "--output", metavar="FILE", type=Path, required=True, help=".html to look around on, or a picture: .svg, .png"
+        "--output",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="an interactive page, .html, or a picture, .svg or .png",
     )
     shown.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-map.json)")
     shown.set_defaults(run=run_map)
@@ -125,15 +129,13 @@ def run_map(options: argparse.Namespace) -> int:
         raise InputError(msg)
     has_release = check_budget(options)
     if options.per_km is not None and options.epsilon is not None:
-        msg = (
-            "--per-km belongs to --mechanism planar-laplace on a map; locations design shows it beside other releases."
-        )
+        msg = "--per-km on a map is for --mechanism planar-laplace; locations design shows it beside other releases."
         raise InputError(msg)
     if not has_release and (options.mechanism or options.at or options.publishes or options.per_km):
-        msg = "Expected --epsilon beside --mechanism, --at and --publishes; try --epsilon 1, or leave them out."
+        msg = "Expected --epsilon with --mechanism, --at and --publishes; try --epsilon 1, or leave them out."
         raise InputError(msg)
     if ending == ".html" and options.at is not None:
-        msg = "--at belongs to a picture, .svg or .png; on a page every place can be chosen."
+        msg = "--at is for a picture, .svg or .png; on a page every place can be chosen."
         raise InputError(msg)
     check_publishes(options)
     listed = options.places_of(options)
@@ -176,11 +178,11 @@ def _place(options: argparse.Namespace, listed: Listed) -> str | int:
     labels = listed.places.labels
     if options.at is None:
         example = "0" if labels is None else str(labels[0])
-        msg = f"Expected --at with a picture of a release: the place of a made-up person; try --at {example!r}."
+        msg = f"Expected --at with a picture of a release: the place of a fictitious person; try --at {example!r}."
         raise InputError(msg)
     if labels is not None:
         if options.at not in labels:
-            msg = f"Expected --at as the label of a place, got {options.at!r}, which is none; look in the file."
+            msg = f"Expected --at as the label of a place, got {options.at!r}; the file lists the labels."
             raise InputError(msg)
         return str(options.at)
     if not options.at.isdecimal() or int(options.at) >= len(listed.places):

@@ -1,4 +1,4 @@
-"""Pages that commands write: one HTML file that needs nothing else."""
+"""Pages that commands write: self-contained HTML files."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _scrollable(body: str) -> str:
-    """Pictures stay readable on a narrow screen: they move sideways there."""
+    """Let pictures scroll sideways on narrow screens, where they would become unreadable."""
     return body.replace("<svg", "<div class='picture'><svg").replace("</svg>", "</svg></div>")

@@ -1,4 +1,4 @@
-"""``bipartite locations heat``: reports of places in, a heat map with intervals out."""
+"""``bipartite locations heat``: read reports of places, draw a heat map with intervals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EXAMPLES = """examples:
   bipartite locations heat reports.csv --spec cells.json --smoothing-km 2 --output heat.geojson
   bipartite locations heat released.parquet --column home --output heat.png
 
-The map is made from the reports alone, and is as private as they are. The cells of a grid are drawn as cells.
+The map is computed from the reports alone, and is as private as they are. The cells of a grid are drawn as cells.
 """
 _LISTED: Final = 5
 
@@ -50,17 +50,19 @@ def add_heat(actions: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "files", metavar="FILE", nargs="+", help="reports: files, folders, quoted patterns; - for standard input"
     )
-    parser.add_argument("--spec", metavar="FILE.json", type=Path, help="what the reports were made with")
+    parser.add_argument("--spec", metavar="FILE.json", type=Path, help="the mechanism that made the reports")
     parser.add_argument("--column", metavar="NAME", help='the reports (default: the only column, or "report")')
     parser.add_argument(
-        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or leave them out"
+        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them"
     )
     parser.add_argument(
-        "--smoothing-km", metavar="KM", type=float, default=0.0, help="spread each person over so many km (default: 0)"
+        "--smoothing-km", metavar="KM", type=float, default=0.0, help="smooth over this many km (default: 0)"
     )
-    parser.add_argument("--confidence", metavar="C", type=float, default=0.95, help="of the intervals (default: 0.95)")
+    parser.add_argument(
+        "--confidence", metavar="C", type=float, default=0.95, help="the confidence of the intervals (default: 0.95)"
+    )
     parser.add_argument("--title", metavar="WORDS", default="Where people are", help="the heading of a page")
-    parser.add_argument("--credit", metavar="WORDS", default="", help="whose list of places this is")
+    parser.add_argument("--credit", metavar="WORDS", default="", help="the source of the list of places")
     parser.add_argument(
         "--output", metavar="FILE", type=Path, required=True, help="a page, .html; a picture, .svg or .png; or .geojson"
     )
@@ -110,18 +112,18 @@ def run_heat(options: argparse.Namespace) -> int:
         held = "" if row["low"] is None else f", {percent(row['low'])} to {percent(row['high'])}"
         print(f"  {row['place']}: {percent(row['share'])}{held}")
     if low is not None:
-        print(f"The intervals hold for all places together with a confidence of {100 * confidence:g} %.")
+        print(f"The intervals hold simultaneously for all places with {100 * confidence:g} % confidence.")
     print(f"Wrote {options.output}.")
     return OK
 
 
 def _heated(options: argparse.Namespace) -> HeatMap:
-    """The heat map of the reports, which says so where they are not private."""
+    """The heat map of the reports; its guarantee says so if they are not private."""
     options.files = [path for name in options.files for path in ([STDIN] if name == str(STDIN) else files_at([name]))]
     column, mechanism, release = _made_with(options)
     sums = read(options, {column: mechanism}, released=release is not None)[column]
     if not sums.groups or sums.groups[None].empty:
-        msg = "There are no reports, so nothing can be said; give at least one."
+        msg = "There are no reports, so nothing can be estimated; pass at least one."
         raise DataFileError(msg)
     with Progress("steps", None) as progress:
         how = How(progress=lambda _: progress.advance(1))
@@ -133,7 +135,7 @@ def _heated(options: argparse.Namespace) -> HeatMap:
 
 
 def _made_with(options: argparse.Namespace) -> tuple[str | None, Reporting, Described | None]:
-    """(the column of the reports, what they were made with, the release that they are of)."""
+    """(the column of the reports, their mechanism, the release that they belong to)."""
     release = None
     if options.spec is not None:
         text = read_text(options.spec)
@@ -143,14 +145,14 @@ def _made_with(options: argparse.Namespace) -> tuple[str | None, Reporting, Desc
     elif STDIN not in options.files:
         release = carried_by_all(options.files)
     if release is None:
-        msg = "Expected --spec: what the reports were made with; files that bipartite privatize wrote carry theirs."
+        msg = "Expected --spec, the mechanism that made the reports; only files by bipartite privatize contain it."
         raise InputError(msg)
     column = options.column
     if column is None:
         positions = [name for name, each in release.mechanisms.items() if isinstance(each.domain, Points)]
         if len(positions) != 1:
             there = ", ".join(map(repr, release.mechanisms))
-            msg = f"Expected --column: which private column of the release to draw, of {there}."
+            msg = f"Expected --column, the private column of the release to draw, one of {there}."
             raise InputError(msg)
         (column,) = positions
     check_asked(release, [column], None)

@@ -23,35 +23,39 @@ CITIES: Final = "cities"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Places, their regions, and where they came from, in words."""
+    """Places, their regions, and their source in words."""
 
     places: Points
     regions: Regions
     source: str
     credit: str = ""
-    """Whose list it is, on every map of it."""
+    """The source that every map of it must name."""
 
 
 def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hundred large cities of the world") -> None:
     """Add the options that name a list of places."""
     listed = parser.add_argument_group(
-        "the places (FILE, --dataset or --box): public, never the positions of who reports"
+        "the places (FILE, --dataset or --box): public, never the positions of the people who report"
     )
     listed.add_argument(
-        "file", metavar="FILE.csv", nargs="?", type=Path, help="columns lat, lon and, for names, label; header or none"
+        "file",
+        metavar="FILE.csv",
+        nargs="?",
+        type=Path,
+        help="columns lat, lon and optionally label; with or without a header",
     )
     listed.add_argument("--dataset", metavar="NAME", help=data_sets)
     listed.add_argument(
         "--box",
         metavar="S,W,N,E",
-        help="a grid over this box in degrees, with --metres; --box=-5,… where south is below 0",
+        help="a grid over this box in degrees, with --metres; write --box=-5,… if south is negative",
     )
     listed.add_argument("--metres", metavar="M", type=float, help="the largest height and width of a cell of the grid")
     listed.add_argument(
-        "--merge", dest="merge_within", metavar="METRES", type=float, help="places nearer than that become one"
+        "--merge", dest="merge_within", metavar="METRES", type=float, help="merge places that are closer than this"
     )
     listed.add_argument(
-        "--regions", metavar="COLUMN", help="the column of FILE with the region of each place (default: by map tile)"
+        "--regions", metavar="COLUMN", help="the column of FILE with the region of each place (default: map tiles)"
     )
     add_are_public(listed)
     parser.set_defaults(places_of=places_of)
@@ -60,17 +64,17 @@ def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hund
 def places_of(options: argparse.Namespace) -> Listed:
     """The places that the options name."""
     if sum(each is not None for each in (options.file, options.dataset, options.box)) != 1:
-        msg = "Expected a FILE.csv, --dataset NAME, or --box with --metres, one of them; try --dataset cities."
+        msg = "Expected exactly one of FILE.csv, --dataset NAME, or --box with --metres; try --dataset cities."
         raise InputError(msg)
     if (options.box is None) != (options.metres is None):
-        msg = "Expected --box and --metres together, a grid; for example --box 52.3,13.0,52.7,13.8 --metres 5000."
+        msg = "Expected --box and --metres together, for a grid; for example --box 52.3,13.0,52.7,13.8 --metres 5000."
         raise InputError(msg)
     if options.box is not None:
         return _of_box(options)
     if options.dataset not in {None, CITIES}:
         msg = (
-            f"Expected --dataset cities, got {options.dataset!r}; name a FILE.csv for other places, or take the data "
-            "sets of the paper: python -m reproduction locations."
+            f"Expected --dataset cities, got {options.dataset!r}; name a FILE.csv for other places; the data "
+            "sets of the paper are in: python -m reproduction locations."
         )
         raise InputError(msg)
     return _of_cities(options) if options.file is None else _of_file(options)
@@ -96,7 +100,7 @@ def _of_file(options: argparse.Namespace) -> Listed:
         )
         raise DataFileError(msg)
     at = table.names.index(options.regions)
-    # Of merged places the first stands for all, with its region.
+    # The first of merged places represents them, with its region.
     region_at: dict[tuple[float, ...], str] = {}
     for row, position in zip(table.rows, coordinates, strict=True):
         region_at.setdefault(position, row[at].strip())
@@ -119,7 +123,7 @@ def _of_cities(options: argparse.Namespace) -> Listed:
 
 def _of_box(options: argparse.Namespace) -> Listed:
     if options.regions is not None or options.merge_within is not None:
-        msg = "--regions and --merge belong to a FILE; leave them out with --box."
+        msg = "--regions and --merge are for a FILE; leave them out with --box."
         raise InputError(msg)
     try:
         box = [float(each) for each in options.box.split(",")]

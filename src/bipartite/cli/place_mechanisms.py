@@ -1,4 +1,4 @@
-"""The mechanism of a release of places: the one that is named, or the best of all that are ε-LDP."""
+"""The mechanism of a release of places: a named one, or the best of all that are ε-LDP."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _RELEASES: Final[dict[str, tuple[str, dict[str, str]]]] = {
     "brr-best": ("brr", {"m": "best"}),
     _WITHIN: (_WITHIN, {"publishes": "region"}),  # as agreed to
 }
-"""What may be asked for: its name in the catalogue, and options."""
+"""The releases that may be named: name in the catalogue, and options."""
 
 
 def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add the options that name a release; ``default`` says what is taken where none is named."""
+    """Add the options that name a release; ``default`` says what is used if none is named."""
     release = parser.add_argument_group("the release")
     release.add_argument("--epsilon", metavar="E", help="the privacy budget of one report, a decimal such as 1 or 0.5")
     release.add_argument(
@@ -45,19 +45,19 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
     release.add_argument(
         "--per-km",
         metavar="E",
-        help=f"the ε of {_PLANAR}, per km of distance: geo-indistinguishability, not ε-LDP; beside other releases: a "
-        "row of it in the table",
+        help=f"the ε of {_PLANAR}, per km of distance: geo-indistinguishability, not ε-LDP; with other releases "
+        "it adds a row to the table",
     )
     release.add_argument(
         "--publishes",
         choices=["region"],
-        help=f"with --mechanism {_WITHIN}: you agree that everybody learns the region of everybody",
+        help=f"with --mechanism {_WITHIN}: agree that the region of every person becomes public",
     )
     add_within(release)
 
 
 def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[PlaceRelease], str]:
-    """The mechanism asked for, its row before all others, and why it was taken."""
+    """The mechanism asked for, the table with its row first, and why it was used."""
     name = options.mechanism or "auto"
     if name == _PLANAR:
         row = planar(listed.places, options.per_km, None)
@@ -97,12 +97,12 @@ def _made(name: str, listed: Listed, epsilon: str) -> Mechanism:
 
 
 def check_budget(options: argparse.Namespace) -> bool:
-    """Whether a release is asked for; its ε is --epsilon, and of planar Laplace alone --per-km."""
+    """Whether a release is asked for; its ε is --epsilon, or --per-km for planar Laplace alone."""
     if options.mechanism != _PLANAR:
         return options.epsilon is not None
     if options.per_km is None or options.epsilon is not None:
         msg = (
-            f"Expected --per-km, and no --epsilon, with --mechanism {_PLANAR}: its ε is per km of distance "
+            f"Expected --per-km, and not --epsilon, with --mechanism {_PLANAR}: its ε is per km of distance "
             "(geo-indistinguishability), which is not ε-LDP; for example --per-km 0.5."
         )
         raise InputError(msg)
@@ -110,13 +110,13 @@ def check_budget(options: argparse.Namespace) -> bool:
 
 
 def check_publishes(options: argparse.Namespace) -> None:
-    """Refuse to publish regions unasked, and to be told to where nothing is published."""
+    """Refuse to publish regions without consent, and consent where nothing is published."""
     if options.mechanism == _WITHIN and options.publishes is None:
         msg = (
-            f"Expected --publishes region with --mechanism {_WITHIN}: every report tells everybody the region of the "
-            "person, which no ε covers. Say so, or take two-level or auto, which are ε-LDP."
+            f"Expected --publishes region with --mechanism {_WITHIN}: every report reveals the region of the person, "
+            "which no ε covers. Agree to that, or use two-level or auto, which are ε-LDP."
         )
         raise InputError(msg)
     if options.mechanism != _WITHIN and options.publishes is not None:
-        msg = f"--publishes belongs to --mechanism {_WITHIN}; the others publish nothing beside what ε covers."
+        msg = f"--publishes is for --mechanism {_WITHIN}; the others publish nothing that ε does not cover."
         raise InputError(msg)

@@ -1,4 +1,4 @@
-"""Tables of releases of places, as commands show and write them."""
+"""Tables of releases of places: printed, and as JSON and CSV."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def described(listed: Listed) -> dict[str, Any]:
 
 
 def headline(listed: Listed) -> str:
-    """The places and their regions, in a line."""
+    """The places and their regions, in one line."""
     regions = listed.regions
     start = f"{listed.source}: {len(listed.places):,} places"
     if len(regions) == 1:
@@ -44,7 +44,7 @@ def headline(listed: Listed) -> str:
 
 
 def print_releases(rows: Sequence[PlaceRelease]) -> None:
-    """A table of releases on stdout."""
+    """Print a table of releases."""
     print_table(
         ("release", "where", "ε", "expected km", "worst km", "ε-LDP spent"),
         [
@@ -61,7 +61,7 @@ def print_releases(rows: Sequence[PlaceRelease]) -> None:
         ],
     )
     if any(_spent(row).endswith(_TOO_MUCH) for row in rows):
-        print(f"{_TOO_MUCH} spends more than the ε it names, and is never chosen.")
+        print(f"{_TOO_MUCH} spends more than its stated ε, and is never chosen.")
     for row in rows:
         if _is_per_km(row):
             print(per_km_words(row, rows))
@@ -70,7 +70,7 @@ def print_releases(rows: Sequence[PlaceRelease]) -> None:
 
 
 def _spent(row: PlaceRelease) -> str:
-    """The ε of plain ε-LDP that a release really spends."""
+    """The ε of plain ε-LDP that a release actually spends."""
     if math.isinf(row.realised_epsilon):
         return "none: region published"
     mark = "" if row.eligible else f" {_OTHER if _is_per_km(row) else _TOO_MUCH}"
@@ -82,18 +82,19 @@ def _is_per_km(row: PlaceRelease) -> bool:
 
 
 def per_km_words(row: PlaceRelease, rows: Sequence[PlaceRelease]) -> str:
-    """What the ε of planar Laplace means, beside that of the other releases."""
+    """What the ε of planar Laplace means, compared with that of the other releases."""
     per_km = row.epsilon.removesuffix(PER_KM).strip()
     words = (
-        f"{_OTHER} {row.name} promises geo-indistinguishability, not ε-LDP: places d km apart are told apart by at "
-        f"most e^({per_km}·d)."
+        f"{_OTHER} {row.name} promises geo-indistinguishability, not ε-LDP: the odds between two places d km "
+        f"apart change by at most a factor e^({per_km}·d)."
     )
     others = {float(each.epsilon) for each in rows if not _is_per_km(each)}
     if len(others) == 1:
         (epsilon,) = others
         words += (
-            f" For places nearer than {epsilon / float(per_km):.3g} km that promises more than ε-LDP with "
-            f"ε = {epsilon:g}, for farther ones less: neither implies the other, and their errors are not comparable."
+            f" For places closer than {epsilon / float(per_km):.3g} km this is stronger than ε-LDP with "
+            f"ε = {epsilon:g}, for more distant ones weaker: neither implies the other, and their errors are not "
+            "comparable."
         )
     if row.note:
         return words
@@ -102,7 +103,7 @@ def per_km_words(row: PlaceRelease, rows: Sequence[PlaceRelease]) -> str:
 
 
 def plain(row: PlaceRelease) -> dict[str, Any]:
-    """A row as JSON, which has no infinity: what is published has no ε at all, and is null."""
+    """A row as JSON, which has no infinity: the ε of a published region is null."""
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in row.to_dict().items()
