@@ -64,7 +64,7 @@ _LONGITUDE: Final = {"lon", "lng", "long", "longitude"}
 _POSITION: Final = """# {latitude} and {longitude} look like a position. In the place of both columns, for a heat map:
 #   [columns.place]
 #   from = {pair}
-#   spec = "cells.json"  # bipartite locations design --box S,W,N,E --metres M --epsilon E --for map --output cells.json
+#   spec = "cells.json"  # the grid that people are counted on: bipartite locations design writes it
 """
 
 
