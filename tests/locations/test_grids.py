@@ -1,5 +1,6 @@
 """Grids: cells as small as asked for, that cover their box."""
 
+import json
 import math
 
 import numpy as np
@@ -108,3 +109,23 @@ def test_places_that_are_no_grid_have_no_cells():
     )
     for other in others:
         assert cells_of(bp.Points(other, metric="haversine")) is None
+
+
+@pytest.mark.parametrize(
+    ("box", "metres"),
+    [
+        ((52.3, 13.0, 52.7, 13.8), 10_000),
+        ((60, 170, 70, -170), 90_000),
+        ((80, 0, 89, 60), 20_000),
+        ((0, 0, 1e-4, 1e-4), 5),
+    ],
+)
+def test_a_grid_that_went_through_a_spec_still_has_its_cells(box, metres):
+    """Vectors of a spec are rounded to a sixth of a metre, and a map from the command line comes from one."""
+    made = locations.grid(box, metres=metres)
+    read = bp.from_spec(json.loads(json.dumps(bp.GRR(made, 1).to_spec()))).domain
+    assert read.coordinates.tolist() != made.coordinates.tolist()
+    np.testing.assert_allclose(cells_of(read), cells_of(made), atol=1e-5)
+    moved = read.coordinates.copy()
+    moved[len(moved) // 2, 0] += 3e-5  # three metres to the north
+    assert cells_of(bp.Points(moved, metric="haversine")) is None

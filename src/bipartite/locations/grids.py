@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 MOST_GRID_CELLS: Final = 100_000
 METRES_A_DEGREE: Final = EARTH_RADIUS_KM * 1000 * math.pi / 180
 _FINEST_METRES: Final = 0.2
-_SAME_DEGREES: Final = 1e-7  # a centimetre, far below the finest cell
+# Centres are where they should be to a centimetre, far below the finest cell; those read from a spec, whose vectors are
+# rounded, to a metre.
+_SAME_DEGREES: Final = (1e-7, 1e-5)
 
 
 def grid(box: Sequence[float], *, metres: float) -> Points:
@@ -82,10 +84,15 @@ def cells_of(places: Points) -> NDArray[np.float64] | None:
     None for places that are not the centres of a :func:`grid`, all of them and in order, and for a grid of one row or
     of one cell in every row, whose centres do not determine the size of its cells.
     """
-    latitudes, longitudes = places.coordinates.T
-    starts = np.flatnonzero(np.diff(latitudes, prepend=np.nan) != 0)
+    tried = (_cells_within(degrees, places.coordinates) for degrees in _SAME_DEGREES)
+    return next((cells for cells in tried if cells is not None), None)
+
+
+def _cells_within(degrees: float, centres: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    latitudes, longitudes = centres.T
+    starts = np.flatnonzero(~(np.abs(np.diff(latitudes, prepend=np.nan)) <= degrees / 2))
     columns = np.diff(starts, append=len(latitudes))
-    rows = latitudes[starts]
+    rows = np.add.reduceat(latitudes, starts) / columns
     widest = int(columns.argmax())
     if len(rows) == 1 or columns[widest] == 1:
         return None
@@ -96,8 +103,9 @@ def cells_of(places: Points) -> NDArray[np.float64] | None:
     widths = step * columns[widest] / columns[each_row]
     south = rows[0] + (each_row - 0.5) * height
     west = first - step / 2 + (np.arange(len(latitudes)) - starts[each_row]) * widths
-    off = np.abs((west + widths / 2 - longitudes + 180) % 360 - 180).max(), np.abs(south + height / 2 - latitudes).max()
-    if height <= 0 or max(off) > _SAME_DEGREES:
+    # Degrees of longitude are shorter away from the equator, and rounded as much longer.
+    aside = np.abs((west + widths / 2 - longitudes + 180) % 360 - 180) * np.cos(np.radians(latitudes))
+    if height <= 0 or max(aside.max(), np.abs(south + height / 2 - latitudes).max()) > degrees:
         return None
     west = (west + 180) % 360 - 180
     return np.column_stack([south, west, south + height, west + widths])
