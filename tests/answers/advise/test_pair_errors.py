@@ -99,7 +99,7 @@ def test_pairs_are_split_or_one_value_and_every_plan_spends_the_budget(of, epsil
         assert plan.errors == {"age, visits": plan.score}
     assert found.product.record.mechanisms["age, visits"].domain == bp.Product(*TWO.values())
     assert found.best is found.product  # at ten by ten for every question
-    assert "one attribute a person would tell nothing about pairs" in found.reason
+    assert "one attribute per person would say nothing about pairs" in found.reason
     assert str(found).startswith("Reporting age, visits as one value at ε = ")
     assert found.to_frame()["way"].tolist() == ["split", "product"]
 

@@ -146,7 +146,7 @@ def test_the_number_follows_from_the_error_the_distance_and_the_confidence():
     assert needed.people == math.ceil((NormalDist().inv_cdf(0.995) * error / 0.5) ** 2)
     assert needed.people_worst > needed.people
     assert bp.sample_size(PADDED, mean_within=1000).people == 1
-    assert "Below 100 people that is not to be trusted" in bp.sample_size(PADDED, mean_within=1000).assumptions
+    assert "Below 100 people that is not reliable" in bp.sample_size(PADDED, mean_within=1000).assumptions
 
 
 def test_for_a_domain_the_mechanism_that_is_recommended_is_taken_and_needs_hardly_more_people_than_any():
@@ -167,7 +167,7 @@ def test_for_a_domain_the_mechanism_that_is_recommended_is_taken_and_needs_hardl
     assert bp.verify(chosen.mechanism).holds
     shares = bp.sample_size(AGES, 1, share_within=0.01)
     assert isinstance(shares.mechanism, bp.SubsetSelection)
-    assert "Each share is meant by itself" in shares.assumptions
+    assert "This holds for each share separately" in shares.assumptions
     places = bp.Points([[0, 0], [1, 1], [3, 1]])
     assert bp.sample_size(places, 2, share_within=0.1).people > 1
 
@@ -180,7 +180,7 @@ def test_the_mean_of_flat_categories_is_answered_too():
 
 def test_what_was_found_is_said_in_full():
     text = str(bp.sample_size(PADDED, mean_within=0.5, prior=RISING))
-    for part in ("people: the estimated mean is then within 0.5", "as asked", "Whatever the population is",
+    for part in ("people: the estimated mean is then within 0.5", "as asked", "For every population,",
                  "with the shares given", repr(PADDED)):  # fmt: skip
         assert part in text
     unknown = bp.sample_size(bp.HadamardResponse(AGES, 2), share_within=0.01)

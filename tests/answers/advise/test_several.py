@@ -35,7 +35,7 @@ def test_one_attribute_a_person_is_best_for_little_budget_and_all_for_much():
     assert little.record.sample == 1 and much.record.sample is None
     # For small ε the variance goes with k: √3 between one and all of three.
     assert little.split.score / little.sampled.score == pytest.approx(math.sqrt(3), rel=0.05)
-    assert "reporting 1 of 3 attributes a person at ε = 0.3 beats all 3 at ε = 0.1 each" in little.reason
+    assert "reporting 1 of 3 attributes per person at ε = 0.3 beats all 3 at ε = 0.1 each" in little.reason
     assert "reporting all 3 at ε = 10 each beats" in much.reason
     assert "the other way" in str(little) and str(little).startswith("Reporting")
     assert list(little.to_frame()["attributes"]) == [1, 2, 3]
@@ -80,7 +80,7 @@ def test_what_cannot_be_planned_is_refused():
         bp.split_or_sample(THREE, 1, 100, of="median")
     with pytest.raises(InputError, match="at least one attribute"):
         bp.split_or_sample({}, 1, 100)
-    with pytest.raises(InputError, match="at least 3, one an attribute"):
+    with pytest.raises(InputError, match="at least 3, one per attribute"):
         bp.split_or_sample(THREE, 1, 2)
     with pytest.raises(InputError, match="epsilon"):
         bp.split_or_sample(THREE, 0, 100)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.picking import Pick
     from bipartite.answers.advise.row import Row
 
-# A cumulative share that is off by this much tells no quantile.
+# A cumulative share with an error this large is useless for quantiles.
 _COARSE: Final = 0.1
 _LEAST: Final = "the least error of what was compared"
 _AROUND: Final = (
     "around a circle no ε-LDP report of a value has a smaller error, neither on average over equally likely values nor "
     "in the worst case"
 )
-# A report that gains less than this part over the constant answer is worth little.
+# A report that improves on the constant answer by less than this fraction is worth little.
 _LITTLE: Final = 0.1
 _MOST_PEOPLE: Final = 1e12
 
@@ -40,29 +40,29 @@ class Advice(Printed):
     purpose: str
     epsilon: str
     mechanism: str | None
-    """None where nothing that was compared serves."""
+    """None where nothing that was compared serves the purpose."""
     code: str | None
-    """How it is built in Python, with ε in place of the number; None of what somebody brought."""
+    """How to build it in Python, with ε in place of the number; None for a mechanism of the caller's own."""
     reason: str
     """Why, in words that hold at every ε."""
     figures: str
     """Why, in figures."""
     warning: str
-    """What must be known before taking it; empty where there is nothing."""
+    """What to know before taking it; empty if there is nothing."""
     detail: str
     """The figures of that warning."""
     error: float | None = None
-    """What is expected of it for the prior, by the estimator that will be used: of one release, or of ``people``."""
+    """Its expected error under the prior, with the estimator that will be used: of one release, or from ``people``."""
     people: int | None = None
-    """How many people ``error`` is for; None for a release."""
+    """The number of people that ``error`` is for; None for a release."""
     without_asking: float | None = None
-    """What the best answer is off by that asks nobody."""
+    """The error of the best answer that asks nobody."""
     best: str | None = None
-    """What has the least error of all that serve and keep ε."""
+    """The mechanism with the least error of all that serve the purpose and keep ε."""
     ratio: float | None = None
     """``error`` over that least error: at most 1.05."""
     worst_ratio: float | None = None
-    """The same for the shape of the population where it is largest; None where it was not looked at."""
+    """The same for the shape of the population where it is largest; None where that was not computed."""
     worst_shape: str = ""
     """That shape."""
 
@@ -106,7 +106,7 @@ def advised(
 
 
 class _Here:
-    """One purpose at one ε, and what there is to say about it."""
+    """One purpose at one ε, put into sentences."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class _Here:
 
     @property
     def silence(self) -> float | None:
-        """What asking nobody is off by."""
+        """The error of asking nobody."""
         if self.purpose == "release":
             return None if self.constant is None else self.constant.expected_loss
         return without_asking(self.question.domain, self.wanted.figure, self.question.population[0])
@@ -201,7 +201,7 @@ class _Here:
         return self._worth_little() if self.purpose == "release" else self._too_few()
 
     def _worth_little(self) -> tuple[str, str]:
-        """What must be said where silence is as good as asking, or nearly."""
+        """The warning where asking nobody is as good as asking, or nearly."""
         silence, error = self.silence, self.found.error
         if silence is None or self.constant is None or silence - error > _LITTLE * abs(silence):
             return "", ""
@@ -219,7 +219,7 @@ class _Here:
         )
 
     def _too_few(self) -> tuple[str, str]:
-        """What must be said where this many people cannot give an answer that tells anything."""
+        """The warning where this many people are too few for a useful answer."""
         if not self.question.stated:
             return "", ""
         people, size, error = self.question.people, len(self.question.domain), self.found.error
@@ -249,7 +249,7 @@ class _Here:
 
 
 def in_words(advice: Sequence[Advice]) -> str:
-    """All recommendations as text: one sentence a purpose at one ε, and runs of equal ones at several."""
+    """All recommendations as text: one sentence per purpose at one ε; at several, equal ones are merged."""
     lines = []
     for _, some in itertools.groupby(advice, lambda each: each.purpose):
         here = list(some)
@@ -273,17 +273,17 @@ def _range(epsilons: Sequence[str]) -> str:
 
 
 def short(number: float | None) -> str:
-    """A number with three digits that count."""
+    """A number to three significant digits."""
     return "unknown" if number is None else f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}"  # noqa: PLR2004
 
 
 def percent(share: float) -> str:
     """A share in percent, rounded up: a gap must not look smaller than it is."""
-    steps = 1000 if share > 1e-4 else 100_000  # noqa: PLR2004 (three digits after the point for what is tiny)
+    steps = 1000 if share > 1e-4 else 100_000  # noqa: PLR2004 (three decimals for tiny shares)
     return f"{math.ceil(share * steps) / steps * 100:.6g} %"
 
 
 def _round_up(number: float) -> int:
-    """A count with two digits that count, rounded up."""
+    """A count to two significant digits, rounded up."""
     power = int(10.0 ** max(0, math.floor(math.log10(number)) - 1))
     return math.ceil(number / power) * power

@@ -1,4 +1,4 @@
-"""Every mechanism that a comparison knows, where it applies, and how it is asked for in Python."""
+"""Every mechanism that can be compared: where it applies, and how to build it in Python."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Candidate:
 
     @property
     def work(self) -> Work:
-        """What it costs to build."""
+        """How expensive it is to build."""
         return self.form.work
 
     def serves(self, purpose: str) -> bool:
@@ -62,9 +62,9 @@ class Candidate:
         prior: NDArray[np.float64] | None,
         progress: Callable[[float], None] | None = None,
     ) -> Mechanism | CategoryMechanism:
-        """The mechanism; whole numbers are taken as the interval with the same nodes where it asks for one.
+        """Build the mechanism; whole numbers become the interval with the same nodes where it needs one.
 
-        ``progress`` is told which part of a long search is done.
+        ``progress`` is called with the fraction of a long search that is done.
         """
         made = as_interval(domain) if self.entry.where == "interval" else domain
         options = {**self.form.options, **({"prior": prior} if self.form.prior else {})}
@@ -76,18 +76,18 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """A mechanism of somebody's own: measured as the others are, and taken for estimates alone."""
+    """A mechanism of the caller's own: measured like the others, and recommended for estimates only."""
 
     name: str
     mechanism: Mechanism | CategoryMechanism
     work: ClassVar[Work] = "closed"
 
     def code(self, *, has_prior: bool) -> None:
-        """None: who brought it knows how it is built."""
+        """None: its owner knows how to build it."""
         del has_prior
 
     def serves(self, purpose: str) -> bool:
-        """Whether it may be taken: for estimates."""
+        """Whether it may be recommended: for estimates only."""
         return purpose != "release"
 
     def build(
@@ -97,13 +97,13 @@ class Brought:
         prior: NDArray[np.float64] | None,
         progress: Callable[[float], None] | None = None,
     ) -> Mechanism | CategoryMechanism:
-        """As it is."""
+        """Return it unchanged."""
         del domain, epsilon, prior, progress
         return self.mechanism
 
 
 def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
-    """All that apply to a domain, in the order of the table."""
+    """All mechanisms that apply to a domain, in the order of the table."""
     where, line = {"any"}, isinstance(domain, LineDomain)
     if line:
         where |= {"line", "interval"}
@@ -121,7 +121,7 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
 
 
 def _around(candidate: Candidate) -> Candidate | None:
-    """A mechanism around a circle, which has no ends to pad: a window made for a statistic is one without padding."""
+    """The form of a mechanism on a circle, which has no ends to pad: its windows for statistics need no padding."""
     form = candidate.form
     if form.reports == "number":
         return None
@@ -135,7 +135,7 @@ def _around(candidate: Candidate) -> Candidate | None:
 
 
 def as_interval(domain: Domain) -> Domain:
-    """Whole numbers as the interval with the same nodes, for mechanisms that report numbers of their own."""
+    """Whole numbers as the interval with the same nodes, for mechanisms that report real numbers."""
     if isinstance(domain, Integers):
         return Interval(domain.low, domain.high, points=len(domain))
     return domain

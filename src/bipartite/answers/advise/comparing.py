@@ -65,7 +65,7 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     epsilon
         The privacy budget of one report, or a sequence of several.
     users
-        How many people will report; adds the standard errors of the mean, of the shares and of the cumulative
+        The number of people who will report; adds the standard errors of the mean, of the shares and of the cumulative
         distribution that they give.
     prior
         Public probabilities of the values, None for uniform: what the expected losses, the best m and the anchors are
@@ -137,7 +137,7 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
 
 
 def steps(domain: Domain, epsilons: int, *, exact: bool) -> int:
-    """How often ``progress`` is called."""
+    """The number of times that ``progress`` will be called."""
     return len(candidates(domain, exact=exact)) * epsilons
 
 
@@ -152,7 +152,7 @@ def _at(
     """All mechanisms at one ε."""
     every = candidates(question.domain, exact=exact)
     found = {}
-    # What decides most comes first, in case that time ends; the table keeps its order.
+    # What decides most comes first, in case time runs out; the table keeps its order.
     for candidate in sorted(every, key=lambda each: each.name != ANCHORED):
         found[candidate.name] = measure(candidate, epsilon, question, purposes, whole=True)
         if progress is not None:
@@ -161,7 +161,7 @@ def _at(
 
 
 def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, list[Brought]]:
-    """Mechanisms that somebody brought, by ε."""
+    """The caller's own mechanisms, by ε."""
     if also is None:
         return {}
     if not isinstance(also, Mapping):
@@ -186,7 +186,7 @@ def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, list[Bro
 
 
 def _limit(epsilon: str, measured: Sequence[Measured]) -> list[Row]:
-    """What no release of a value goes below, where it is known: by the programme, or by the bound of anchors."""
+    """The least expected loss of any release of a value, where it is known: by linear programme or certified bound."""
     known = {each.candidate.name: each for each in measured}
     optimal = known.get(OPTIMAL)
     if optimal is not None and optimal.row.expected_loss is not None:
@@ -199,7 +199,7 @@ def _limit(epsilon: str, measured: Sequence[Measured]) -> list[Row]:
 
 
 def _of_one(row: Row) -> Row:
-    """The row without errors of statistics, where nobody says how many people there are."""
+    """The row without errors of statistics: they need a number of people."""
     unknown: dict[str, Any] = {name: None for name, measure in MEASURES.items() if measure.of_people}
     return dataclasses.replace(row, **unknown)
 

@@ -27,14 +27,14 @@ class Comparison(Printed):
 
     domain: Domain
     users: int | None
-    """How many people the errors of statistics are for."""
+    """The number of people that the errors of statistics are for."""
     tolerance: float | None
     has_prior: bool
     """Whether a prior was given; otherwise all values are taken as equally likely."""
     rows: tuple[Row, ...]
-    """One a mechanism and ε, and the reference lines after each ε."""
+    """One per mechanism and ε, and the reference lines after each ε."""
     advice: tuple[Advice, ...]
-    """The recommendations, one a purpose and ε."""
+    """The recommendations, one per purpose and ε."""
 
     @property
     def epsilons(self) -> list[str]:
@@ -74,7 +74,7 @@ class Comparison(Printed):
         }
 
     def to_csv(self) -> str:
-        """The rows as CSV with a header; what is missing is empty, floats are written so that they read back."""
+        """The rows as CSV with a header; missing figures are empty, floats round-trip."""
         return as_csv(COLUMNS, (row.to_dict().values() for row in self.rows))
 
     def to_frame(self) -> DataFrame:
@@ -86,7 +86,7 @@ class Comparison(Printed):
         return pd.DataFrame([row.to_dict() for row in self.rows], columns=list(COLUMNS))
 
     def plot(self, measure: str = "expected_loss") -> str:
-        """A picture as SVG: one bar a mechanism at one ε, one curve a mechanism at several.
+        """Plot as SVG: one bar per mechanism at one ε, one curve per mechanism at several.
 
         ``measure`` is a column of the table: ``"expected_loss"``, ``"median_loss"``, ``"worst_loss"``,
         ``"share_within"``, ``"mean_error"``, ``"histogram_error"`` or ``"distribution_error"``.

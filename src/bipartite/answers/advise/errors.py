@@ -1,11 +1,11 @@
-r"""What an answer will be off by, by the estimator that gives it: ``bp.estimate`` as it is without options.
+r"""The error that an answer will have, with the estimator that will give it: ``bp.estimate`` without options.
 
-- *The mean* is the average of one score a report, unbiased for every population; the scores are those of least variance
-  for a uniform one. For people distributed as π its variance is Σ_x π_x·g_x − (Σ_x π_x·w_x)² with
-  g_x = Σ_y Pr[y|x]·u(y)²: linear in π less the square of something linear, so that its largest over all populations is
-  found exactly.
-- *Shares* are such averages too; those from windows have scores fitted to the people, which come within some percent of
-  the least possible variance.
+- *The mean* is the average of one score per report, unbiased for every population; the scores have the least
+  variance for a uniform one. For people distributed as π its variance is Σ_x π_x·g_x − (Σ_x π_x·w_x)² with
+  g_x = Σ_y Pr[y|x]·u(y)²: linear in π less the square of something linear, so that its maximum over all populations
+  is found exactly.
+- *Shares* are such averages too; those from windows have scores fitted to the people, which come within a few percent
+  of the least possible variance.
 - *A distribution* comes from the default histogram. Where that is unbiased, so is every cumulative share. Where it is
   fitted and smoothed (a line of more than 32 values, mostly), its error is forecast as the variance that the reports
   and a smooth population leave: wᵀ(n·I + J)⁻¹w of ``mechanisms/design/statistics.py``, which also chooses the window.
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 _MOST_VALUES: Final = 2**21
 _MOST_PAIRS: Final = 2**22  # pairs of a value and a report, for every share at once
 _MOST_PRODUCTS: Final = 1e10  # multiplications for information matrices
-# A distribution is judged on this many values at most: what reports tell of a smooth one is not finer.
+# A distribution is judged on at most this many values: reports do not resolve a smooth one any finer.
 _FINE: Final = 256
 
 
 class Answers:
-    """What ``bp.estimate`` without options answers from reports of one mechanism, before there are any."""
+    """What ``bp.estimate`` without options would answer from reports of one mechanism."""
 
     def __init__(self, mechanism: AnyMechanism) -> None:
         self.mechanism = mechanism
@@ -83,7 +83,7 @@ class Answers:
         )
 
     def errors(self, figure: str, populations: Array, people: int) -> Array | None:
-        """What answers from this many people are off by, a number for each population (a row); None without any.
+        """Standard errors of answers from this many people, one per population (a row); None where not estimable.
 
         ``figure`` is a field of a row: ``mean_error``, ``histogram_error`` or ``distribution_error``.
         """
@@ -106,7 +106,7 @@ class Answers:
 
     @cached_property
     def _moments_of_mean(self) -> tuple[Array, Array] | None:
-        """(what every value counts, the mean square of its score); None where the mean cannot be estimated."""
+        """(weight of each value, mean square of its score); None where the mean cannot be estimated."""
         domain, known = self.mechanism.domain, self._known
         if not isinstance(domain, LineDomain):
             return None
@@ -130,7 +130,7 @@ class Answers:
             return None
         variances = []
         for population, law in zip(populations, self._operator.forward(populations), strict=True):
-            # Those of windows are fitted to the people.
+            # The scores of windows are fitted to the people.
             scores = found.scores(law) if isinstance(found.distinct, Window) else fixed
             variances.append(float((scores.shares(law).square[found.group_of] - population**2).mean()))
         return np.array(variances)
@@ -158,13 +158,13 @@ class Answers:
         return unbiased
 
     def worst_mean(self) -> float | None:
-        """The standard error of the mean from one person of whatever population is worst; None where not known."""
+        """The standard error of the mean from one person in the worst population; None where unknown."""
         if isinstance(self.mechanism, CategoryMechanism) or len(self.mechanism.domain) > _MOST_VALUES:
             return None
         return None if self._moments_of_mean is None else math.sqrt(worst_variance(*self._moments_of_mean))
 
     def largest_share(self, population: Array) -> float | None:
-        """The standard error of the share that is known least, from one person; None where not all are known."""
+        """The largest standard error of a share, from one person; None where some share is not estimable."""
         if isinstance(self.mechanism, CategoryMechanism):
             variances = self.mechanism.variances(population, 1) + population * (1 - population)
             return math.sqrt(float(variances.max()))
@@ -175,7 +175,7 @@ class Answers:
         return math.sqrt(float((squares - population**2).max()))
 
     def worst_share(self) -> float | None:
-        """The same for the worst share and population; None where it is not known."""
+        """The same for the worst share and population; None where unknown."""
         if isinstance(self.mechanism, CategoryMechanism):
             return _worst_of_flat(self.mechanism)
         size, known = len(self.mechanism.domain), self._known
@@ -191,7 +191,7 @@ class Answers:
 
 
 def _on_few_values(found: Identifiability, populations: Array) -> tuple[Array, Array]:
-    """The chances of reports of at most 256 values, and the populations over them."""
+    """The report probabilities of at most 256 values, and the populations over them."""
     size, distinct = populations.shape[-1], found.distinct
     cells = np.arange(size) * min(size, _FINE) // size
     starts = np.flatnonzero(np.diff(cells, prepend=-1))
@@ -203,13 +203,13 @@ def _on_few_values(found: Identifiability, populations: Array) -> tuple[Array, A
         far = 1 / (m * ratio + _FINE - 1)
         return Window(_FINE, m, far, (ratio - 1) * far).forward(np.eye(_FINE)), coarse
     matrix = distinct if isinstance(distinct, np.ndarray) else distinct.condensed()[1].forward(np.eye(size))
-    # Values of a cell report by turns, and so they are one value with the average chances.
+    # The values of a cell are treated as one value with their average probabilities.
     averages = np.add.reduceat(matrix[found.group_of], starts, axis=0) / np.bincount(cells)[:, None]
     return averages, coarse
 
 
 def without_asking(domain: Domain, figure: str, population: Array) -> float | None:
-    """What the best answer is off by that asks nobody, where that is known.
+    """The error of the best answer that asks nobody, where it is known.
 
     Of a mean: the middle of the range, at most. Of a share: an average one, which nobody may hold. Of a distribution:
     the uniform one, while the true one is as smooth as in the forecasts of reports.
@@ -232,7 +232,7 @@ def worst_variance(values: Array, moments: Array) -> float:
     """
     hull: list[tuple[float, float]] = []
     for w, g in zip(values.tolist(), moments.tolist(), strict=True):
-        # A point on or below the line between its neighbours is none of the envelope.
+        # A point on or below the line between its neighbours is not on the envelope.
         while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (w - hull[-2][0]) <= (g - hull[-2][1]) * (
             hull[-1][0] - hull[-2][0]
         ):
@@ -247,7 +247,7 @@ def worst_variance(values: Array, moments: Array) -> float:
 
 
 def _worst_of_flat(mechanism: CategoryMechanism) -> float | None:
-    """From the variances of a share that nobody and that everybody holds.
+    """From the variances of a share that nobody holds and one that everybody holds.
 
     None where the shares of other values matter too, as in Hadamard Response with several blocks.
     """
@@ -257,7 +257,7 @@ def _worst_of_flat(mechanism: CategoryMechanism) -> float | None:
     held, unheld = mechanism.variances(everybody, 1), mechanism.variances(np.zeros(size), 1)
     if not np.allclose(held[1:], unheld[1:], rtol=1e-9, atol=0):
         return None
-    # The mean square of a score is its variance and the square of what the person counts: 1 or 0.
+    # The mean square of a score is its variance plus the squared weight of the person: 1 or 0.
     return math.sqrt(float(_worst_over_shares(unheld[:1], held[:1] + 1)[0]))
 
 

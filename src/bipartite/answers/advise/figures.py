@@ -1,4 +1,4 @@
-"""The figures of one mechanism: for the prior, and where a choice depends on them for other populations too."""
+"""The figures of one mechanism: under the prior, and for other populations where a choice depends on them."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# What a whole comparison may cost for one mechanism: a few seconds each (measured on one core at 2.8 GHz).
+# Limits on the work for one mechanism in a comparison: a few seconds each (measured on one core at 2.8 GHz).
 _MOST_TABLE: Final = 4_000_000  # cells of Exponential's and L-SRR's tables
 _MOST_MEANS: Final = 20_000  # pairs of values: two ε for 100 values, each 0.2 to 2 s of a linear programme
 _MOST_ANCHORS_ON_A_LINE: Final = 4_000_000  # values
 _MOST_ANCHORS_OF_A_SET: Final = 5_000_000_000  # pairs of values: half a minute for 70,000
-_MOST_CHANCES: Final = 2**25  # chances that are sorted for a median
-_MOST_SUMMED: Final = 2**28  # chances that are added up for a mean
+_MOST_CHANCES: Final = 2**25  # probabilities that are sorted for a median
+_MOST_SUMMED: Final = 2**28  # probabilities that are summed for a mean
 _MOST_SHAPED: Final = 2**17  # values of populations of other shapes
 REFUSED: Final = "refused: "
 _UNBIASED: Final = "Optimal(…, unbiased=True)"
@@ -60,11 +60,11 @@ class Question:
     users: int | None = None
     tolerance: float | None = None
     rounds: int = 1
-    """How many ε there are: work is shared among them."""
+    """The number of ε: the work is shared among them."""
     shaped: bool = True
-    """Whether populations of other shapes are looked at."""
+    """Whether populations of other shapes are considered."""
     clock: Clock = field(default_factory=Clock)
-    """When it is too late to begin with another mechanism."""
+    """Tells when it is too late to start another mechanism."""
 
     @property
     def stated(self) -> bool:
@@ -73,18 +73,18 @@ class Question:
 
     @property
     def people(self) -> int:
-        """The number of people, or what is taken for it."""
+        """The number of people, or the default."""
         return PEOPLE if self.users is None else self.users
 
     @cached_property
     def population(self) -> Array:
-        """The prior, or the uniform one, as the only row."""
+        """The prior, or the uniform distribution, as a single row."""
         size = len(self.domain)
         return np.full((1, size), 1 / size) if self.prior is None else self.prior[None, :]
 
     @cached_property
     def shapes(self) -> dict[str, Array]:
-        """Populations of other shapes; none of very many values."""
+        """Populations of other shapes; empty for very large domains."""
         return shapes_of(self.domain) if self.shaped and len(self.domain) <= _MOST_SHAPED else {}
 
     @cached_property
@@ -101,7 +101,7 @@ class Measured(NamedTuple):
     mechanism: Mechanism | CategoryMechanism | None = None
     """None where it was refused or left out."""
     errors: dict[str, Array] = {}  # noqa: RUF012 (of a named tuple, and never changed)
-    """For purposes that it serves: by figure, for the prior and then for every shape."""
+    """For purposes that it serves, by figure: under the prior, then for every shape."""
 
 
 def measure(
@@ -112,11 +112,11 @@ def measure(
     *,
     whole: bool = False,
 ) -> Measured:
-    """The figures that purposes ask for; with ``whole`` all figures of a table. The reason where there are none."""
+    """Compute the figures that the purposes need; with ``whole``, all figures of a table. Or say why there are none."""
     mechanism = _built(candidate, epsilon, question)
     if isinstance(mechanism, str):
         return Measured(candidate, Row(candidate.name, epsilon, "mechanism", note=mechanism))
-    # What bp.verify certifies, without the name of the spec: writing out a table to name it takes longer than all else.
+    # What bp.verify certifies, but without hashing the spec, which takes longer than everything else for a table.
     ratio = mechanism.largest_ratio()
     spent = log_between(ratio)[1]
     found: dict[str, Any] = {"epsilon_spent": float_at_least(spent), "holds": mechanism.keeps_promise(ratio)}
@@ -128,7 +128,7 @@ def measure(
         notes.append(f"on {mechanism.domain!r}")
     served = {WANTED[purpose].figure for purpose in purposes if candidate.serves(purpose)}
     if isinstance(mechanism, Anchored):
-        # A search that had to end in time may prove nothing.
+        # A search that ran out of time may prove nothing.
         found["gap"] = mechanism.gap if mechanism.gap is None or math.isfinite(mechanism.gap) else None
     errors: dict[str, Array] = {}
     if isinstance(mechanism, Mechanism) and valued and (whole or "expected_loss" in served):
@@ -164,7 +164,7 @@ def _built(candidate: Candidate | Brought, epsilon: str, question: Question) -> 
 
 
 def left_out(candidate: Candidate | Brought, question: Question) -> str | None:
-    """Why a mechanism is not built at all, where that would take too long."""
+    """Why a mechanism is not built, where that would take too long."""
     size, rounds = len(question.domain), question.rounds
     line = isinstance(question.domain, LineDomain)
     times = f"{size:,} values" if rounds == 1 else f"{size:,} values and {rounds} ε"
@@ -198,7 +198,7 @@ def _losses(mechanism: Mechanism, question: Question, notes: list[str], *, whole
         expected = float(local.mean() if prior is None else prior @ local)
         worst = float(local.max())
     else:
-        notes.append("losses left out: they need N × N chances, too many here")
+        notes.append("losses left out: they need N × N probabilities, too many here")
         return {}
     found: dict[str, float | None] = {"expected_loss": expected, "worst_loss": worst}
     if not whole:
@@ -207,12 +207,12 @@ def _losses(mechanism: Mechanism, question: Question, notes: list[str], *, whole
         found["median_loss"] = loss_quantile(mechanism, 0.5, prior)
         found["share_within"] = None if tolerance is None else share_within(mechanism, tolerance, prior)
     else:
-        notes.append("median left out: it needs N × N chances, too many here")
+        notes.append("median left out: it needs N × N probabilities, too many here")
     return found
 
 
 def _shaped_losses(mechanism: Mechanism, question: Question, expected: float) -> dict[str, Array]:
-    """Expected losses for the prior and every shape, where that takes no longer than the rest."""
+    """Expected losses under the prior and for every shape, where that is cheap."""
     cells = len(mechanism.domain) * len(mechanism.outputs) * question.rounds
     if closed_form(mechanism) is None and cells > _MOST_CHANCES:
         return {}
@@ -222,7 +222,7 @@ def _shaped_losses(mechanism: Mechanism, question: Question, expected: float) ->
 def _statistics(
     answers: Answers, question: Question, wanted: Collection[str], served: Collection[str], notes: list[str]
 ) -> dict[str, Array]:
-    """The errors of answers from many people: for every shape where a choice may depend on it."""
+    """The errors of answers from many people: for every shape where a choice depends on it."""
     found = {}
     for figure in sorted(wanted):
         populations = question.populations if figure in served else question.population

@@ -1,6 +1,6 @@
-r"""How far answers about two attributes will be off: everybody reports both with a part of ε each, or the pair at once.
+r"""Standard errors of answers about two attributes: both reported with a part of ε each, or the pair as one value.
 
-An answer Σ w·f over pairs of values is an average of one score a person. Its variance over n people is
+An answer Σ w·f over pairs of values is an average of one score per person. Its variance over n people is
 (E[score²] − (Σ w·f)²)/n, and E[score²] is an average over pairs of values of what it is given a pair. Where both values
 are reported on their own, the score of w₁·w₂ᵀ is a product of two that are independent given the values, so that
 E[score²|x, y] = s₁(x)·s₂(y): a number for each value is enough. All of this is exact, for every population.
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Reporting = Mechanism | CategoryMechanism
 
-# Of weights of pairs that are held at once.
+# The number of weights of pairs held at once.
 _ROOM: Final = 2**22
 
 
 def squares_given(mechanism: Reporting, w: Array) -> Array:
-    """E[score²] of every row of weights, given every value; infinite where the reports cannot tell."""
+    """E[score²] of every row of weights, given every value; infinite where it cannot be estimated."""
     if isinstance(mechanism, CategoryMechanism):
         found: Array = pair_law(mechanism).own(w - w.mean(axis=-1, keepdims=True)) + w**2
         return found
@@ -83,7 +83,7 @@ def cell_squares(mechanism: Reporting, f: Array) -> Array:
 
 
 def error_of_part(mechanism: Reporting, parts: tuple[Domain, Domain], at: int, of: OfOne, people: int) -> float:
-    """Of one of both values alone, from reports about both: its mean, or its histogram or shares up to a value.
+    """The standard error for one of the two values, from reports about both: of its mean, shares or cumulative shares.
 
     As :func:`bipartite.forecast` has them for a mechanism of that value alone: root mean square over all values.
     """

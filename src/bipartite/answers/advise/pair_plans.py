@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
 MOST_PAIRS: Final = 2**16
-"""Of values: errors of each part are looked at for all of them."""
+"""Largest number of pairs of values: errors are computed for each of them."""
 _TWO: Final = 2
-# The window of BRR that is best for each question; none is for single cells.
+# The best window of BRR for each question; for single cells there is none.
 _WINDOWS: Final[dict[str, Literal["cdf", "mean"]]] = {"quadrants": "cdf", "correlation": "mean"}
 
 
 def split_plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfPairs) -> ReportingPlan:
-    """Both at ε/2, each by the mechanism with the least error for what is asked."""
+    """Both at ε/2, each with the mechanism that has the least error for the question."""
     each = round_down(Fraction(epsilon) / _TWO)
     mechanisms: dict[str, Reporting] = {}
     for name, domain in domains.items():
@@ -59,7 +59,7 @@ def _best_alone(domain: Domain, epsilon: Decimal, of: OfPairs) -> Reporting:
 def product_plan(
     domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfOne | OfPairs, width: Callable[[Domain], float]
 ) -> ReportingPlan | None:
-    """The pair as one value at ε; None where that cannot be."""
+    """The pair as one value at ε; None where that is impossible."""
     if len(domains) != _TWO or math.prod(map(len, domains.values())) > MOST_PAIRS:
         return None
     first, second = domains.values()

@@ -1,4 +1,4 @@
-"""How long advice may take: the time that is left, and what is said where it ended."""
+"""How long advice may take: the time left, and what to say when it runs out."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
 
-# Seconds on one core at 2.8 GHz, roughly: to decompose a matrix, for each value cubed; to look at a pair of values of a
-# set, for anchors; and to fill a cell of a table.
+# Rough seconds on one core at 2.8 GHz: per cubed number of values to decompose a matrix, per pair of values of a set,
+# and per cell of a table.
 _DECOMPOSED: Final = 5e-8
 _PAIR: Final = 6e-9
 _CELL: Final = 1e-5
@@ -27,7 +27,7 @@ _MOST_CELLS: Final = 4_000_000
 
 
 def expected_seconds(domain: Domain, rounds: int = 1, *, statistics: bool = True) -> float:
-    """About how long it takes to compare every mechanism at this many ε."""
+    """About how many seconds it takes to compare every mechanism at this many ε."""
     size = len(domain)
     tables = _CELL * size**2 if size**2 * rounds <= _MOST_CELLS else 0.0
     if not isinstance(domain, LineDomain):
@@ -41,9 +41,9 @@ def constant_seconds(domain: Domain) -> float:
 
 
 class Clock:
-    """Ends a search in time; without a number of seconds, never.
+    """Stops a search when its seconds are over; without a number of seconds, never.
 
-    ``told`` hears which part of a long step is done, from 0 to 1.
+    ``told`` is called with the fraction of a long step that is done.
     """
 
     def __init__(self, seconds: object = None, told: Callable[[float], None] | None = None) -> None:
@@ -65,11 +65,11 @@ class Clock:
 
     @property
     def note(self) -> str:
-        """Why something was left out."""
+        """The reason given for what was left out."""
         return f"left out: the {self.seconds:g} s were over"
 
     def check(self, part: float) -> None:
-        """Told by a long search now and then; ends it where the time is over."""
+        """Called by a long search now and then; stops it when the time is over."""
         if self._told is not None:
             self._told(part)
         if self.is_over:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Any_ = Mechanism | CategoryMechanism
 
-# With fewer people the normal law is not to be trusted for the tails of an estimate.
+# With fewer people the normal approximation is not reliable in the tails.
 _FEW: Final = 100
 _MOST_ROOTS: Final = 1e9
 _SUREST: Final = 1 - 1e-12
@@ -39,14 +39,14 @@ _SUREST: Final = 1 - 1e-12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SampleSize(Printed):
-    """How many people are needed, and what that rests on."""
+    """The number of people needed, and its assumptions."""
 
     people: int
     """Enough for a population distributed as assumed."""
     people_worst: int | None
-    """Enough whatever the population is; None where it is not known."""
+    """Enough for every population; None where unknown."""
     standard_error: float
-    """Of the estimate from one person: it falls with the root of the number of people."""
+    """Standard error of the estimate from one person: it falls with the square root of the number of people."""
     of: Literal["mean", "share"]
     within: float
     confidence: float
@@ -58,16 +58,16 @@ class SampleSize(Printed):
 
     @property
     def assumptions(self) -> str:
-        """What the number rests on."""
+        """The assumptions behind the number."""
         people = "with all values equally likely" if self.population == "uniform" else "with the shares given"
         said = [
             f"The people are a random sample of a population {people}, each reports once, and bp.estimate answers.",
             "Its error is taken as normal, which holds for many people.",
         ]
         if self.people < _FEW:
-            said.append(f"Below {_FEW} people that is not to be trusted.")
+            said.append(f"Below {_FEW} people that is not reliable.")
         if self.of == "share":
-            said.append("Each share is meant by itself, not all at once.")
+            said.append("This holds for each share separately, not for all at once.")
         return " ".join(said)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,9 +90,9 @@ class SampleSize(Printed):
         what = "mean" if self.of == "mean" else "share of each value"
         how = "recommended for it: bp.recommend" if self.chosen else "as asked"
         worst = (
-            "How many would be enough for any population is not known here."
+            "The number that is enough for every population is not known here."
             if self.people_worst is None
-            else f"Whatever the population is, {self.people_worst:,} people are enough."
+            else f"For every population, {self.people_worst:,} people are enough."
         )
         return (
             f"{self.people:,} people: the estimated {what} is then within {self.within:g} of the population's with "
@@ -134,13 +134,13 @@ def sample_size(  # noqa: PLR0913 (two arguments, and options by name)
     seconds
         With a domain: take the best mechanism found in this time.
     progress
-        With a domain: called with 1 whenever a mechanism has been looked at.
+        With a domain: called with 1 whenever a mechanism has been evaluated.
 
     Notes
     -----
     n = (z·s/d)², rounded up, with s the standard error for one person, d the distance and z the quantile of the normal
-    law. The population's mean is meant, so that the people who happen to report are a random sample of it.
-    ``people_worst`` is for whatever population needs the most.
+    distribution. The population's mean is meant, so that the people who happen to report are a random sample of it.
+    ``people_worst`` is for the population that needs the most.
 
     Examples
     --------

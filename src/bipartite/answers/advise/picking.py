@@ -1,4 +1,4 @@
-"""The one rule: for a purpose, which of the mechanisms that were measured is taken."""
+"""The one rule by which a mechanism is recommended for a purpose."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.figures import Measured
 
 NEAR: Final = 0.05
-"""What is taken is at most this part above the least error that was found."""
+"""The recommended mechanism's error is at most this fraction above the least error found."""
 _EQUAL: Final = 1e-9
 
 
 class Pick(NamedTuple):
-    """What is taken for a purpose, and beside what."""
+    """The mechanism recommended for a purpose, and what it was compared with."""
 
     taken: Measured
     error: float
     least: Measured
-    """What has the least error."""
+    """The mechanism with the least error."""
     least_error: float
     worst_ratio: float | None
-    """Its error over the least one of all that serve, for the shape of the population where that is largest."""
+    """Its error over the least of all that serve, for the shape of the population where that ratio is largest."""
     worst_shape: str
 
 
 def pick(purpose: str, measured: Sequence[Measured], shapes: Sequence[str]) -> Pick | None:
     """The preferred mechanism where it is within 5 % of the least error, otherwise the one with the least error.
 
-    Only those that keep ε count. None where none serves. A window of one value is called GRR.
+    Only those that keep ε count; None if none serves. A window of one value is called GRR.
     """
     wanted = WANTED[purpose]
     serving = [
@@ -61,19 +61,19 @@ def pick(purpose: str, measured: Sequence[Measured], shapes: Sequence[str]) -> P
 
 
 def _first(serving: Sequence[tuple[float, Measured]], least: float, near: float) -> tuple[float, Measured]:
-    """The first in the table's order of those that are least but for rounding."""
+    """The first, in the order of the table, of those whose error is least up to rounding."""
     return next(each for each in serving if each[0] <= _above(least, near))
 
 
 def _above(error: float, part: float) -> float:
-    """Losses that are similarities are below zero."""
+    """The error plus a fraction of its size: similarities are losses below zero."""
     return error + part * abs(error)
 
 
 def _worst(
     taken: Measured, serving: Sequence[Measured], figure: str, shapes: Sequence[str]
 ) -> tuple[float | None, str]:
-    """(the largest ratio to the least error over the shapes, the shape); nothing where it was not looked at."""
+    """(the largest ratio to the least error over the shapes, that shape); None where not computed."""
     known = [each.errors[figure][1:] for each in serving if figure in each.errors]
     own = taken.errors.get(figure)
     compared = 1 < len(known) == len(serving)

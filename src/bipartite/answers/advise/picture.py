@@ -36,7 +36,7 @@ def picture_of(rows: Sequence[Row], measure: str, *, users: int | None) -> str:
 
 
 def _highest(rows: Sequence[Row], measure: str) -> float:
-    """The scale: of all that report values; numbers may lie far outside the range, and would flatten all others."""
+    """The scale of those that report values; real-valued reports may lie far outside the range and flatten the rest."""
     wild = {form.label for entry in entries() for form in entry.forms if form.reports == "number"}
     tame = [getattr(row, measure) for row in rows if row.mechanism not in wild]
     return float(max(tame or [getattr(row, measure) for row in rows]))

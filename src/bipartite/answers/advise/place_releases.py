@@ -41,7 +41,7 @@ WITHIN: Final = "within regions"
 BASELINE: Final = "GRR"
 CONSTANT: Final = "Constant"
 PER_KM: Final = " per km"
-"""What follows the ε of planar Laplace, which is not that of ε-LDP."""
+"""Suffix of planar Laplace's ε, which is not the ε of ε-LDP."""
 PUBLISHED: Final = "L-SRR as published"
 CALIBRATED: Final = "L-SRR calibrated"
 
@@ -56,7 +56,7 @@ class PlaceRelease:
     epsilon: str
     """The nominal ε, as asked for."""
     guarantee: str
-    """What a report really promises, in words."""
+    """What a report guarantees, in words."""
     realised_epsilon: float
     """The ε of plain ε-LDP over all places that it realises, rounded up; infinite where the region is published, NaN
     where it could not be made."""
@@ -69,7 +69,7 @@ class PlaceRelease:
     eligible: bool
     """Whether it is ε-LDP on all places with the ε asked for: only those are ever chosen."""
     note: str = ""
-    """Why it could not be made, if it could not."""
+    """Why it could not be built, if so."""
 
     def to_dict(self) -> dict[str, Any]:
         """The row as a dict, for any table."""
@@ -87,7 +87,7 @@ def whole_makers(
     regions: Regions | None,
     progress: Callable[[float], None] | None = None,
 ) -> dict[str, Maker]:
-    """Releases on all places, by name; those that keep ε-LDP come first. ``progress`` hears of the longest search."""
+    """Releases on all places, by name; those that keep ε-LDP come first. ``progress`` follows the longest search."""
     makers: dict[str, Maker] = {
         BASELINE: lambda: GRR(places, epsilon),
         "BRR safe": lambda: BRR(places, epsilon),
@@ -107,7 +107,7 @@ def whole_makers(
 def measured(
     scope: str, name: str, epsilon: str, make: Maker, prior: Array | None
 ) -> tuple[PlaceRelease, Mechanism | None]:
-    """A release and its row; a row with the reason where it cannot be made on so many places."""
+    """A release and its row; or a row with the reason why it cannot be built on this many places."""
     try:
         mechanism = make()
     except DesignError as refusal:
@@ -131,7 +131,7 @@ def measured(
 
 
 def within_row(regions: Regions, epsilon: str, inside: Literal["brr", "grr"], prior: Array | None) -> PlaceRelease:
-    """The paper's protocol with BRR or GRR: a mechanism of its own, which names what it publishes."""
+    """The paper's protocol with BRR or GRR, which names what it publishes."""
     name = "BRR safe" if inside == "brr" else BASELINE
     return measured(
         WITHIN, name, epsilon, lambda: WithinRegion(regions, epsilon, publishes="region", inside=inside), prior
@@ -139,7 +139,7 @@ def within_row(regions: Regions, epsilon: str, inside: Literal["brr", "grr"], pr
 
 
 def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: Array | None) -> Iterator[PlaceRelease]:
-    """Rivals in each region by themselves, as the paper's protocol runs them: none of them is ε-LDP on all places."""
+    """Rivals within each region, as in the paper's protocol: none of them is ε-LDP on all places."""
     size = len(regions.places)
     weights = np.full(size, 1 / size) if prior is None else prior
     shares = [weights[regions.members(region)] for region in range(len(regions))]
@@ -167,17 +167,17 @@ def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: 
 
 
 def _of_part(mechanism: Mechanism, share: Array) -> tuple[float, float, float]:
-    """(expected loss times the chance of the region, worst loss, realised ε) of a rival in one region."""
+    """(expected loss times the probability of the region, worst loss, realised ε) of a rival in one region."""
     losses = local_loss(mechanism)
     return float(share @ losses), float(losses.max()), float(log_between(mechanism.largest_ratio())[1])
 
 
 def unavailable(scope: str, name: str, epsilon: str, why: str) -> PlaceRelease:
-    """The row of what was not made."""
+    """The row of a release that was not built."""
     nothing = (math.nan,) * 4
     return PlaceRelease(scope, name, epsilon, "not available", *nothing, eligible=False, note=why)
 
 
 def planar(places: Points, per_km: object, prior: Array | None) -> PlaceRelease:
-    """Planar Laplace with ε per km: another promise, beside the others and never chosen."""
+    """Planar Laplace with ε per km: another guarantee, shown beside the others and never chosen."""
     return measured(WHOLE, "Planar Laplace", f"{per_km}{PER_KM}", lambda: PlanarLaplace(places, per_km), prior)[0]

@@ -54,7 +54,7 @@ EPSILONS: Final = ("0.25", "0.5", "0.75", "1", "1.25", "1.5", "1.75", "2")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Choice(Printed):
-    """What was chosen, beside everything that it was chosen from."""
+    """The chosen release, and everything it was chosen from."""
 
     mechanism: Mechanism
     name: str
@@ -89,8 +89,8 @@ def choose(
 
     GRR, BRR (safe and best), Exponential (tight), L-SRR (calibrated), Anchored and Constant, always the same place, on
     all places, and two levels and a region's weight where there are regions. GRR is among them, so the choice is never
-    worse than GRR. L-SRR as published, the paper's protocol within regions and Planar Laplace stand in the table with
-    what they really promise and spend, and are never chosen.
+    worse than GRR. L-SRR as published, the paper's protocol within regions and Planar Laplace are in the table with
+    what they really guarantee and spend, and are never chosen.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def choose(
 def _made(
     makers: dict[str, Maker], epsilon: str, weights: NDArray[np.float64] | None, clock: Clock, places: Points
 ) -> tuple[dict[str, tuple[PlaceRelease, Mechanism | None]], str]:
-    """Every release and its row, and why some were left out: in time, or because nothing can be much better."""
+    """Every release and its row, and why some were left out: no time, or nothing can be much better."""
     made: dict[str, tuple[PlaceRelease, Mechanism | None]] = {}
     left = ""
     # The constant answer stands beside whatever is taken, if there is time for it.
@@ -169,7 +169,7 @@ def compare(
     regions: Regions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[PlaceRelease]:
-    """One row for each ε and release, on all places and within regions, each with what it really promises.
+    """One row for each ε and release, on all places and within regions, each with what it really guarantees.
 
     ``progress`` is told each ε that is done. For 1000 places an ε takes a few seconds. More than 5,792 places are
     refused at once: some rivals hold a ticket count for every pair of them, at most 2^25.

@@ -1,4 +1,4 @@
-"""What reports are for: the first question, and what each answer to it asks of a mechanism."""
+"""What reports are for, and what each purpose requires of a mechanism."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ GRR_NAME: Final = "GRR"
 
 
 class Wanted(NamedTuple):
-    """One purpose: which mechanisms serve it, by which figure they are judged, and which is taken among near equals."""
+    """One purpose: which mechanisms serve it, which figure ranks them, and which one wins a near tie."""
 
     figure: str
-    """The field of a row that is to be small."""
+    """The field of a row to minimise."""
     to: str
-    """What somebody wants to do, in words."""
+    """The goal, in words."""
     error: str
     """What the figure is called in a sentence."""
     served_by: frozenset[Reports]
     """What mechanisms must report; GRR, a window of one value, serves everything."""
     preferred: str | None = None
-    """What is taken where nothing is clearly better."""
+    """The mechanism recommended unless another is clearly better."""
     because: str = ""
     """Why that is preferred."""
 
@@ -71,18 +71,18 @@ WANTED: Final = {
         frozenset({"flat"}),
     ),
 }
-"""What is asked of a mechanism for each purpose. ``"statistics"`` stands for several of them."""
+"""What each purpose requires. ``"statistics"`` stands for several purposes."""
 
 
 def check_purpose(purpose: object) -> None:
-    """Refuse what is not a purpose."""
+    """Refuse anything that is not a purpose."""
     if not is_one_of(purpose, PURPOSES):
         msg = f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {shown(purpose)}."
         raise InputError(msg)
 
 
 def asked(domain: Domain, purpose: str | None, people: int | None) -> list[str]:
-    """The purposes to answer for: the one named, or all that apply."""
+    """The purposes to advise on: the one named, or all that apply."""
     line = isinstance(domain, LineDomain)
     if purpose == "statistics":
         return ["mean", "distribution"] if line else ["categories"]
@@ -101,7 +101,7 @@ def is_flat(domain: Domain) -> bool:
     right, wrong = (float(each) for each in domain.losses(0)[:2])
     if not wrong > right:
         return False
-    # Row by row, so that most sets are done with the first.
+    # Row by row: most sets fail at the first.
     for x in range(len(domain)):
         row = np.full(len(domain), wrong)
         row[x] = right

@@ -37,21 +37,21 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.categories import CategoryMechanism
 
-# Where anchors are proved to be within 5 % of the least possible, nothing else need be looked at; on larger domains
-# nothing else is.
+# Where anchors are proved to be within 5 % of the least possible loss, domains larger than this skip all other
+# candidates.
 LOOK_AT_ALL: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation(Printed):
-    """What to take for a purpose, ready to report with. Made by :func:`bipartite.recommend`; ``print`` says why."""
+    """The mechanism to use for a purpose. Made by :func:`bipartite.recommend`; ``print`` it to see why."""
 
     mechanism: Mechanism | CategoryMechanism
     advice: Advice
     """The name of the mechanism, its error, what it was compared with, and why it is taken."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The advice as plain numbers and words."""
+        """The advice as plain numbers and text."""
         return dataclasses.asdict(self.advice)
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ def recommend(
         Take the best that is found in this time. No step is begun later; the search for anchors is stopped, other
         steps that run are finished. Where the best constant answer would take most of the time, it is left out.
     progress
-        Called with 1 whenever a mechanism has been looked at.
+        Called with 1 whenever a mechanism has been evaluated.
 
     Notes
     -----
@@ -132,7 +132,7 @@ def recommend(
 def recommended(
     domain: Domain, epsilon: object, purpose: str, people: int
 ) -> tuple[Mechanism | CategoryMechanism, float]:
-    """The mechanism to take and its error, without a word: other shapes of the population are not looked at."""
+    """The recommended mechanism and its error, without text or other shapes of the population."""
     budget = Epsilon.of(epsilon).text
     question = Question(domain, users=people, shaped=False)
     measured = look_at(budget, question, purpose)
@@ -149,7 +149,7 @@ def look_at(
     purpose: str,
     progress: Callable[[int], None] | None = None,
 ) -> list[Measured]:
-    """The mechanisms that are made for a purpose; of a large domain no more than decide."""
+    """Measure the mechanisms made for a purpose; on a large domain, no more than needed to decide."""
     measured = []
     for candidate in _in_order([each for each in candidates(question.domain) if each.serves(purpose)]):
         found = measure(candidate, epsilon, question, [purpose])
@@ -163,12 +163,12 @@ def look_at(
 
 
 def _in_order(some: list[Candidate]) -> list[Candidate]:
-    """Anchored first: where its bound is close, nothing else can be much better."""
+    """Sort Anchored first: where its bound is close, nothing else can be much better."""
     return sorted(some, key=lambda each: each.name != ANCHORED)
 
 
 def single_answer(question: Question) -> Row | None:
-    """The best that can be said without asking anybody; None where finding it would take most of the time."""
+    """The best answer without asking anybody; None where finding it would take most of the time."""
     if not question.clock.allows(constant_seconds(question.domain)):
         return None
     mechanism = Constant(question.domain, prior=question.prior)
@@ -195,7 +195,7 @@ def clock_of(seconds: float | Clock | None) -> Clock:
 
 
 def check_users(users: object) -> None:
-    """Refuse what is not a number of people."""
+    """Refuse anything that is not a number of people."""
     if users is not None and not (is_whole(users) and users >= 1):
         msg = f"Expected users as a whole number of at least 1, got {shown(users)}; try users=10_000."
         raise InputError(msg)
@@ -205,6 +205,6 @@ def _nothing(domain: Domain, purpose: str) -> str:
     if purpose in {"mean", "distribution"} and not isinstance(domain, LineDomain):
         return f"The values of {domain!r} are not numbers and have no {purpose}; ask for 'categories' or 'release'."
     return (
-        f"No mechanism serves the purpose {purpose!r} here and can be looked at in reasonable time; use fewer values, "
+        f"No mechanism serves the purpose {purpose!r} here and can be evaluated in reasonable time; use fewer values, "
         "for example an Interval of a few hundred points."
     )

@@ -39,17 +39,17 @@ class ReportingPlan(Printed):
     """One way to spend the budget: every person reports ``attributes`` of them at ``epsilon_each``."""
 
     attributes: int
-    """k, how many attributes a person reports; all of them when the budget is split."""
+    """k, the number of attributes that a person reports; all of them when the budget is split."""
     epsilon_each: Decimal
     """ε/k, rounded down in the 20th digit; of a pair that is reported as one value, ε."""
     people_each: int
-    """How many people report an attribute, in the mean."""
+    """The expected number of people who report an attribute."""
     errors: dict[str, float]
     """The forecast standard error for each attribute, in its own unit, or for both together ("age, visits")."""
     score: float
-    """Root mean square of those errors over attributes, where an error of a mean is a part of the attribute's range."""
+    """Root mean square of those errors over attributes; errors of means are fractions of the attribute's range."""
     record: Record
-    """Ready to report with. A pair reported as one value is one attribute, "age, visits", whose values are pairs."""
+    """The record to report with. A pair as one value is one attribute, "age, visits", whose values are pairs."""
     way: Way
     """Whether a few attributes are drawn for each person ("sample"), all are reported with a part of ε each ("split"),
     or two at once as one value of a :class:`~bipartite.Product` ("product")."""
@@ -60,7 +60,7 @@ class ReportingPlan(Printed):
             return f"{next(iter(self.record.mechanisms))} as one value at ε = {epsilon}"
         if self.way == "split":
             return f"{'both' if total == _TWO else f'all {total}'} at ε = {epsilon} each"
-        return f"{self.attributes} of {total} attributes a person at ε = {epsilon}"
+        return f"{self.attributes} of {total} attributes per person at ε = {epsilon}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,17 +75,17 @@ class SplitOrSample(Printed):
     @property
     def best(self) -> ReportingPlan:
         """The plan with the least score."""
-        # Of equals the one where people report most: their attributes can then be seen together.
+        # Among equals, the one where people report most: attributes can then be analysed together.
         return min(reversed(self.plans), key=lambda plan: plan.score)
 
     @property
     def split(self) -> ReportingPlan | None:
-        """Every attribute from everybody; None where no mechanism keeps so small an ε."""
+        """Every attribute from everybody; None where no mechanism keeps an ε that small."""
         return self._least("split")
 
     @property
     def sampled(self) -> ReportingPlan | None:
-        """The best of the plans with fewer attributes a person; None with one attribute, and for pairs of values."""
+        """The best plan with fewer attributes per person; None with one attribute, and for pairs of values."""
         return self._least("sample")
 
     @property
@@ -122,13 +122,13 @@ class SplitOrSample(Printed):
         numbers = f"{self.best.score:.3g}{unit} against {scores} expected as the standard error"
         notes = [f"reporting {self.best} beats {beaten}: {numbers} of the {_WORDS[self.of]}"]
         if self.of in OF_PAIRS:
-            notes.append("one attribute a person would tell nothing about pairs")
+            notes.append("one attribute per person would say nothing about pairs")
         if self.split is None:
             notes.append(_NOT_KEPT)
         return "; ".join(notes)
 
     def to_frame(self) -> DataFrame:
-        """A row for every plan: attributes a person, way, ε of each, people of each, the score, an error each."""
+        """A row per plan: attributes per person, way, ε of each, people of each, score, error of each."""
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
         except ImportError:

@@ -8,36 +8,36 @@ from typing import Any, Final, Literal, NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one mechanism is worth at one ε; None where a figure does not exist or was left out (``note`` says why)."""
+    """The figures of one mechanism at one ε; None where one does not exist or was left out (``note`` says why)."""
 
     mechanism: str
     epsilon: str
     """The ε asked for, as a decimal."""
     kind: Literal["mechanism", "reference"]
-    """A ``reference`` is a line to judge by: the constant answer, and the limit."""
+    """A ``reference`` is a baseline: the constant answer, or the limit."""
     epsilon_spent: float | None = None
     """The realised ε, rounded up; what :func:`bipartite.verify` certifies."""
     holds: bool | None = None
-    """Whether the ε asked for is kept. One that does not keep it is never recommended."""
+    """Whether the requested ε is kept. A mechanism that does not keep it is never recommended."""
     expected_loss: float | None = None
     """Of one release, in units of the domain."""
     median_loss: float | None = None
     worst_loss: float | None = None
     """The expected loss at the value that fares worst."""
     share_within: float | None = None
-    """The chance that a report is within the tolerance."""
+    """The probability that a report is within the tolerance."""
     identifiable: bool | None = None
     """Whether every share can be estimated without bias."""
     mean_error: float | None = None
-    """The standard error of the estimated mean of so many people."""
+    """The standard error of the estimated mean."""
     histogram_error: float | None = None
     """The root mean square, over values, of the standard error of one share."""
     distribution_error: float | None = None
     """The same over thresholds of the cumulative distribution."""
     gap: float | None = None
-    """Anchored: how far it is at most above the best release of a value, as a share of it."""
+    """For Anchored: at most how far it is above the best release of a value, as a fraction."""
     note: str = ""
-    """Why a figure is missing, or what else must be said."""
+    """Why a figure is missing, or another remark."""
 
     def to_dict(self) -> dict[str, Any]:
         """All fields by name."""
@@ -50,13 +50,13 @@ class Row:
 
 
 class Measure(NamedTuple):
-    """How a figure is called."""
+    """The names of a figure."""
 
     short: str
-    """Above a column."""
+    """Column header."""
     title: str
     of_people: bool = False
-    """Whether it is an error of what many people say, and falls with their number."""
+    """Whether it is an error of an estimate from many people, which falls with their number."""
 
 
 MEASURES: Final = {

@@ -38,9 +38,9 @@ _PURPOSES: Final = {"mean": "mean", "histogram": "categories", "cdf": "distribut
 
 
 def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: object, of: Of = "mean") -> SplitOrSample:
-    r"""Whether people should report all attributes with a part of ε each, some, drawn at random, with more, or a pair.
+    r"""Whether people should report all attributes with part of ε each, a random few with more, or a pair as one value.
 
-    Every person spends ε in any way. With d attributes and k reported at ε/k each, an attribute has n·k/d reports;
+    Every person spends ε either way. With d attributes and k reported at ε/k each, an attribute has n·k/d reports;
     the forecast standard errors of all k from 1 to d are compared. Two attributes can also be reported as one value of
     a :class:`~bipartite.Product`, with the whole ε.
 
@@ -51,7 +51,7 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
     epsilon
         The budget of one person for everything.
     users
-        How many people will report.
+        The number of people who will report.
     of
         What is to be accurate: the ``"mean"`` of each attribute (numbers only), the ``"histogram"``, or the ``"cdf"``,
         the share of people up to a value (numbers only). Or of two attributes together: ``"cells"``, the shares of
@@ -67,12 +67,12 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
     for ``"cdf"``.
 
     For small ε an unbiased answer from n reports has a variance of about c/(n·ε²), so k of d attributes give
-    c·d·k/(n·ε²): one attribute a person is best. With large ε the noise of a report is small beside the differences
-    between people, and more reports are better. With one attribute a person nobody's attributes are seen together, and
+    c·d·k/(n·ε²): one attribute per person is best. With large ε the noise of a report is small beside the differences
+    between people, and more reports are better. With one attribute per person no two attributes are seen together, and
     :func:`bipartite.estimate_joint` has nothing to work with. Where both are reported at ε/2 each, the noise of two
     reports multiplies, and a share of a pair of values has a variance of about c/(n·ε⁴); the pair as one value has
-    c/(n·ε²). But a product knows no distances, and its error of a sum over values grows with their number: the
-    correlation of two long lines is better told by two reports that are made for means.
+    c/(n·ε²). But a product ignores distances, and its error for a sum over values grows with their number: the
+    correlation of two long lines is better estimated from two reports made for means.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfOne
         raise refusal
     record = Record(mechanisms, sample=None if k == count else k)
     if record.epsilon_decimal > epsilon:
-        msg = "parts of a budget came to more than the budget"
+        msg = "the parts of a budget add up to more than the budget"
         raise AssertionError(msg)
     score = float(np.sqrt(np.mean(np.square(parts))))
     return ReportingPlan(k, each, people, errors, score, record, "split" if k == count else "sample")
@@ -149,6 +149,6 @@ def _check_arguments(domains: object, epsilon: object, users: object, of: object
             msg = f"The values of {shown(name)} are not numbers, so they have no {of}; use of={other!r}."
             raise InputError(msg)
     if not is_whole(users) or users < len(domains):
-        msg = f"Expected users as a whole number of at least {len(domains)}, one an attribute, got {shown(users)}."
+        msg = f"Expected users as a whole number of at least {len(domains)}, one per attribute, got {shown(users)}."
         raise InputError(msg)
     return Epsilon.of(epsilon), int(users)

@@ -1,4 +1,4 @@
-"""A comparison as a table for people: everything at one ε, one measure a table at several."""
+"""A comparison as a text table: everything at one ε, one table per measure at several."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from bipartite.answers.advise.row import Row
 
-_LEFT_OUT: Final = {"median_loss", "share_within"}  # of a table for each measure
+_LEFT_OUT: Final = {"median_loss", "share_within"}  # not in tables per measure
 
 
 def table_of(rows: Sequence[Row], *, users: int | None, tolerance: float | None) -> str:
-    """The table, and below it what the notes say."""
+    """The table, with the notes below it."""
     several = len({row.epsilon for row in rows}) > 1
     body = _several(rows, users) if several else _single(rows, users, tolerance)
     return "\n".join([*body, *_notes(rows)])
@@ -63,12 +63,12 @@ def _several(rows: Sequence[Row], users: int | None) -> list[str]:
 
 
 def _with_figures(rows: Sequence[Row]) -> list[Row]:
-    """Lines without any figure stand in the notes alone."""
+    """Rows with figures; the others appear only in the notes."""
     return [row for row in rows if row.epsilon_spent is not None or row.expected_loss is not None]
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:
-    """Each note once, with the lines and the ε that it is about."""
+    """Each note once, with the rows and the ε that it applies to."""
     epsilons = {row.epsilon for row in rows}
     said: dict[str, dict[str, list[str]]] = {}
     for row in rows:
