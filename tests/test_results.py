@@ -224,7 +224,7 @@ def test_boosting():
         1 - made[task, "BRR", 5.0, 5].mean / made[task, "BRR", 5.0, 101].mean for task in ("bias-slope", "superconduct")
     )
     assert_says(
-        "docs/private-boosting.md",
+        "bench/results/paper_boosting.md",
         f"BRR is {percent(1 - boosting.ratio(rows('gbdt'), 'bias-tmax', 'Laplace').mean, 0)} % better",
         f"on all four targets, by {percent(min(better), 0)} to {percent(max(better), 0)} %",
         f"Between seeds it varies by {percent(min(spread), 0)} to {percent(max(spread), 0)} % at ε = 5",

@@ -348,7 +348,7 @@ def _rule(columns: int) -> str:
 
 TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
     "docs/private-sgd.md": (sgd_accuracies, sgd_advantages),
-    "docs/private-boosting.md": (gbdt_errors, gbdt_shares, gbdt_points),
+    "bench/results/paper_boosting.md": (gbdt_errors, gbdt_shares, gbdt_points),
     "docs/private-networks.md": (dnn_accuracies,),
     "bench/results/places.md": (places_below_lsrr, places_errors),
 }

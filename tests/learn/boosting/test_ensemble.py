@@ -19,8 +19,10 @@ TENTH = Fraction(1, 10)
 
 
 def test_epsilon_is_divided_without_remainder():
-    budget = Budget(Epsilon.of(5), ensembles=3, depth=7)
-    assert budget.tree * 3 == 5
+    budget = Budget(Epsilon.of(5), ensembles=3, depth=7, mean_share=Fraction(1, 20))
+    assert budget.mean + budget.tree * 3 == 5
+    assert budget.mean * 20 == 5
+    assert Budget(Epsilon.of(5), ensembles=3, depth=7).tree * 3 == 5
     assert budget.split * 7 == budget.tree / 2
     assert Fraction(budget.leaf.value) <= budget.tree / 2 < Fraction(budget.leaf.value) * (1 + Fraction(1, 10**18))
 
@@ -70,10 +72,29 @@ def test_draws_of_many_records_go_on_over_windows_and_follow_the_chances():
 def test_gradients_are_bounded_by_clipping_or_by_leaving():
     labels, scores = np.array([UNIT, -UNIT, 0, 5]), np.array([-7, 3, UNIT + 1, 5])
     rows = np.array([0, 1, 2, 3])
-    kept, gradients = gradients_of(rows, labels, scores, "skip")
+    kept, gradients = gradients_of(rows, labels, scores, Fraction(1), "skip")
     assert (kept.tolist(), gradients.tolist()) == ([3], [0])
-    kept, gradients = gradients_of(rows, labels, scores, "clip")
+    kept, gradients = gradients_of(rows, labels, scores, Fraction(1), "clip")
     assert (kept.tolist(), gradients.tolist()) == ([0, 1, 2, 3], [-UNIT, UNIT, UNIT, 0])
+
+
+@given(
+    st.lists(st.tuples(st.integers(-UNIT, UNIT), st.integers(-(2**50), 2**50)), min_size=1),
+    st.integers(1, 2000),
+    st.sampled_from(["skip", "clip"]),
+)
+def test_gradients_are_divided_by_their_bound_and_never_exceed_one(records, thousandths, large):
+    labels, scores = np.array(records).T.copy()
+    clip = Fraction(thousandths, 1000)
+    kept, gradients = gradients_of(np.arange(len(records)), labels, scores, clip, large)
+    expected = {}
+    for at, (label, score) in enumerate(records):
+        if large == "clip" or abs(score - label) <= clip * UNIT:
+            # The bound itself is rounded down to whole units first.
+            most = int(clip * UNIT)
+            expected[at] = (min(max(score - label, -most), most) / clip).__floor__()
+    assert dict(zip(kept.tolist(), gradients.tolist(), strict=True)) == expected
+    assert np.abs(gradients).max(initial=0) <= UNIT
 
 
 @settings(deadline=None)

@@ -38,6 +38,12 @@ def classifier(**changes):
     return PrivateBoostingClassifier(**settings | {"rng": bp.insecure_seed(1)} | changes)
 
 
+PAPER = {
+    "trees": 20, "ensemble_trees": None, "learning_rate": 0.1, "gradient_clip": 1, "large_gradients": "skip",
+    "leaf_points": 101,
+}  # fmt: skip
+
+
 # scikit-learn's checks that a private estimator does not pass, each with the reason.
 NOT_PASSED = {
     "check_fit_idempotent": "failed",  # a second fit draws new noise; the same noise would not be private
@@ -86,7 +92,7 @@ def test_a_seed_repeats_a_fit_and_goes_on_at_the_next():
 def test_every_leaf_learns_more_than_nothing_with_a_generous_budget(leaf):
     # With ε = 40 noise is small, and the seeds are fixed: no chance is left.
     x, y = DIABETES
-    model = regressor(epsilon=40, leaf=leaf, trees=20, leaf_points=101).fit(x, y)
+    model = regressor(epsilon=40, leaf=leaf, **(PAPER if leaf != "sums" else {})).fit(x, y)
     assert np.sqrt(np.mean((model.predict(x) - y) ** 2)) < 0.9 * np.sqrt(np.mean((200 - y) ** 2))
 
 
@@ -96,22 +102,32 @@ def test_predictions_are_sums_of_leaves_by_plain_python():
     expected = []
     for row in x[:50]:
         bins = [min(int((value + 0.25) / 0.5 * 8), 7) for value in row]
-        score = 0
-        for tree in model.trees_[0]:
+        mean, *trees = model.trees_[0]
+        (score,) = mean.leaves.tolist()
+        for tree in trees:
             node = 0
             for _ in range(3):
                 node = 2 * node + (1 if bins[tree.features[node]] <= tree.cuts[node] else 2)
             score += int(tree.leaves[node - 7])
-        expected.append(200 + 200 * score / UNIT)
+        expected.append(min(max(200 + 200 * score / UNIT, 0), 400))
     np.testing.assert_allclose(model.predict(x[:50]), expected, rtol=1e-12)
 
 
 def test_trees_are_complete_and_every_leaf_is_random_even_without_records():
     x, y = DIABETES
     model = regressor(trees=4, depth=5).fit(x[:1], y[:1])
-    for tree in model.trees_[0]:
+    mean, *trees = model.trees_[0]
+    assert (len(mean.features), len(mean.leaves), len(trees)) == (0, 1, 4)
+    for tree in trees:
         assert tree.features.shape == tree.cuts.shape == (31,)
         assert len(set(tree.leaves.tolist())) > 3
+
+
+def test_predictions_of_sums_stay_within_the_range_and_those_of_the_papers_leaves_need_not():
+    x, y = DIABETES
+    predicted = regressor(epsilon="0.01", gradient_clip=1).fit(x, y).predict(x)
+    assert predicted.min() == 0 and predicted.max() == 400
+    assert np.abs(regressor(epsilon="0.01", leaf="laplace").fit(x, y).predict(x)).max() > 1000
 
 
 def test_a_fitted_model_holds_trees_and_public_numbers_only():
@@ -128,7 +144,7 @@ def test_the_guarantee_states_both_relations_and_what_is_left_out():
     assert (promise.model, promise.add_remove, promise.replace, promise.delta) == ("central", 2.5, 5.0, 0)
     assert any("cross-validation" in each for each in promise.not_covered)
     assert not any("words" in each for each in promise.not_covered)
-    for words in (bp.insecure_seed(1), bp.fixed_words(range(2**62, 2**62 + 5000))):
+    for words in (bp.insecure_seed(1), bp.fixed_words([at * 0x9E3779B97F4A7C15 % 2**64 for at in range(20_000)])):
         known = regressor(rng=words).fit(*DIABETES).guarantee_
         assert "not private" in known.not_covered[0]
         assert not known.is_private and known.add_remove == known.replace == math.inf and "ε =" not in str(known)
@@ -178,8 +194,16 @@ def test_several_ensembles_share_epsilon():
     recipe = settings_of(model.get_params()).recipe(model.grid_)
     assert list(recipe.sizes()) == [4, 4, 2]
     # Three ensembles, half of each tree's ε to leaves and half to three levels.
-    assert recipe.leaves.epsilon <= Fraction(5, 6) < recipe.leaves.epsilon + Fraction(1, 10**15)
-    assert recipe.splits.epsilon == Fraction(5, 3) / 2 / 3
+    assert recipe.leaves.epsilon <= Fraction(1, 6) < recipe.leaves.epsilon + Fraction(1, 10**15)
+    assert recipe.splits.epsilon == Fraction(1, 3) / 2 / 3
+
+
+def test_by_default_every_tree_sees_every_record_after_a_twentieth_for_the_mean():
+    recipe = settings_of(regressor().get_params()).recipe(regressor().fit(*DIABETES).grid_)
+    assert list(recipe.sizes()) == [1] * 8
+    parts = [recipe.mean.epsilon, *[recipe.leaves.epsilon + 3 * recipe.splits.epsilon] * 8]
+    assert recipe.mean.epsilon == Fraction(1, 20)
+    assert sum(parts) <= 1 < sum(parts) + Fraction(1, 10**15)
 
 
 def test_pipelines_grids_and_cross_validation_work():
@@ -239,16 +263,18 @@ PARAMETERS = {
     "bins of wrong size": ({"bins": [2, 3]}, "one for each of 10 features"),
     "epsilon zero": ({"epsilon": 0}, "Expected epsilon as a positive decimal"),
     "epsilon NaN": ({"epsilon": float("nan")}, "Expected epsilon as a positive decimal"),
-    "leaf": ({"leaf": "gauss"}, "Expected leaf as one of 'laplace', 'clamped-laplace', 'brr'"),
+    "leaf": ({"leaf": "gauss"}, "Expected leaf as one of 'sums', 'laplace', 'clamped-laplace', 'brr'"),
     "leaf list": ({"leaf": ["brr"]}, "Expected leaf as one of"),
     "trees": ({"trees": 0}, "Expected trees as a whole number from 1 to 10000"),
     "trees True": ({"trees": True}, "Expected trees as a whole number"),
     "ensemble_trees": ({"ensemble_trees": 9}, "Expected ensemble_trees as a whole number from 1 to 8"),
     "depth": ({"depth": 13}, "Expected depth as a whole number from 1 to 12"),
-    "learning_rate": ({"learning_rate": 1}, "Expected learning_rate as a number from 0.0001 to 0.99"),
+    "learning_rate": ({"learning_rate": 1.01}, "Expected learning_rate as a number from 0.0001 to 1"),
     "learning_rate NaN": ({"learning_rate": float("nan")}, "Expected learning_rate as a number"),
     "regularization": ({"regularization": 0}, "Expected regularization as a number from 0.001 to 1000"),
     "regularization digits": ({"regularization": 0.12345}, "Expected regularization with at most three decimals"),
+    "gradient_clip": ({"gradient_clip": 2.5}, "Expected gradient_clip as a number from 0.001 to 2"),
+    "gradient_clip digits": ({"gradient_clip": 0.1234}, "Expected gradient_clip with at most three decimals"),
     "leaf_range": ({"leaf_range": -1}, "Expected leaf_range as a number"),
     "leaf_points": ({"leaf_points": 1}, "Expected leaf_points as a whole number from 2"),
     "outside": ({"outside": "wrap"}, "Expected outside as one of 'error', 'clip'"),
@@ -276,7 +302,7 @@ def test_all_bad_parameters_are_named_at_once():
         regressor(trees=0, depth=0, leaf="x").fit(*DIABETES)
 
 
-@pytest.mark.parametrize("leaf", ["brr", "geometric", "laplace"])
+@pytest.mark.parametrize("leaf", ["sums", "brr", "geometric", "laplace"])
 def test_an_epsilon_too_small_for_the_leaves_is_refused(leaf):
     with pytest.raises(EpsilonError, match="leaves at least 1e-15 to every leaf"):
         regressor(epsilon=1e-15, leaf=leaf).fit(*DIABETES)

@@ -87,10 +87,27 @@ def p_value(counts, chances):
     return stats.chisquare([*seen, FITS - sum(seen)], [*expected, FITS - sum(expected)]).pvalue
 
 
+def noisy_chance_up_to(value, gradients, epsilon):
+    """The chance that −Σ/n of a noisy sum and a noisy count is at most this, value by value of the count."""
+    if value >= UNIT:
+        return 1.0
+    if value < -UNIT:
+        return 0.0
+    alpha, beta = math.exp(-0.7 * epsilon / UNIT), math.exp(-0.3 * epsilon)
+    far = math.ceil(40 / (0.3 * epsilon))
+    counts = np.arange(len(gradients) - far, len(gradients) + far + 1)
+    chances = (1 - beta) / (1 + beta) * beta ** np.abs(counts - len(gradients))
+    # ⌊−s/n⌋ ≤ v means s ≥ 1 − n(v + 1).
+    least = 1 - np.maximum(counts, 5) * (value + 1) - sum(gradients)
+    above = np.where(least > 0, alpha ** np.abs(least) / (1 + alpha), 1 - alpha ** np.abs(1 - least) / (1 + alpha))
+    return float(chances @ above)
+
+
 X = np.array([[(at + 0.5) / BINS] for at, _ in RECORDS])
-SETTINGS = {
-    "feature_range": (0, 1), "trees": 2, "depth": 1, "learning_rate": float(ETA), "regularization": float(LAM),
-    "leaf_points": POINTS, "bins": BINS,
+COMMON = {"feature_range": (0, 1), "depth": 1, "regularization": float(LAM), "bins": BINS}
+SETTINGS = COMMON | {
+    "leaf": "brr", "trees": 2, "ensemble_trees": None, "learning_rate": float(ETA), "leaf_points": POINTS,
+    "gradient_clip": 1, "large_gradients": "skip",
 }  # fmt: skip
 
 
@@ -113,12 +130,47 @@ def check(counts, epsilon, records, **options):
 
 @pytest.mark.parametrize(("large", "sizes"), [("skip", (2,)), ("clip", (1, 1))], ids=["one ensemble", "two ensembles"])
 def test_whole_fits_follow_the_law_that_the_documentation_states(large, sizes):
-    model = PrivateBoostingRegressor(
-        epsilon=6, target_range=(-1, 1), ensemble_trees=sizes[0], large_gradients=large, rng=bp.insecure_seed(11),
-        **SETTINGS,
-    )  # fmt: skip
+    changes = {"ensemble_trees": sizes[0], "large_gradients": large, "rng": bp.insecure_seed(11)}
+    model = PrivateBoostingRegressor(epsilon=6, target_range=(-1, 1), **SETTINGS | changes)
     counts = frequencies(model, np.array([label / UNIT for _, label in RECORDS]))
     check(counts, 6, RECORDS, large=large, sizes=sizes)
+
+
+def test_whole_fits_of_noisy_sums_follow_the_law_that_the_documentation_states():
+    # The mean, the cut given the mean and the leaves given both: their places in the law are uniform on [0, 1]. A right
+    # build fails one seed in a million; one that spends five eighths of ε anywhere does not pass.
+    records = [(0, UNIT), (1, UNIT), (1, UNIT // 2), (2, -UNIT), (2, -UNIT), (2, 0)]
+    x, y = np.array([[(at + 0.5) / BINS] for at, _ in records]), np.array([label / UNIT for _, label in records])
+    changes = {"trees": 1, "learning_rate": 0.5, "gradient_clip": 0.5, "rng": bp.insecure_seed(12)}
+    model = PrivateBoostingRegressor(epsilon=12, target_range=(-1, 1), **COMMON | changes)
+    spread = np.random.default_rng(3)
+    places = {share: {"mean": [], "leaf": []} for share in (1, 5 / 8)}
+    excess, variance = dict.fromkeys(places, 0.0), dict.fromkeys(places, 0.0)
+    for _ in range(FITS):
+        mean, tree = model.fit(x, y).trees_[0]
+        (start,), (cut,), leaves = mean.leaves.tolist(), tree.cuts.tolist(), tree.leaves.tolist()
+        clipped = [(at, max(-UNIT // 2, min(UNIT // 2, start - label)) * 2) for at, label in records]
+        sides = [[[g for at, g in clipped if (at > c) == right] for right in (False, True)] for c in range(BINS - 1)]
+        gains = [sum(math.floor(1024 * Fraction(sum(s), UNIT) ** 2 / (len(s) + LAM)) for s in both) for both in sides]
+        for share, found in places.items():
+            epsilon = 12 * share
+
+            def place(low, high, gradients, part):
+                ends = [noisy_chance_up_to(each, gradients, part) for each in (low - 1, high)]
+                return spread.uniform(*ends)
+
+            found["mean"].append(place(start, start, [-label for _, label in records], epsilon / 20))
+            tree_epsilon = epsilon * 19 / 20
+            weights = [math.exp(tree_epsilon / 2 / 4 * gain / 1024) for gain in gains]
+            chance = weights[0] / sum(weights)
+            excess[share] += (cut == 0) - chance
+            variance[share] += chance * (1 - chance)
+            for leaf, gradients in zip(leaves, sides[cut], strict=True):
+                # A quarter of the value, rounded down: the learning rate times the clip.
+                found["leaf"].append(place(4 * leaf, 4 * leaf + 3, gradients, tree_epsilon / 2))
+    p_values = {s: {name: stats.kstest(each, "uniform").pvalue for name, each in places[s].items()} for s in places}
+    assert min(p_values[1].values()) > 1e-6 and max(p_values[5 / 8].values()) < 1e-6
+    assert abs(excess[1]) < 4.9 * variance[1] ** 0.5 and abs(excess[5 / 8]) > 4.9 * variance[5 / 8] ** 0.5
 
 
 def test_each_of_three_classes_is_learned_with_a_third_of_epsilon():

@@ -12,6 +12,7 @@ from bipartite.learn.boosting.leaves import (
     LEAVES,
     UNIT,
     LeafScale,
+    NoisySums,
     OnPoints,
     WithLaplace,
     leaf_rule,
@@ -129,6 +130,29 @@ def _law(value, alpha, most):
     return law | {most: above(most - value), -most: above(most + value)}
 
 
+def test_sum_and_count_of_a_leaf_keep_epsilon_together():
+    # Every pair that may be released, by the formula of the law and with the rates that the rule draws with: one record
+    # more moves the sum by at most 2^20 units and the count by one.
+    rule = NoisySums(Fraction(3, 2))
+    with mpmath.workdps(40):
+        by_sum, by_count = (mpmath.mpf(each.numerator) / each.denominator for each in (rule.sum_rate, rule.count_rate))
+        logs = []
+        for gradient, total, count in itertools.product((-UNIT, -7, 0, UNIT), (-5 * UNIT, 0, 3), (0, 4)):
+            for noisy_total, noisy_count in itertools.product((-9 * UNIT, -UNIT, 0, 2, 9 * UNIT), (-6, 0, 4, 5, 11)):
+                before = by_sum * abs(noisy_total - total) + by_count * abs(noisy_count - count)
+                after = by_sum * abs(noisy_total - total - gradient) + by_count * abs(noisy_count - count - 1)
+                logs.append(abs(before - after))
+        assert max(logs) == pytest.approx(mpmath.mpf("1.5"), abs=1e-30)
+
+
+def test_the_value_of_a_noisy_leaf_is_the_ratio_rounded_down_and_clipped():
+    rule = NoisySums(Fraction(1))
+    assert rule.value(10, -7) == 0 and rule.value(10, 7) == -1 and rule.value(10, -73) == 7
+    # A count below five, and even a negative one, divides as five does.
+    assert rule.value(-3, -50) == rule.value(4, -50) == rule.value(5, -50) == 10
+    assert rule.value(5, -6 * UNIT) == UNIT and rule.value(5, 6 * UNIT) == -UNIT
+
+
 def test_clamped_noise_stays_in_its_range_and_plain_noise_leaves_it():
     scale = LeafScale(clip=100, sensitivity=90, reach=45)
     plain, clamped = (leaf_rule(name, Epsilon.of("0.5"), 21) for name in ("laplace", "clamped-laplace"))
@@ -148,4 +172,5 @@ def test_noise_of_a_tiny_epsilon_stops_where_sums_stay_whole_numbers():
 def test_none_releases_the_value_and_every_name_has_a_rule():
     assert leaf_rule("none", Epsilon.of(1), 21).draw(7, LeafScale(10, 10, 5), stream(0)) == 7
     assert all(leaf_rule(name, Epsilon.of(1), 5) for name in LEAVES)
+    assert leaf_rule("sums", Epsilon.of(1), 5) == NoisySums(Fraction(1))
     assert isinstance(leaf_rule("anchored", Epsilon.of(1), 5), OnPoints)

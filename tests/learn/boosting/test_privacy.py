@@ -5,21 +5,27 @@ fits models, with choices that are dictated instead of drawn. The probability of
 that the lotteries draw from, as exact fractions for leaves and as fractions on both sides of the truth for cuts.
 """
 
+import functools
 import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from bipartite.learn.boosting.budget import Budget, tree_tickets
-from bipartite.learn.boosting.ensemble import Recipe, next_tree
+from bipartite.learn.boosting.budget import MEAN_SHARE, Budget, tree_tickets
+from bipartite.learn.boosting.ensemble import Recipe, mean_of, next_tree
 from bipartite.learn.boosting.grids import Grid
-from bipartite.learn.boosting.leaves import UNIT, leaf_rule
+from bipartite.learn.boosting.leaves import UNIT, NoisySums, leaf_rule, leaf_value
 from bipartite.learn.boosting.splits import SplitRule
 from bipartite.lottery import Epsilon
+from bipartite.lottery.decay import decay_between
 from bipartite.lottery.epsilon import exp_between
 
+decay = functools.cache(functools.partial(decay_between, digits=30))
 EPSILON = Epsilon.of(2)
+# Noisy counts and sums that the enumeration of noisy sums tries, on both sides of the true ones. There are endlessly
+# many others; the ratio of each is bounded by itself, so that those left out cannot hide behind these.
+NOISY = list(itertools.product((-1, 9), (-7 * UNIT, 7 * UNIT)))
 
 
 class Dictated:
@@ -41,7 +47,18 @@ class Dictated:
     def split(self, utilities):
         return self._choose(self.recipe.splits.law(utilities, 30))
 
-    def leaf(self, value, scale):
+    def mean(self, count, total):
+        return self._noisy(self.recipe.mean, count, total)
+
+    def _noisy(self, rule, count, total):
+        # Without the factor that all probabilities have in common: it is the same for neighbours.
+        gammas = [rule.count_rate * abs(c - count) + rule.sum_rate * abs(s - total) for c, s in NOISY]
+        return rule.value(*NOISY[self._choose([decay(gamma) for gamma in gammas])])
+
+    def leaf(self, count, total, scale):
+        if isinstance(self.recipe.leaves, NoisySums):
+            return self._noisy(self.recipe.leaves, count, total)
+        value = leaf_value(count, total, self.recipe.lam, scale.clip)
         law = sorted(self.recipe.leaves.law(value, scale).items())
         return law[self._choose([(chance, chance) for _, chance in law])][0]
 
@@ -66,19 +83,25 @@ def law_of_model(recipe, records):
     labels = np.array([int(label * UNIT) for _, label in records], dtype=np.int64)
     tickets = tree_tickets(recipe.trees, recipe.eta).tolist()
     law = {}
-    for serves in itertools.product(range(recipe.trees), repeat=len(records)):
+    shared = range(recipe.trees) if recipe.ensemble_trees > 1 else [None]  # None: every record serves every tree
+    for serves in itertools.product(shared, repeat=len(records)):
         weight = Fraction(1)
         for tree in serves:
-            weight *= Fraction(tickets[tree], sum(tickets))
+            weight *= 1 if tree is None else Fraction(tickets[tree], sum(tickets))
 
         def run(script, serves=serves):
             dictated = Dictated(recipe, script)
             scores, released = np.zeros(len(records), dtype=np.int64), []
-            for number in range(recipe.trees):
-                rows = np.flatnonzero(np.array(serves, dtype=np.int64) == number)
-                tree = next_tree(recipe, number, bins, labels, scores, rows, dictated)
+
+            def publish(tree):
                 tree.add_to(scores, bins)
                 released.append((*tree.features.tolist(), *tree.cuts.tolist(), *tree.leaves.tolist()))
+
+            if recipe.mean is not None:
+                publish(mean_of(labels, dictated))
+            for number in range(recipe.trees):
+                rows = np.array([at for at, tree in enumerate(serves) if tree in {None, number}], dtype=np.int64)
+                publish(next_tree(recipe, number % recipe.ensemble_trees, bins, labels, scores, rows, dictated))
             return tuple(released), dictated
 
         for result, low, high in outcomes(run):
@@ -98,14 +121,24 @@ def recipe_of(bins, *, trees=1, depth=1, leaf="brr", points=3, factor=1, large="
     )  # fmt: skip
 
 
-def largest_ratio(one, other):
+def largest_ratio(one, other, *, whole=True):
     """Upper and lower bound on the largest ratio of probabilities, either way round."""
     assert set(one) == set(other)
-    for law in (one, other):
+    for law in (one, other) if whole else ():
         assert sum(low for low, _ in law.values()) <= 1 <= sum(high for _, high in law.values())
         assert sum(high - low for low, high in law.values()) < Fraction(1, 10**20)
     pairs = [(one[each], other[each]) for each in one] + [(other[each], one[each]) for each in one]
     return max(a[1] / b[0] for a, b in pairs), max(a[0] / b[1] for a, b in pairs)
+
+
+def recipe_of_sums(bins, *, trees=1, depth=1, factor=1, clip=Fraction(1, 5)):
+    """The default: the mean first, then trees that every record serves."""
+    grid = Grid(np.zeros(len(bins)), np.ones(len(bins)), np.array(bins, dtype=np.int64))
+    budget = Budget(Epsilon.of(EPSILON.value * factor), trees, depth, MEAN_SHARE)
+    return Recipe(
+        grid, trees, 1, depth, Fraction(1), Fraction(1, 10), None, "clip", SplitRule(budget.split),
+        leaf_rule("sums", budget.leaf, 21), NoisySums(budget.mean), clip,
+    )  # fmt: skip
 
 
 E = exp_between(EPSILON.value, 40)
@@ -147,6 +180,30 @@ def test_a_model_of_two_trees_keeps_epsilon_though_the_second_learns_from_the_fi
     upper, lower = largest_ratio(law_of_model(recipe, records), law_of_model(recipe, [*records, ([0], -1)]))
     assert upper <= E[0]
     assert lower > exp_between(EPSILON.value / 8, 40)[1]
+
+
+@pytest.mark.parametrize("case", NEIGHBOURS)
+@pytest.mark.parametrize("clip", [Fraction(1, 5), Fraction(1)])
+def test_mean_cut_and_noisy_sums_keep_epsilon_when_a_record_is_added(case, clip):
+    records, more = NEIGHBOURS[case]
+    recipe = recipe_of_sums([3], clip=clip)
+    laws = (law_of_model(recipe, each) for each in (records, [*records, more]))
+    upper, lower = largest_ratio(*laws, whole=False)
+    assert upper <= E[0]
+    # The mean and one leaf use all of their ε somewhere: a twentieth, and half of the rest.
+    assert lower > exp_between(EPSILON.value / 2, 40)[1]
+
+
+def test_two_trees_of_noisy_sums_share_epsilon_though_every_record_serves_both():
+    records, more = NEIGHBOURS["a lone record"]
+    recipe = recipe_of_sums([2], trees=2)
+    laws = (law_of_model(recipe, each) for each in (records, [*records, more]))
+    upper, lower = largest_ratio(*laws, whole=False)
+    assert upper <= E[0]
+    assert lower > exp_between(EPSILON.value / 2, 40)[1]
+    over = recipe_of_sums([2], trees=2, factor=3)
+    laws = (law_of_model(over, each) for each in (records, [*records, more]))
+    assert largest_ratio(*laws, whole=False)[1] > E[1]
 
 
 def test_a_replaced_record_keeps_twice_epsilon_and_may_exceed_epsilon():

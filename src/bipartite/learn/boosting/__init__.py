@@ -1,4 +1,4 @@
-"""Sound gradient boosting with differential privacy (DPBoost): one idea a module.
+"""Gradient boosting with differential privacy, one idea a module.
 
 ::
 
@@ -6,13 +6,13 @@
     compiled     histograms, gains, envelopes and descents as machine code
     splits       the exponential mechanism over all cuts of a node, exactly
     leaves       what is released of a leaf: one rule a mechanism
-    trees        one complete tree, grown from choices that are drawn (or, in tests, enumerated)
-    budget       how ε is divided over ensembles, trees, levels and leaves
+    trees        one complete tree, grown by choices that are drawn (or, in tests, enumerated)
+    budget       how ε is divided over the mean, ensembles, trees, levels and leaves
     ensemble     which record serves which tree, and trees in order
     estimator    what regressor and classifier share: parameters, checks, scikit-learn
     regressor, classifier
 
-The proof of the budget stands in ``docs/private-boosting.md``.
+The proof is in ``docs/private-boosting.md``.
 """
 
 from __future__ import annotations

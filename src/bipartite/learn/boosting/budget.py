@@ -1,4 +1,4 @@
-"""How ε is divided: over ensembles, trees, levels and leaves, in exact numbers."""
+"""How ε is divided over the mean, ensembles, trees, levels and leaves, in exact numbers."""
 
 from __future__ import annotations
 
@@ -17,26 +17,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SHARE_BITS: Final = 128
+MEAN_SHARE: Final = Fraction(1, 20)
+"""The share of ε that ``leaf="sums"`` spends on the mean; the figures of ``docs/private-boosting.md`` chose it."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What each part of a tree may spend.
+    """What each part of a model may spend.
 
-    Trees of one ensemble see disjoint records, so that each may spend what the ensemble may; ensembles see the same
-    records, and share. Half of a tree's ε goes to its leaves, which hold disjoint records; the other half in equal
-    parts to its levels, whose nodes hold disjoint records too.
+    Ensembles see the same records and share what the mean leaves of ε. Trees of one ensemble see disjoint records, so
+    each may spend what its ensemble may. Half of a tree's ε goes to its leaves, which hold disjoint records; the other
+    half goes in equal parts to its levels, whose nodes hold disjoint records too.
     """
 
     epsilon: Epsilon
-    """What all ensembles together spend."""
+    """What the whole model spends."""
     ensembles: int
     depth: int
+    mean_share: Fraction = Fraction(0)
+    """The share of ε spent on the mean of all labels before the first tree."""
+
+    @property
+    def mean(self) -> Fraction:
+        """ε of the mean."""
+        return self.mean_share * Fraction(self.epsilon.value)
 
     @property
     def tree(self) -> Fraction:
         """ε of one tree."""
-        return Fraction(self.epsilon.value) / self.ensembles
+        return (Fraction(self.epsilon.value) - self.mean) / self.ensembles
 
     @property
     def split(self) -> Fraction:
@@ -50,7 +59,7 @@ class Budget:
 
 
 def part_of_epsilon(epsilon: Fraction) -> Epsilon:
-    """The largest ε of twenty digits that is not above this part of one, or why there is none."""
+    """The largest ε of twenty digits that is not above this part; refuses one that is too small."""
     value = round_down(epsilon)
     if value < SMALLEST:
         msg = "Expected epsilon that leaves at least 1e-15 to every leaf; use a larger epsilon, or fewer ensembles."
@@ -61,7 +70,7 @@ def part_of_epsilon(epsilon: Fraction) -> Epsilon:
 def tree_tickets(trees: int, eta: Fraction) -> NDArray[np.int64]:
     """Tickets of the trees of an ensemble, in the ratio 1 : (1 − η) : (1 − η)² : …, at least one each.
 
-    The chances are public, whatever they are: nothing private depends on how they were rounded.
+    The chances are public: nothing private depends on how they were rounded.
     """
     shares = [1 << _SHARE_BITS]
     for _ in range(trees - 1):

@@ -32,20 +32,19 @@ _SEEN: Final = (
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
-    r"""Gradient-boosted trees that tell classes apart and little about any one training record.
+    r"""Gradient-boosted trees that classify and reveal little about any one training record.
 
-    The labels of two classes are −1 and 1, learned with the square loss, whose gradients are bounded;
-    (score + 1)/2, kept within [0, 1], estimates the probability of the second class. More than two classes are learned
-    one against the rest by as many models, which share ε equally: each of K classes has ε/K.
+    The labels of two classes are −1 and 1, learned with the squared loss; (score + 1)/2, clipped to [0, 1], estimates
+    the probability of the second class. With K > 2 classes, K models learn one class against the rest, each with ε/K.
 
     Parameters
     ----------
     classes
-        The public list of all classes. Required, because a list that is read from the data tells whether a rare class
-        occurs there; ``"from-data"`` reads it all the same, and ``guarantee_`` says so.
-    epsilon, leaf, feature_range, trees, ensemble_trees, depth, learning_rate, regularization, leaf_range, leaf_points
+        The public list of all classes. Required, because a list read from the data reveals whether a rare class
+        occurs in it; ``"from-data"`` reads it anyway, and ``guarantee_`` says so.
+    epsilon, leaf, feature_range, trees, ensemble_trees, depth, learning_rate, regularization, gradient_clip
         As in :class:`PrivateBoostingRegressor`.
-    bins, outside, large_gradients, rng, progress
+    large_gradients, leaf_range, leaf_points, bins, outside, rng, progress
         Likewise.
 
     Attributes
@@ -53,9 +52,9 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     classes_
         The classes, in order.
     guarantee_
-        What the fitted model promises, and what not.
+        What the fitted model promises, and what it does not.
     trees_, grid_
-        All that was learned: trees of whole numbers for each model, on public bins.
+        All that was learned, for each model: the mean, as a tree without cuts, and trees of whole numbers.
 
     Guarantee
     ---------
@@ -67,7 +66,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     >>> from bipartite import insecure_seed
     >>> X = np.arange(2000).reshape(-1, 1) % 100
     >>> model = PrivateBoostingClassifier(
-    ...     epsilon=5, classes=["low", "high"], feature_range=(0, 100), depth=2, rng=insecure_seed(1)
+    ...     epsilon=2, classes=["low", "high"], feature_range=(0, 100), rng=insecure_seed(1)
     ... )
     >>> model.fit(X, np.where(X[:, 0] < 50, "low", "high")).predict([[10], [90]]).tolist()
     ['low', 'high']
@@ -86,13 +85,13 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         chances = np.clip((self.decision_function(X) + 1) / 2, 0, 1)
         if chances.ndim == 1:
             return np.column_stack([1 - chances, chances])
-        # Where no class has any, all have the same.
+        # Where no class has a positive score, all are equally likely.
         chances[chances.sum(axis=1) == 0] = 1
         shares: NDArray[np.float64] = chances / chances.sum(axis=1, keepdims=True)
         return shares
 
     def predict(self, X: object) -> NDArray[Any]:  # noqa: N803
-        """The class of every record: that of the larger score."""
+        """The class of every record: the one with the larger score."""
         scores = self.decision_function(X)
         at = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         chosen: NDArray[Any] = self.classes_[at]
@@ -100,7 +99,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # Noise of any useful ε ruins what the hundred records of a check could teach.
+        # The noise of any useful ε hides what the hundred records of a check could teach.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -108,7 +107,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         values, labels = validate_data(self, X, y, dtype=np.float64)
         labels = column_or_1d(labels)
         if isinstance(self.classes, str):
-            # It may warn about what it sees, and stated classes make it needless.
+            # It may warn about the labels; stated classes make it unnecessary.
             check_classification_targets(labels)
         return values, labels
 
@@ -116,7 +115,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         classes = self._classes(labels)
         at = positions(labels, classes)
         if (at < 0).any():
-            msg = "Expected every label to be one of classes; state all classes, or leave out other records."
+            msg = "Expected every label to be one of classes; state all classes, or leave out the other records."
             raise NotAValueError(msg)
         positives = [1] if len(classes) == _TWO else range(len(classes))
         self._boost(values, [np.where(at == each, UNIT, -UNIT) for each in positives], settings)
@@ -129,12 +128,12 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         elif self.classes is None or isinstance(self.classes, str):
             msg = (
                 f"Expected classes as the public list of all classes, got {shown(self.classes)}; pass "
-                f"classes=[0, 1], or classes='{FROM_DATA}', which publishes what classes the records have."
+                f"classes=[0, 1], or classes='{FROM_DATA}', which reveals which classes the records have."
             )
             raise InputError(msg)
         else:
             classes = np.unique(np.asarray(self.classes))
         if len(classes) < _TWO:
-            msg = "Expected at least two classes, got 1 class; there is nothing to tell apart."
+            msg = "Expected at least two classes, got 1 class; there is nothing to classify."
             raise InputError(msg)
         return classes

@@ -1,20 +1,20 @@
-"""Trees in order: each record serves one tree of each ensemble, drawn for it alone."""
+"""Trees in order: each record serves one tree of each ensemble, drawn for that record alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from bipartite.learn.boosting.budget import tree_tickets
-from bipartite.learn.boosting.leaves import UNIT, LeafRule, LeafScale, leaf_scale
+from bipartite.learn.boosting.leaves import UNIT, LeafRule, LeafScale, NoisySums, leaf_scale, leaf_value
 from bipartite.learn.boosting.trees import Choices, Growth, Tree, grow
 from bipartite.lottery.uniform import draw_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -41,16 +41,20 @@ class Recipe:
     large_gradients: Large
     splits: SplitRule | BestSplit
     leaves: LeafRule
+    mean: NoisySums | None = None
+    """How the mean of all labels is released before the first tree; None starts in the middle of the range."""
+    gradient_clip: Fraction = Fraction(1)
+    """The largest gradient that is used in full, where a label lies in [−1, 1]."""
 
     def sizes(self) -> Iterator[int]:
-        """How many trees each ensemble has."""
+        """The number of trees of each ensemble."""
         for start in range(0, self.trees, self.ensemble_trees):
             yield min(self.ensemble_trees, self.trees - start)
 
     def growth(self, tree: int) -> Growth:
         """The parameters of tree 0, 1, … of an ensemble."""
         scale = leaf_scale(tree, self.eta, self.lam, self.leaf_range)
-        return Growth(self.grid, self.depth, self.lam, self.eta, scale)
+        return Growth(self.grid, self.depth, self.lam, self.eta * self.gradient_clip, scale)
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,23 @@ class Drawn:
     recipe: Recipe
     stream: Stream
 
+    def mean(self, count: int, total: int) -> int:
+        """The released mean."""
+        if self.recipe.mean is None:
+            msg = "this recipe starts in the middle of the range"
+            raise AssertionError(msg)
+        return self.recipe.mean.draw(count, total, self.stream)
+
     def split(self, utilities: Whole) -> int:
         """A cut."""
         return self.recipe.splits.draw(utilities, self.stream)
 
-    def leaf(self, value: int, scale: LeafScale) -> int:
+    def leaf(self, count: int, total: int, scale: LeafScale) -> int:
         """A released value."""
-        return self.recipe.leaves.draw(value, scale, self.stream)
+        rule = self.recipe.leaves
+        if isinstance(rule, NoisySums):
+            return rule.draw(count, total, self.stream)
+        return rule.draw(leaf_value(count, total, self.recipe.lam, scale.clip), scale, self.stream)
 
 
 def boost(
@@ -76,13 +90,16 @@ def boost(
     stream: Stream,
     progress: Callable[[int], None] | None = None,
 ) -> list[Tree]:
-    """Trees for these records, whose labels are whole numbers of units in [−1, 1]."""
+    """The mean, if it is released, and the trees of these records, whose labels are whole units in [−1, 1]."""
     grown: list[Tree] = []
     scores = np.zeros(len(labels), dtype=np.int64)
+    choices = Drawn(recipe, stream)
+    if recipe.mean is not None:
+        grown.append(mean_of(labels, choices))
+        grown[0].add_to(scores, bins)
     for size in recipe.sizes():
         serves = draw_trees(len(labels), tree_tickets(size, recipe.eta), stream)
         for number in range(size):
-            choices = Drawn(recipe, stream)
             tree = next_tree(recipe, number, bins, labels, scores, np.flatnonzero(serves == number), choices)
             tree.add_to(scores, bins)
             grown.append(tree)
@@ -101,25 +118,32 @@ def next_tree(
     choices: Choices,
 ) -> Tree:
     """The next tree, from the records that serve it and the scores of the trees before it."""
-    rows, gradients = gradients_of(rows, labels, scores, recipe.large_gradients)
+    rows, gradients = gradients_of(rows, labels, scores, recipe.gradient_clip, recipe.large_gradients)
     return grow(recipe.growth(number), bins, rows, gradients, choices)
 
 
-def gradients_of(rows: Whole, labels: Whole, scores: Whole, large: Large) -> tuple[Whole, Whole]:
-    """The gradients of the square loss, score − label, of at most one: larger ones are clipped, or their rows skipped.
+def mean_of(labels: Whole, choices: Choices) -> Tree:
+    """The mean of all labels, as a tree without cuts: one leaf, whose gradients at score 0 are the negative labels."""
+    nothing = np.zeros(0, dtype=np.int64)
+    return Tree(nothing, nothing, np.array([choices.mean(len(labels), -int(labels.sum()))], dtype=np.int64))
 
-    Whether a record is clipped or skipped depends on that record and on published trees alone, so that it changes
-    nothing for any other record.
+
+def gradients_of(rows: Whole, labels: Whole, scores: Whole, clip: Fraction, large: Large) -> tuple[Whole, Whole]:
+    """The gradients of the squared loss, score − label, divided by ``clip`` and rounded down to whole units.
+
+    Those beyond ``clip`` are clipped, or their rows skipped, so that none exceeds 2^20 units. Every gradient depends on
+    its own record and on published trees alone.
     """
+    most = UNIT * clip.numerator // clip.denominator
     gradients = scores[rows] - labels[rows]
     if large == "skip":
-        kept = np.abs(gradients) <= UNIT
-        return rows[kept], gradients[kept]
-    return rows, np.clip(gradients, -UNIT, UNIT)
+        kept = np.abs(gradients) <= most
+        rows, gradients = rows[kept], gradients[kept]
+    return rows, np.clip(gradients, -most, most) * clip.denominator // clip.numerator
 
 
 def draw_trees(records: int, tickets: Whole, stream: Stream) -> Whole:
-    """The tree of every record, drawn for each on its own; how many records there are plays no part."""
+    """The tree of every record, drawn for each on its own, whatever the number of records."""
     running = np.cumsum(tickets)
     drawn = draw_below(int(running[-1]), records, stream)
     return np.searchsorted(running, drawn.view(np.int64), side="right")

@@ -38,24 +38,25 @@ _SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
 class PrivateBoosting(BaseEstimator):
     """The common part of :class:`PrivateBoostingRegressor` and :class:`PrivateBoostingClassifier`."""
 
-    epsilon: object = 5.0
-    leaf: Leaf = "brr"
+    epsilon: object = 1.0
+    leaf: Leaf = "sums"
     feature_range: Pair | Sequence[Pair] | NDArray[np.float64] | None = None
-    trees: int = 50
-    ensemble_trees: int | None = None
-    depth: int = 6
-    learning_rate: float = 0.1
+    trees: int = 8
+    ensemble_trees: int | None = 1
+    depth: int = 2
+    learning_rate: float = 1.0
     regularization: float = 0.1
     leaf_range: float | None = None
     leaf_points: int = 21
     bins: int | Sequence[int] = 32
     outside: Outside = "error"
-    large_gradients: Large = "skip"
+    large_gradients: Large = "clip"
+    gradient_clip: float = 1.0
     rng: Source | None = None
     progress: Callable[[int], None] | None = None
 
     def fit(self, X: object, y: object) -> Self:  # noqa: N803
-        """Learn from records X with targets or classes y, and spend ε; a fit that fails changes nothing."""
+        """Learn from records X with targets or classes y, and spend ε; a failed fit changes nothing."""
         with as_it_was(self):
             settings = settings_of(self.get_params(deep=False))
             values, labels = without_values(lambda: self._read(X, y))
@@ -70,11 +71,11 @@ class PrivateBoosting(BaseEstimator):
         raise NotImplementedError
 
     def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> None:
-        """Boost by these labels, and say what is promised."""
+        """Fit the trees to these labels and set ``guarantee_``."""
         raise NotImplementedError
 
     def _boost(self, values: NDArray[np.float64], labels: list[NDArray[np.int64]], settings: Settings) -> None:
-        """One model for each list of labels, in units; they share ε."""
+        """Fit one model to each list of labels, in units; they share ε."""
         grid = grid_of(self.feature_range, self.bins, values.shape[1])
         bins = grid.encode(values, settings.outside)
         recipe = settings.recipe(grid, len(labels))
@@ -87,7 +88,7 @@ class PrivateBoosting(BaseEstimator):
         self.trees_ = tuple(map(tuple, grown))
 
     def _scores(self, X: object) -> list[NDArray[np.int64]]:  # noqa: N803
-        """What each model's trees add up to for every record."""
+        """The sum of each model's trees for every record."""
         check_is_fitted(self)
         values = without_values(lambda: validate_data(self, X, reset=False, dtype=np.float64))
         bins = self.grid_.encode(values, "clip" if self.outside == "clip" else "error")
@@ -103,7 +104,7 @@ class PrivateBoosting(BaseEstimator):
 
 
 def without_values(read: Callable[[], T]) -> T:
-    """What ``read`` returns; where scikit-learn refuses, its message without the values that it would show."""
+    """Return what ``read`` returns, or raise scikit-learn's message without the values that it would show."""
     try:
         return read()
     except ValueError as error:
@@ -116,8 +117,8 @@ def _tactful(error: ValueError) -> ValueError:
     if isinstance(error, (InputError, NotAValueError)):
         return error
     if "could not convert" in message:
-        return NotAValueError("Expected numbers, got text that is none; encode categories as numbers first.")
-    # scikit-learn goes on to recommend models without privacy.
+        return NotAValueError("Expected numbers, got text; encode categories as numbers first.")
+    # scikit-learn's message then recommends models without privacy.
     first = message.partition("\n")[0].rstrip(".")
     if first.endswith("contains NaN"):
         return NullError(f"{first}; fill missing values with a public value first.")

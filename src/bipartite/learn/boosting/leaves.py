@@ -1,15 +1,18 @@
-"""What is released of a leaf: one rule a mechanism, all for the same exact leaf value.
+"""What is released of a leaf of n records whose gradients sum to Σ, a whole number of units of 2^−20.
 
-The value of a leaf of n records whose gradients sum to Σ is V = −Σ/(n + λ), a whole number of units of 2^−20 (rounded
-down), clipped to g*(1 − η)^(t−1) for tree t. A record that is added or removed moves it by at most
-ΔV = min(g*/(1 + λ), 2g*(1 − η)^(t−1)), rounded up to whole units. Empty leaves are released like all others.
+``sums`` releases Σ and n, each with discrete Laplace noise, and divides afterwards. A record that is added or removed
+changes Σ by at most 2^20 units and n by at most 1.
+
+All others, kept for the reproduction of the paper, release one ratio, V = −Σ/(n + λ), rounded down to units and clipped
+to g*(1 − η)^(t−1) for tree t. One record changes it by at most ΔV = min(g*/(1 + λ), 2g*(1 − η)^(t−1)), rounded up, and
+the noise has to hide that much however many records the leaf has. Empty leaves are released like all others.
 
 ====================  =============================================================================================
-``laplace``           V + Z, Pr[Z = z] ∝ e^(−ε|z|/ΔV) on the units: the discrete Laplace law, without end
-``clamped-laplace``   the same, stopped at [−c, c] afterwards
-``brr``               V stopped at [−c, c], rounded to one of n points, reported by BRR
+``laplace``           V + Z, Pr[Z = z] ∝ e^(−ε|z|/ΔV) on the units: discrete Laplace noise, unbounded
+``clamped-laplace``   the same, clamped to [−c, c] afterwards
+``brr``               V clamped to [−c, c], rounded to one of n points, reported by BRR
 ``anchored``          the same points, GRR on the anchors with the least squared loss
-``geometric``         the same points, geometric noise stopped at both ends
+``geometric``         the same points, geometric noise clamped to both ends
 ``none``              V itself: no privacy
 ====================  =============================================================================================
 """
@@ -30,13 +33,17 @@ from bipartite.mechanisms import BRR, Anchored, Geometric, Mechanism
 if TYPE_CHECKING:
     from bipartite.lottery import Epsilon, Stream
 
-Leaf = Literal["laplace", "clamped-laplace", "brr", "anchored", "geometric", "none"]
-LEAVES: Final = ("laplace", "clamped-laplace", "brr", "anchored", "geometric", "none")
+Leaf = Literal["sums", "laplace", "clamped-laplace", "brr", "anchored", "geometric", "none"]
+LEAVES: Final = ("sums", "laplace", "clamped-laplace", "brr", "anchored", "geometric", "none")
 UNIT: Final = 2**GRADIENT_BITS
 """Units in the largest gradient, g* = 1."""
-# Sixteen million times the largest label. Noise of a tiny ε is stopped there, after it was drawn: sums of thousands of
-# trees stay whole numbers of 64 bits.
+# Sixteen million times the largest label. Noise of a tiny ε is clamped to this after it was drawn, so that sums of
+# thousands of trees stay whole numbers of 64 bits.
 _MOST: Final = 2**44
+_SUM_SHARE: Final = Fraction(7, 10)
+"""The share of a leaf's ε that the sum spends; the count spends the rest."""
+LEAST_COUNT: Final = 5
+"""What a noisy sum is divided by where the noisy count is smaller."""
 
 
 def leaf_value(count: int, total: int, lam: Fraction, clip: int) -> int:
@@ -60,7 +67,7 @@ class LeafScale:
 def leaf_scale(tree: int, eta: Fraction, lam: Fraction, leaf_range: Fraction | None) -> LeafScale:
     """The numbers of tree 0, 1, … of an ensemble; ``leaf_range`` is c in units of g*, None for ΔV/2.
 
-    No leaf lies beyond the clip, so that a range beyond it would only add noise: c is the smaller of the two.
+    No leaf lies beyond the clip, so a larger range would only add noise: c is the smaller of the two.
     """
     shrunk = UNIT * (1 - eta) ** tree
     clip = math.floor(shrunk)
@@ -69,7 +76,7 @@ def leaf_scale(tree: int, eta: Fraction, lam: Fraction, leaf_range: Fraction | N
     return LeafScale(clip, sensitivity, reach)
 
 
-class LeafRule(Protocol):
+class ValueRule(Protocol):
     """How a leaf value becomes one that may be published."""
 
     def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
@@ -77,14 +84,41 @@ class LeafRule(Protocol):
 
 
 @dataclass(frozen=True)
+class NoisySums:
+    """Sum and count of a leaf, each with noise of its own: two queries that share ε."""
+
+    epsilon: Fraction
+
+    @property
+    def sum_rate(self) -> Fraction:
+        """Noise of the sum falls by the factor e^−rate from one unit to the next."""
+        return self.epsilon * _SUM_SHARE / UNIT
+
+    @property
+    def count_rate(self) -> Fraction:
+        """Noise of the count falls by the factor e^−rate from one record to the next."""
+        return self.epsilon * (1 - _SUM_SHARE)
+
+    def draw(self, count: int, total: int, stream: Stream) -> int:
+        """The released value, in units."""
+        noisy_total = total + discrete_laplace_of_rate(self.sum_rate, stream)
+        noisy_count = count + discrete_laplace_of_rate(self.count_rate, stream)
+        return self.value(noisy_count, noisy_total)
+
+    def value(self, noisy_count: int, noisy_total: int) -> int:
+        """−Σ/n of what was released, within [−1, 1]; no further ε is spent here."""
+        return min(max(-noisy_total // max(noisy_count, LEAST_COUNT), -UNIT), UNIT)
+
+
+@dataclass(frozen=True)
 class OnPoints:
-    """A mechanism on n equidistant points of [−c, c]: private whatever the sensitivity is."""
+    """A mechanism on n equidistant points of [−c, c], private for every sensitivity."""
 
     mechanism: Mechanism
 
     @property
     def points(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return len(self.mechanism.domain)
 
     def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
@@ -97,7 +131,7 @@ class OnPoints:
         return (2 * inside * (self.points - 1) + 2 * reach) // (4 * reach)
 
     def decode(self, output: int, scale: LeafScale) -> int:
-        """The value of a reported output, to the next unit."""
+        """The value of a reported output, rounded down to a unit."""
         at = int(self.mechanism.outputs.decode(output))
         return (2 * scale.reach * at) // (self.points - 1) - scale.reach
 
@@ -114,7 +148,7 @@ class OnPoints:
 
 @dataclass(frozen=True)
 class WithLaplace:
-    """Discrete Laplace noise, stopped at [−c, c] where ``clamped``."""
+    """Discrete Laplace noise, clamped to [−c, c] where ``clamped``."""
 
     epsilon: Fraction
     clamped: bool
@@ -138,8 +172,13 @@ class AsItIs:
         return value
 
 
+LeafRule = NoisySums | ValueRule
+
+
 def leaf_rule(leaf: Leaf, epsilon: Epsilon, points: int) -> LeafRule:
     """The rule of this name with ε for each leaf."""
+    if leaf == "sums":
+        return NoisySums(Fraction(epsilon.value))
     if leaf in {"brr", "anchored", "geometric"}:
         return OnPoints(_mechanism(leaf, epsilon, points))
     if leaf == "none":

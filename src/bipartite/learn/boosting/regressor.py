@@ -26,53 +26,54 @@ _ADVICE = "pass public limits of the target such as target_range=(0, 100); never
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
-    r"""Gradient-boosted trees whose predictions tell little about any one training record.
+    r"""Gradient-boosted trees that reveal little about any one training record.
 
-    DPBoost made sound: every record serves one tree of an ensemble, drawn for it alone with public chances
-    ∝ (1 − η)\ :sup:`i`; trees are complete, cut at public grid points chosen by the exponential mechanism
-    (half of ε), and every leaf, empty ones too, is randomised (the other half). Gradients, gains and leaves
-    are whole numbers, and all draws are exact.
+    First the mean of the target is released, then a few shallow trees. They are complete and cut at points of a public
+    grid chosen by the exponential mechanism (half of ε); of every leaf, empty ones too, the sum of the gradients and
+    the number of records are released with discrete Laplace noise (the other half). Gradients, gains and sums are whole
+    numbers, and all draws are exact.
 
     Parameters
     ----------
     epsilon
         The privacy budget of one fit.
     leaf
-        What randomises a leaf: ``"brr"``, ``"anchored"``, ``"geometric"`` on points of [−c, c]; ``"laplace"``,
-        ``"clamped-laplace"``; ``"none"`` for a baseline without any privacy.
+        What is released of a leaf: ``"sums"``, or one of the leaves that the BRR paper compares: ``"brr"``,
+        ``"anchored"``, ``"geometric"``, ``"laplace"``, ``"clamped-laplace"``. ``"none"`` is a baseline without privacy.
     feature_range
-        Public (low, high) of all features, or one pair for each. Required, and never to be taken from the data.
+        Public (low, high) of all features, or one pair for each. Required; never take it from the data.
     target_range
-        Public (low, high) of the target. Required.
-    trees, ensemble_trees
-        T and T_e: how many trees in all and in an ensemble. Ensembles share ε; None makes one ensemble.
-    depth
-        Cuts on the way to a leaf.
+        Public (low, high) of the target. Required. With ``"sums"``, predictions stay within it.
+    trees, depth
+        The number of trees, and of cuts on the way to a leaf.
+    ensemble_trees
+        The number of trees that share the records, each record serving one of them, drawn with public chances
+        ∝ (1 − η)\ :sup:`i`. Ensembles share ε. 1: every tree sees every record. None: one ensemble, as in DPBoost.
     learning_rate, regularization
-        η and λ.
-    leaf_range
-        c, in halves of the target's range, for all trees whose leaves reach so far (those of tree t reach
-        (1 − η)\ :sup:`t−1`); None for the paper's c = ΔV/2, which is the same as 1/(2 + 2λ).
-    leaf_points
-        How many points [−c, c] is divided into.
+        η, and λ in the gains (and in the leaves of the paper).
+    gradient_clip
+        Gradients beyond this, in halves of the target's range, are clipped to it. A smaller one means less noise, and
+        predictions nearer to the median than to the mean where residuals are large.
+    large_gradients
+        ``"clip"``, or ``"skip"``, DPBoost's rule: a record whose gradient is beyond ``gradient_clip`` leaves its tree.
+    leaf_range, leaf_points
+        For the paper's leaves: c, in halves of the target's range (None for c = ΔV/2, which is 1/(2 + 2λ)), and the
+        number of points of [−c, c].
     bins
         Equal parts of a feature's range, between which trees may cut; one number, or one for each feature.
     outside
         ``"error"`` refuses values outside the ranges, ``"clip"`` moves them to the nearest end.
-    large_gradients
-        What becomes of a record whose gradient exceeds 1: it leaves its tree (``"skip"``, DPBoost's rule), or its
-        gradient is clipped to 1 (``"clip"``).
     rng
         None for secure words; ``bp.insecure_seed(…)`` for experiments that must be repeated.
     progress
-        Told 1 after every tree.
+        Called with 1 after every tree.
 
     Attributes
     ----------
     guarantee_
-        What the fitted model promises, and what not.
+        What the fitted model promises, and what it does not.
     trees_, grid_
-        All that was learned: trees of whole numbers, on public bins.
+        All that was learned: the mean, as a tree without cuts, and trees of whole numbers on public bins.
 
     Guarantee
     ---------
@@ -81,8 +82,8 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
 
     Reference
     ---------
-    Li, Wu, Wen, He: *Privacy-Preserving Gradient Boosting Decision Trees* (AAAI 2020), with the changes that make it
-    sound; leaves by BRR as in the BRR paper, appendix B.1.
+    The paper's leaves: Li, Wu, Wen, He: *Privacy-Preserving Gradient Boosting Decision Trees* (AAAI 2020), with the
+    changes that make it sound; leaves by BRR as in the BRR paper, appendix B.1.
 
     Examples
     --------
@@ -90,7 +91,7 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     >>> from bipartite import insecure_seed
     >>> X = np.arange(2000).reshape(-1, 1) % 100
     >>> model = PrivateBoostingRegressor(
-    ...     epsilon=5, feature_range=(0, 100), target_range=(0, 1), depth=2, rng=insecure_seed(1)
+    ...     epsilon=2, feature_range=(0, 100), target_range=(0, 1), rng=insecure_seed(1)
     ... )
     >>> low, high = model.fit(X, X[:, 0] >= 50).predict([[10], [90]])
     >>> bool(low < 0.3 < 0.7 < high)
@@ -98,18 +99,21 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     """
 
     target_range: Pair | None = None
+    gradient_clip: float = 0.2
 
     def predict(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The predicted target of every record."""
         (scores,) = self._scores(X)
         low, high = self.target_range_
+        if self.leaf == "sums":
+            scores = np.clip(scores, -UNIT, UNIT)
         half = (high - low) / 2
         predicted: NDArray[np.float64] = low + half + scores / UNIT * half
         return predicted
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # Noise of any useful ε ruins what the hundred records of a check could teach.
+        # The noise of any useful ε hides what the hundred records of a check could teach.
         tags.regressor_tags.poor_score = True
         return tags
 

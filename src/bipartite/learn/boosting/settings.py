@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
-from bipartite.learn.boosting.budget import Budget, part_of_epsilon
+from bipartite.learn.boosting.budget import MEAN_SHARE, Budget, part_of_epsilon
 from bipartite.learn.boosting.compiled import GAIN_BITS
 from bipartite.learn.boosting.ensemble import Large, Recipe
-from bipartite.learn.boosting.leaves import LEAVES, Leaf, leaf_rule
+from bipartite.learn.boosting.leaves import LEAVES, Leaf, NoisySums, leaf_rule
 from bipartite.learn.boosting.splits import BestSplit, SplitRule
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import Epsilon, Source, is_secure, source_of
@@ -33,24 +33,24 @@ if TYPE_CHECKING:
 MOST_TREES: Final = 10_000
 MOST_DEPTH: Final = 12
 MOST_POINTS: Final = 10_001
-_LAMBDA_DECIMALS: Final = 1_000
+_THREE_DECIMALS: Final = 1_000
 _TUNING: Final = (
-    "tuning and cross-validation: every further fit to the same records spends its own ε, and a score that is computed "
-    "on private records is not private at all"
+    "tuning and cross-validation: each further fit to the same records spends its own ε, and a score computed on "
+    "private records is not private at all"
 )
 _PUBLIC: Final = (
-    "the parameters, the number and names of the features and the ranges: they are published, and must not come from "
-    "the records"
+    "the parameters, the number and names of the features, and the ranges: they are public and must not come from the "
+    "records"
 )
 _ERRORS: Final = (
-    "errors: a fit that refuses a value tells that there was one; outside='clip' refuses fewer, and missing and "
+    "errors: a fit that refuses a value reveals that there was one; outside='clip' refuses fewer, and missing and "
     "infinite values are always refused"
 )
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What ``fit`` was asked for, checked."""
+    """The checked parameters of ``fit``."""
 
     epsilon: Epsilon
     leaf: Leaf
@@ -63,22 +63,25 @@ class Settings:
     leaf_points: int
     outside: Outside
     large_gradients: Large
+    gradient_clip: Fraction
     source: Source
     progress: Callable[[int], None] | None
 
     @property
     def ensembles(self) -> int:
-        """How many ensembles compose."""
+        """The number of ensembles that compose."""
         return -(-self.trees // self.ensemble_trees)
 
     @property
     def most_records(self) -> int:
-        """As many records as gains of 64 bits allow."""
+        """The largest number of records for which gains fit in 64 bits."""
         return math.isqrt((2**64 - 1) // (self.lam.denominator << GAIN_BITS))
 
     def recipe(self, grid: Grid, models: int = 1) -> Recipe:
-        """The recipe of one of so many models that share ε."""
-        budget = Budget(part_of_epsilon(Fraction(self.epsilon.value) / models), self.ensembles, self.depth)
+        """The recipe of each of ``models`` models that share ε."""
+        sums = self.leaf == "sums"
+        part = part_of_epsilon(Fraction(self.epsilon.value) / models)
+        budget = Budget(part, self.ensembles, self.depth, MEAN_SHARE if sums else Fraction(0))
         return Recipe(
             grid=grid,
             trees=self.trees,
@@ -90,10 +93,12 @@ class Settings:
             large_gradients=self.large_gradients,
             splits=BestSplit() if self.leaf == "none" else SplitRule(budget.split),
             leaves=leaf_rule(self.leaf, budget.leaf, self.leaf_points),
+            mean=NoisySums(budget.mean) if sums else None,
+            gradient_clip=self.gradient_clip,
         )
 
     def guarantee(self, *more: str) -> Guarantee:
-        """What the fitted model promises; ``more`` is what else is not covered."""
+        """What the fitted model promises; ``more`` names further things that are not covered."""
         if self.leaf == "none":
             return Guarantee("none", math.inf, math.inf, not_covered=("everything: leaf='none' adds no noise",))
         value = self.epsilon.value
@@ -107,7 +112,7 @@ class Settings:
 
 
 def settings_of(given: dict[str, Any]) -> Settings:
-    """The settings that these parameters describe, or every problem that they have."""
+    """The settings that these parameters describe; raises with every problem found."""
     problems = Problems()
     epsilon = _or_problem(problems, Epsilon.of, given["epsilon"], Epsilon(Decimal(1)))
     source = _or_problem(problems, source_of, given["rng"], source_of(None))
@@ -119,14 +124,15 @@ def settings_of(given: dict[str, Any]) -> Settings:
         trees=trees,
         ensemble_trees=trees if per_ensemble is None else _whole("ensemble_trees", per_ensemble, 1, trees, problems),
         depth=_whole("depth", given["depth"], 1, MOST_DEPTH, problems),
-        eta=_decimal("learning_rate", given["learning_rate"], Fraction(1, 10_000), Fraction(99, 100), problems),
-        lam=_regularization(given["regularization"], problems),
+        eta=_decimal("learning_rate", given["learning_rate"], Fraction(1, 10_000), Fraction(1), problems),
+        lam=_short_decimal("regularization", given["regularization"], Fraction(_THREE_DECIMALS), problems),
         leaf_range=None
         if given["leaf_range"] is None
         else _decimal("leaf_range", given["leaf_range"], Fraction(1, 10_000), Fraction(1_000), problems),
         leaf_points=_whole("leaf_points", given["leaf_points"], 2, MOST_POINTS, problems),
         outside=_word("outside", given["outside"], ("error", "clip"), problems),
         large_gradients=_word("large_gradients", given["large_gradients"], ("clip", "skip"), problems),
+        gradient_clip=_short_decimal("gradient_clip", given["gradient_clip"], Fraction(2), problems),
         source=source,
         progress=given["progress"],
     )
@@ -171,9 +177,10 @@ def _decimal(name: str, given: object, least: Fraction, most: Fraction, problems
     return least
 
 
-def _regularization(given: object, problems: Problems) -> Fraction:
-    lam = _decimal("regularization", given, Fraction(1, _LAMBDA_DECIMALS), Fraction(_LAMBDA_DECIMALS), problems)
-    if lam.denominator > _LAMBDA_DECIMALS:
-        problems.add(f"Expected regularization with at most three decimals, got {shown(given)}; 0.1 is DPBoost's.")
+def _short_decimal(name: str, given: object, most: Fraction, problems: Problems) -> Fraction:
+    """A number of at most three decimals, so that products of whole numbers stay within 64 bits."""
+    found = _decimal(name, given, Fraction(1, _THREE_DECIMALS), most, problems)
+    if found.denominator > _THREE_DECIMALS:
+        problems.add(f"Expected {name} with at most three decimals, got {shown(given)}; round it.")
         return Fraction(1)
-    return lam
+    return found

@@ -1,4 +1,4 @@
-"""One complete tree, level by level: every node cuts and every leaf speaks, whether records reach it or not."""
+"""One complete tree, level by level: every node cuts and every leaf is released, whether records reach it or not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from bipartite.learn.boosting.compiled import add_tree, gains, histograms, step_down
-from bipartite.learn.boosting.leaves import LeafScale, leaf_value
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.learn.boosting.grids import Grid
+    from bipartite.learn.boosting.leaves import LeafScale
 
     Whole = NDArray[np.int64]
 
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 class Choices(Protocol):
     """What decides the cuts and leaves: a lottery, or in tests every possible decision in turn."""
 
+    def mean(self, count: int, total: int) -> int:
+        """What is released of the mean of all records, as of a leaf that holds them all."""
+
     def split(self, utilities: Whole) -> int:
         """The number of the cut that a node with these gains makes."""
 
-    def leaf(self, value: int, scale: LeafScale) -> int:
-        """What is released of a leaf with this value."""
+    def leaf(self, count: int, total: int, scale: LeafScale) -> int:
+        """What is released of a leaf with this many records, whose gradients have this sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,7 @@ class Tree:
     """A complete binary tree; nodes are numbered level by level, leaves from left to right."""
 
     features: Whole
-    """The feature that each of the 2^depth − 1 nodes looks at."""
+    """The feature that each of the 2^depth − 1 nodes reads."""
     cuts: Whole
     """A record goes left when its bin is at most this."""
     leaves: Whole
@@ -43,7 +46,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """How many cuts lead to a leaf."""
+        """The number of cuts on the way to a leaf; 0 for the mean, which is one leaf for all records."""
         return len(self.leaves).bit_length() - 1
 
     def add_to(self, scores: Whole, bins: NDArray[np.uint8]) -> None:
@@ -58,19 +61,20 @@ class Growth:
     grid: Grid
     depth: int
     lam: Fraction
-    eta: Fraction
+    step: Fraction
+    """What the value of a leaf is multiplied by: the learning rate, times what gradients were divided by."""
     scale: LeafScale
 
 
 def grow(growth: Growth, bins: NDArray[np.uint8], rows: Whole, gradients: Whole, choices: Choices) -> Tree:
-    """The tree of these rows, whose gradients are whole numbers of units of at most one.
+    """The tree of these rows, whose gradients are whole numbers of at most 2^20 units.
 
-    Nothing here depends on how many rows there are, but for the gains and leaf values that ``choices`` are made from.
+    Nothing here depends on the number of rows, except the gains and sums that ``choices`` are made from.
     """
     grid = growth.grid
     by_candidate = grid.candidates
     nodes = np.zeros(len(rows), dtype=np.int64)
-    chosen: list[int] = []
+    chosen = np.zeros(0, dtype=np.int64)
     widest = int(grid.bins.max())
     for level in range(growth.depth):
         shape = (2**level, grid.features, widest)
@@ -79,7 +83,7 @@ def grow(growth: Growth, bins: NDArray[np.uint8], rows: Whole, gradients: Whole,
         utilities = np.empty((2**level, len(by_candidate[0])), dtype=np.int64)
         gains(counts, sums, grid.bins, growth.lam.numerator, growth.lam.denominator, utilities)
         picked = np.array([choices.split(row) for row in utilities], dtype=np.int64)
-        chosen += picked.tolist()
+        chosen = np.concatenate([chosen, picked])
         step_down(bins, rows, by_candidate[0][picked], by_candidate[1][picked], nodes)
     return Tree(by_candidate[0][chosen], by_candidate[1][chosen], _leaves(growth, nodes, gradients, choices))
 
@@ -90,8 +94,7 @@ def _leaves(growth: Growth, nodes: Whole, gradients: Whole, choices: Choices) ->
     np.add.at(counts, nodes, 1)
     np.add.at(sums, nodes, gradients)
     released = [
-        choices.leaf(leaf_value(count, total, growth.lam, growth.scale.clip), growth.scale)
-        for count, total in zip(counts.tolist(), sums.tolist(), strict=True)
+        choices.leaf(count, total, growth.scale) for count, total in zip(counts.tolist(), sums.tolist(), strict=True)
     ]
-    # The step η is public, and what is released may be rounded as one likes.
-    return np.array([each * growth.eta.numerator // growth.eta.denominator for each in released], dtype=np.int64)
+    # The step is public, and what is released may be rounded freely.
+    return np.array([each * growth.step.numerator // growth.step.denominator for each in released], dtype=np.int64)
