@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bipartite.learn.gradients.networks import tanh_cnn as tanh_cnn
     from bipartite.learn.gradients.per_example import PerExample as PerExample
     from bipartite.learn.inputs import network_inputs as network_inputs
+    from bipartite.learn.labels import PrivateLabels as PrivateLabels
     from bipartite.learn.network import PrivateNetwork as PrivateNetwork
     from bipartite.learn.network_training import RandomisedLabels as RandomisedLabels
     from bipartite.learn.network_training import TrainingPlan as TrainingPlan
@@ -50,6 +51,7 @@ _HOMES = {
     "PrivateBoostingClassifier": "bipartite.learn.boosting.classifier",
     "PrivateBoostingRegressor": "bipartite.learn.boosting.regressor",
     "PrivateColumns": "bipartite.learn.columns",
+    "PrivateLabels": "bipartite.learn.labels",
     "PrivateNetwork": "bipartite.learn.network",
     "PrivateQuantile": "bipartite.learn.gradients.magnitude",
     "PrivateSGDClassifier": "bipartite.learn.gradients.classifier",
@@ -72,6 +74,7 @@ _LIBRARIES = {
     "columns.": ("sklearn",),
     "gradients.": ("torch",),
     "gradients.classifier.": ("sklearn",),
+    "labels.": ("sklearn",),
     "network.": ("sklearn",),
 }
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from bipartite.texts import Printed
 
-Model = Literal["local", "central", "none"]
+Model = Literal["local", "central", "label", "none"]
 SEEDED: Final = (
     "the random words were given, by a seed or as they are: whoever knows them can undo the noise, so this fit is not "
     "private"
@@ -17,6 +17,7 @@ SEEDED: Final = (
 _MODELS = {
     "local": "local differential privacy: the collector sees reports only",
     "central": "central differential privacy: whoever trains sees the data, whoever gets the model does not",
+    "label": "label differential privacy, local: features are public, and of each label the collector sees one report",
     "none": "no privacy",
 }
 
@@ -27,7 +28,7 @@ class Guarantee(Printed):
 
     ``add_remove`` is ε for data sets that differ in the presence of one record, ``replace`` for data sets of one size
     that differ in one record; ``math.inf`` where nothing is promised. In the local model everybody sees who takes part,
-    so that only ``replace`` is finite there.
+    so only ``replace`` is finite there. With ``model="label"`` it is ε for one label, all features being public.
     """
 
     model: Model
@@ -47,11 +48,12 @@ class Guarantee(Printed):
     def __str__(self) -> str:
         lines = [_MODELS[self.model if self.is_private else "none"]]
         if self.is_private:
-            lines += [
-                f"ε = {_number(self.add_remove)} when a record is added or removed",
-                f"ε = {_number(self.replace)} when a record is replaced",
-                f"δ = {self.delta:g}",
-            ]
+            if self.model == "label":
+                lines.append(f"ε = {_number(self.replace)} when one person's label is replaced and no feature changes")
+            else:
+                lines.append(f"ε = {_number(self.add_remove)} when a record is added or removed")
+                lines.append(f"ε = {_number(self.replace)} when a record is replaced")
+            lines.append(f"δ = {self.delta:g}")
         lines += [f"not covered: {each}" for each in self.not_covered]
         return "\n".join([f"not proved: {self.not_proved}"] * bool(self.not_proved) + lines)
 

@@ -1,11 +1,15 @@
-"""scikit-learn's base classes, with the types that it does not have: what our estimators take from them."""
+"""scikit-learn's base classes with types, which scikit-learn does not have."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sklearn.utils import Tags
+
+    Method = TypeVar("Method", bound=Callable[..., Any])
 
     class BaseEstimator:
         """Parameters by name, as scikit-learn's tools read and set them."""
@@ -32,7 +36,11 @@ if TYPE_CHECKING:
         def score(self, X: object, y: object, sample_weight: object = None) -> float:  # noqa: N803
             """The share of right predictions."""
 
+    def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+        """A method that an object has only where ``check`` of it is true."""
+
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.utils.metaestimators import available_if
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "available_if"]

@@ -1,0 +1,270 @@
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import bipartite as bp
+from bipartite.errors import DataError, DesignError, EpsilonError, InputError, NullError, OutsideDomainError, PriorError
+from bipartite.learn import PrivateLabels
+from bipartite.learn.label_reports import Classes, Numbers
+from bipartite.lottery import Epsilon
+from bipartite.mechanisms.base import Mechanism
+
+SENTINEL = 918273.645546
+X = np.linspace(0, 1, 6000)[:, None]
+Y = 20 + 60 * X[:, 0]
+NAMES = np.where(X[:, 0] < 0.5, "no", "yes")
+
+
+class Kept(RegressorMixin, BaseEstimator):
+    """Remembers what it was fitted to."""
+
+    def fit(self, x, y):
+        self.x_, self.y_ = np.asarray(x), np.asarray(y)
+        return self
+
+    def predict(self, x):
+        return np.full(len(x), 1e6)
+
+
+class KeptClasses(ClassifierMixin, BaseEstimator):
+    """The same for classes; it says which share of the reports each class has."""
+
+    def fit(self, x, y):
+        self.x_, self.y_ = np.asarray(x), np.asarray(y)
+        self.classes_, counts = np.unique(self.y_, return_counts=True)
+        self.shares_ = counts / counts.sum()
+        return self
+
+    def predict_proba(self, x):
+        return np.tile(self.shares_, (len(x), 1))
+
+    def predict(self, x):
+        return np.full(len(x), self.classes_[np.argmax(self.shares_)])
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "3"])
+@pytest.mark.parametrize("shape", ["uniform", "skewed", "hollow"])
+def test_numbers_to_train_on_have_the_mean_of_their_bin(epsilon, shape):
+    domain, budget = bp.Interval(0, 10, points=41), Epsilon.of(epsilon)
+    prior = {"uniform": np.ones(41), "skewed": 0.9 ** np.arange(41), "hollow": 1.0 * (abs(np.arange(41) - 20) > 8)}[
+        shape
+    ]
+    prior = prior / prior.sum()
+    made, to_train_on = Numbers(domain, "error").designed(budget, prior)
+    assert bp.verify(made).holds
+    numbers = to_train_on(np.array(list(made.outputs)))
+    # The closed form: randomized response on K bins keeps the bin with e^ε/(e^ε + K − 1).
+    nodes, count = np.linspace(0, 10, 41), len(made.bins)
+    ends = [*made.bins.tolist(), 41]
+    means = np.array(
+        [np.average(nodes[a:b], weights=prior[a:b]) if prior[a:b].sum() else nodes[a:b].mean()
+         for a, b in itertools.pairwise(ends)]
+    )  # fmt: skip
+    q = 1 / (math.exp(float(epsilon)) + count - 1)
+    np.testing.assert_allclose(numbers, (means - q * means.sum()) / (1 - count * q), rtol=1e-9)
+    np.testing.assert_allclose(made.matrix() @ numbers, np.repeat(means, np.diff(ends)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "5"])
+def test_classes_are_reported_among_the_likeliest_that_make_most_reports_right(epsilon):
+    budget, grown = Epsilon.of(epsilon), math.exp(float(epsilon))
+    prior = np.array([0.05, 0.3, 0.2, 0.05, 0.25, 0.15])
+    kind = Classes(np.array(list("abcdef")))
+    made, named = kind.designed(budget, prior)
+    assert bp.verify(made).holds
+    kept = [int(each) for each in made.outputs]
+    # By brute force over all sets of classes.
+    right = {
+        chosen: sum(prior[list(chosen)]) * grown / (grown + k - 1)
+        for k in range(1, 7)
+        for chosen in itertools.combinations(range(6), k)
+    }
+    assert right[tuple(kept)] == pytest.approx(max(right.values()))
+    assert len(kept) > 1
+    for label, row in enumerate(made.matrix()):
+        if label in kept:
+            expected = np.where(np.array(kept) == label, grown, 1) / (grown + len(kept) - 1)
+        else:
+            expected = np.full(len(kept), 1 / len(kept))
+        np.testing.assert_allclose(row, expected, rtol=1e-9)
+    assert named(np.array(kept)).tolist() == [list("abcdef")[at] for at in kept]
+
+
+def test_chances_of_labels_are_those_of_reports_inverted():
+    kind = Classes(np.array(list("abc")))
+    made, _ = kind.designed(Epsilon.of(1), np.full(3, 1 / 3))
+    truth = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]])
+    np.testing.assert_allclose(kind.chances(made, truth @ made.matrix()), truth, atol=1e-12)
+    # What noise puts below the smallest chance of a report is nothing, and where nothing is left all are alike.
+    np.testing.assert_allclose(kind.chances(made, np.array([[1.0, 0, 0]])), [[1, 0, 0]])
+    few, _ = kind.designed(Epsilon.of(1), np.array([0.5, 0.01, 0.49]))
+    assert list(few.outputs) == [0, 2]
+    np.testing.assert_allclose(kind.chances(few, np.array([[0.5, 0, 0.5]])), [[0.5, 0, 0.5]])
+
+
+@pytest.mark.parametrize("prior", [None, "uniform", "learned"])
+@pytest.mark.parametrize("classes", [False, True])
+def test_each_label_is_reported_once_and_nothing_else_reaches_the_estimator(prior, classes, monkeypatch):
+    asked = []
+    privatize = Mechanism.privatize
+
+    def watched(self, values, **options):
+        asked.append((len(values), self.epsilon_decimal))
+        return privatize(self, values, **options)
+
+    monkeypatch.setattr(Mechanism, "privatize", watched)
+    inner, labels, y = (KeptClasses(), ["no", "yes"], NAMES) if classes else (Kept(), (0, 100), Y)
+    model = PrivateLabels(inner, labels, "1.5", prior=prior, rng=bp.insecure_seed(4)).fit(X, y)
+    learned = prior == "learned" or (prior is None and not classes)
+    assert len(asked) == (2 if learned else 1)
+    assert sum(count for count, _ in asked) == len(X)
+    assert {str(epsilon) for _, epsilon in asked} == {"1.5"}
+    assert len(model.estimator_.y_) == len(model.estimator_.x_) == asked[-1][0]
+    if learned:
+        # False alarms below 1e-9: 6.2 standard errors; a share of a quarter would be ten of them away.
+        assert abs(asked[0][0] - 1200) < 6.2 * math.sqrt(6000 * 0.2 * 0.8)
+    assert len(np.unique(model.estimator_.y_)) == len(list(model.mechanism_.outputs))
+
+
+def test_reports_follow_the_mechanism():
+    # False alarms below 1e-9: 6.2 standard errors of a share; ε off by a tenth is 8.6 of them away.
+    model = PrivateLabels(KeptClasses(), ["a", "b"], 1, rng=bp.insecure_seed(5)).fit(
+        np.zeros((60_000, 1)), ["a"] * 60_000
+    )
+    share, chance = np.mean(model.estimator_.y_ == "a"), math.e / (1 + math.e)
+    error = math.sqrt(chance * (1 - chance) / 60_000)
+    assert abs(share - chance) < 6.2 * error
+    assert abs(share - math.exp(0.9) / (1 + math.exp(0.9))) > 4 * error
+
+
+def test_a_line_is_learned_from_reports_and_predictions_stay_in_the_range():
+    model = PrivateLabels(LinearRegression(), (0, 100), 3, rng=bp.insecure_seed(1)).fit(X, Y)
+    assert model.score(X, Y) > 0.9
+    far = PrivateLabels(Kept(), (0, 100), 3, rng=bp.insecure_seed(1)).fit(X, Y)
+    assert far.predict(X[:2]).tolist() == [100, 100]
+
+
+def test_classes_are_learned_with_chances_that_are_calibrated():
+    noisy = np.where(np.random.default_rng(2).random(6000) < X[:, 0], "yes", "no")
+    model = PrivateLabels(LogisticRegression(), ["yes", "no", "maybe"], 2, rng=bp.insecure_seed(1)).fit(X, noisy)
+    assert model.classes_.tolist() == ["maybe", "no", "yes"]
+    chances = model.predict_proba([[0.5]])[0]
+    assert chances.sum() == pytest.approx(1)
+    assert abs(chances - [0, 0.5, 0.5]).max() < 0.1
+    assert model.predict([[0.05], [0.95]]).tolist() == ["no", "yes"]
+    assert model.score(X, NAMES) > 0.9
+
+
+def test_the_guarantee_is_named_as_label_privacy():
+    promise = PrivateLabels(LinearRegression(), (0, 100), "0.3").fit(X, Y).guarantee_
+    assert (promise.model, promise.add_remove, promise.delta) == ("label", math.inf, 0)
+    assert promise.is_private and promise.replace >= 0.3
+    lines = str(promise).splitlines()
+    assert lines[0].startswith("label differential privacy, local: features are public")
+    assert lines[1] == "ε = 0.3 when one person's label is replaced and no feature changes"
+    assert lines[2] == "δ = 0" and lines[3] == "not covered: the features, which are public, and who takes part"
+    seeded = PrivateLabels(LinearRegression(), (0, 100), rng=bp.insecure_seed(1)).fit(X, Y).guarantee_
+    assert not seeded.is_private and "ε =" not in str(seeded)
+
+
+def test_it_is_what_its_estimator_is_and_works_in_pipelines():
+    numbers, classes = PrivateLabels(LinearRegression(), (0, 100)), PrivateLabels(LogisticRegression(), ["no", "yes"])
+    assert is_regressor(numbers) and is_classifier(classes)
+    assert hasattr(classes, "predict_proba") and not hasattr(numbers, "predict_proba")
+    piped = make_pipeline(StandardScaler(), PrivateLabels(LinearRegression(), (0, 100), 4, rng=bp.insecure_seed(1)))
+    assert piped.fit(pd.DataFrame({"x": X[:, 0]}), pd.Series(Y)).predict(pd.DataFrame({"x": [0.5]})).shape == (1,)
+    assert len(cross_val_score(piped, X, Y, cv=2)) == 2
+    fitted = clone(classes).fit(X, NAMES)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
+
+
+def test_whole_numbers_and_labels_beyond_the_range():
+    model = PrivateLabels(Kept(), bp.Integers(0, 30), 2, prior="uniform", rng=bp.insecure_seed(1))
+    assert len(model.fit(X, np.arange(6000) % 31).estimator_.y_) == 6000
+    clipped = PrivateLabels(Kept(), (30, 40), 2, outside="clip", rng=bp.insecure_seed(1)).fit(X, Y)
+    assert clipped.mechanism_.domain.low == 30
+
+
+OPTIONS = {
+    "no estimator": ({"estimator": None}, InputError, "Expected an estimator with fit, got NoneType; pass one such as"),
+    "no labels": ({"labels": None}, InputError, "Expected labels as a public range (low, high), a domain"),
+    "one class": ({"labels": ["a"]}, InputError, "a list of two or more distinct classes, got list"),
+    "equal classes": ({"labels": ["a", "a"]}, InputError, "a list of two or more distinct classes"),
+    "classes for a regressor": ({"labels": ["a", "b"]}, InputError, "Expected a classifier for these labels"),
+    "a range for a classifier": (
+        {"estimator": LogisticRegression()},
+        InputError,
+        "Expected a regressor for these labels",
+    ),
+    "an empty range": ({"labels": (1, 0)}, InputError, "low"),
+    "prior": (
+        {"prior": "flat"},
+        InputError,
+        "Expected prior as public weights, 'uniform', 'learned' or None, got 'flat'",
+    ),
+    "prior of wrong size": ({"prior": [1.0]}, PriorError, "Expected prior as 101 probabilities"),
+    "outside": ({"outside": "wrap"}, InputError, "Expected outside='error' or 'clip', got 'wrap'"),
+    "epsilon": ({"epsilon": 0}, EpsilonError, "Expected epsilon as a positive decimal"),
+    "rng": ({"rng": 3}, InputError, "Expected rng=None (secure)"),
+}
+
+
+@pytest.mark.parametrize("case", OPTIONS)
+def test_bad_options_are_refused_and_nothing_is_fitted(case):
+    changes, kind, message = OPTIONS[case]
+    model = PrivateLabels(**{"estimator": LinearRegression(), "labels": (0, 100)} | changes)
+    with pytest.raises(kind) as caught:
+        model.fit(X, Y)
+    assert message in str(caught.value)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def with_one(value):
+    y = Y.copy()
+    y[7] = value
+    return y
+
+
+LABELS = {
+    "outside": (
+        with_one(SENTINEL),
+        OutsideDomainError,
+        "1 of 6000 values of column 'y' are infinite or outside 0",
+    ),
+    "missing": (with_one(np.nan), NullError, "1 of 6000 values of column 'y' are missing"),
+    "fewer": (Y[:9], ValueError, "inconsistent numbers of samples"),
+}
+
+
+@pytest.mark.parametrize("case", LABELS)
+def test_bad_labels_are_refused_without_showing_a_value(case):
+    y, kind, message = LABELS[case]
+    with pytest.raises(kind) as caught:
+        PrivateLabels(LinearRegression(), (0, 100)).fit(X, y)
+    assert message in str(caught.value) and "918273" not in str(caught.value)
+
+
+def test_an_unlisted_class_a_useless_prior_and_too_few_people_are_refused():
+    with pytest.raises(DataError, match=r"3000 of 6000 labels are not among the classes, the first in row 3000"):
+        PrivateLabels(LogisticRegression(), ["no", "maybe"]).fit(X, NAMES)
+    with pytest.raises(DesignError, match="At ε = 0.5 the best report under this prior is the same for every label"):
+        PrivateLabels(LogisticRegression(), ["no", "yes"], 0.5, prior=[0.9, 0.1]).fit(X, NAMES)
+    with pytest.raises(InputError, match="Expected more than 1 people where a fifth reports for the prior"):
+        PrivateLabels(LinearRegression(), (0, 100), rng=bp.insecure_seed(1)).fit(X[:1], Y[:1])
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    model = PrivateLabels(LinearRegression(), (0, 100), rng=bp.insecure_seed(1)).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(NullError):
+        model.fit(X, with_one(np.nan))
+    np.testing.assert_array_equal(model.predict(X), before)
